@@ -1,0 +1,91 @@
+/**
+ * Every error the gateway itself writes: status, the engine-shaped `type`, and the public message.
+ * A code is public (header `X-Gateway-Error`) and never reused for another meaning.
+ */
+export const CODES = {
+  GW_BAD_TARGET: [400, 'InvalidRequestException', 'The request target is not in canonical form'],
+  GW_BAD_HOST: [400, 'InvalidRequestException', 'The request needs exactly one valid Host'],
+  GW_BAD_HEADER: [400, 'InvalidRequestException', 'A request header is repeated or malformed'],
+  GW_BAD_REQUEST: [400, 'InvalidRequestException', 'The request could not be read'],
+  GW_BAD_JSON: [400, 'InvalidRequestException', 'The request body is not acceptable JSON'],
+  GW_BAD_MULTIPART: [400, 'InvalidRequestException', 'The multipart body is not acceptable'],
+  GW_INVALID_BODY: [400, 'InvalidRequestException', 'The request body does not fit the operation'],
+  GW_INVALID_QUERY: [400, 'InvalidRequestException', 'The query string does not fit the operation'],
+  GW_HAZARD: [400, 'InvalidRequestException', 'The request carries a construct that is refused here'],
+  GW_ROWS_NOT_EXACT: [403, 'AuthorizationException', 'The visible rows of this query cannot be determined exactly'],
+  GW_CHECK_NOT_EXACT: [403, 'AuthorizationException', 'The permission for this request cannot be determined exactly'],
+  GW_HEADERS_TOO_LARGE: [431, 'InvalidRequestException', 'The request headers are too large'],
+  GW_BODY_TOO_LARGE: [413, 'InvalidRequestException', 'The request body is too large'],
+  GW_REQUEST_TIMEOUT: [408, 'InvalidRequestException', 'The request was not received in time'],
+  GW_UNSUPPORTED_MEDIA: [415, 'NotSupportedException', 'HTTP 415 Unsupported Media Type'],
+  GW_EXPECTATION: [417, 'InvalidRequestException', 'The expectation cannot be met'],
+  GW_METHOD_UNKNOWN: [501, 'InvalidRequestException', 'The request method is not known'],
+  GW_THROTTLED: [429, 'TooManyRequestsException', 'Too many failed attempts to authenticate'],
+  GW_RECORDS_UNAVAILABLE: [503, 'ServiceUnavailableException', 'The authorization records are not available'],
+  GW_OVERLOADED: [503, 'ServiceUnavailableException', 'The gateway has no free place for this request'],
+  GW_DRAINING: [503, 'ServiceUnavailableException', 'The gateway is shutting down'],
+  GW_NO_NODE: [503, 'ServiceUnavailableException', 'No node of the engine can be reached'],
+  GW_UPSTREAM_REFUSED: [503, 'ServiceUnavailableException', 'The engine does not accept connections'],
+  GW_UPSTREAM_FAILED: [502, 'BadGatewayException', 'The engine broke off the connection'],
+  GW_UPSTREAM_INVALID: [502, 'BadGatewayException', 'The engine gave an answer that is not valid'],
+  GW_OUTCOME_UNKNOWN: [502, 'BadGatewayException', 'The engine broke off; whether the request took effect is unknown'],
+  GW_UPSTREAM_TIMEOUT: [504, 'GatewayTimeoutException', 'The engine did not answer in time'],
+  GW_INTERNAL: [500, 'RestException', 'The gateway failed to handle the request'],
+} as const satisfies Record<string, readonly [status: number, type: string, message: string]>
+
+export type GatewayCode = keyof typeof CODES
+
+/** The members every engine error carries; `code` is a number only where the engine itself set it. */
+export interface ErrorBody {
+  readonly type: string
+  readonly message: string
+  readonly code: number | null
+}
+
+interface GatewayErrorOptions {
+  /** Replaces the code's public message: say what is wrong and where, never a secret. */
+  readonly message?: string
+  readonly cause?: unknown
+  /** Whole seconds for `Retry-After`. */
+  readonly retryAfterSeconds?: number
+}
+
+/** An answer of the gateway's own: it carries `X-Gateway-Error: <code>`. */
+export class GatewayError extends Error {
+  readonly code: GatewayCode
+  readonly statusCode: number
+  readonly retryAfterSeconds: number | null
+
+  constructor(code: GatewayCode, options: GatewayErrorOptions = {}) {
+    super(options.message ?? CODES[code][2], { cause: options.cause })
+    this.name = 'GatewayError'
+    this.code = code
+    this.statusCode = CODES[code][0]
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null
+  }
+
+  get body(): ErrorBody {
+    return { type: CODES[this.code][1], message: this.message, code: null }
+  }
+}
+
+/**
+ * A refusal that stands for the engine's own verdict (401, 403, or the 404/400/500/empty answer behind which the engine
+ * hides one). It carries nothing that tells it from the engine's answer; `reason` goes to the audit log only.
+ */
+export class EngineVerdict extends Error {
+  readonly statusCode: number
+  /** `undefined`: an empty body without content type. */
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>>
+  readonly reason: string
+
+  constructor(verdict: { status: number; body?: unknown; headers?: Record<string, string>; reason: string }) {
+    super(verdict.reason)
+    this.name = 'EngineVerdict'
+    this.statusCode = verdict.status
+    this.body = verdict.body
+    this.headers = verdict.headers ?? {}
+    this.reason = verdict.reason
+  }
+}

@@ -1,0 +1,62 @@
+import type { Rowset } from './table.ts'
+
+/** Authorization: 9 operations of the published API, sorted by path, then method. */
+export const authorization = {
+  queryAuthorizations: {
+    route: 'GET /authorization',
+    checks: [],
+    rows: { anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  availableOperationsAuthorization: {
+    route: 'OPTIONS /authorization',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  getAuthorization: {
+    route: 'GET /authorization/:id',
+    checks: [{ anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 }],
+    retry: 'always',
+  },
+  updateAuthorization: {
+    route: 'PUT /authorization/:id',
+    checks: [
+      { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
+      { anyOf: ['AUTHORIZATION.UPDATE path:id'], denied: 403 },
+    ],
+  },
+  deleteAuthorization: {
+    route: 'DELETE /authorization/:id',
+    checks: [
+      { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
+      { anyOf: ['AUTHORIZATION.DELETE path:id'], denied: 403 },
+    ],
+  },
+  availableOperationsAuthorizationInstance: {
+    route: 'OPTIONS /authorization/:id',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  isUserAuthorized: {
+    route: 'GET /authorization/check',
+    checks: [{ anyOf: ['AUTHORIZATION.READ'], when: 'query:userId is another user', denied: 403 }],
+    retry: 'always',
+    answer: 'authorization-check',
+  },
+  getAuthorizationCount: {
+    route: 'GET /authorization/count',
+    checks: [],
+    rows: { anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  createAuthorization: {
+    route: 'POST /authorization/create',
+    body: 'AuthorizationCreateDto',
+    checks: [
+      { anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },
+      { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true },
+    ],
+  },
+} as const satisfies Rowset

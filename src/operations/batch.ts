@@ -1,0 +1,42 @@
+import type { Rowset } from './table.ts'
+
+/** Batch: 7 operations of the published API, sorted by path, then method. */
+export const batch = {
+  getBatches: {
+    route: 'GET /batch',
+    checks: [],
+    rows: { anyOf: ['BATCH.READ row:id'] },
+    retry: 'always',
+  },
+  getBatch: {
+    route: 'GET /batch/:id',
+    checks: [{ anyOf: ['BATCH.READ path:id'], denied: 404 }],
+    retry: 'always',
+  },
+  deleteBatch: {
+    route: 'DELETE /batch/:id',
+    checks: [{ anyOf: ['BATCH.DELETE path:id'], denied: 403 }],
+  },
+  updateBatchSuspensionState: {
+    route: 'PUT /batch/:id/suspended',
+    checks: [{ anyOf: ['BATCH.UPDATE path:id'], denied: 403 }],
+  },
+  getBatchesCount: {
+    route: 'GET /batch/count',
+    checks: [],
+    rows: { anyOf: ['BATCH.READ row:id'] },
+    retry: 'always',
+  },
+  getBatchStatistics: {
+    route: 'GET /batch/statistics',
+    checks: [],
+    rows: { anyOf: ['BATCH.READ row:id'] },
+    retry: 'always',
+  },
+  getBatchStatisticsCount: {
+    route: 'GET /batch/statistics/count',
+    checks: [],
+    rows: { anyOf: ['BATCH.READ row:id'] },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,13 @@
+import type { Rowset } from './table.ts'
+
+/** Condition: 1 operation of the published API, sorted by path, then method. */
+export const condition = {
+  evaluateCondition: {
+    route: 'POST /condition',
+    checks: [
+      { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'conditionalStarts', denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.key'], each: 'conditionalStarts', denied: 403 },
+    ],
+    selects: { anyOf: ['PROCESS_DEFINITION.READ row:key'] },
+  },
+} as const satisfies Rowset

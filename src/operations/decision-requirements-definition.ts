@@ -1,0 +1,74 @@
+import type { Rowset } from './table.ts'
+
+/** Decision Requirements Definition: 11 operations of the published API, sorted by path, then method. */
+export const decisionRequirementsDefinition = {
+  getDecisionRequirementsDefinitions: {
+    route: 'GET /decision-requirements-definition',
+    checks: [],
+    rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'] },
+    retry: 'always',
+  },
+  getDecisionRequirementsDefinitionById: {
+    route: 'GET /decision-requirements-definition/:id',
+    checks: [
+      { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 500 },
+    ],
+    retry: 'always',
+  },
+  getDecisionRequirementsDefinitionDiagramById: {
+    route: 'GET /decision-requirements-definition/:id/diagram',
+    checks: [
+      { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 403 },
+    ],
+    retry: 'always',
+    cache: { seconds: 3600, tags: ['deployment'] },
+  },
+  getDecisionRequirementsDefinitionDmnXmlById: {
+    route: 'GET /decision-requirements-definition/:id/xml',
+    checks: [
+      { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 500 },
+    ],
+    retry: 'always',
+    cache: { seconds: 3600, tags: ['deployment'] },
+  },
+  getDecisionRequirementsDefinitionsCount: {
+    route: 'GET /decision-requirements-definition/count',
+    checks: [],
+    rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'] },
+    retry: 'always',
+  },
+  getDecisionRequirementsDefinitionByKey: {
+    route: 'GET /decision-requirements-definition/key/:key',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+  },
+  getDecisionRequirementsDefinitionDiagramByKey: {
+    route: 'GET /decision-requirements-definition/key/:key/diagram',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+    cache: { seconds: 30, tags: ['deployment'] },
+  },
+  getDecisionRequirementsDefinitionByKeyAndTenantId: {
+    route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+  },
+  getDecisionRequirementsDefinitionDiagramByKeyAndTenantId: {
+    route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/diagram',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+    cache: { seconds: 30, tags: ['deployment'] },
+  },
+  getDecisionRequirementsDefinitionDmnXmlByKeyAndTenantId: {
+    route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/xml',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+    cache: { seconds: 30, tags: ['deployment'] },
+  },
+  getDecisionRequirementsDefinitionDmnXmlByKey: {
+    route: 'GET /decision-requirements-definition/key/:key/xml',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+    cache: { seconds: 30, tags: ['deployment'] },
+  },
+} as const satisfies Rowset

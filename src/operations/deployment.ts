@@ -1,0 +1,67 @@
+import type { Rowset } from './table.ts'
+
+/** Deployment: 10 operations of the published API, sorted by path, then method. */
+export const deployment = {
+  getDeployments: {
+    route: 'GET /deployment',
+    checks: [],
+    rows: { anyOf: ['DEPLOYMENT.READ row:id'] },
+    retry: 'always',
+  },
+  getDeployment: {
+    route: 'GET /deployment/:id',
+    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 }],
+    retry: 'always',
+  },
+  deleteDeployment: {
+    route: 'DELETE /deployment/:id',
+    checks: [
+      { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
+      { anyOf: ['DEPLOYMENT.DELETE path:id'], denied: 403 },
+    ],
+    evicts: ['deployment'],
+  },
+  redeploy: {
+    route: 'POST /deployment/:id/redeploy',
+    checks: [
+      { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
+      { anyOf: ['DEPLOYMENT.CREATE'], denied: 403 },
+      { anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 },
+    ],
+    evicts: ['deployment'],
+    links: true,
+  },
+  getDeploymentResources: {
+    route: 'GET /deployment/:id/resources',
+    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
+    retry: 'always',
+  },
+  getDeploymentResource: {
+    route: 'GET /deployment/:id/resources/:resourceId',
+    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
+    retry: 'always',
+  },
+  getDeploymentResourceData: {
+    route: 'GET /deployment/:id/resources/:resourceId/data',
+    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
+    retry: 'always',
+  },
+  getDeploymentsCount: {
+    route: 'GET /deployment/count',
+    checks: [],
+    rows: { anyOf: ['DEPLOYMENT.READ row:id'] },
+    retry: 'always',
+  },
+  createDeployment: {
+    route: 'POST /deployment/create',
+    media: 'multipart',
+    checks: [{ anyOf: ['DEPLOYMENT.CREATE'], denied: 403 }],
+    evicts: ['deployment'],
+    links: true,
+  },
+  getRegisteredDeployments: {
+    route: 'GET /deployment/registered',
+    checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
+    retry: 'always',
+  },
+} as const satisfies Rowset

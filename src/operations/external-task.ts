@@ -1,0 +1,181 @@
+import type { Rowset } from './table.ts'
+
+/** External Task: 18 operations of the published API, sorted by path, then method. */
+export const externalTask = {
+  getExternalTasks: {
+    route: 'GET /external-task',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  queryExternalTasks: {
+    route: 'POST /external-task',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  getExternalTask: {
+    route: 'GET /external-task/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ externalTask.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 404 },
+    ],
+    retry: 'always',
+  },
+  handleExternalTaskBpmnError: {
+    route: 'POST /external-task/:id/bpmnError',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  completeExternalTaskResource: {
+    route: 'POST /external-task/:id/complete',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  getExternalTaskErrorDetails: {
+    route: 'GET /external-task/:id/errorDetails',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ externalTask.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    retry: 'always',
+  },
+  extendLock: {
+    route: 'POST /external-task/:id/extendLock',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  handleFailure: {
+    route: 'POST /external-task/:id/failure',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  lock: {
+    route: 'POST /external-task/:id/lock',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  setExternalTaskResourcePriority: {
+    route: 'PUT /external-task/:id/priority',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  setExternalTaskResourceRetries: {
+    route: 'PUT /external-task/:id/retries',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  unlock: {
+    route: 'POST /external-task/:id/unlock',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  getExternalTasksCount: {
+    route: 'GET /external-task/count',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  queryExternalTasksCount: {
+    route: 'POST /external-task/count',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  fetchAndLock: {
+    route: 'POST /external-task/fetchAndLock',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      and: [
+        'PROCESS_INSTANCE.UPDATE row:processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE row:processDefinitionKey',
+      ],
+    },
+  },
+  setExternalTaskRetries: {
+    route: 'PUT /external-task/retries',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE each.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
+      ], each: 'externalTasks', denied: 403 },
+    ],
+  },
+  setExternalTaskRetriesAsyncOperation: {
+    route: 'POST /external-task/retries-async',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_EXTERNAL_TASK_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+  },
+  getTopicNames: {
+    route: 'GET /external-task/topic-names',
+    query: 'TopicNamesQuery',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+    cache: { seconds: 2, tags: ['external-task'] },
+  },
+} as const satisfies Rowset

@@ -1,0 +1,112 @@
+import type { Rowset } from './table.ts'
+
+/** Filter: 14 operations of the published API, sorted by path, then method. */
+export const filter = {
+  getFilterList: {
+    route: 'GET /filter',
+    checks: [],
+    rows: { anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  filterResourceOptions: {
+    route: 'OPTIONS /filter',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  getSingleFilter: {
+    route: 'GET /filter/:id',
+    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
+    retry: 'always',
+  },
+  updateFilter: {
+    route: 'PUT /filter/:id',
+    expressions: 'refused',
+    checks: [
+      { anyOf: ['FILTER.READ path:id'], denied: 403 },
+      { anyOf: ['FILTER.UPDATE path:id'], denied: 403 },
+    ],
+  },
+  deleteFilter: {
+    route: 'DELETE /filter/:id',
+    checks: [{ anyOf: ['FILTER.DELETE path:id'], denied: 403 }],
+  },
+  filterResourceOptionsSingle: {
+    route: 'OPTIONS /filter/:id',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  executeFilterCount: {
+    route: 'GET /filter/:id/count',
+    expressions: 'refused',
+    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
+    rows: {
+      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  postExecuteFilterCount: {
+    route: 'POST /filter/:id/count',
+    expressions: 'refused',
+    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
+    rows: {
+      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  executeFilterList: {
+    route: 'GET /filter/:id/list',
+    expressions: 'refused',
+    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
+    rows: {
+      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  postExecuteFilterList: {
+    route: 'POST /filter/:id/list',
+    expressions: 'refused',
+    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
+    rows: {
+      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  executeFilterSingleResult: {
+    route: 'GET /filter/:id/singleResult',
+    expressions: 'refused',
+    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
+    rows: {
+      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  postExecuteFilterSingleResult: {
+    route: 'POST /filter/:id/singleResult',
+    expressions: 'refused',
+    checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
+    rows: {
+      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  getFilterCount: {
+    route: 'GET /filter/count',
+    checks: [],
+    rows: { anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  createFilter: {
+    route: 'POST /filter/create',
+    expressions: 'refused',
+    checks: [{ anyOf: ['FILTER.CREATE *'], denied: 403 }],
+    links: true,
+  },
+} as const satisfies Rowset

@@ -1,0 +1,82 @@
+import type { Rowset } from './table.ts'
+
+/** Group: 13 operations of the published API, sorted by path, then method. */
+export const group = {
+  getQueryGroups: {
+    route: 'GET /group',
+    checks: [],
+    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  postQueryGroups: {
+    route: 'POST /group',
+    checks: [],
+    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  availableGroupOperations: {
+    route: 'OPTIONS /group',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  getGroup: {
+    route: 'GET /group/:id',
+    checks: [{ anyOf: ['GROUP.READ path:id'], denied: 404 }],
+    retry: 'always',
+  },
+  updateGroup: {
+    route: 'PUT /group/:id',
+    checks: [
+      { anyOf: ['GROUP.READ path:id'], denied: 404 },
+      { anyOf: ['GROUP.UPDATE path:id'], denied: 403 },
+    ],
+  },
+  deleteGroup: {
+    route: 'DELETE /group/:id',
+    checks: [
+      { anyOf: ['GROUP.DELETE path:id'], denied: 403 },
+      { anyOf: ['GROUP.READ path:id'], denied: 403 },
+    ],
+  },
+  availableGroupInstanceOperations: {
+    route: 'OPTIONS /group/:id',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  availableGroupMembersOperations: {
+    route: 'OPTIONS /group/:id/members',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  createGroupMember: {
+    route: 'PUT /group/:id/members/:userId',
+    checks: [
+      { anyOf: ['GROUP_MEMBERSHIP.CREATE path:id'], denied: 403 },
+      { anyOf: ['USER.READ path:userId'], denied: 403 },
+      { anyOf: ['GROUP.READ path:id'], denied: 403 },
+    ],
+  },
+  deleteGroupMember: {
+    route: 'DELETE /group/:id/members/:userId',
+    checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+  },
+  getGroupCount: {
+    route: 'GET /group/count',
+    checks: [],
+    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  queryGroupCount: {
+    route: 'POST /group/count',
+    checks: [],
+    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  createGroup: {
+    route: 'POST /group/create',
+    checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
+  },
+} as const satisfies Rowset

@@ -1,0 +1,44 @@
+import type { Rowset } from './table.ts'
+
+/** Historic Batch: 7 operations of the published API, sorted by path, then method. */
+export const historicBatch = {
+  getHistoricBatches: {
+    route: 'GET /history/batch',
+    checks: [],
+    rows: { anyOf: ['BATCH.READ_HISTORY row:id'] },
+    retry: 'always',
+  },
+  getHistoricBatch: {
+    route: 'GET /history/batch/:id',
+    checks: [{ anyOf: ['BATCH.READ_HISTORY path:id'], denied: 404 }],
+    retry: 'always',
+  },
+  deleteHistoricBatch: {
+    route: 'DELETE /history/batch/:id',
+    checks: [{ anyOf: ['BATCH.DELETE_HISTORY path:id'], denied: 403 }],
+  },
+  getCleanableHistoricBatchesReport: {
+    route: 'GET /history/batch/cleanable-batch-report',
+    checks: [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }],
+    retry: 'always',
+  },
+  getCleanableHistoricBatchesReportCount: {
+    route: 'GET /history/batch/cleanable-batch-report/count',
+    checks: [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }],
+    retry: 'always',
+  },
+  getHistoricBatchesCount: {
+    route: 'GET /history/batch/count',
+    checks: [],
+    rows: { anyOf: ['BATCH.READ_HISTORY row:id'] },
+    retry: 'always',
+  },
+  setRemovalTimeAsyncHistoricBatch: {
+    route: 'POST /history/batch/set-removal-time',
+    checks: [
+      { anyOf: ['BATCH.READ_HISTORY each.id'], each: 'body:historicBatchIds[]', denied: 400 },
+      { anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 },
+    ],
+    selects: { anyOf: ['BATCH.READ_HISTORY row:id'] },
+  },
+} as const satisfies Rowset

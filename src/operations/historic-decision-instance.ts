@@ -1,0 +1,35 @@
+import type { Rowset } from './table.ts'
+
+/** Historic Decision Instance: 5 operations of the published API, sorted by path, then method. */
+export const historicDecisionInstance = {
+  getHistoricDecisionInstances: {
+    route: 'GET /history/decision-instance',
+    checks: [],
+    rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'] },
+    retry: 'always',
+  },
+  getHistoricDecisionInstance: {
+    route: 'GET /history/decision-instance/:id',
+    query: 'HistoricDecisionInstanceOptions',
+    checks: [
+      { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404 },
+    ],
+    retry: 'always',
+  },
+  getHistoricDecisionInstancesCount: {
+    route: 'GET /history/decision-instance/count',
+    checks: [],
+    rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'] },
+    retry: 'always',
+  },
+  deleteAsync: {
+    route: 'POST /history/decision-instance/delete',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_DELETE_DECISION_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
+    selects: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'] },
+  },
+  setRemovalTimeAsyncHistoricDecisionInstance: {
+    route: 'POST /history/decision-instance/set-removal-time',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
+    selects: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'] },
+  },
+} as const satisfies Rowset

@@ -1,0 +1,12 @@
+import type { Rowset } from './table.ts'
+
+/** Historic Decision Requirements Definition: 1 operation of the published API, sorted by path, then method. */
+export const historicDecisionRequirementsDefinition = {
+  getDecisionStatistics: {
+    route: 'GET /history/decision-requirements-definition/:id/statistics',
+    checks: [
+      { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 403 },
+    ],
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,70 @@
+import type { Rowset } from './table.ts'
+
+/** Historic Job Log: 6 operations of the published API, sorted by path, then method. */
+export const historicJobLog = {
+  getHistoricJobLogs: {
+    route: 'GET /history/job-log',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  queryHistoricJobLogs: {
+    route: 'POST /history/job-log',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  getHistoricJobLog: {
+    route: 'GET /history/job-log/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicJobLog.processInstanceId when:historicInstancePermissions',
+      ], denied: 404 },
+    ],
+    retry: 'always',
+  },
+  getStacktraceHistoricJobLog: {
+    route: 'GET /history/job-log/:id/stacktrace',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey'], denied: 403 },
+    ],
+    retry: 'always',
+  },
+  getHistoricJobLogsCount: {
+    route: 'GET /history/job-log/count',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  queryHistoricJobLogsCount: {
+    route: 'POST /history/job-log/count',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,22 @@
+import type { Rowset } from './table.ts'
+
+/** Historic Process Definition: 3 operations of the published API, sorted by path, then method. */
+export const historicProcessDefinition = {
+  getHistoricActivityStatistics: {
+    route: 'GET /history/process-definition/:id/statistics',
+    checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
+    retry: 'always',
+  },
+  getCleanableHistoricProcessInstanceReport: {
+    route: 'GET /history/process-definition/cleanable-process-instance-report',
+    checks: [],
+    rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'] },
+    retry: 'always',
+  },
+  getCleanableHistoricProcessInstanceReportCount: {
+    route: 'GET /history/process-definition/cleanable-process-instance-report/count',
+    checks: [],
+    rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'] },
+    retry: 'always',
+  },
+} as const satisfies Rowset

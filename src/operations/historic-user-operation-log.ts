@@ -1,0 +1,51 @@
+import type { Rowset } from './table.ts'
+
+/** Historic User Operation Log: 4 operations of the published API, sorted by path, then method. */
+export const historicUserOperationLog = {
+  queryUserOperationEntries: {
+    route: 'GET /history/user-operation',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'OPERATION_LOG_CATEGORY.READ row:category',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no category and no definition',
+    },
+    retry: 'always',
+  },
+  clearAnnotationUserOperationLog: {
+    route: 'PUT /history/user-operation/:operationId/clear-annotation',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry.processDefinitionKey',
+        'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry.category',
+      ], denied: 403 },
+    ],
+  },
+  setAnnotationUserOperationLog: {
+    route: 'PUT /history/user-operation/:operationId/set-annotation',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry.processDefinitionKey',
+        'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry.category',
+      ], denied: 403 },
+    ],
+  },
+  queryUserOperationCount: {
+    route: 'GET /history/user-operation/count',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'OPERATION_LOG_CATEGORY.READ row:category',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no category and no definition',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,85 @@
+import type { Rowset } from './table.ts'
+
+/** Historic Variable Instance: 7 operations of the published API, sorted by path, then method. */
+export const historicVariableInstance = {
+  getHistoricVariableInstances: {
+    route: 'GET /history/variable-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  queryHistoricVariableInstances: {
+    route: 'POST /history/variable-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  getHistoricVariableInstance: {
+    route: 'GET /history/variable-instance/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicVariableInstance.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ historicVariableInstance.taskId when:historicInstancePermissions',
+      ], denied: 404 },
+    ],
+    retry: 'always',
+  },
+  deleteHistoricVariableInstance: {
+    route: 'DELETE /history/variable-instance/:id',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicVariableInstance.processDefinitionKey'], denied: 403 },
+    ],
+  },
+  getHistoricVariableInstanceBinary: {
+    route: 'GET /history/variable-instance/:id/data',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicVariableInstance.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ historicVariableInstance.taskId when:historicInstancePermissions',
+      ], denied: 404 },
+    ],
+    retry: 'always',
+  },
+  getHistoricVariableInstancesCount: {
+    route: 'GET /history/variable-instance/count',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  queryHistoricVariableInstancesCount: {
+    route: 'POST /history/variable-instance/count',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,66 @@
+import type { Rowset } from './table.ts'
+
+/** Incident: 6 operations of the published API, sorted by path, then method. */
+export const incident = {
+  getIncidents: {
+    route: 'GET /incident',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  getIncident: {
+    route: 'GET /incident/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ incident.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE incident.processDefinitionKey',
+      ], denied: 404 },
+    ],
+    retry: 'always',
+  },
+  resolveIncident: {
+    route: 'DELETE /incident/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  setIncidentAnnotation: {
+    route: 'PUT /incident/:id/annotation',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  clearIncidentAnnotation: {
+    route: 'DELETE /incident/:id/annotation',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  getIncidentsCount: {
+    route: 'GET /incident/count',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

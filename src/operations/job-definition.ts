@@ -1,0 +1,75 @@
+import type { Rowset } from './table.ts'
+
+/** Job Definition: 9 operations of the published API, sorted by path, then method. */
+export const jobDefinition = {
+  getJobDefinitions: {
+    route: 'GET /job-definition',
+    checks: [],
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    retry: 'always',
+  },
+  queryJobDefinitions: {
+    route: 'POST /job-definition',
+    checks: [],
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    retry: 'always',
+  },
+  getJobDefinition: {
+    route: 'GET /job-definition/:id',
+    checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404 }],
+    retry: 'always',
+  },
+  setJobPriorityJobDefinition: {
+    route: 'PUT /job-definition/:id/jobPriority',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.UPDATE jobDefinition.processDefinitionKey'], denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
+      ], when: 'body:includeJobs is true', denied: 403 },
+    ],
+  },
+  setJobRetriesJobDefinition: {
+    route: 'PUT /job-definition/:id/retries',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.RETRY_JOB *',
+        'PROCESS_DEFINITION.RETRY_JOB jobDefinition.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE *',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  updateSuspensionStateJobDefinition: {
+    route: 'PUT /job-definition/:id/suspended',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.UPDATE jobDefinition.processDefinitionKey'], denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
+      ], when: 'body:includeJobs is true', denied: 403 },
+    ],
+  },
+  getJobDefinitionsCount: {
+    route: 'GET /job-definition/count',
+    checks: [],
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    retry: 'always',
+  },
+  queryJobDefinitionsCount: {
+    route: 'POST /job-definition/count',
+    checks: [],
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    retry: 'always',
+  },
+  updateSuspensionStateJobDefinitions: {
+    route: 'PUT /job-definition/suspended',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.UPDATE body:processDefinitionKey'], denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
+      ], when: 'body:includeJobs is true', denied: 403 },
+    ],
+  },
+} as const satisfies Rowset

@@ -1,0 +1,174 @@
+import type { Rowset } from './table.ts'
+
+/** Job: 15 operations of the published API, sorted by path, then method. */
+export const job = {
+  getJobs: {
+    route: 'GET /job',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  queryJobs: {
+    route: 'POST /job',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  getJob: {
+    route: 'GET /job/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ job.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE job.processDefinitionKey',
+      ], denied: 404 },
+    ],
+    retry: 'always',
+  },
+  deleteJob: {
+    route: 'DELETE /job/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE job.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  setJobDuedate: {
+    route: 'PUT /job/:id/duedate',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE job.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  recalculateDuedate: {
+    route: 'POST /job/:id/duedate/recalculate',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE job.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  executeJob: {
+    route: 'POST /job/:id/execute',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE job.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  setJobPriority: {
+    route: 'PUT /job/:id/priority',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE job.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  setJobRetries: {
+    route: 'PUT /job/:id/retries',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.RETRY_JOB job.processInstanceId',
+        'PROCESS_DEFINITION.RETRY_JOB job.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE job.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
+      ], denied: 403 },
+    ],
+  },
+  getStacktrace: {
+    route: 'GET /job/:id/stacktrace',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ job.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE job.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    retry: 'always',
+  },
+  updateJobSuspensionState: {
+    route: 'PUT /job/:id/suspended',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE job.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
+      ], when: 'the job has an instance', denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
+      ], when: 'the job has only a definition', denied: 403 },
+    ],
+  },
+  getJobsCount: {
+    route: 'GET /job/count',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  queryJobsCount: {
+    route: 'POST /job/count',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  setJobRetriesAsyncOperation: {
+    route: 'POST /job/retries',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+    selects: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      exempt: 'no definition',
+    },
+  },
+  updateSuspensionStateBy: {
+    route: 'PUT /job/suspended',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE body:processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE processInstance(body:processInstanceId).processDefinitionKey',
+      ], when: 'body:processInstanceId given', denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
+      ], when: 'body:processDefinitionId given', denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
+      ], when: 'body:processDefinitionKey given', denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition(body:jobDefinitionId).processDefinitionKey',
+      ], when: 'body:jobDefinitionId given', denied: 403 },
+    ],
+  },
+} as const satisfies Rowset

@@ -1,0 +1,66 @@
+import type { Rowset } from './table.ts'
+
+/** Migration: 4 operations of the published API, sorted by path, then method. */
+export const migration = {
+  executeMigrationPlan: {
+    route: 'POST /migration/execute',
+    body: 'MigrationExecutionDto',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
+      ], denied: 403 },
+      { anyOf: [
+        'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
+      ], denied: 403 },
+      { allOf: [
+        'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
+        'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
+      ], denied: 403 },
+    ],
+    selects: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+  },
+  executeMigrationPlanAsync: {
+    route: 'POST /migration/executeAsync',
+    body: 'MigrationExecutionDto',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
+      ], denied: 403 },
+      { anyOf: [
+        'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
+      ], denied: 403 },
+      { anyOf: ['BATCH.CREATE_BATCH_MIGRATE_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
+      { allOf: [
+        'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
+        'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
+      ], denied: 403 },
+    ],
+    selects: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+  },
+  generateMigrationPlan: {
+    route: 'POST /migration/generate',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.READ processDefinition(body:sourceProcessDefinitionId).key'], denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.READ processDefinition(body:targetProcessDefinitionId).key'], denied: 403 },
+    ],
+    retry: 'always',
+  },
+  validateMigrationPlan: {
+    route: 'POST /migration/validate',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.READ processDefinition(body:sourceProcessDefinitionId).key'], denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.READ processDefinition(body:targetProcessDefinitionId).key'], denied: 403 },
+    ],
+    retry: 'always',
+  },
+} as const satisfies Rowset

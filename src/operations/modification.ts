@@ -1,0 +1,34 @@
+import type { Rowset } from './table.ts'
+
+/** Modification: 2 operations of the published API, sorted by path, then method. */
+export const modification = {
+  executeModification: {
+    route: 'POST /modification/execute',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE each.id',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
+      ], each: 'processInstances', denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.DELETE each.id',
+        'PROCESS_DEFINITION.DELETE_INSTANCE each.processDefinitionKey',
+      ], when: 'nothing is left active', each: 'processInstances', denied: 403 },
+    ],
+    selects: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+  },
+  executeModificationAsync: {
+    route: 'POST /modification/executeAsync',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
+    selects: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+  },
+} as const satisfies Rowset

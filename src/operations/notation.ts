@@ -1,0 +1,100 @@
+import type { PermissionName } from './permissions.ts'
+
+/**
+ * How a row names the id that a permission is asked for:
+ * `*` any (the message says `'*'`), `path:` `query:` `body:` a member of the request, `row:` a member of each answered row,
+ * `each.` a member of what `each` runs over, `caller`, `created.id`, or a member of an entity that is looked up: by the
+ * path's `id` (`task.processDefinitionKey`) or by another member (`processDefinition(body:processDefinitionId).key`).
+ */
+export type Fact =
+  | '*'
+  | 'caller'
+  | 'created.id'
+  | `path:${string}`
+  | `query:${string}`
+  | `body:${string}`
+  | `row:${string}`
+  | `each.${string}`
+  | `${LookupName}.${string}`
+  | `${LookupName}(${'body' | 'query'}:${string}).${string}`
+
+/** What the gateway can read at the engine to learn whose permission is needed. */
+export type LookupName =
+  | 'decisionDefinition'
+  | 'decisionRequirementsDefinition'
+  | 'execution'
+  | 'externalTask'
+  | 'historicActivityInstance'
+  | 'historicDecisionInstance'
+  | 'historicDetail'
+  | 'historicExternalTaskLog'
+  | 'historicJobLog'
+  | 'historicProcessInstance'
+  | 'historicTask'
+  | 'historicVariableInstance'
+  | 'incident'
+  | 'job'
+  | 'jobDefinition'
+  | 'operationLogEntry'
+  | 'processDefinition'
+  | 'processInstance'
+  | 'task'
+  | 'variableInstance'
+
+/** One permission on one id; without a fact it is asked without an id, and the message names none. */
+export type Atom =
+  | PermissionName
+  | `${PermissionName} ${Fact}`
+  | `${PermissionName} ${Fact} when:historicInstancePermissions`
+
+/** A condition on the request under which the engine runs a check. */
+export type When =
+  | `body:${string} is true`
+  | `body:${string} given`
+  | `body:${string} absent`
+  | `query:${string} given`
+  | `query:${string} is another user`
+  | 'no definition given'
+  | 'the job has an instance'
+  | 'the job has only a definition'
+  | 'nothing is left active'
+
+/** What a check runs over, once for each. */
+export type Each =
+  | `body:${string}[]`
+  | `query:${string}[]`
+  | 'conditionalStarts'
+  | 'correlatedDefinitions'
+  | 'correlatedExecutions'
+  | 'externalTasks'
+  | 'processInstances'
+  | 'restartedInstances'
+  | 'signalStarts'
+  | 'signalSubscriptions'
+
+/** How the engine shows a refusal: a status, or an answer without rows. */
+export type Denied = 400 | 403 | 404 | 500 | 'empty'
+
+/** One check of the engine. `anyOf`: the first answer that is not "don't know" decides; `allOf`: every one must be granted. */
+export interface Check {
+  readonly anyOf?: readonly Atom[]
+  readonly allOf?: readonly Atom[]
+  /** Members of an admin group and admin users pass; without `anyOf` nobody else does. */
+  readonly admin?: true
+  readonly when?: When
+  readonly each?: Each
+  readonly denied: Denied
+  /** The check comes after the engine has done its work (authorization records are read again after they are written). */
+  readonly after?: true
+}
+
+/** Which rows of a query the caller may see. `exempt`: rows that everybody sees. */
+export interface Rows {
+  readonly anyOf?: readonly Atom[]
+  readonly allOf?: readonly Atom[]
+  /** A second condition that every row must meet as well. */
+  readonly and?: readonly Atom[]
+  readonly exempt?: 'case' | 'no definition' | 'no execution' | 'no category and no definition'
+  /** Tenants do not restrict these rows. */
+  readonly tenants?: 'ignored'
+}

@@ -1,0 +1,81 @@
+import type { Check, Rows } from './notation.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
+
+/** A body schema by its name in the engine's published API; policy resolves it. */
+export type BodyName =
+  | 'AuthorizationCreateDto'
+  | 'EvaluateDecisionDto'
+  | 'ExecutionTriggerDto'
+  | 'HistoricExternalTaskLogQueryDto'
+  | 'MigrationExecutionDto'
+  | 'SignalDto'
+  | 'StartProcessInstanceFormDto'
+  | 'TaskDto'
+  | 'TaskQueryDto'
+  | 'VariableValueDto'
+
+/** A query-string schema; policy resolves it. */
+export type QueryName =
+  | 'EventSubscriptionQuery'
+  | 'HistoricDecisionInstanceOptions'
+  | 'HistoryCleanupOptions'
+  | 'Paging'
+  | 'TaskQuery'
+  | 'TopicNamesQuery'
+
+/** One row of the table: what the gateway knows of one operation. A column left out takes the cautious value. */
+export interface Row {
+  readonly route: `${Method} /${string}`
+  /** In the engine's order. Empty: the engine asks for no permission beyond being authenticated. */
+  readonly checks: readonly Check[]
+  /** The answer is a list or count of rows that the caller's records restrict. */
+  readonly rows?: Rows
+  /** The body may hold a query that selects only rows visible to the caller. */
+  readonly selects?: Rows
+  /** `always`: a pure read, safe to repeat even after bytes were sent. Else it is repeated only if nothing was sent. */
+  readonly retry?: 'always'
+  /** Shared by all who pass the checks; `tags` name what evicts it. */
+  readonly cache?: { readonly seconds: number; readonly tags: readonly string[] }
+  /** Tags of held answers that a success of this operation makes stale. */
+  readonly evicts?: readonly string[]
+  readonly body?: BodyName
+  readonly query?: QueryName
+  /** The body is `multipart/form-data` instead of JSON. */
+  readonly media?: 'multipart'
+  /** The answer holds absolute `links[].href` made from the Host the engine saw. */
+  readonly links?: true
+  /** The body, query string or stored query is a task query: `*Expression` members are code. */
+  readonly expressions?: 'refused'
+  /** The engine's words for an entity that is missing or hidden: `Type: message`, `{name}` is a path parameter. */
+  readonly absent?: `${string}: ${string}`
+  /** The gateway answers by itself; nothing is forwarded. */
+  readonly answer?: 'engine-names' | 'authorization-check'
+}
+
+/** Rows of one tag, by operationId. */
+export type Rowset = Readonly<Record<string, Row>>
+
+/** A row with its name and its route taken apart. */
+export interface Operation extends Omit<Row, 'route' | 'retry'> {
+  readonly id: string
+  readonly method: Method
+  /** Below the base path, parameters in camelCase: `/task/:id`. */
+  readonly template: string
+  readonly retry: 'always' | 'unsent'
+}
+
+/** Takes the rows' routes apart. @throws Error when two rows share a name or a route: the table is wrong. */
+export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
+  const ids = new Set<string>()
+  const routes = new Set<string>()
+  return rowsets.flatMap((rows) =>
+    Object.entries(rows).map(([id, { route, ...row }]) => {
+      if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
+      ids.add(id)
+      routes.add(route)
+      const [method, template] = route.split(' ') as [Method, string]
+      return { ...row, id, method, template, retry: row.retry ?? 'unsent' }
+    }),
+  )
+}

@@ -1,0 +1,41 @@
+import type { Rowset } from './table.ts'
+
+/** Task Attachment: 5 operations of the published API, sorted by path, then method. */
+export const taskAttachment = {
+  getAttachments: {
+    route: 'GET /task/:id/attachment',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
+      ], denied: 404 },
+    ],
+    retry: 'always',
+  },
+  getAttachment: {
+    route: 'GET /task/:id/attachment/:attachmentId',
+    checks: [],
+    retry: 'always',
+  },
+  deleteAttachment: {
+    route: 'DELETE /task/:id/attachment/:attachmentId',
+    checks: [],
+  },
+  getAttachmentData: {
+    route: 'GET /task/:id/attachment/:attachmentId/data',
+    checks: [],
+    retry: 'always',
+  },
+  addAttachment: {
+    route: 'POST /task/:id/attachment/create',
+    media: 'multipart',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
+      ], denied: 400 },
+    ],
+  },
+} as const satisfies Rowset

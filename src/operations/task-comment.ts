@@ -1,0 +1,31 @@
+import type { Rowset } from './table.ts'
+
+/** Task Comment: 3 operations of the published API, sorted by path, then method. */
+export const taskComment = {
+  getComments: {
+    route: 'GET /task/:id/comment',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
+      ], denied: 404 },
+    ],
+    retry: 'always',
+  },
+  getComment: {
+    route: 'GET /task/:id/comment/:commentId',
+    checks: [],
+    retry: 'always',
+  },
+  createComment: {
+    route: 'POST /task/:id/comment/create',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
+      ], denied: 400 },
+    ],
+  },
+} as const satisfies Rowset

@@ -1,0 +1,88 @@
+import type { Rowset } from './table.ts'
+
+/** Tenant: 14 operations of the published API, sorted by path, then method. */
+export const tenant = {
+  queryTenants: {
+    route: 'GET /tenant',
+    checks: [],
+    rows: { anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  availableTenantResourceOperations: {
+    route: 'OPTIONS /tenant',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  getTenant: {
+    route: 'GET /tenant/:id',
+    checks: [{ anyOf: ['TENANT.READ path:id'], denied: 404 }],
+    retry: 'always',
+  },
+  updateTenant: {
+    route: 'PUT /tenant/:id',
+    checks: [
+      { anyOf: ['TENANT.READ path:id'], denied: 404 },
+      { anyOf: ['TENANT.UPDATE path:id'], denied: 403 },
+    ],
+  },
+  deleteTenant: {
+    route: 'DELETE /tenant/:id',
+    checks: [
+      { anyOf: ['TENANT.DELETE path:id'], denied: 403 },
+      { anyOf: ['TENANT.READ path:id'], denied: 403 },
+    ],
+  },
+  availableTenantInstanceOperations: {
+    route: 'OPTIONS /tenant/:id',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  availableTenantGroupMembersOperations: {
+    route: 'OPTIONS /tenant/:id/group-members',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  createGroupMembership: {
+    route: 'PUT /tenant/:id/group-members/:groupId',
+    checks: [
+      { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
+      { anyOf: ['TENANT.READ path:id'], denied: 403 },
+      { anyOf: ['GROUP.READ path:groupId'], denied: 403 },
+    ],
+  },
+  deleteGroupMembership: {
+    route: 'DELETE /tenant/:id/group-members/:groupId',
+    checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+  },
+  availableTenantUserMembersOperations: {
+    route: 'OPTIONS /tenant/:id/user-members',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  createUserMembership: {
+    route: 'PUT /tenant/:id/user-members/:userId',
+    checks: [
+      { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
+      { anyOf: ['TENANT.READ path:id'], denied: 403 },
+      { anyOf: ['USER.READ path:userId'], denied: 403 },
+    ],
+  },
+  deleteUserMembership: {
+    route: 'DELETE /tenant/:id/user-members/:userId',
+    checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+  },
+  getTenantCount: {
+    route: 'GET /tenant/count',
+    checks: [],
+    rows: { anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  createTenant: {
+    route: 'POST /tenant/create',
+    checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
+  },
+} as const satisfies Rowset

@@ -1,0 +1,67 @@
+import type { Rowset } from './table.ts'
+
+/** User: 10 operations of the published API, sorted by path, then method. */
+export const user = {
+  getUsers: {
+    route: 'GET /user',
+    checks: [],
+    rows: { anyOf: ['USER.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  availableOperations: {
+    route: 'OPTIONS /user',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  deleteUser: {
+    route: 'DELETE /user/:id',
+    checks: [
+      { anyOf: ['USER.DELETE path:id'], denied: 403 },
+      { anyOf: ['USER.READ path:id'], denied: 403 },
+    ],
+  },
+  availableUserOperations: {
+    route: 'OPTIONS /user/:id',
+    checks: [],
+    retry: 'always',
+    links: true,
+  },
+  updateCredentials: {
+    route: 'PUT /user/:id/credentials',
+    checks: [
+      { anyOf: ['USER.READ caller'], denied: 403 },
+      { anyOf: ['USER.READ path:id'], denied: 404 },
+      { anyOf: ['USER.UPDATE path:id'], denied: 403 },
+    ],
+  },
+  getUserProfile: {
+    route: 'GET /user/:id/profile',
+    checks: [{ anyOf: ['USER.READ path:id'], denied: 404 }],
+    retry: 'always',
+  },
+  updateProfile: {
+    route: 'PUT /user/:id/profile',
+    checks: [
+      { anyOf: ['USER.READ path:id'], denied: 404 },
+      { anyOf: ['USER.UPDATE path:id'], denied: 403 },
+    ],
+  },
+  unlockUser: {
+    route: 'POST /user/:id/unlock',
+    checks: [
+      { admin: true, denied: 403 },
+      { anyOf: ['USER.READ path:id'], denied: 403 },
+    ],
+  },
+  getUserCount: {
+    route: 'GET /user/count',
+    checks: [],
+    rows: { anyOf: ['USER.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  createUser: {
+    route: 'POST /user/create',
+    checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
+  },
+} as const satisfies Rowset
