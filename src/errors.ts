@@ -12,8 +12,16 @@ export const CODES = {
   GW_INVALID_BODY: [400, 'InvalidRequestException', 'The request body does not fit the operation'],
   GW_INVALID_QUERY: [400, 'InvalidRequestException', 'The query string does not fit the operation'],
   GW_HAZARD: [400, 'InvalidRequestException', 'The request carries a construct that is refused here'],
-  GW_ROWS_NOT_EXACT: [403, 'AuthorizationException', 'The visible rows of this query cannot be determined exactly'],
-  GW_CHECK_NOT_EXACT: [403, 'AuthorizationException', 'The permission for this request cannot be determined exactly'],
+  GW_ROWS_NOT_EXACT: [
+    403,
+    'AuthorizationException',
+    'The visible rows of this query cannot be determined exactly',
+  ],
+  GW_CHECK_NOT_EXACT: [
+    403,
+    'AuthorizationException',
+    'The permission for this request cannot be determined exactly',
+  ],
   GW_HEADERS_TOO_LARGE: [431, 'InvalidRequestException', 'The request headers are too large'],
   GW_BODY_TOO_LARGE: [413, 'InvalidRequestException', 'The request body is too large'],
   GW_REQUEST_TIMEOUT: [408, 'InvalidRequestException', 'The request was not received in time'],
@@ -28,7 +36,11 @@ export const CODES = {
   GW_UPSTREAM_REFUSED: [503, 'ServiceUnavailableException', 'The engine does not accept connections'],
   GW_UPSTREAM_FAILED: [502, 'BadGatewayException', 'The engine broke off the connection'],
   GW_UPSTREAM_INVALID: [502, 'BadGatewayException', 'The engine gave an answer that is not valid'],
-  GW_OUTCOME_UNKNOWN: [502, 'BadGatewayException', 'The engine broke off; whether the request took effect is unknown'],
+  GW_OUTCOME_UNKNOWN: [
+    502,
+    'BadGatewayException',
+    'The engine broke off; whether the request took effect is unknown',
+  ],
   GW_UPSTREAM_TIMEOUT: [504, 'GatewayTimeoutException', 'The engine did not answer in time'],
   GW_INTERNAL: [500, 'RestException', 'The gateway failed to handle the request'],
 } as const satisfies Record<string, readonly [status: number, type: string, message: string]>

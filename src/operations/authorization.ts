@@ -18,6 +18,7 @@ export const authorization = {
     route: 'GET /authorization/:id',
     checks: [{ anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 }],
     retry: 'always',
+    absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
   },
   updateAuthorization: {
     route: 'PUT /authorization/:id',
@@ -25,6 +26,7 @@ export const authorization = {
       { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
       { anyOf: ['AUTHORIZATION.UPDATE path:id'], denied: 403 },
     ],
+    absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
   },
   deleteAuthorization: {
     route: 'DELETE /authorization/:id',
@@ -32,6 +34,7 @@ export const authorization = {
       { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
       { anyOf: ['AUTHORIZATION.DELETE path:id'], denied: 403 },
     ],
+    absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
   },
   availableOperationsAuthorizationInstance: {
     route: 'OPTIONS /authorization/:id',
@@ -58,5 +61,6 @@ export const authorization = {
       { anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },
       { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true },
     ],
+    absent: '404 InvalidRequestException: Authorization with id {created} does not exist.',
   },
 } as const satisfies Rowset

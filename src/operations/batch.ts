@@ -12,6 +12,7 @@ export const batch = {
     route: 'GET /batch/:id',
     checks: [{ anyOf: ['BATCH.READ path:id'], denied: 404 }],
     retry: 'always',
+    absent: "404 InvalidRequestException: Batch with id '{id}' does not exist",
   },
   deleteBatch: {
     route: 'DELETE /batch/:id',

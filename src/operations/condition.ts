@@ -9,5 +9,6 @@ export const condition = {
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.key'], each: 'conditionalStarts', denied: 403 },
     ],
     selects: { anyOf: ['PROCESS_DEFINITION.READ row:key'] },
+    absent: "400 NotFoundException 0: no deployed process definition found with id '{processDefinitionId}': processDefinition is null",
   },
 } as const satisfies Rowset

@@ -14,6 +14,7 @@ export const decisionRequirementsDefinition = {
       { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 500 },
     ],
     retry: 'always',
+    absent: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
   },
   getDecisionRequirementsDefinitionDiagramById: {
     route: 'GET /decision-requirements-definition/:id/diagram',
@@ -22,6 +23,7 @@ export const decisionRequirementsDefinition = {
     ],
     retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'] },
+    absent: "400 NotValidException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
   },
   getDecisionRequirementsDefinitionDmnXmlById: {
     route: 'GET /decision-requirements-definition/:id/xml',
@@ -30,6 +32,7 @@ export const decisionRequirementsDefinition = {
     ],
     retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'] },
+    absent: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
   },
   getDecisionRequirementsDefinitionsCount: {
     route: 'GET /decision-requirements-definition/count',
@@ -41,34 +44,40 @@ export const decisionRequirementsDefinition = {
     route: 'GET /decision-requirements-definition/key/:key',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
   },
   getDecisionRequirementsDefinitionDiagramByKey: {
     route: 'GET /decision-requirements-definition/key/:key/diagram',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
   },
   getDecisionRequirementsDefinitionByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
   },
   getDecisionRequirementsDefinitionDiagramByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/diagram',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
   },
   getDecisionRequirementsDefinitionDmnXmlByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/xml',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
   },
   getDecisionRequirementsDefinitionDmnXmlByKey: {
     route: 'GET /decision-requirements-definition/key/:key/xml',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
   },
 } as const satisfies Rowset

@@ -12,6 +12,7 @@ export const deployment = {
     route: 'GET /deployment/:id',
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 }],
     retry: 'always',
+    absent: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
   },
   deleteDeployment: {
     route: 'DELETE /deployment/:id',
@@ -20,6 +21,7 @@ export const deployment = {
       { anyOf: ['DEPLOYMENT.DELETE path:id'], denied: 403 },
     ],
     evicts: ['deployment'],
+    absent: "404 InvalidRequestException: Deployment with id '{id}' do not exist",
   },
   redeploy: {
     route: 'POST /deployment/:id/redeploy',
@@ -30,6 +32,7 @@ export const deployment = {
     ],
     evicts: ['deployment'],
     links: true,
+    absent: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
   },
   getDeploymentResources: {
     route: 'GET /deployment/:id/resources',

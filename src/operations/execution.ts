@@ -33,6 +33,7 @@ export const execution = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: Execution with id {id} does not exist',
   },
   createIncident: {
     route: 'POST /execution/:id/create-incident',
@@ -42,6 +43,7 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "400 InvalidRequestException: Cannot find an execution with executionId '{id}': execution is null",
   },
   getLocalExecutionVariables: {
     route: 'GET /execution/:id/localVariables',
@@ -52,6 +54,7 @@ export const execution = {
       ], denied: 403 },
     ],
     retry: 'always',
+    absent: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
   },
   modifyLocalExecutionVariables: {
     route: 'POST /execution/:id/localVariables',
@@ -63,6 +66,7 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot modify variables for execution {id}: execution {id} doesn't exist: execution is null",
   },
   getLocalExecutionVariable: {
     route: 'GET /execution/:id/localVariables/:varName',
@@ -73,6 +77,7 @@ export const execution = {
       ], denied: 403 },
     ],
     retry: 'always',
+    absent: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
   },
   putLocalExecutionVariable: {
     route: 'PUT /execution/:id/localVariables/:varName',
@@ -84,6 +89,7 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot put execution variable {varName}: execution {id} doesn't exist: execution is null",
   },
   deleteLocalExecutionVariable: {
     route: 'DELETE /execution/:id/localVariables/:varName',
@@ -95,6 +101,7 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot delete execution variable {varName}: execution {id} doesn't exist: execution is null",
   },
   getLocalExecutionVariableBinary: {
     route: 'GET /execution/:id/localVariables/:varName/data',
@@ -105,6 +112,7 @@ export const execution = {
       ], denied: 403 },
     ],
     retry: 'always',
+    absent: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
   },
   setLocalExecutionVariableBinary: {
     route: 'POST /execution/:id/localVariables/:varName/data',
@@ -117,6 +125,7 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot put execution variable {varName}: execution {id} doesn't exist: execution is null",
   },
   getMessageEventSubscription: {
     route: 'GET /execution/:id/messageSubscriptions/:messageName',
@@ -127,6 +136,7 @@ export const execution = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: Message event subscription for execution {id} named {messageName} does not exist',
   },
   triggerEvent: {
     route: 'POST /execution/:id/messageSubscriptions/:messageName/trigger',
@@ -136,6 +146,7 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot trigger message {messageName} for execution {id}: Execution with id '{id}' does not have a subscription to a message event with name '{messageName}': eventSubscriptions is empty",
   },
   signalExecution: {
     route: 'POST /execution/:id/signal',
@@ -146,6 +157,7 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot signal execution {id}: execution {id} doesn't exist: execution is null",
   },
   getExecutionsCount: {
     route: 'GET /execution/count',

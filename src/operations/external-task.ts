@@ -33,6 +33,7 @@ export const externalTask = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 RestException: External task with id {id} does not exist',
   },
   handleExternalTaskBpmnError: {
     route: 'POST /external-task/:id/bpmnError',
@@ -42,6 +43,7 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
   },
   completeExternalTaskResource: {
     route: 'POST /external-task/:id/complete',
@@ -51,6 +53,7 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
   },
   getExternalTaskErrorDetails: {
     route: 'GET /external-task/:id/errorDetails',
@@ -61,6 +64,7 @@ export const externalTask = {
       ], denied: 403 },
     ],
     retry: 'always',
+    absent: '500 NullValueException 0: No external task found with id {id}: externalTask is null',
   },
   extendLock: {
     route: 'POST /external-task/:id/extendLock',
@@ -70,6 +74,7 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
   },
   handleFailure: {
     route: 'POST /external-task/:id/failure',
@@ -79,6 +84,7 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
   },
   lock: {
     route: 'POST /external-task/:id/lock',
@@ -88,6 +94,7 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
   },
   setExternalTaskResourcePriority: {
     route: 'PUT /external-task/:id/priority',
@@ -97,6 +104,7 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
   },
   setExternalTaskResourceRetries: {
     route: 'PUT /external-task/:id/retries',
@@ -106,6 +114,7 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
   },
   unlock: {
     route: 'POST /external-task/:id/unlock',
@@ -115,6 +124,7 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
   },
   getExternalTasksCount: {
     route: 'GET /external-task/count',
@@ -151,6 +161,7 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE row:processDefinitionKey',
       ],
     },
+    longPoll: true,
   },
   setExternalTaskRetries: {
     route: 'PUT /external-task/retries',

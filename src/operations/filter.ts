@@ -86,6 +86,7 @@ export const filter = {
       exempt: 'case',
     },
     retry: 'always',
+    absent: '400 InvalidRequestException 0: Filter does not returns a valid single result',
   },
   postExecuteFilterSingleResult: {
     route: 'POST /filter/:id/singleResult',
@@ -96,6 +97,7 @@ export const filter = {
       exempt: 'case',
     },
     retry: 'always',
+    absent: '400 InvalidRequestException 0: Filter does not returns a valid single result',
   },
   getFilterCount: {
     route: 'GET /filter/count',

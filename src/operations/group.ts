@@ -24,6 +24,7 @@ export const group = {
     route: 'GET /group/:id',
     checks: [{ anyOf: ['GROUP.READ path:id'], denied: 404 }],
     retry: 'always',
+    absent: '404 InvalidRequestException: Group with id {id} does not exist',
   },
   updateGroup: {
     route: 'PUT /group/:id',
@@ -31,6 +32,7 @@ export const group = {
       { anyOf: ['GROUP.READ path:id'], denied: 404 },
       { anyOf: ['GROUP.UPDATE path:id'], denied: 403 },
     ],
+    absent: '404 InvalidRequestException: Group with id {id} does not exist',
   },
   deleteGroup: {
     route: 'DELETE /group/:id',

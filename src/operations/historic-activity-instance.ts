@@ -33,6 +33,7 @@ export const historicActivityInstance = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",
   },
   getHistoricActivityInstancesCount: {
     route: 'GET /history/activity-instance/count',

@@ -12,6 +12,7 @@ export const historicBatch = {
     route: 'GET /history/batch/:id',
     checks: [{ anyOf: ['BATCH.READ_HISTORY path:id'], denied: 404 }],
     retry: 'always',
+    absent: "404 InvalidRequestException: Historic batch with id '{id}' does not exist",
   },
   deleteHistoricBatch: {
     route: 'DELETE /history/batch/:id',

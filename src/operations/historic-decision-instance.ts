@@ -15,6 +15,7 @@ export const historicDecisionInstance = {
       { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404 },
     ],
     retry: 'always',
+    absent: "404 InvalidRequestException: Historic decision instance with id '{id}' does not exist",
   },
   getHistoricDecisionInstancesCount: {
     route: 'GET /history/decision-instance/count',

@@ -8,5 +8,6 @@ export const historicDecisionRequirementsDefinition = {
       { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 403 },
     ],
     retry: 'always',
+    absent: '200 []',
   },
 } as const satisfies Rowset

@@ -38,6 +38,7 @@ export const historicDetail = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
   },
   historicDetailBinary: {
     route: 'GET /history/detail/:id/data',
@@ -49,6 +50,7 @@ export const historicDetail = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
   },
   getHistoricDetailsCount: {
     route: 'GET /history/detail/count',

@@ -35,6 +35,7 @@ export const historicExternalTaskLog = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: Historic external task log with id {id} does not exist',
   },
   getErrorDetailsHistoricExternalTaskLog: {
     route: 'GET /history/external-task-log/:id/error-details',
@@ -42,6 +43,7 @@ export const historicExternalTaskLog = {
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: No historic external task log found with id {id}: historicExternalTaskLog is null',
   },
   getHistoricExternalTaskLogsCount: {
     route: 'GET /history/external-task-log/count',

@@ -35,6 +35,7 @@ export const historicJobLog = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: Historic job log with id {id} does not exist',
   },
   getStacktraceHistoricJobLog: {
     route: 'GET /history/job-log/:id/stacktrace',
@@ -42,6 +43,7 @@ export const historicJobLog = {
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: No historic job log found with id {id}: historicJobLog is null',
   },
   getHistoricJobLogsCount: {
     route: 'GET /history/job-log/count',

@@ -6,6 +6,7 @@ export const historicProcessDefinition = {
     route: 'GET /history/process-definition/:id/statistics',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
     retry: 'always',
+    absent: '200 []',
   },
   getCleanableHistoricProcessInstanceReport: {
     route: 'GET /history/process-definition/cleanable-process-instance-report',

@@ -33,18 +33,21 @@ export const historicProcessInstance = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: Historic process instance with id {id} does not exist',
   },
   deleteHistoricProcessInstance: {
     route: 'DELETE /history/process-instance/:id',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
     ],
+    absent: '404 InvalidRequestException 0: Historic process instance with id {id} does not exist',
   },
   deleteHistoricVariableInstancesOfHistoricProcessInstance: {
     route: 'DELETE /history/process-instance/:id/variable-instances',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
     ],
+    absent: '404 InvalidRequestException: No historic process instance found with id: {id}: instance is null',
   },
   getHistoricProcessInstancesCount: {
     route: 'GET /history/process-instance/count',

@@ -24,6 +24,7 @@ export const historicUserOperationLog = {
         'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry.category',
       ], denied: 403 },
     ],
+    absent: '400 BadUserRequestException 0: operation is null',
   },
   setAnnotationUserOperationLog: {
     route: 'PUT /history/user-operation/:operationId/set-annotation',
@@ -33,6 +34,7 @@ export const historicUserOperationLog = {
         'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry.category',
       ], denied: 403 },
     ],
+    absent: '400 BadUserRequestException 0: operation is null',
   },
   queryUserOperationCount: {
     route: 'GET /history/user-operation/count',

@@ -38,12 +38,14 @@ export const historicVariableInstance = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
   },
   deleteHistoricVariableInstance: {
     route: 'DELETE /history/variable-instance/:id',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicVariableInstance.processDefinitionKey'], denied: 403 },
     ],
+    absent: '404 InvalidRequestException 0: No historic variable instance found with id: {id}: variable is null',
   },
   getHistoricVariableInstanceBinary: {
     route: 'GET /history/variable-instance/:id/data',
@@ -55,6 +57,7 @@ export const historicVariableInstance = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
   },
   getHistoricVariableInstancesCount: {
     route: 'GET /history/variable-instance/count',

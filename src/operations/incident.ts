@@ -23,6 +23,7 @@ export const incident = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: No matching incident with id {id}',
   },
   resolveIncident: {
     route: 'DELETE /incident/:id',
@@ -32,6 +33,7 @@ export const incident = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "404 InvalidRequestException: Cannot find an incident with id '{id}': incident is null",
   },
   setIncidentAnnotation: {
     route: 'PUT /incident/:id/annotation',
@@ -41,6 +43,7 @@ export const incident = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '400 BadUserRequestException 0: incident is null',
   },
   clearIncidentAnnotation: {
     route: 'DELETE /incident/:id/annotation',
@@ -50,6 +53,7 @@ export const incident = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '400 BadUserRequestException 0: incident is null',
   },
   getIncidentsCount: {
     route: 'GET /incident/count',

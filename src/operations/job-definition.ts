@@ -18,6 +18,7 @@ export const jobDefinition = {
     route: 'GET /job-definition/:id',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404 }],
     retry: 'always',
+    absent: '404 InvalidRequestException: Job Definition with id {id} does not exist',
   },
   setJobPriorityJobDefinition: {
     route: 'PUT /job-definition/:id/jobPriority',
@@ -28,6 +29,7 @@ export const jobDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
       ], when: 'body:includeJobs is true', denied: 403 },
     ],
+    absent: "404 InvalidRequestException: Job definition with id '{id}' does not exist: jobDefinition is null",
   },
   setJobRetriesJobDefinition: {
     route: 'PUT /job-definition/:id/retries',
@@ -39,6 +41,7 @@ export const jobDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '204',
   },
   updateSuspensionStateJobDefinition: {
     route: 'PUT /job-definition/:id/suspended',
@@ -49,6 +52,7 @@ export const jobDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
       ], when: 'body:includeJobs is true', denied: 403 },
     ],
+    absent: '204',
   },
   getJobDefinitionsCount: {
     route: 'GET /job-definition/count',

@@ -35,6 +35,7 @@ export const job = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: Job with id {id} does not exist',
   },
   deleteJob: {
     route: 'DELETE /job/:id',
@@ -44,6 +45,7 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "404 InvalidRequestException: No job found with id '{id}': job is null",
   },
   setJobDuedate: {
     route: 'PUT /job/:id/duedate',
@@ -53,6 +55,7 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 InvalidRequestException: No job found with id '{id}'.",
   },
   recalculateDuedate: {
     route: 'POST /job/:id/duedate/recalculate',
@@ -62,6 +65,7 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "404 InvalidRequestException 0: No job found with id '{id}': job is null",
   },
   executeJob: {
     route: 'POST /job/:id/execute',
@@ -71,6 +75,7 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "404 InvalidRequestException: ENGINE-14026 No job found with id '{id}'",
   },
   setJobPriority: {
     route: 'PUT /job/:id/priority',
@@ -80,6 +85,7 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "404 InvalidRequestException: No job found with id '{id}': job is null",
   },
   setJobRetries: {
     route: 'PUT /job/:id/retries',
@@ -91,6 +97,7 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 InvalidRequestException: ENGINE-13053 No job found with id '{id}'.'",
   },
   getStacktrace: {
     route: 'GET /job/:id/stacktrace',
@@ -101,6 +108,7 @@ export const job = {
       ], denied: 403 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: No job found with id {id}: job is null',
   },
   updateJobSuspensionState: {
     route: 'PUT /job/:id/suspended',
@@ -114,6 +122,7 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], when: 'the job has only a definition', denied: 403 },
     ],
+    absent: '204',
   },
   getJobsCount: {
     route: 'GET /job/count',
@@ -170,5 +179,6 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition(body:jobDefinitionId).processDefinitionKey',
       ], when: 'body:jobDefinitionId given', denied: 403 },
     ],
+    absent: '204',
   },
 } as const satisfies Rowset

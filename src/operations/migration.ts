@@ -8,10 +8,10 @@ export const migration = {
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
-      ], denied: 403 },
+      ], denied: 403, absent: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{migrationPlan.sourceProcessDefinitionId}' does not exist" },
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
-      ], denied: 403 },
+      ], denied: 403, absent: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{migrationPlan.targetProcessDefinitionId}' does not exist" },
       { allOf: [
         'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
         'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
@@ -30,10 +30,10 @@ export const migration = {
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
-      ], denied: 403 },
+      ], denied: 403, absent: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{migrationPlan.sourceProcessDefinitionId}' does not exist" },
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
-      ], denied: 403 },
+      ], denied: 403, absent: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{migrationPlan.targetProcessDefinitionId}' does not exist" },
       { anyOf: ['BATCH.CREATE_BATCH_MIGRATE_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
       { allOf: [
         'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
@@ -50,16 +50,24 @@ export const migration = {
   generateMigrationPlan: {
     route: 'POST /migration/generate',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ processDefinition(body:sourceProcessDefinitionId).key'], denied: 403 },
-      { anyOf: ['PROCESS_DEFINITION.READ processDefinition(body:targetProcessDefinitionId).key'], denied: 403 },
+      { anyOf: [
+        'PROCESS_DEFINITION.READ processDefinition(body:sourceProcessDefinitionId).key',
+      ], denied: 403, absent: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{sourceProcessDefinitionId}' does not exist" },
+      { anyOf: [
+        'PROCESS_DEFINITION.READ processDefinition(body:targetProcessDefinitionId).key',
+      ], denied: 403, absent: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{targetProcessDefinitionId}' does not exist" },
     ],
     retry: 'always',
   },
   validateMigrationPlan: {
     route: 'POST /migration/validate',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ processDefinition(body:sourceProcessDefinitionId).key'], denied: 403 },
-      { anyOf: ['PROCESS_DEFINITION.READ processDefinition(body:targetProcessDefinitionId).key'], denied: 403 },
+      { anyOf: [
+        'PROCESS_DEFINITION.READ processDefinition(body:sourceProcessDefinitionId).key',
+      ], denied: 403, absent: "400 InvalidRequestException 0: ENGINE-23008 Source process definition with id '{sourceProcessDefinitionId}' does not exist" },
+      { anyOf: [
+        'PROCESS_DEFINITION.READ processDefinition(body:targetProcessDefinitionId).key',
+      ], denied: 403, absent: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{targetProcessDefinitionId}' does not exist" },
     ],
     retry: 'always',
   },

@@ -72,8 +72,14 @@ export type Each =
   | 'signalStarts'
   | 'signalSubscriptions'
 
-/** How the engine shows a refusal: a status, or an answer without rows. */
-export type Denied = 400 | 403 | 404 | 500 | 'empty'
+/** How the engine shows a refusal: by a status, as a 403 with the message alone (`plain`), or as an answer without rows. */
+export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty'
+
+/**
+ * The engine's answer where an entity is missing (and where it hides one): `404 Type: message`, `404 Type 0: message`
+ * where it sets `code`. `{id}` is a path parameter, `{a.b}` a member of the body, `{created}` the id just written.
+ */
+export type Absent = `${number} ${string}: ${string}` | '200 []' | '204'
 
 /** One check of the engine. `anyOf`: the first answer that is not "don't know" decides; `allOf`: every one must be granted. */
 export interface Check {
@@ -84,6 +90,8 @@ export interface Check {
   readonly when?: When
   readonly each?: Each
   readonly denied: Denied
+  /** For this check alone, before the row's own. */
+  readonly absent?: Absent
   /** The check comes after the engine has done its work (authorization records are read again after they are written). */
   readonly after?: true
 }

@@ -12,36 +12,43 @@ export const processDefinition = {
     route: 'GET /process-definition/:id',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 404 }],
     retry: 'always',
+    absent: '404 InvalidRequestException 0: No matching definition with id {id}',
   },
   deleteProcessDefinition: {
     route: 'DELETE /process-definition/:id',
     checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE processDefinition.key'], denied: 403 }],
     evicts: ['deployment'],
+    absent: "404 InvalidRequestException 0: No process definition found with id '{id}': processDefinition is null",
   },
   getDeployedStartForm: {
     route: 'GET /process-definition/:id/deployed-start-form',
-    checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
+    checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 'plain' }],
     retry: 'always',
+    absent: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
   },
   getProcessDefinitionDiagram: {
     route: 'GET /process-definition/:id/diagram',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
     retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'] },
+    absent: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
   },
   getStartFormVariables: {
     route: 'GET /process-definition/:id/form-variables',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
     retry: 'always',
+    absent: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
   },
   updateHistoryTimeToLiveByProcessDefinitionId: {
     route: 'PUT /process-definition/:id/history-time-to-live',
     checks: [{ anyOf: ['PROCESS_DEFINITION.UPDATE processDefinition.key'], denied: 403 }],
+    absent: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.ProcessDefinitionEntity.getHistoryTimeToLive()" because "processDefinitionEntity" is null',
   },
   getRenderedStartForm: {
     route: 'GET /process-definition/:id/rendered-form',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
     retry: 'always',
+    absent: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
   },
   restartProcessInstance: {
     route: 'POST /process-definition/:id/restart',
@@ -56,6 +63,7 @@ export const processDefinition = {
         'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
       ],
     },
+    absent: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
   },
   restartProcessInstanceAsyncOperation: {
     route: 'POST /process-definition/:id/restart-async',
@@ -74,17 +82,20 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], denied: 403 },
     ],
     links: true,
+    absent: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
   },
   getStartForm: {
     route: 'GET /process-definition/:id/startForm',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
     retry: 'always',
+    absent: '400 InvalidRequestException 0: Cannot get start form data for process definition {id}',
   },
   getStaticCalledProcessDefinitions: {
     route: 'GET /process-definition/:id/static-called-process-definitions',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
     rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'] },
     retry: 'always',
+    absent: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
   },
   getActivityStatistics: {
     route: 'GET /process-definition/:id/statistics',
@@ -96,6 +107,7 @@ export const processDefinition = {
       ],
     },
     retry: 'always',
+    absent: '200 []',
   },
   submitForm: {
     route: 'POST /process-definition/:id/submit-form',
@@ -104,6 +116,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], denied: 403 },
     ],
     links: true,
+    absent: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
   },
   updateProcessDefinitionSuspensionStateById: {
     route: 'PUT /process-definition/:id/suspended',
@@ -119,12 +132,14 @@ export const processDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition.key',
       ], when: 'body:includeProcessInstances is true', denied: 403 },
     ],
+    absent: '204',
   },
   getProcessDefinitionBpmn20Xml: {
     route: 'GET /process-definition/:id/xml',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
     retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'] },
+    absent: '404 InvalidRequestException 0: No matching definition with id {id}',
   },
   getProcessDefinitionsCount: {
     route: 'GET /process-definition/count',
@@ -136,6 +151,7 @@ export const processDefinition = {
     route: 'GET /process-definition/key/:key',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   deleteProcessDefinitionsByKey: {
     route: 'DELETE /process-definition/key/:key',
@@ -144,14 +160,16 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.DELETE path:key'], denied: 403 },
     ],
     evicts: ['deployment'],
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   getDeployedStartFormByKey: {
     route: 'GET /process-definition/key/:key/deployed-start-form',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
-      { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 'plain' },
     ],
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   getProcessDefinitionDiagramByKey: {
     route: 'GET /process-definition/key/:key/diagram',
@@ -161,6 +179,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   getStartFormVariablesByKey: {
     route: 'GET /process-definition/key/:key/form-variables',
@@ -169,6 +188,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 },
     ],
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   updateHistoryTimeToLiveByProcessDefinitionKey: {
     route: 'PUT /process-definition/key/:key/history-time-to-live',
@@ -176,6 +196,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['PROCESS_DEFINITION.UPDATE path:key'], denied: 403 },
     ],
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   getRenderedStartFormByKey: {
     route: 'GET /process-definition/key/:key/rendered-form',
@@ -184,6 +205,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 },
     ],
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   startProcessInstanceByKey: {
     route: 'POST /process-definition/key/:key/start',
@@ -193,6 +215,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE path:key'], denied: 403 },
     ],
     links: true,
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   getStartFormByKey: {
     route: 'GET /process-definition/key/:key/startForm',
@@ -201,6 +224,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 },
     ],
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   getActivityStatisticsByProcessDefinitionKey: {
     route: 'GET /process-definition/key/:key/statistics',
@@ -215,6 +239,7 @@ export const processDefinition = {
       ],
     },
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   submitFormByKey: {
     route: 'POST /process-definition/key/:key/submit-form',
@@ -225,6 +250,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE path:key'], denied: 403 },
     ],
     links: true,
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   updateProcessDefinitionSuspensionStateByKey: {
     route: 'PUT /process-definition/key/:key/suspended',
@@ -238,11 +264,13 @@ export const processDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE path:key',
       ], when: 'body:includeProcessInstances is true', denied: 403 },
     ],
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   getLatestProcessDefinitionByTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   deleteProcessDefinitionsByKeyAndTenantId: {
     route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId',
@@ -251,14 +279,16 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.DELETE path:key'], denied: 403 },
     ],
     evicts: ['deployment'],
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   getDeployedStartFormByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/deployed-start-form',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
-      { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 'plain' },
     ],
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   getProcessDefinitionDiagramByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/diagram',
@@ -268,6 +298,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   getStartFormVariablesByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/form-variables',
@@ -276,6 +307,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 },
     ],
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   updateHistoryTimeToLiveByProcessDefinitionKeyAndTenantId: {
     route: 'PUT /process-definition/key/:key/tenant-id/:tenantId/history-time-to-live',
@@ -283,6 +315,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['PROCESS_DEFINITION.UPDATE path:key'], denied: 403 },
     ],
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   getRenderedStartFormByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/rendered-form',
@@ -291,6 +324,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 },
     ],
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   startProcessInstanceByKeyAndTenantId: {
     route: 'POST /process-definition/key/:key/tenant-id/:tenantId/start',
@@ -300,6 +334,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE path:key'], denied: 403 },
     ],
     links: true,
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   getStartFormByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/startForm',
@@ -308,6 +343,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 },
     ],
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   getActivityStatisticsByProcessDefinitionKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/statistics',
@@ -322,6 +358,7 @@ export const processDefinition = {
       ],
     },
     retry: 'always',
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   submitFormByKeyAndTenantId: {
     route: 'POST /process-definition/key/:key/tenant-id/:tenantId/submit-form',
@@ -331,6 +368,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE path:key'], denied: 403 },
     ],
     links: true,
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   updateProcessDefinitionSuspensionStateByKeyAndTenantId: {
     route: 'PUT /process-definition/key/:key/tenant-id/:tenantId/suspended',
@@ -344,6 +382,7 @@ export const processDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE path:key',
       ], when: 'body:includeProcessInstances is true', denied: 403 },
     ],
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   getProcessDefinitionBpmn20XmlByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/xml',
@@ -353,6 +392,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
   },
   getProcessDefinitionBpmn20XmlByKey: {
     route: 'GET /process-definition/key/:key/xml',
@@ -362,6 +402,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
   },
   getProcessDefinitionStatistics: {
     route: 'GET /process-definition/statistics',

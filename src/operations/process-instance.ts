@@ -33,48 +33,53 @@ export const processInstance = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: Process instance with id {id} does not exist',
   },
   deleteProcessInstance: {
     route: 'DELETE /process-instance/:id',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.DELETE path:id',
-        'PROCESS_DEFINITION.DELETE_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.DELETE execution.processInstanceId',
+        'PROCESS_DEFINITION.DELETE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "404 InvalidRequestException 0: No process instance found for id '{id}': processInstance is null",
   },
   getActivityInstanceTree: {
     route: 'GET /process-instance/:id/activity-instances',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.READ path:id',
-        'PROCESS_DEFINITION.READ_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.READ execution.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: Process instance with id {id} does not exist',
   },
   getProcessInstanceComments: {
     route: 'GET /process-instance/:id/comment',
     checks: [
       { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY processInstance.processDefinitionKey',
+        'PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ path:id when:historicInstancePermissions',
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: No process instance found for id {id}',
   },
   modifyProcessInstance: {
     route: 'POST /process-instance/:id/modification',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
       { anyOf: [
-        'PROCESS_INSTANCE.DELETE path:id',
-        'PROCESS_DEFINITION.DELETE_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.DELETE execution.processInstanceId',
+        'PROCESS_DEFINITION.DELETE_INSTANCE execution.processDefinitionKey',
       ], when: 'nothing is left active', denied: 403 },
     ],
+    absent: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
   },
   modifyProcessInstanceAsyncOperation: {
     route: 'POST /process-instance/:id/modification-async',
@@ -84,88 +89,96 @@ export const processInstance = {
     route: 'PUT /process-instance/:id/suspended',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.SUSPEND path:id',
-        'PROCESS_DEFINITION.SUSPEND_INSTANCE processInstance.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.SUSPEND execution.processInstanceId',
+        'PROCESS_DEFINITION.SUSPEND_INSTANCE execution.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '204',
   },
   getProcessInstanceVariables: {
     route: 'GET /process-instance/:id/variables',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.READ path:id',
-        'PROCESS_DEFINITION.READ_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.READ execution.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
     retry: 'always',
+    absent: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
   },
   modifyProcessInstanceVariables: {
     route: 'POST /process-instance/:id/variables',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.UPDATE_VARIABLE path:id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE processInstance.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot modify variables for process instance {id}: execution {id} doesn't exist: execution is null",
   },
   getProcessInstanceVariable: {
     route: 'GET /process-instance/:id/variables/:varName',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.READ path:id',
-        'PROCESS_DEFINITION.READ_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.READ execution.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
     retry: 'always',
+    absent: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
   },
   setProcessInstanceVariable: {
     route: 'PUT /process-instance/:id/variables/:varName',
     body: 'VariableValueDto',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.UPDATE_VARIABLE path:id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE processInstance.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
   },
   deleteProcessInstanceVariable: {
     route: 'DELETE /process-instance/:id/variables/:varName',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.UPDATE_VARIABLE path:id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE processInstance.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot delete process instance variable {varName}: execution {id} doesn't exist: execution is null",
   },
   getProcessInstanceVariableBinary: {
     route: 'GET /process-instance/:id/variables/:varName/data',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.READ path:id',
-        'PROCESS_DEFINITION.READ_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.READ execution.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
     retry: 'always',
+    absent: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
   },
   setProcessInstanceVariableBinary: {
     route: 'POST /process-instance/:id/variables/:varName/data',
     media: 'multipart',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.UPDATE_VARIABLE path:id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE processInstance.processDefinitionKey',
-        'PROCESS_INSTANCE.UPDATE path:id',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE processInstance.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
   },
   getProcessInstancesCount: {
     route: 'GET /process-instance/count',
@@ -271,6 +284,7 @@ export const processInstance = {
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
       ],
     },
+    absent: '204',
   },
   updateSuspensionStateAsyncOperation: {
     route: 'POST /process-instance/suspended-async',

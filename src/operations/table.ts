@@ -1,4 +1,4 @@
-import type { Check, Rows } from './notation.ts'
+import type { Absent, Check, Rows } from './notation.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
@@ -43,12 +43,14 @@ export interface Row {
   readonly query?: QueryName
   /** The body is `multipart/form-data` instead of JSON. */
   readonly media?: 'multipart'
+  /** The engine may hold the request open for the body's `asyncResponseTimeout`. */
+  readonly longPoll?: true
   /** The answer holds absolute `links[].href` made from the Host the engine saw. */
   readonly links?: true
   /** The body, query string or stored query is a task query: `*Expression` members are code. */
   readonly expressions?: 'refused'
-  /** The engine's words for an entity that is missing or hidden: `Type: message`, `{name}` is a path parameter. */
-  readonly absent?: `${string}: ${string}`
+  /** What the engine answers where the path's entity is missing. */
+  readonly absent?: Absent
   /** The gateway answers by itself; nothing is forwarded. */
   readonly answer?: 'engine-names' | 'authorization-check'
 }
@@ -74,8 +76,13 @@ export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
       if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
       ids.add(id)
       routes.add(route)
-      const [method, template] = route.split(' ') as [Method, string]
+      const [method, template = ''] = route.split(' ')
+      if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
       return { ...row, id, method, template, retry: row.retry ?? 'unsent' }
     }),
   )
+}
+
+function isMethod(text: string | undefined): text is Method {
+  return text === 'GET' || text === 'POST' || text === 'PUT' || text === 'DELETE' || text === 'OPTIONS'
 }

@@ -12,6 +12,7 @@ export const taskAttachment = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: No task found for task id {id}',
   },
   getAttachment: {
     route: 'GET /task/:id/attachment/:attachmentId',
@@ -37,5 +38,6 @@ export const taskAttachment = {
         'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
       ], denied: 400 },
     ],
+    absent: '400 InvalidRequestException: No task found for task id {id}',
   },
 } as const satisfies Rowset

@@ -12,6 +12,7 @@ export const taskComment = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: No task found for task id {id}',
   },
   getComment: {
     route: 'GET /task/:id/comment/:commentId',
@@ -27,5 +28,6 @@ export const taskComment = {
         'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
       ], denied: 400 },
     ],
+    absent: '400 InvalidRequestException: No task found for task id {id}',
   },
 } as const satisfies Rowset

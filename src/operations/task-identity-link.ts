@@ -8,6 +8,7 @@ export const taskIdentityLink = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
+    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
   },
   addIdentityLink: {
     route: 'POST /task/:id/identity-links',
@@ -19,6 +20,7 @@ export const taskIdentityLink = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
   },
   deleteIdentityLink: {
     route: 'POST /task/:id/identity-links/delete',
@@ -30,5 +32,6 @@ export const taskIdentityLink = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
   },
 } as const satisfies Rowset

@@ -8,6 +8,7 @@ export const taskLocalVariable = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
+    absent: "500 NullValueException 0: task {id} doesn't exist: task is null",
   },
   modifyTaskLocalVariables: {
     route: 'POST /task/:id/localVariables',
@@ -19,6 +20,7 @@ export const taskLocalVariable = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot modify variables for task {id}: task {id} doesn't exist: task is null",
   },
   getTaskLocalVariable: {
     route: 'GET /task/:id/localVariables/:varName',
@@ -26,6 +28,7 @@ export const taskLocalVariable = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
+    absent: "500 RestException 0: Cannot get task variable {varName}: task {id} doesn't exist: task is null",
   },
   putTaskLocalVariable: {
     route: 'PUT /task/:id/localVariables/:varName',
@@ -37,6 +40,7 @@ export const taskLocalVariable = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot put task variable {varName}: task {id} doesn't exist: task is null",
   },
   deleteTaskLocalVariable: {
     route: 'DELETE /task/:id/localVariables/:varName',
@@ -48,6 +52,7 @@ export const taskLocalVariable = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '500 RestException 0: Cannot delete task variable {varName}: Cannot find task with id {id}: task is null',
   },
   getTaskLocalVariableBinary: {
     route: 'GET /task/:id/localVariables/:varName/data',
@@ -55,6 +60,7 @@ export const taskLocalVariable = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
+    absent: "500 RestException 0: Cannot get task variable {varName}: task {id} doesn't exist: task is null",
   },
   setBinaryTaskLocalVariable: {
     route: 'POST /task/:id/localVariables/:varName/data',
@@ -67,5 +73,6 @@ export const taskLocalVariable = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: "500 RestException 0: Cannot put task variable {varName}: task {id} doesn't exist: task is null",
   },
 } as const satisfies Rowset

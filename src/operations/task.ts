@@ -31,6 +31,7 @@ export const task = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404 },
     ],
     retry: 'always',
+    absent: '404 InvalidRequestException: No matching task with id {id}',
   },
   updateTask: {
     route: 'PUT /task/:id',
@@ -44,6 +45,7 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 InvalidRequestException: No matching task with id {id}',
   },
   deleteTask: {
     route: 'DELETE /task/:id',
@@ -59,6 +61,7 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
   },
   handleBpmnError: {
     route: 'POST /task/:id/bpmnError',
@@ -70,6 +73,7 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 RestException 0: Cannot find task with id {id}: task is null',
   },
   handleEscalation: {
     route: 'POST /task/:id/bpmnEscalation',
@@ -81,6 +85,7 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '404 RestException 0: Cannot find task with id {id}: task is null',
   },
   claim: {
     route: 'POST /task/:id/claim',
@@ -92,6 +97,7 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
   },
   complete: {
     route: 'POST /task/:id/complete',
@@ -103,6 +109,7 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '500 RestException 0: Cannot complete task {id}: Cannot find task with id {id}: task is null',
   },
   delegateTask: {
     route: 'POST /task/:id/delegate',
@@ -114,13 +121,15 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
   },
   getDeployedForm: {
     route: 'GET /task/:id/deployed-form',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 'plain' },
     ],
     retry: 'always',
+    absent: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.TaskEntity.getId()" because "task" is null',
   },
   getForm: {
     route: 'GET /task/:id/form',
@@ -128,6 +137,7 @@ export const task = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
+    absent: '400 RestException 0: Cannot get form for task {id}',
   },
   getFormVariables: {
     route: 'GET /task/:id/form-variables',
@@ -135,6 +145,7 @@ export const task = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
+    absent: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
   },
   getRenderedForm: {
     route: 'GET /task/:id/rendered-form',
@@ -142,6 +153,7 @@ export const task = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
+    absent: "500 NullValueException 0: Task '{id}' not found: task is null",
   },
   resolve: {
     route: 'POST /task/:id/resolve',
@@ -153,6 +165,7 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
   },
   submit: {
     route: 'POST /task/:id/submit-form',
@@ -164,6 +177,7 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '500 RestException 0: Cannot submit task form {id}: Cannot find task with id {id}: task is null',
   },
   unclaim: {
     route: 'POST /task/:id/unclaim',
@@ -175,6 +189,7 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
+    absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
   },
   getTasksCount: {
     route: 'GET /task/count',

@@ -18,6 +18,7 @@ export const tenant = {
     route: 'GET /tenant/:id',
     checks: [{ anyOf: ['TENANT.READ path:id'], denied: 404 }],
     retry: 'always',
+    absent: '404 InvalidRequestException: Tenant with id {id} does not exist',
   },
   updateTenant: {
     route: 'PUT /tenant/:id',
@@ -25,6 +26,7 @@ export const tenant = {
       { anyOf: ['TENANT.READ path:id'], denied: 404 },
       { anyOf: ['TENANT.UPDATE path:id'], denied: 403 },
     ],
+    absent: '404 InvalidRequestException: Tenant with id {id} does not exist',
   },
   deleteTenant: {
     route: 'DELETE /tenant/:id',

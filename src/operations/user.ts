@@ -34,11 +34,13 @@ export const user = {
       { anyOf: ['USER.READ path:id'], denied: 404 },
       { anyOf: ['USER.UPDATE path:id'], denied: 403 },
     ],
+    absent: '404 InvalidRequestException: User with id {id} does not exist',
   },
   getUserProfile: {
     route: 'GET /user/:id/profile',
     checks: [{ anyOf: ['USER.READ path:id'], denied: 404 }],
     retry: 'always',
+    absent: '404 InvalidRequestException: User with id {id} does not exist',
   },
   updateProfile: {
     route: 'PUT /user/:id/profile',
@@ -46,6 +48,7 @@ export const user = {
       { anyOf: ['USER.READ path:id'], denied: 404 },
       { anyOf: ['USER.UPDATE path:id'], denied: 403 },
     ],
+    absent: '404 InvalidRequestException: User with id {id} does not exist',
   },
   unlockUser: {
     route: 'POST /user/:id/unlock',

@@ -38,6 +38,7 @@ export const variableInstance = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
   },
   getVariableInstanceBinary: {
     route: 'GET /variable-instance/:id/data',
@@ -49,6 +50,7 @@ export const variableInstance = {
       ], denied: 404 },
     ],
     retry: 'always',
+    absent: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
   },
   getVariableInstancesCount: {
     route: 'GET /variable-instance/count',

@@ -1,0 +1,36 @@
+/** All that decides what an engine answers to a shared read. */
+export interface KeyParts {
+  readonly engine: string
+  readonly template: string
+  /** Decoded path parameters, in the template's order. */
+  readonly params: Readonly<Record<string, string>>
+  /** As received, without `?`; `''` when there is none. */
+  readonly query: string
+  readonly accept: string | undefined
+  /** Only where the answer's links are made from it, else `null`. */
+  readonly host: string | null
+}
+
+/** The entry's name. Two requests with one key mean the same; a meaning spelt in two ways may have two keys. */
+export function keyOf({ engine, template, params, query, accept, host }: KeyParts): string {
+  return JSON.stringify([engine, template, params, sortedQueryOf(query), accept ?? null, host])
+}
+
+/**
+ * Parameters sorted by name, those of one name in their order: the engine takes the first. Nothing is decoded (`+`, bad
+ * UTF-8), so names that are spelt with `%` or `+` could hide an equal name: such a query stays in its order.
+ */
+export function sortedQueryOf(query: string): string {
+  if (!query.includes('&')) return query
+  const pairs = query.split('&').map((pair) => ({ name: nameOf(pair), pair }))
+  if (pairs.some(({ name }) => /[%+]/.test(name))) return query
+  return pairs
+    .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
+    .map(({ pair }) => pair)
+    .join('&')
+}
+
+function nameOf(pair: string): string {
+  const end = pair.indexOf('=')
+  return end === -1 ? pair : pair.slice(0, end)
+}

@@ -1,0 +1,56 @@
+import { fileURLToPath } from 'node:url'
+import { type Config, loadConfig } from '../config.ts'
+import { createLogger, type Logger } from '../log.ts'
+import type { Running } from '../main.ts'
+import { startSandbox } from '../sandbox/sandbox.ts'
+
+const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.url))
+
+/** Runs the gateway of `config/gateway.yaml` before an engine in this process, and prints a tour of it. */
+export async function demo(start: (config: Config, log: Logger) => Promise<Running>): Promise<Running> {
+  const sandbox = await startSandbox()
+  const config = loadConfig(CONFIG, { ENGINE_URL: sandbox.base })
+  const running = await start(config, createLogger({ level: 'warn' }))
+  process.stdout.write(tourOf({ base: running.address + config.basePath, admin: running.adminAddress }))
+  return {
+    ...running,
+    drain: async () => {
+      await running.drain()
+      await sandbox.close()
+    },
+  }
+}
+
+/** Every line that does not begin with `#` can be pasted into a shell. */
+export function tourOf({ base, admin }: { readonly base: string; readonly admin: string }): string {
+  const json = `-H 'Content-Type: application/json'`
+  return `
+engine-gateway listens at ${base} (admin: ${admin})
+Users: demo/demo may do everything; mary/mary may work on reviews. Nobody else.
+
+# 1. Without credentials: 401
+curl -si ${base}/task
+
+# 2. Mary may not evaluate decisions: 403, and the permission she lacks is named
+ID=$(curl -su demo:demo ${base}/decision-definition/key/discount | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+curl -siu mary:mary ${json} -d '{"variables":{"amount":{"value":120,"type":"Integer"}}}' ${base}/decision-definition/$ID/evaluate
+
+# 3. A diagram, asked for twice: the second answer comes from memory (Cache-Status: hit)
+curl -su demo:demo -o /dev/null -D - ${base}/decision-definition/key/discount/diagram
+curl -su demo:demo -o /dev/null -D - ${base}/decision-definition/key/discount/diagram
+
+# 4. An expression in a task query is code: 400, and the engine never sees it
+curl -siu demo:demo ${json} -d '{"orQueries":[{"assigneeExpression":"\${1+1}"}]}' ${base}/task
+
+# 5. A task query: demo sees all tasks, mary those of her process
+curl -su demo:demo ${json} -d '{}' ${base}/task/count
+curl -su mary:mary ${json} -d '{}' ${base}/task/count
+
+# 6. Another engine, by its name
+curl -su demo:demo ${base}/engine/second/task
+
+# 7. What has happened, for Prometheus
+curl -s ${admin}/metrics | grep '^gateway_'
+
+`
+}

@@ -1,0 +1,220 @@
+import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { EngineVerdict, GatewayError } from './errors.ts'
+import { createListener } from './listener.ts'
+import {
+  askedOf,
+  engineNameOf,
+  fallbackOf,
+  isWellFormed,
+  matchOf,
+  notFound,
+  otherMethod,
+  unknownEngine,
+} from './matched.ts'
+import { observe } from './observe.ts'
+import type { EngineParts, Mode, Parts } from './parts.ts'
+import type { Asked } from './policy/asked.ts'
+import { queryOf } from './policy/canonical.ts'
+import type { Principal } from './policy/credentials.ts'
+import { checkHazards } from './policy/hazards.ts'
+import { readJson } from './policy/json.ts'
+import { checkMedia } from './policy/media.ts'
+import { checkMultipart } from './policy/multipart.ts'
+import type { RowsVerdict } from './policy/permit.ts'
+import type { Visible } from './policy/task-query.ts'
+import { checkRules, checkShape } from './policy/validate.ts'
+import { answerableOf, sendRefusal } from './replies.ts'
+import { registerRoutes, type RouteConfig } from './routes.ts'
+import { createServe } from './serve.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig extends Partial<RouteConfig> {}
+  interface FastifyRequest {
+    /** Null: the path names an engine that is not configured. */
+    engine: EngineParts | null
+    principal: Principal | null
+    /** Where the request is; where it was refused, for the log and the metrics. */
+    stage: Stage
+    asked: Asked | null
+    /** The body as it came, and as it is sent; null without one. */
+    bytes: Buffer | null
+    /** The part of a task query that the caller may see; null: all of it. */
+    visible: Visible | null
+    refusal: GatewayError | EngineVerdict | null
+    /** `Cache-Status`; null where nothing is held. */
+    cacheStatus: string | null
+    /** The node that answered; null for answers of the gateway's own. */
+    node: string | null
+  }
+}
+
+export type Stage = 'canonical' | 'authenticate' | 'operation' | 'body' | 'permit' | 'rules' | 'forward'
+
+type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
+
+/** The public listener. Read on: the stages stand in the order in which a request passes them; what one throws is the answer. */
+export function buildGateway(parts: Parts): FastifyInstance {
+  const { config, metrics, operations } = parts
+  // 1. Canonical: one reading of the target, for everybody.
+  const app = createListener(config, (reason) =>
+    metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason }),
+  )
+  decorate(app)
+  observe(app, parts)
+  app.setErrorHandler((error, request, reply) => {
+    request.refusal = answerableOf(error)
+    return sendRefusal(reply, request.refusal)
+  })
+  app.setNotFoundHandler(notFound)
+  app.register(
+    async function api(scope) {
+      scope.addHook('onRequest', findEngine(parts))
+      scope.addHook('onRequest', authenticate(parts))
+      scope.addHook('onRequest', findOperation)
+      scope.addHook('preValidation', readBody(parts))
+      scope.addHook('preHandler', permit(parts))
+      scope.addHook('preHandler', checkLateRules(parts))
+      scope.setNotFoundHandler(notFound)
+      registerRoutes(scope, {
+        operations,
+        bodyBytes: ({ media }) => (media === 'multipart' ? config.limits.deploymentBody : config.limits.body),
+        handler: createServe(parts),
+      })
+    },
+    { prefix: config.basePath },
+  )
+  return app
+}
+
+function decorate(app: FastifyInstance): void {
+  for (const name of ['engine', 'principal', 'asked', 'bytes', 'visible', 'refusal', 'cacheStatus', 'node'])
+    app.decorateRequest(name, null)
+  app.decorateRequest('stage', 'canonical')
+}
+
+// 2. Which engine? The one the path names, or the default.
+function findEngine({ engines }: Parts): Stepped {
+  return function findEngineHook(request, _reply, done) {
+    request.stage = 'authenticate'
+    request.engine = engines.get(engineNameOf(request)) ?? null
+    done()
+  }
+}
+
+// 3. Who asks? Headers only: no byte of a body is read for a caller we turn away. Strangers do not learn which engines there are.
+function authenticate({ engines }: Parts): Stepped {
+  return function authenticateHook(request, _reply, done) {
+    const { authenticator } = request.engine ?? fallbackOf(engines)
+    const enter = (principal: Principal): void => {
+      request.principal = principal
+      done()
+    }
+    const principal = authenticator.authenticate(request.headers.authorization, request.ip)
+    if (principal instanceof Promise) principal.then(enter, done)
+    else enter(principal)
+  }
+}
+
+// 4. What do they want? A row of the table at an engine we have: what is not in the table does not exist.
+function findOperation(
+  request: FastifyRequest,
+  reply: { header(name: string, value: string): unknown },
+  done: HookHandlerDoneFunction,
+): void {
+  request.stage = 'operation'
+  const { operation, allow } = request.routeOptions.config
+  if (request.engine === null) throw unknownEngine(engineNameOf(request))
+  if (typeof allow === 'string') {
+    reply.header('allow', allow)
+    throw otherMethod()
+  }
+  if (operation === undefined || operation === null || !isWellFormed(operation, request)) throw notFound()
+  request.stage = 'body'
+  checkMedia(operation, request.headers)
+  done()
+}
+
+// 6. What do they send? The bytes stay as they came; a strict copy is looked at. Hazards first: they are refused whatever else is wrong.
+function readBody(parts: Parts): Stepped {
+  return function readBodyHook(request, _reply, done) {
+    const { engine, operation } = matchOf(request)
+    const bytes = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null
+    const isJson = bytes !== null && operation.media === undefined
+    request.bytes = bytes
+    if (bytes !== null && !isJson) checkMultipart(bytes, request.headers['content-type'] ?? '', engine.opened)
+    const asked = askedOf(request, {
+      query: queryOf(request.url),
+      body: isJson ? readJson(bytes) : undefined,
+    })
+    request.asked = asked
+    guard(parts, engine.validation, request, () => {
+      checkHazards(operation, asked, engine.opened)
+      checkShape(operation, asked)
+    })
+    done()
+  }
+}
+
+// 7. May they? After the shape is known, before any cache: a hit must not widen access.
+function permit(parts: Parts): Stepped {
+  return function permitHook(request, _reply, done) {
+    request.stage = 'permit'
+    const { engine, asked, permit: permitted } = matchOf(request)
+    if (engine.authorization === 'off') return done()
+    const conclude = (verdict: Awaited<ReturnType<typeof permitted.before>>): void =>
+      guard(parts, engine.authorization, request, () => {
+        if (!verdict.permitted) throw verdict.refusal
+        const selected = permitted.selects(asked)
+        if (!selected.permitted) throw selected.refusal
+        request.visible = visibleRows(
+          permitted.rows?.(asked, request.headers.accept?.includes('hal+json') ?? false),
+        )
+      })
+    const verdict = permitted.before(asked)
+    if (verdict instanceof Promise) verdict.then(conclude).then(() => done(), done)
+    else {
+      conclude(verdict)
+      done()
+    }
+  }
+}
+
+function visibleRows(verdict: RowsVerdict | undefined): Visible | null {
+  if (verdict?.rows === 'none') throw verdict.answer
+  if (verdict?.rows === 'refused') throw verdict.refusal
+  return verdict?.rows === 'narrowed' ? verdict.visible : null
+}
+
+// 8. Rules that the engine looks at only after permission. 9 to 11, the cache, the hop and what is kept of it, are serve.ts.
+function checkLateRules(parts: Parts): Stepped {
+  return function checkLateRulesHook(request, _reply, done) {
+    request.stage = 'rules'
+    const { engine, operation, asked } = matchOf(request)
+    guard(parts, engine.validation, request, () => checkRules(operation, asked))
+    request.stage = 'forward'
+    done()
+  }
+}
+
+/** Runs a check as its mode says: `report` counts and logs a refusal and lets the request go on. */
+function guard({ metrics, log }: Parts, mode: Mode, request: FastifyRequest, check: () => void): void {
+  if (mode === 'off') return
+  try {
+    check()
+  } catch (error) {
+    if (mode === 'enforce') throw error
+    const { operation, engine } = matchOf(request)
+    const refusal = answerableOf(error)
+    const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
+    metrics.refusal({
+      engine: engine.name,
+      operation: operation.id,
+      stage: `${request.stage}-report`,
+      reason,
+    })
+    log.warn(
+      { requestId: request.id, operation: operation.id, engine: engine.name, would: refusal.message },
+      'would be refused',
+    )
+  }
+}

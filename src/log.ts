@@ -1,0 +1,73 @@
+import { pino } from 'pino'
+import type { DestinationStream, Logger as PinoLogger } from 'pino'
+
+export type Logger = PinoLogger
+
+interface LoggerOptions {
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  /** Default: `openDestination()`. */
+  readonly destination?: DestinationStream
+}
+
+interface DestinationOptions {
+  /** A file or a descriptor. Default: standard output. */
+  readonly to?: string | number
+  /** A line was lost: the destination takes none, and what may wait for it waits already. */
+  readonly onDrop?: () => void
+}
+
+const REDACTED = '[redacted]'
+const MAX_WAITING_BYTES = 8 * 1024 ** 2
+
+/** Members whose value is a secret wherever in the line they stand. */
+const SECRET_MEMBER =
+  /"((?:proxy-)?authorization|(?:set-)?cookie|password(?:hash)?|passwd|secret|token|x-authorized-[a-z-]+)":(?:"(?:[^"\\]|\\.)*"|\[(?:"(?:[^"\\]|\\.)*",?)*\]|\d+)/gi
+/** `redis://user:secret@host`; the authority ends at the first slash. */
+const URL_CREDENTIAL = /(:\/\/)[^\s/"@]*:[^\s/"@]*@/g
+const SCHEME_CREDENTIAL = /\b(basic|bearer) +[\w+/=.~-]{6,}/gi
+
+/** One JSON object a line. Secrets are taken out of the finished line, so no member or message escapes by its depth. */
+export function createLogger({ level, destination = openDestination() }: LoggerOptions): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: errorRecordOf },
+      hooks: { streamWrite: withoutSecrets },
+    },
+    destination,
+  )
+}
+
+/** Lines that cannot be written wait up to a bound, then they are dropped and counted: a full disk stops no request. */
+export function openDestination({ to = 1, onDrop }: DestinationOptions = {}): DestinationStream {
+  const stream = pino.destination({ dest: to, sync: false, maxLength: MAX_WAITING_BYTES })
+  stream.on('drop', () => onDrop?.())
+  stream.removeAllListeners('error').on('error', () => {
+    // At the exit it would try for ever to write to what takes nothing.
+    stream.flushSync = () => undefined
+  })
+  return stream
+}
+
+export function withoutSecrets(line: string): string {
+  return line
+    .replace(SECRET_MEMBER, `"$1":"${REDACTED}"`)
+    .replace(URL_CREDENTIAL, `$1${REDACTED}@`)
+    .replace(SCHEME_CREDENTIAL, `$1 ${REDACTED}`)
+}
+
+// Only these members: libraries hang commands, requests and options on their errors, with the secrets in them.
+function errorRecordOf(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return error
+  const { name, message, stack, cause } = error
+  return {
+    type: name,
+    message,
+    ...('code' in error ? { code: error.code } : {}),
+    stack,
+    ...(cause instanceof Error && depth < 4 ? { cause: errorRecordOf(cause, depth + 1) } : {}),
+  }
+}

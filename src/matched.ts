@@ -1,0 +1,96 @@
+import type { FastifyRequest } from 'fastify'
+import { EngineVerdict } from './errors.ts'
+import type { Operation } from './operations/table.ts'
+import type { EngineParts } from './parts.ts'
+import type { Asked } from './policy/asked.ts'
+import type { Permit } from './policy/permit.ts'
+import { spellsLiterals } from './routes.ts'
+
+/** The engine that a path without a name means. */
+export const DEFAULT_ENGINE = 'default'
+
+export interface Match {
+  readonly engine: EngineParts
+  readonly operation: Operation
+  readonly permit: Permit
+  readonly asked: Asked
+}
+
+/** What the stages have found. @throws EngineVerdict 404 when a stage before was left out: then nothing is known of the request */
+export function matchOf(request: FastifyRequest): Match {
+  const { engine, asked } = request
+  const { operation } = request.routeOptions.config
+  const permit = operation && engine?.permits.get(operation.id)
+  if (engine === null || !operation || !permit) throw notFoundVerdict()
+  return {
+    engine,
+    operation,
+    permit,
+    asked: asked ?? askedOf(request, { query: new Map(), body: undefined }),
+  }
+}
+
+/** The caller and the request, as a decision may look at them. */
+export function askedOf(request: FastifyRequest, read: Pick<Asked, 'query' | 'body'>): Asked {
+  if (request.principal === null) throw notFoundVerdict()
+  return { principal: request.principal, params: paramsOf(request), ...read }
+}
+
+export function paramsOf(request: FastifyRequest): Readonly<Record<string, string>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the router gives decoded strings by name
+  return request.params as Readonly<Record<string, string>>
+}
+
+export function engineNameOf(request: FastifyRequest): string {
+  return paramsOf(request)['engineName'] ?? DEFAULT_ENGINE
+}
+
+/** Whose users a caller of an unknown engine is held against. */
+export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EngineParts {
+  const [first] = engines.values()
+  const engine = engines.get(DEFAULT_ENGINE) ?? first
+  if (engine === undefined) throw new Error('No engine is configured')
+  return engine
+}
+
+/** No parameter is empty, and no literal is spelt with `%`: the engine has no such path. */
+export function isWellFormed({ template }: Operation, request: FastifyRequest): boolean {
+  const params = paramsOf(request)
+  for (const name in params) if (params[name] === '') return false
+  const [path = ''] = request.url.split('?', 1)
+  return !path.includes('%') || spellsLiterals(template, path)
+}
+
+export function notFound(): never {
+  throw notFoundVerdict()
+}
+
+function notFoundVerdict(): EngineVerdict {
+  return verdictOf(404, 'NotFoundException', 'HTTP 404 Not Found')
+}
+
+export function otherMethod(): EngineVerdict {
+  return verdictOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed')
+}
+
+/** As the engine's own authentication filter says it. */
+export function unknownEngine(name: string): EngineVerdict {
+  return verdictOf(404, 'InvalidRequestException', `Process engine ${name} not available`)
+}
+
+function verdictOf(status: number, type: string, message: string): EngineVerdict {
+  const headers = { 'content-type': 'application/json' }
+  return new EngineVerdict({ status, body: { type, message, code: null }, headers, reason: message })
+}
+
+/** For prefixes that pass through: any caller whom the default engine's users know. */
+export function authenticatePassthrough(
+  engines: ReadonlyMap<string, EngineParts>,
+): (request: FastifyRequest) => Promise<void> {
+  return async function authenticate(request) {
+    const { authenticator } = fallbackOf(engines)
+    request.stage = 'authenticate'
+    request.principal = await authenticator.authenticate(request.headers.authorization, request.ip)
+    request.stage = 'forward'
+  }
+}

@@ -1,0 +1,85 @@
+import { fastify } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from '../log.ts'
+import type { Metrics } from './registry.ts'
+
+export interface Readiness {
+  readonly ready: boolean
+  /** By name: `ok`, or what is wrong. */
+  readonly checks: Readonly<Record<string, string>>
+}
+
+interface AdminOptions {
+  readonly host: string
+  /** 0: a free one. */
+  readonly port: number
+  readonly metrics: Pick<Metrics, 'contentType' | 'text'>
+  readonly readiness: () => Readiness
+  readonly log: Pick<Logger, 'error'>
+}
+
+export interface Admin {
+  /** `http://127.0.0.1:9090` */
+  readonly address: string
+  close(): Promise<void>
+}
+
+/** Listens for probes and scrapes, apart from the public port. */
+export async function createAdmin({ host, port, ...parts }: AdminOptions): Promise<Admin> {
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: true,
+    bodyLimit: 1,
+    requestTimeout: 5000,
+    // A scraper's kept connection must not hold up the exit.
+    forceCloseConnections: true,
+  })
+  addAnswers(app, parts)
+  const address = await app.listen({ host, port })
+  return { address, close: () => app.close() }
+}
+
+function addAnswers(app: FastifyInstance, { metrics, readiness, log }: Omit<AdminOptions, 'host' | 'port'>) {
+  app.addHook('onRequest', async (_request, reply) => {
+    void reply.type('text/plain; charset=utf-8').header('cache-control', 'no-store')
+  })
+  app.get('/livez', async () => 'ok\n')
+  app.get('/readyz', async (request, reply) => {
+    const state = readiness()
+    void reply.code(state.ready ? 200 : 503)
+    return isVerbose(request.query) ? verboseTextOf(state) : textOf(state)
+  })
+  app.get('/metrics', async (_request, reply) => {
+    void reply.type(metrics.contentType)
+    return metrics.text()
+  })
+  app.setNotFoundHandler(async (_request, reply) => {
+    void reply.code(404)
+    return 'not found\n'
+  })
+  app.setErrorHandler(async (error: Error & { statusCode?: number }, request, reply) => {
+    const status = error.statusCode ?? 500
+    if (status >= 500) log.error({ err: error }, `admin: ${request.routeOptions.url ?? 'unknown'} failed`)
+    void reply.code(status)
+    return 'error\n'
+  })
+}
+
+function isVerbose(query: unknown): boolean {
+  return typeof query === 'object' && query !== null && 'verbose' in query
+}
+
+function textOf({ ready }: Readiness): string {
+  return ready ? 'ok\n' : 'not ready\n'
+}
+
+function verboseTextOf(state: Readiness): string {
+  const lines = Object.entries(state.checks).map(
+    ([name, word]) => `[${word === 'ok' ? '+' : '-'}] ${oneLine(`${name} ${word}`)}\n`,
+  )
+  return lines.join('') + textOf(state)
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\r\n]+/g, ' ')
+}

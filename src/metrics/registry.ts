@@ -1,0 +1,159 @@
+import { Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { createCounts, createDurations } from './series.ts'
+
+/** Label values are names of the table, the configuration and the code: never ids, users, paths or messages. */
+export interface Metrics {
+  /** A request came, or is over, answered or not. */
+  readonly inFlight: (change: 1 | -1) => void
+  readonly requestDone: (request: RequestLabels, seconds: number) => void
+  /** One try at one node. */
+  readonly attempt: (attempt: AttemptLabels, seconds: number) => void
+  readonly cache: (tier: string, result: string) => void
+  readonly authentication: (engine: string, result: string) => void
+  readonly refusal: (refusal: RefusalLabels) => void
+  /** A value that is read at each scrape. */
+  readonly gauge: (name: `gateway_${string}`, help: string, read: () => number) => void
+  readonly contentType: string
+  readonly text: () => Promise<string>
+}
+
+export interface RequestLabels {
+  /** operationId, or `''` for a request that matched none. */
+  readonly operation: string
+  readonly engine: string
+  readonly method: string
+  readonly status: number
+}
+
+export interface AttemptLabels {
+  readonly engine: string
+  readonly node: string
+  /** Of the answer; 0 when none came. */
+  readonly status: number
+  readonly result: string
+}
+
+export interface RefusalLabels {
+  readonly engine: string
+  readonly operation: string
+  readonly stage: string
+  /** A `GW_…` code or the name of a rule. */
+  readonly reason: string
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
+
+/** The names of OpenTelemetry's HTTP conventions in Prometheus form, beside the gateway's own. */
+export function createMetrics({ version }: { readonly version: string }): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const requests = createRequests(registry)
+  const attempts = createAttempts(registry)
+  const events = createEvents(registry)
+  const gauge: Metrics['gauge'] = (name, help, read) => addGauge(registry, { name, help }, read)
+  addInfo(registry, version)
+  return {
+    ...requests,
+    ...events,
+    attempt: attempts,
+    gauge,
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  }
+}
+
+function createRequests(registry: Registry): Pick<Metrics, 'inFlight' | 'requestDone'> {
+  const durations = createDurations({
+    name: 'http_server_request_duration_seconds',
+    help: 'From the first byte of a request to the last byte of its answer.',
+    labels: ['operation', 'engine', 'http_request_method', 'http_response_status_code'],
+    registry,
+  })
+  let inFlight = 0
+  addGauge(
+    registry,
+    { name: 'gateway_requests_in_flight', help: 'Requests that are under way.' },
+    () => inFlight,
+  )
+  return {
+    inFlight: (change) => {
+      inFlight += change
+    },
+    requestDone: ({ operation, engine, method, status }, seconds) => {
+      const labels = {
+        operation,
+        engine,
+        http_request_method: METHODS.has(method) ? method : '_OTHER',
+        http_response_status_code: codeOf(status),
+      }
+      durations(labels, seconds)
+    },
+  }
+}
+
+function createAttempts(registry: Registry): Metrics['attempt'] {
+  const durations = createDurations({
+    name: 'http_client_request_duration_seconds',
+    help: 'One try at one node, to the end of its answer; no status: no answer came.',
+    labels: ['engine', 'node', 'http_response_status_code'],
+    registry,
+  })
+  const counts = createCounts({
+    name: 'gateway_upstream_attempts_total',
+    help: 'Tries at nodes by how they ended.',
+    labels: ['engine', 'node', 'result'],
+    registry,
+  })
+  return ({ engine, node, status, result }, seconds) => {
+    durations({ engine, node, http_response_status_code: status === 0 ? '' : codeOf(status) }, seconds)
+    counts({ engine, node, result })
+  }
+}
+
+function createEvents(registry: Registry): Pick<Metrics, 'cache' | 'authentication' | 'refusal'> {
+  const caches = createCounts({
+    name: 'gateway_cache_requests_total',
+    help: 'What the cache was asked and did, by tier.',
+    labels: ['tier', 'result'],
+    registry,
+  })
+  const authentications = createCounts({
+    name: 'gateway_auth_total',
+    help: 'Credentials by verdict.',
+    labels: ['engine', 'result'],
+    registry,
+  })
+  const refusal = createCounts({
+    name: 'gateway_refusals_total',
+    help: 'Requests that the gateway itself turned away, by stage.',
+    labels: ['engine', 'operation', 'stage', 'reason'],
+    registry,
+  })
+  return {
+    cache: (tier, result) => caches({ tier, result }),
+    authentication: (engine, result) => authentications({ engine, result }),
+    refusal,
+  }
+}
+
+function addInfo(registry: Registry, version: string): void {
+  const help = 'The version that runs; always 1.'
+  new Gauge({ name: 'gateway_info', help, labelNames: ['version'], registers: [registry] }).set(
+    { version },
+    1,
+  )
+}
+
+function addGauge(
+  registry: Registry,
+  naming: { readonly name: string; readonly help: string },
+  read: () => number,
+): void {
+  const gauge: Gauge = new Gauge({ ...naming, registers: [], collect: () => gauge.set(read()) })
+  registry.registerMetric(gauge)
+}
+
+// Not every number is a status; a reply of 1000 kinds of them would be 1000 series.
+function codeOf(status: number): string {
+  return Number.isInteger(status) && status >= 100 && status <= 599 ? String(status) : '_OTHER'
+}

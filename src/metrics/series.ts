@@ -1,0 +1,58 @@
+import { Counter, Histogram } from 'prom-client'
+import type { Registry } from 'prom-client'
+
+interface Naming<L extends string> {
+  readonly name: string
+  readonly help: string
+  readonly labels: readonly L[]
+  readonly registry: Registry
+}
+
+type Values<L extends string> = Readonly<Record<L, string>>
+
+/**
+ * How many combinations of labels one metric may have. Labels come from the table and the configuration and stay far
+ * below it; should one ever not, all further combinations are counted as `other`, and the process does not grow.
+ */
+export const MAX_SERIES = 20_000
+const OTHER = 'other'
+const PLAIN = /^[\w.:/[\]-]{0,128}$/
+
+/** A counter that keeps what it has resolved: a count costs about 0.2 µs. */
+export function createCounts<L extends string>(naming: Naming<L>): (values: Values<L>) => void {
+  const { name, help, labels, registry } = naming
+  const counter = new Counter({ name, help, labelNames: labels, registers: [registry] })
+  const childOf = remembered(labels, (values) => counter.labels(...values))
+  return (values) => childOf(values).inc()
+}
+
+/** A histogram over OpenTelemetry's buckets for HTTP durations. */
+export function createDurations<L extends string>(
+  naming: Naming<L>,
+): (values: Values<L>, seconds: number) => void {
+  const { name, help, labels, registry } = naming
+  const buckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+  const histogram = new Histogram({ name, help, labelNames: labels, registers: [registry], buckets })
+  const childOf = remembered(labels, (values) => histogram.labels(...values))
+  return (values, seconds) => childOf(values).observe(seconds)
+}
+
+function remembered<L extends string, C>(
+  labels: readonly L[],
+  resolve: (values: readonly string[]) => C,
+): (values: Values<L>) => C {
+  const children = new Map<string, C>()
+  const add = (key: string, valueOf: (label: L) => string) => {
+    const child = resolve(labels.map(valueOf))
+    children.set(key, child)
+    return child
+  }
+  return (values) => {
+    let key = ''
+    for (const label of labels) key += `${values[label]}\n`
+    const known = children.get(key)
+    if (known !== undefined) return known
+    if (children.size >= MAX_SERIES) return children.get(OTHER) ?? add(OTHER, () => OTHER)
+    return add(key, (label) => (PLAIN.test(values[label]) ? values[label] : OTHER))
+  }
+}

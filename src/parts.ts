@@ -1,0 +1,39 @@
+import type { Cache } from './cache/cache.ts'
+import type { Config } from './config.ts'
+import type { Logger } from './log.ts'
+import type { Metrics } from './metrics/registry.ts'
+import type { Operation } from './operations/table.ts'
+import type { Authenticator } from './policy/authenticate.ts'
+import type { HazardRule } from './policy/hazards.ts'
+import type { Permit } from './policy/permit.ts'
+import type { RequestPolicy } from './proxy/headers.ts'
+import type { Upstream } from './proxy/upstream.ts'
+
+export type Mode = 'enforce' | 'report' | 'off'
+
+/** One engine and all that is kept for it alone. */
+export interface EngineParts {
+  readonly name: string
+  readonly upstream: Upstream
+  readonly authenticator: Authenticator
+  /** By operationId, one for every row of the table. */
+  readonly permits: ReadonlyMap<string, Permit>
+  readonly authorization: Mode
+  readonly validation: Mode
+  readonly opened: ReadonlySet<HazardRule>
+  readonly requestPolicy: RequestPolicy
+  /** What stands before the API's paths at its nodes: `/engine-rest/engine/default`. */
+  readonly remotePrefix: string
+}
+
+/** What main.ts builds, and gateway.ts strings together. */
+export interface Parts {
+  readonly config: Config
+  readonly operations: readonly Operation[]
+  readonly engines: ReadonlyMap<string, EngineParts>
+  readonly cache: Cache
+  readonly metrics: Metrics
+  readonly log: Logger
+  /** True from SIGTERM on: answers close their connections. */
+  readonly isDraining: () => boolean
+}

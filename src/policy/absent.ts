@@ -1,0 +1,50 @@
+import { EngineVerdict, GatewayError } from '../errors.ts'
+import type { Absent } from '../operations/notation.ts'
+import type { Asked } from './asked.ts'
+import { bodyText } from './asked.ts'
+import type { CompiledCheck, Ground } from './check.ts'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** The refusal as the engine shows it: openly, or as one of its other answers. */
+export function disguise(
+  check: CompiledCheck,
+  forbidden: EngineVerdict,
+  { asked, created }: Ground,
+): EngineVerdict | GatewayError {
+  const { reason } = forbidden
+  if (check.denied === 403) return forbidden
+  if (check.denied === 'plain')
+    return verdictOf(403, { type: 'InvalidRequestException', message: reason, code: null }, reason)
+  if (check.denied === 'empty') return verdictOf(200, [], reason)
+  if (check.denied !== 500) return absentAnswer(check.absent, asked, created, reason)
+  const message = `org.camunda.bpm.engine.AuthorizationException: ${reason}`
+  return verdictOf(500, { type: 'RestException', message, code: 0 }, reason)
+}
+
+/**
+ * The engine's answer for an entity that does not exist. It is given here, never fetched: a request forwarded for an
+ * unknown id could meet an entity that came into being after the look-up, or one that the look-up cannot see.
+ */
+export function absentAnswer(
+  absent: Absent | null,
+  asked: Asked,
+  created: string | null,
+  reason = 'no such entity',
+): EngineVerdict | GatewayError {
+  if (absent === null) return new GatewayError('GW_CHECK_NOT_EXACT')
+  if (absent === '200 []') return verdictOf(200, [], reason)
+  if (absent === '204') return new EngineVerdict({ status: 204, reason })
+  const [, status, type, code, text = ''] = /^(\d+) (\w+)( 0)?: (.*)$/s.exec(absent) ?? []
+  const message = text.replace(/\{([\w.]+)\}/g, (_, name: string) => wordOf(name, asked, created))
+  return verdictOf(Number(status), { type, message, code: code === undefined ? null : 0 }, reason)
+}
+
+function wordOf(name: string, { params, body }: Asked, created: string | null): string {
+  if (name === 'created') return created ?? ''
+  return params[name] ?? bodyText(body, name) ?? 'null'
+}
+
+function verdictOf(status: number, body: unknown, reason: string): EngineVerdict {
+  return new EngineVerdict({ status, body, headers: JSON_TYPE, reason })
+}

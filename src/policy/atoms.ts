@@ -1,0 +1,79 @@
+import type { Atom, LookupName } from '../operations/notation.ts'
+import { LOOKUPS } from './lookup.ts'
+import { bitOf, RESOURCES, type ResourceName } from '../operations/permissions.ts'
+
+type Place = 'path' | 'query' | 'body' | 'row' | 'each'
+
+/** Where an atom's id comes from. `none` is asked without an id, `any` with the id `*`; both mean "on all". */
+export type Fact =
+  | { readonly from: 'none' | 'any' | 'caller' | 'created' }
+  | { readonly from: Place; readonly name: string }
+  | { readonly from: 'lookup'; readonly lookup: LookupName; readonly by: Argument; readonly name: string }
+
+/** Which entity a look-up reads: the one named by this member of the request. */
+export interface Argument {
+  readonly from: 'path' | 'query' | 'body'
+  readonly name: string
+}
+
+/** A row's atom taken apart once, at start-up. */
+export interface Permission {
+  readonly resource: ResourceName
+  readonly permission: string
+  readonly bit: number
+  readonly fact: Fact
+}
+
+export interface AtomOptions {
+  /** As the engine's `enableHistoricInstancePermissions`. Default false: those atoms are left out. */
+  readonly historicInstancePermissions: boolean
+}
+
+/** Takes the atoms of a check apart. @throws Error on an atom that the notation does not know: the table is wrong. */
+export function permissionsOf(atoms: readonly Atom[], options: AtomOptions): readonly Permission[] {
+  return atoms.flatMap((atom) => {
+    const [name = '', fact, condition] = atom.split(' ')
+    if (condition === 'when:historicInstancePermissions' && !options.historicInstancePermissions) return []
+    const [resource = '', permission = ''] = name.split('.')
+    if (!isResource(resource)) throw new Error(`Unknown resource in ${atom}`)
+    const bit = bitOf(resource, permission)
+    if (bit === null) throw new Error(`Unknown permission in ${atom}`)
+    return [{ resource, permission, bit, fact: factOf(fact) }]
+  })
+}
+
+function isResource(name: string): name is ResourceName {
+  return Object.hasOwn(RESOURCES, name)
+}
+
+const WORDS: Readonly<Record<string, Fact>> = {
+  '*': { from: 'any' },
+  caller: { from: 'caller' },
+  'created.id': { from: 'created' },
+}
+const MEMBER = /^(path|query|body|row|each)[:.](.+)$/
+const LOOKUP = /^(\w+)(?:\((body|query):([^)]+)\))?\.(\w+)$/
+
+function factOf(text: string | undefined): Fact {
+  if (text === undefined) return { from: 'none' }
+  const word = WORDS[text]
+  if (word !== undefined) return word
+  const [, place, member] = MEMBER.exec(text) ?? []
+  if (isPlace(place) && member !== undefined) return { from: place, name: member }
+  const [, lookup, from = 'path', by = 'id', name] = LOOKUP.exec(text) ?? []
+  if (!isLookup(lookup) || !isArgumentPlace(from) || name === undefined)
+    throw new Error(`Unknown fact ${text}`)
+  return { from: 'lookup', lookup, by: { from, name: by }, name }
+}
+
+function isPlace(text: string | undefined): text is Place {
+  return text === 'each' || text === 'row' || (text !== undefined && isArgumentPlace(text))
+}
+
+function isArgumentPlace(text: string): text is Argument['from'] {
+  return text === 'path' || text === 'query' || text === 'body'
+}
+
+function isLookup(text: string | undefined): text is LookupName {
+  return text !== undefined && Object.hasOwn(LOOKUPS, text)
+}

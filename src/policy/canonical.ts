@@ -1,0 +1,104 @@
+import type { IncomingMessage } from 'node:http'
+import type { GatewayCode } from '../errors.ts'
+
+// Letters of RFC 3986 that need no second thought in a segment; `;` begins a matrix parameter at the engine.
+const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@%-]+)+$/
+const QUERY = /^[A-Za-z0-9._~!$&'()*+,;=:@%/?[\]-]*$/
+// The engine decodes user, group and tenant ids once more, and refuses or ignores the others of these.
+const FORBIDDEN_IN_PATH = /%(?:2[Ff]|5[Cc]|3[Bb]|[01][0-9A-Fa-f]|7[Ff]|25[0-9A-Fa-f]{2})/
+const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
+const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
+const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'OPTIONS',
+  'PATCH',
+  'TRACE',
+])
+
+export interface CanonicalRequest {
+  /** Path and query as they were sent, without the one trailing slash that the engine ignores. */
+  readonly url: string
+  /** Why the request goes no further; null: it may be routed. */
+  readonly fault: GatewayCode | null
+}
+
+/**
+ * Refuses every request that the gateway and an engine could read differently: before routing and authentication,
+ * for those already read it. @param hosts the values of Host that are served; empty: any
+ */
+export function canonicalOf(request: IncomingMessage, hosts: ReadonlySet<string>): CanonicalRequest {
+  const target = request.url ?? ''
+  const mark = target.indexOf('?')
+  const whole = mark < 0 ? target : target.slice(0, mark)
+  const path = whole.length > 1 && whole.endsWith('/') ? whole.slice(0, -1) : whole
+  const query = mark < 0 ? '' : target.slice(mark + 1)
+  const fault = headFault(request, hosts) ?? targetFault(path, query)
+  return { url: mark < 0 ? path : `${path}?${query}`, fault }
+}
+
+function targetFault(path: string, query: string): GatewayCode | null {
+  const isPath = path === '/' || PATH.test(path)
+  if (!isPath || !QUERY.test(query) || hasOtherReading(path)) return 'GW_BAD_TARGET'
+  return query.includes('%') && decoded(query) === null ? 'GW_BAD_TARGET' : null
+}
+
+function hasOtherReading(path: string): boolean {
+  if (!path.includes('%') && !path.includes('/.')) return false
+  const text = FORBIDDEN_IN_PATH.test(path) ? null : decoded(path)
+  return text === null || text.split('/').some((segment) => segment === '.' || segment === '..')
+}
+
+function decoded(text: string): string | null {
+  if (MALFORMED_ESCAPE.test(text)) return null
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+/** RFC 9112 section 3.2: exactly one valid Host. One Authorization: two readers could each believe another one. */
+function headFault(
+  { method, httpVersion, rawHeaders }: IncomingMessage,
+  hosts: ReadonlySet<string>,
+): GatewayCode | null {
+  if (method === undefined || !METHODS.has(method)) return 'GW_METHOD_UNKNOWN'
+  const found = new Map<string, string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (!NAME_LENGTHS.has(name.length)) continue
+    const lower = name.toLowerCase()
+    const fault = found.has(lower) ? REPEATED[lower] : undefined
+    if (fault !== undefined) return fault
+    found.set(lower, rawHeaders[index + 1] ?? '')
+  }
+  if (found.has('transfer-encoding') && httpVersion !== '1.1') return 'GW_BAD_REQUEST'
+  return isServed(found.get('host'), hosts) ? null : 'GW_BAD_HOST'
+}
+
+const REPEATED: Readonly<Record<string, GatewayCode>> = {
+  host: 'GW_BAD_HOST',
+  authorization: 'GW_BAD_HEADER',
+}
+// Only names of these lengths are lowered: those above and transfer-encoding.
+const NAME_LENGTHS: ReadonlySet<number> = new Set([4, 13, 17])
+
+function isServed(host: string | undefined, hosts: ReadonlySet<string>): boolean {
+  return host !== undefined && HOST.test(host) && (hosts.size === 0 || hosts.has(host.toLowerCase()))
+}
+
+/** The query string's parameters, decoded; of a repeated one the first counts, as at the engine. */
+export function queryOf(url: string): ReadonlyMap<string, string> {
+  const mark = url.indexOf('?')
+  if (mark < 0) return EMPTY
+  const query = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(url.slice(mark + 1)))
+    if (!query.has(name)) query.set(name, value)
+  return query
+}
+
+const EMPTY: ReadonlyMap<string, string> = new Map()

@@ -1,0 +1,118 @@
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
+
+/** The caller, once proved: an engine's user with the groups and tenants that hold for this request. */
+export interface Principal {
+  readonly userId: string
+  readonly groups: readonly string[]
+  readonly tenants: readonly string[]
+}
+
+export interface BasicCredential {
+  readonly user: string
+  readonly password: string
+  /** `user:password` as it was sent, before UTF-8 decoding. */
+  readonly decoded: Buffer
+}
+
+// RFC 7617: `Basic` SP token68, the scheme in any case. 1,024 characters hold 766 bytes of user and password.
+const BASIC = /^basic +([A-Za-z0-9+/]{1,1024}={0,2})$/i
+// oxlint-disable-next-line no-control-regex -- RFC 7617 forbids exactly these in user-id and password
+const CONTROL = /[\u0000-\u001f\u007f]/
+// A byte order mark is a character of the name like any other: dropped, two names would be one.
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The Basic credential in an Authorization header; null when there is none that can be read without guessing. */
+export function readBasic(header: string | undefined): BasicCredential | null {
+  const encoded = header === undefined ? undefined : BASIC.exec(header)?.[1]
+  if (encoded === undefined || encoded.length % 4 !== 0) return null
+  const decoded = Buffer.from(encoded, 'base64')
+  const text = textOf(decoded)
+  const colon = text?.indexOf(':') ?? -1
+  if (text === null || colon < 1 || CONTROL.test(text)) return null
+  return { user: text.slice(0, colon), password: text.slice(colon + 1), decoded }
+}
+
+export interface CredentialMemoryOptions {
+  /** How long a verified credential needs no hash again; default 5,000 ms. 0 hashes on every request. */
+  readonly ttlMs?: number
+  /** Credentials held; default 10,000, the oldest goes first. */
+  readonly maxRemembered?: number
+  /** Monotonic milliseconds; default performance.now. */
+  readonly now?: () => number
+}
+
+/**
+ * Credentials that proved right. Only successes are kept, under an HMAC with a key of this process, so nothing here
+ * can be turned into a password; `users` is the source they were verified against, and another source voids them.
+ */
+export interface CredentialMemory {
+  readonly keyOf: (decoded: Buffer) => string
+  readonly recall: (key: string, users: object) => Principal | null
+  /** Right at some time, however long ago: whoever presents it is not guessing. */
+  readonly wasVerified: (key: string) => boolean
+  /** Runs `verify` once for all who ask while it runs; remembers a principal, forgets the key on null. */
+  readonly verifyOnce: (
+    key: string,
+    users: object,
+    verify: () => Promise<Principal | null>,
+  ) => Promise<Principal | null>
+}
+
+interface Remembered {
+  readonly principal: Principal
+  readonly users: object
+  readonly until: number
+}
+
+interface Flight {
+  readonly users: object
+  readonly result: Promise<Principal | null>
+}
+
+export function createCredentialMemory(options: CredentialMemoryOptions = {}): CredentialMemory {
+  const { ttlMs = 5_000, maxRemembered = 10_000, now = () => performance.now() } = options
+  const secret = createSecretKey(randomBytes(32)) // a key object: 1.5 µs an HMAC, where a buffer costs 11
+  const remembered = new Map<string, Remembered>()
+  const flights = new Map<string, Flight>() // bounded by the places and the queue of the hashes
+
+  function remember(key: string, entry: Remembered | null): void {
+    remembered.delete(key)
+    if (entry === null) return
+    remembered.set(key, entry)
+    if (remembered.size <= maxRemembered) return
+    const [oldest] = remembered.keys()
+    if (oldest !== undefined) remembered.delete(oldest)
+  }
+
+  async function verifyAndRemember(key: string, users: object, verify: () => Promise<Principal | null>) {
+    const principal = await verify()
+    remember(key, principal && { principal, users, until: now() + ttlMs })
+    return principal
+  }
+
+  return {
+    keyOf: (decoded) => createHmac('sha256', secret).update(decoded).digest('base64'),
+    recall: (key, users) => {
+      const entry = remembered.get(key)
+      return entry !== undefined && entry.users === users && now() < entry.until ? entry.principal : null
+    },
+    wasVerified: (key) => remembered.has(key),
+    verifyOnce: (key, users, verify) => {
+      const running = flights.get(key)
+      if (running?.users === users) return running.result
+      const result = verifyAndRemember(key, users, verify).finally(() => {
+        if (flights.get(key)?.result === result) flights.delete(key)
+      })
+      flights.set(key, { users, result })
+      return result
+    },
+  }
+}
+
+function textOf(bytes: Buffer): string | null {
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    return null
+  }
+}

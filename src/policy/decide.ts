@@ -1,0 +1,92 @@
+import type { ResourceName } from '../operations/permissions.ts'
+import { bitOf, RESOURCES } from '../operations/permissions.ts'
+import type { Principal } from './credentials.ts'
+import type { Records, Rights, RightsById } from './records.ts'
+import { usesRevokes } from './records.ts'
+
+/** One question: may the caller do `permission` on this resource? Id null is the engine's null: it asks about `*`. */
+export interface AtomicCheck {
+  readonly resource: ResourceName
+  readonly permission: string
+  readonly id: string | null
+  /** GRANT bits on exactly this id that no record holds: what a secured engine would have written for an assignee or candidate. */
+  readonly implied?: { readonly user: number; readonly groups: number }
+}
+
+/**
+ * The step of the engine's decision that answers: 1–4 the user's records, 5–8 those of the groups, 9–12 the global
+ * ones; within each grant on the id, revocation on the id, grant on `*`, revocation on `*`. 0: none does. Odd is yes.
+ */
+export function stepOf(records: Records, principal: Principal, check: AtomicCheck): number {
+  const bit = bitOf(check.resource, check.permission)
+  if (bit === null) return 0
+  const type = RESOURCES[check.resource].id
+  const id = check.id === '*' ? null : check.id
+  const steps = usesRevokes(records, principal) ? 0b1111 : 0b0101
+  const user =
+    impliedStep(check.implied?.user, bit) | stepsIn(records.users.get(principal.userId)?.get(type), id, bit)
+  if ((user & steps) !== 0) return lowest(user & steps)
+  // All groups together: a grant through one beats a revocation through another.
+  let groups = impliedStep(check.implied?.groups, bit)
+  for (const group of principal.groups) groups |= stepsIn(records.groups.get(group)?.get(type), id, bit)
+  if ((groups & steps) !== 0) return 4 + lowest(groups & steps)
+  const global = stepsIn(records.global.get(type), id, bit) & steps
+  return global === 0 ? 0 : 8 + lowest(global)
+}
+
+/** The engine's answer to one atomic check; null when no record speaks about it. */
+export function isAuthorized(records: Records, principal: Principal, check: AtomicCheck): boolean | null {
+  const step = stepOf(records, principal, check)
+  return step === 0 ? null : step % 2 === 1
+}
+
+/** The engine's "one of": the first check with an answer decides, even with no; so the order matters as soon as there are revocations. */
+export function decideAny(records: Records, principal: Principal, checks: readonly AtomicCheck[]): boolean {
+  if (isLoneDisabled(records, checks)) return true
+  for (const check of enabledChecks(records, checks)) {
+    const answer = isAuthorized(records, principal, check)
+    if (answer !== null) return answer
+  }
+  return false
+}
+
+/** The engine's "all of": no answer counts as no. */
+export function decideAll(records: Records, principal: Principal, checks: readonly AtomicCheck[]): boolean {
+  if (isLoneDisabled(records, checks)) return true
+  const enabled = enabledChecks(records, checks)
+  return enabled.length > 0 && enabled.every((check) => isAuthorized(records, principal, check) === true)
+}
+
+/** The checks that a decision looks at and a refusal names: those whose permission is not disabled. */
+export function enabledChecks(records: Records, checks: readonly AtomicCheck[]): readonly AtomicCheck[] {
+  return records.disabled.size === 0
+    ? checks
+    : checks.filter(({ permission }) => !records.disabled.has(permission))
+}
+
+/** A check with nothing but one disabled permission is no check. Several, all disabled, are refused: what the engine does then is no promise. */
+function isLoneDisabled(records: Records, checks: readonly AtomicCheck[]): boolean {
+  const [only] = checks
+  return checks.length === 1 && only !== undefined && records.disabled.has(only.permission)
+}
+
+/** Which of a level's four steps apply, as bits: step 1 is the lowest. */
+export function stepsIn(byId: RightsById | undefined, id: string | null, bit: number): number {
+  if (byId === undefined) return 0
+  const onAny = stepsOfRights(byId.get('*'), bit) << 2
+  return id === null ? onAny : onAny | stepsOfRights(byId.get(id), bit)
+}
+
+function stepsOfRights(rights: Rights | undefined, bit: number): number {
+  if (rights === undefined) return 0
+  const grants = rights.granted !== null && (rights.granted & bit) === bit ? 0b01 : 0
+  return (rights.revoked & bit) === 0 ? grants : grants | 0b10
+}
+
+function impliedStep(implied: number | undefined, bit: number): number {
+  return implied !== undefined && bit !== 0 && (implied & bit) === bit ? 0b01 : 0
+}
+
+function lowest(steps: number): number {
+  return 32 - Math.clz32(steps & -steps)
+}

@@ -1,0 +1,51 @@
+import { bitOf, RESOURCES } from '../operations/permissions.ts'
+import type { Principal } from './credentials.ts'
+import type { AtomicCheck } from './decide.ts'
+import { stepOf, stepsIn } from './decide.ts'
+import type { AuthorizationRecord, Records } from './records.ts'
+import { GLOBAL, GRANT, REVOKE } from './records.ts'
+
+/** The record that decided an atomic check: type, subject and resource id name it, for the engine holds no two alike. */
+export interface Deciding {
+  /** 1–12, as stepOf counts them. */
+  readonly step: number
+  readonly permitted: boolean
+  readonly level: 'user' | 'group' | 'global'
+  /** The user id, the group id, or `*`. */
+  readonly subject: string
+  readonly type: AuthorizationRecord['type']
+  readonly resourceId: string
+  /** No record, but a grant that the caller's link to the task implies. */
+  readonly implied: boolean
+}
+
+/** Which record gave the answer to this check; null when none speaks about it. For people: a request needs only stepOf. */
+export function decidingRecord(records: Records, principal: Principal, check: AtomicCheck): Deciding | null {
+  const step = stepOf(records, principal, check)
+  if (step === 0) return null
+  const permitted = step % 2 === 1
+  const within = (step - 1) % 4
+  const resourceId = within < 2 ? (check.id ?? '*') : '*'
+  const common = { step, permitted, resourceId, type: permitted ? GRANT : REVOKE } as const
+  if (step > 8) return { ...common, level: 'global', subject: '*', type: GLOBAL, implied: false }
+  if (step > 4) {
+    const group = principal.groups.find((id) => says(records.groups.get(id), check, within))
+    return {
+      ...common,
+      level: 'group',
+      subject: group ?? principal.groups.join(' or '),
+      implied: group === undefined,
+    }
+  }
+  const implied = !says(records.users.get(principal.userId), check, within)
+  return { ...common, level: 'user', subject: principal.userId, implied }
+}
+
+function says(
+  rights: Records['global'] | undefined,
+  { resource, permission, id }: AtomicCheck,
+  within: number,
+): boolean {
+  const byId = rights?.get(RESOURCES[resource].id)
+  return (stepsIn(byId, id === '*' ? null : id, bitOf(resource, permission) ?? 0) & (1 << within)) !== 0
+}

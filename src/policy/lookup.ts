@@ -1,0 +1,186 @@
+import type { LookupName } from '../operations/notation.ts'
+import { isRecord } from './asked.ts'
+
+/** What a look-up learnt: members by name, `null` where the entity has none (a standalone task has no definition). */
+export type Facts = Readonly<Record<string, string | null>>
+
+/** Reads JSON at the engine, below its base path; `null` when the engine says 404. @throws GatewayError when it cannot answer. */
+export type ReadEngine = (path: string) => Promise<unknown>
+
+/** Facts of one entity; `null` when there is none with that id. */
+export type LookUp = (name: LookupName, id: string) => Promise<Facts | null>
+
+type Json = Readonly<Record<string, unknown>>
+
+interface LookupRule {
+  readonly path: (id: string) => string
+  /** Members of the answer that are facts as they stand. */
+  readonly members: readonly string[]
+  /** The member that names the process definition, where the answer has its id and not its key. */
+  readonly definition?: string
+  /** The member that names the process instance whose definition counts. */
+  readonly instance?: string
+}
+
+const KEYED = ['processDefinitionKey', 'processInstanceId'] as const
+
+/** How each entity is found at the engine. */
+export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
+  decisionDefinition: { path: (id) => `/decision-definition/${id}`, members: ['key', 'tenantId'] },
+  decisionRequirementsDefinition: {
+    path: (id) => `/decision-requirements-definition/${id}`,
+    members: ['key', 'tenantId'],
+  },
+  execution: {
+    path: (id) => `/execution/${id}`,
+    members: ['processInstanceId', 'tenantId'],
+    instance: 'processInstanceId',
+  },
+  externalTask: { path: (id) => `/external-task/${id}`, members: [...KEYED, 'tenantId'] },
+  historicActivityInstance: {
+    path: (id) => `/history/activity-instance/${id}`,
+    members: [...KEYED, 'tenantId'],
+  },
+  historicDecisionInstance: {
+    path: (id) =>
+      `/history/decision-instance/${id}?disableBinaryFetching=true&disableCustomObjectDeserialization=true`,
+    members: ['decisionDefinitionKey', 'tenantId'],
+  },
+  historicDetail: {
+    path: (id) => `/history/detail/${id}?deserializeValue=false`,
+    members: [...KEYED, 'taskId', 'tenantId'],
+  },
+  historicExternalTaskLog: {
+    path: (id) => `/history/external-task-log/${id}`,
+    members: [...KEYED, 'tenantId'],
+  },
+  historicJobLog: { path: (id) => `/history/job-log/${id}`, members: [...KEYED, 'tenantId'] },
+  historicProcessInstance: {
+    path: (id) => `/history/process-instance/${id}`,
+    members: ['processDefinitionKey', 'tenantId'],
+  },
+  historicTask: { path: (id) => `/history/task?taskId=${id}`, members: [...KEYED, 'tenantId'] },
+  historicVariableInstance: {
+    path: (id) => `/history/variable-instance/${id}?deserializeValue=false`,
+    members: [...KEYED, 'taskId', 'tenantId'],
+  },
+  incident: {
+    path: (id) => `/incident/${id}`,
+    members: ['processInstanceId', 'tenantId'],
+    definition: 'processDefinitionId',
+  },
+  job: { path: (id) => `/job/${id}`, members: [...KEYED, 'tenantId'] },
+  jobDefinition: { path: (id) => `/job-definition/${id}`, members: ['processDefinitionKey', 'tenantId'] },
+  operationLogEntry: {
+    path: (id) => `/history/user-operation?operationId=${id}`,
+    members: ['processDefinitionKey', 'category'],
+  },
+  processDefinition: { path: (id) => `/process-definition/${id}`, members: ['key', 'tenantId'] },
+  processInstance: {
+    path: (id) => `/process-instance/${id}`,
+    members: ['tenantId'],
+    definition: 'definitionId',
+  },
+  task: {
+    path: (id) => `/task/${id}`,
+    members: ['processInstanceId', 'caseExecutionId', 'tenantId'],
+    definition: 'processDefinitionId',
+  },
+  variableInstance: {
+    path: (id) => `/variable-instance/${id}?deserializeValue=false`,
+    members: ['processInstanceId', 'taskId', 'tenantId'],
+    instance: 'processInstanceId',
+  },
+}
+
+/** Definitions never change key or tenant under their id, so only these answers are kept. Everything else is read afresh. */
+const IMMUTABLE: ReadonlySet<LookupName> = new Set([
+  'processDefinition',
+  'decisionDefinition',
+  'decisionRequirementsDefinition',
+])
+
+interface LookUpOptions {
+  readonly read: ReadEngine
+  /** How many definitions are remembered. Default 10,000. */
+  readonly maxRemembered?: number
+}
+
+/** Builds one engine's look-up: reads of the same entity at the same moment share one hop. */
+export function createLookUp(options: LookUpOptions): LookUp {
+  const learner = new Learner(options)
+  return (name, id) => learner.lookUp(name, id)
+}
+
+class Learner {
+  readonly #read: ReadEngine
+  readonly #maxRemembered: number
+  readonly #remembered = new Map<string, Facts>()
+  readonly #flying = new Map<string, Promise<Facts | null>>()
+
+  constructor({ read, maxRemembered = 10_000 }: LookUpOptions) {
+    this.#read = read
+    this.#maxRemembered = maxRemembered
+  }
+
+  lookUp(name: LookupName, id: string): Promise<Facts | null> {
+    const key = `${name} ${id}`
+    const known = this.#remembered.get(key)
+    if (known !== undefined) return Promise.resolve(known)
+    const started = this.#flying.get(key)
+    if (started !== undefined) return started
+    const flight = this.#learn(name, id).finally(() => this.#flying.delete(key))
+    this.#flying.set(key, flight)
+    return flight
+  }
+
+  async #learn(name: LookupName, id: string): Promise<Facts | null> {
+    const rule = LOOKUPS[name]
+    const answer = firstOf(await this.#read(rule.path(encodeURIComponent(id))))
+    if (answer === null) return null
+    const facts: Record<string, string | null> = {}
+    for (const member of rule.members) facts[member] = textOf(answer, member)
+    if (rule.definition !== undefined || rule.instance !== undefined) {
+      const definitionId = await this.#definitionOf(rule, answer)
+      const key = definitionId === null ? null : await this.#keyOf(definitionId)
+      // Its definition is gone, so it is going too: no entity without a definition, which everybody may see.
+      if (definitionId !== null && key === null) return null
+      facts['processDefinitionKey'] = key
+    }
+    if (IMMUTABLE.has(name)) this.#remember(`${name} ${id}`, facts)
+    return facts
+  }
+
+  async #definitionOf(rule: LookupRule, answer: Json): Promise<string | null> {
+    if (rule.definition !== undefined) return textOf(answer, rule.definition)
+    const instanceId = rule.instance === undefined ? null : textOf(answer, rule.instance)
+    if (instanceId === null) return null
+    const instance = firstOf(await this.#read(`/process-instance/${encodeURIComponent(instanceId)}`))
+    // An instance that has just ended: as gone as its definition.
+    return instance === null ? '' : textOf(instance, 'definitionId')
+  }
+
+  async #keyOf(definitionId: string): Promise<string | null> {
+    if (definitionId === '') return null
+    return (await this.lookUp('processDefinition', definitionId))?.['key'] ?? null
+  }
+
+  #remember(key: string, facts: Facts): void {
+    if (this.#remembered.size >= this.#maxRemembered) {
+      const [oldest] = this.#remembered.keys()
+      if (oldest !== undefined) this.#remembered.delete(oldest)
+    }
+    this.#remembered.set(key, facts)
+  }
+}
+
+/** A single entity, or the first row where only a query finds it. */
+function firstOf(answer: unknown): Json | null {
+  const entity: unknown = Array.isArray(answer) ? answer[0] : answer
+  return isRecord(entity) ? entity : null
+}
+
+function textOf(json: Json, member: string): string | null {
+  const value = json[member]
+  return typeof value === 'string' ? value : null
+}

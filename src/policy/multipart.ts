@@ -1,0 +1,84 @@
+import { GatewayError } from '../errors.ts'
+import type { HazardRule } from './hazards.ts'
+import { hazard } from './hazards.ts'
+import { declaresDoctype } from './prolog.ts'
+
+/** RFC 2046 5.1.1. The engine also takes encoded words here; nobody else would find the parts then. */
+const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\\]*)"|([^\s";]+))/gi
+const BOUNDARY_VALUE = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/
+const NAME = /(?:^|[;\s])name\s*=\s*"?([^";\r\n]*)/gi
+const ENCODED_NAME = /(?:^|[;\s])name\s*(?:\*|=\s*"?[^";\r\n]*(?:=\?|\\))/i
+const FILE_NAME = /filename\s*=/gi
+const PLAIN_FILE_NAME = /filename\s*=\s*(?:"([^"\r\n]*)"|([^\s";]+))/i
+/** Ways to write a header value that the engine decodes and that do not show it as it is. */
+const ENCODED = /=\?|\*\s*=|\\/
+/** The suffixes by which the engine takes a resource for a model and reads it as XML. The engine wants no dot. */
+const MODEL = /(?:bpmn|dmn|cmmn|bpmn20\.xml|dmn11\.xml|cmmn1[01]\.xml)$/i
+
+/**
+ * Looks into a buffered multipart body for what the engine would do with its parts: read a model as XML, build a Java
+ * object of a class that a part named `type` names.
+ * @throws GatewayError GW_BAD_MULTIPART, or GW_HAZARD that names the rule
+ */
+export function checkMultipart(bytes: Buffer, contentType: string, opened: ReadonlySet<HazardRule>): void {
+  const names = new Set<string>()
+  for (const part of partsOf(bytes, boundaryOf(contentType))) {
+    const { headers } = part
+    if (/multipart\//i.test(headers)) throw unreadable('a part is a multipart body itself')
+    if (ENCODED_NAME.test(headers)) throw unreadable('the name of a part is encoded')
+    for (const [, name = ''] of headers.matchAll(NAME)) names.add(name.trim())
+    if (!opened.has('doctype') && isModel(headers) && declaresDoctype(part.content()))
+      throw hazard('doctype', 'a model declares a DOCTYPE, or its encoding cannot be looked into')
+  }
+  const namesClass = names.has('data') && names.has('type')
+  if (namesClass && !opened.has('object-type-name')) throw hazard('object-type-name', "the part 'type'")
+}
+
+interface Part {
+  /** As they stand, one character a byte. */
+  readonly headers: string
+  content(): Buffer
+}
+
+/**
+ * Every stretch between two delimiters, wherever these stand: more than any reader of multipart finds, so that a part
+ * cannot hide behind a preamble or a line end that readers take differently.
+ */
+function* partsOf(bytes: Buffer, boundary: string): Generator<Part> {
+  const delimiter = Buffer.from(`--${boundary}`, 'latin1')
+  let start = bytes.indexOf(delimiter)
+  if (start < 0) throw unreadable('the boundary does not occur')
+  while (start >= 0) {
+    const next = bytes.indexOf(delimiter, start + delimiter.length)
+    const end = next < 0 ? bytes.length : next
+    const blank = bytes.indexOf('\r\n\r\n', start)
+    if (blank >= 0 && blank < end)
+      yield {
+        headers: bytes.toString('latin1', start + delimiter.length, blank),
+        content: () => bytes.subarray(blank + 4, end),
+      }
+    start = next
+  }
+}
+
+function boundaryOf(contentType: string): string {
+  const [first, ...others] = [...contentType.matchAll(BOUNDARY)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? '',
+  )
+  if (first === undefined || others.length > 0) throw unreadable('it needs exactly one boundary')
+  if (!BOUNDARY_VALUE.test(first) || first.includes('=?')) throw unreadable('its boundary is not valid')
+  return first
+}
+
+function isModel(headers: string): boolean {
+  if (ENCODED.test(headers)) return true
+  const given = headers.match(FILE_NAME)?.length ?? 0
+  if (given === 0) return false
+  const [, quoted, plain] = PLAIN_FILE_NAME.exec(headers) ?? []
+  const fileName = quoted ?? plain
+  return given > 1 || fileName === undefined || MODEL.test(fileName.trim())
+}
+
+function unreadable(what: string): GatewayError {
+  return new GatewayError('GW_BAD_MULTIPART', { message: `The multipart body is not acceptable: ${what}` })
+}

@@ -1,0 +1,49 @@
+/** Encodings in which markup is written with the bytes of ASCII. */
+const ASCII_LIKE =
+  /^(?:utf-?8|us-ascii|ascii|iso-?8859-\d+|latin-?\d|windows-125\d|cp125\d|koi8-[ru]|gbk|gb2312|gb18030|big5|euc-(?:jp|kr|cn|tw)|shift_jis|sjis|tis-620)$/i
+const DECLARATION = /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']/
+
+/** The first bytes of XML in encodings that are not looked into: UTF-32 in both orders, with and without mark, and EBCDIC. */
+const STRANGE = ['0000feff', 'fffe0000', '0000003c', '3c000000', '00003c00', '003c0000', '4c6fa794']
+
+/**
+ * Whether an XML document declares a DOCTYPE, in whatever encoding; true also where that cannot be told. It can stand
+ * only before the root element, so a `<!DOCTYPE` inside a script or a text is none.
+ */
+export function declaresDoctype(document: Buffer): boolean {
+  if (STRANGE.includes(document.toString('hex', 0, 4))) return true
+  const order = byteOrderOf(document)
+  const text = order === null ? document.toString('latin1') : utf16Of(document, order)
+  const start = /^(?:\ufeff|ï»¿)?\s*/.exec(text)?.[0].length ?? 0
+  const encoding = DECLARATION.exec(text.slice(start, start + 1000))?.[1]
+  const isKnown =
+    encoding === undefined || (order === null ? ASCII_LIKE : /^utf-16(?:le|be)?$/i).test(encoding)
+  return !isKnown || hasDoctype(text, start)
+}
+
+function byteOrderOf(document: Buffer): 'le' | 'be' | null {
+  const first = document.toString('hex', 0, 2)
+  if (first === 'fffe' || first === '3c00') return 'le'
+  return first === 'feff' || first === '003c' ? 'be' : null
+}
+
+function utf16Of(document: Buffer, order: 'le' | 'be'): string {
+  if (order === 'le') return document.toString('utf16le')
+  return Buffer.from(document.subarray(0, document.length - (document.length % 2)))
+    .swap16()
+    .toString('utf16le')
+}
+
+/** Passes over processing instructions and comments; what comes then decides. */
+function hasDoctype(text: string, from: number): boolean {
+  const blank = /\s*/y
+  for (let at = from; ; ) {
+    blank.lastIndex = at
+    at += blank.exec(text)?.[0].length ?? 0
+    const end = text.startsWith('<?', at) ? '?>' : text.startsWith('<!--', at) ? '-->' : null
+    if (end === null) return text.startsWith('<!', at)
+    const close = text.indexOf(end, at + 2)
+    if (close < 0) return false
+    at = close + end.length
+  }
+}

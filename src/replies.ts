@@ -1,0 +1,57 @@
+import type { FastifyReply } from 'fastify'
+import { EngineVerdict, GatewayError, type GatewayCode } from './errors.ts'
+
+const JSON_TYPE = 'application/json'
+
+/** Fastify's own refusals, by its code; everything else of its making is a request that could not be read. */
+const FRAMEWORK_CODES: Readonly<Record<string, GatewayCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'GW_BODY_TOO_LARGE',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'GW_UNSUPPORTED_MEDIA',
+  FST_ERR_BAD_URL: 'GW_BAD_TARGET',
+}
+
+/** Any error as one of the two that have an answer. What nobody foresaw is a 500 that tells the caller nothing. */
+export function answerableOf(error: unknown): GatewayError | EngineVerdict {
+  if (error instanceof GatewayError || error instanceof EngineVerdict) return error
+  const { code, statusCode } = fieldsOf(error)
+  const known = FRAMEWORK_CODES[code]
+  if (known !== undefined) return new GatewayError(known, { cause: error })
+  return new GatewayError(statusCode < 500 ? 'GW_BAD_REQUEST' : 'GW_INTERNAL', { cause: error })
+}
+
+function fieldsOf(error: unknown): { readonly code: string; readonly statusCode: number } {
+  const isCoded = error instanceof Error && 'code' in error && 'statusCode' in error
+  if (!isCoded || typeof error.statusCode !== 'number') return { code: '', statusCode: 500 }
+  return { code: String(error.code), statusCode: error.statusCode }
+}
+
+/** Writes a refusal in the engine's shape. The body is sent as bytes: the framework would add a charset the engine does not. */
+export function sendRefusal(reply: FastifyReply, error: GatewayError | EngineVerdict): FastifyReply {
+  reply.code(error.statusCode)
+  if (error instanceof EngineVerdict) {
+    reply.headers(error.headers)
+    return error.body === undefined ? reply.send() : reply.send(bytesOf(error.body))
+  }
+  reply.headers({ 'content-type': JSON_TYPE, 'x-gateway-error': error.code })
+  if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds))
+  // What was not read to its end cannot be followed by another request.
+  if (error.statusCode === 413 || error.statusCode === 408) reply.header('connection', 'close')
+  return reply.send(bytesOf(error.body))
+}
+
+function bytesOf(body: unknown): Buffer {
+  return Buffer.from(JSON.stringify(body))
+}
+
+/** A whole answer that the gateway holds: from its cache, or read to be looked at. */
+export function sendAnswer(
+  reply: FastifyReply,
+  answer: {
+    readonly status: number
+    readonly headers: Readonly<Record<string, string | string[]>>
+    readonly body: Buffer
+  },
+): FastifyReply {
+  reply.code(answer.status).headers(answer.headers)
+  return answer.body.length === 0 ? reply.send() : reply.send(answer.body)
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
+import type { Operation } from './operations/table.ts'
+
+/** What a route knows: its row, or for a known path the methods that it does have. */
+export interface RouteConfig {
+  readonly operation: Operation | null
+  /** For `Allow`; null where the method is served. */
+  readonly allow: string | null
+  /** Whether the path names the engine; else it is the default one. */
+  readonly named: boolean
+}
+
+export interface RouteOptions {
+  readonly operations: readonly Operation[]
+  readonly handler: RouteHandlerMethod
+  readonly bodyBytes: (operation: Operation) => number
+}
+
+/** Every row twice: below the base path, and below `/engine/:engineName`. HEAD runs the GET row; other methods are 405. */
+export function registerRoutes(app: FastifyInstance, options: RouteOptions): void {
+  for (const prefix of ['', '/engine/:engineName']) {
+    for (const [template, rows] of byTemplate(options.operations)) {
+      const url = prefix + template
+      const served = new Set<string>()
+      for (const operation of rows) {
+        const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method]
+        for (const method of methods) served.add(method)
+        const config: RouteConfig = { operation, allow: null, named: prefix !== '' }
+        app.route({
+          method: methods,
+          url,
+          config,
+          bodyLimit: options.bodyBytes(operation),
+          handler: options.handler,
+        })
+      }
+      const others = app.supportedMethods.filter((method) => !served.has(method))
+      const config: RouteConfig = { operation: null, allow: [...served].join(', '), named: prefix !== '' }
+      app.route({ method: others, url, config, handler: options.handler })
+    }
+  }
+}
+
+function byTemplate(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
+  const templates = new Map<string, Operation[]>()
+  for (const operation of operations) {
+    const rows = templates.get(operation.template)
+    if (rows === undefined) templates.set(operation.template, [operation])
+    else rows.push(operation)
+  }
+  return templates
+}
+
+/** A template taken apart, to write upstream paths anew from what was matched and checked. */
+export type PathOf = (params: Readonly<Record<string, string>>) => string
+
+export function createPathOf(template: string): PathOf {
+  const segments = template.split('/').slice(1)
+  return (params) =>
+    segments.reduce(
+      (path, segment) =>
+        `${path}/${segment.startsWith(':') ? encodeURIComponent(params[segment.slice(1)] ?? '') : segment}`,
+      '',
+    )
+}
+
+/** False where a literal of the template was spelt with `%`: the engine does not decode literals, so it has no such path. */
+export function spellsLiterals(template: string, rawPath: string): boolean {
+  const literals = template.split('/')
+  const raw = rawPath.split('/').slice(-literals.length + 1)
+  return literals.slice(1).every((literal, index) => literal.startsWith(':') || literal === raw[index])
+}

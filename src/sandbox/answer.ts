@@ -1,0 +1,68 @@
+import type { Engine } from './data.ts'
+import { Fault, html, json, membersOf } from './http.ts'
+import type { Reply, Seen } from './http.ts'
+import { find, negotiate } from './router.ts'
+import { routes } from './routes.ts'
+
+const ROOT = '/engine-rest'
+
+/** One request's answer: its path, then its engine, then its route. */
+export function answer(engines: ReadonlyMap<string, Engine>, request: Seen): Reply {
+  const { path, query } = partsOf(request.url)
+  // The container refuses encoded separators before the API sees the path.
+  if (/%2f|%5c|%00/i.test(path) || !isDecodable(path)) return html(400)
+  if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return html(404)
+  try {
+    return route(engines, request, { segments: segmentsOf(path), query })
+  } catch (error) {
+    if (error instanceof Fault) return error.reply
+    return new Fault(500, 'RestException', error instanceof Error ? error.message : 'unknown').reply
+  }
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function partsOf(url: string): { path: string; query: URLSearchParams } {
+  const mark = url.indexOf('?')
+  const path = mark < 0 ? url : url.slice(0, mark)
+  return { path, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) }
+}
+
+/** Below the root; one trailing slash and path parameters (`;x=1`) do not count. */
+function segmentsOf(path: string): string[] {
+  const below = path.slice(ROOT.length + 1).replace(/\/$/, '')
+  return below.split('/').map((segment) => segment.split(';')[0] ?? '')
+}
+
+interface Target {
+  readonly segments: readonly string[]
+  readonly query: URLSearchParams
+}
+
+function route(engines: ReadonlyMap<string, Engine>, request: Seen, { segments, query }: Target): Reply {
+  const { method, headers, body } = request
+  if (segments.length === 1 && segments[0] === 'engine') {
+    if (method === 'GET' || method === 'HEAD') return json([...engines.keys()].map((name) => ({ name })))
+    throw new Fault(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed')
+  }
+  const isNamed = segments[0] === 'engine'
+  const name = isNamed ? decodeURIComponent(segments[1] ?? '') : 'default'
+  const { route: found, params } = find(routes, method, isNamed ? segments.slice(2) : segments)
+  const engine = engines.get(name)
+  if (engine === undefined) throw new Fault(400, 'InvalidRequestException', 'No process engine available')
+  negotiate(found, headers['content-type'], headers.accept)
+  return found.handle({
+    engine,
+    base: `http://${headers.host ?? ''}${ROOT}${isNamed ? `/engine/${name}` : ''}`,
+    query,
+    params,
+    body: found.takesBody ? membersOf(body) : {},
+  })
+}

@@ -1,0 +1,130 @@
+import type { ProcessModel } from './models.ts'
+
+export interface Variable {
+  readonly type: string
+  readonly value: unknown
+  readonly valueInfo: Readonly<Record<string, unknown>>
+}
+
+export interface Definition {
+  readonly id: string
+  readonly key: string
+  readonly name: string
+  readonly version: number
+  readonly tenantId: string | null
+  readonly deploymentId: string
+}
+
+export interface ProcessDefinition extends Definition {
+  readonly model: ProcessModel
+}
+
+export interface Instance {
+  readonly id: string
+  definitionId: string
+  readonly definitionKey: string
+  readonly businessKey: string | null
+  readonly tenantId: string | null
+  readonly startTime: string
+  endTime: string | null
+  readonly variables: Map<string, Variable>
+}
+
+export interface Execution {
+  readonly id: string
+  readonly processInstanceId: string
+  readonly activityId: string
+  readonly tenantId: string | null
+}
+
+/** A task in the members of the API, and the groups that may take it. */
+export interface Task {
+  readonly id: string
+  readonly created: string
+  readonly executionId: string | null
+  readonly processInstanceId: string | null
+  readonly taskDefinitionKey: string | null
+  readonly candidateGroups: readonly string[]
+  processDefinitionId: string | null
+  lastUpdated: string | null
+  name: string | null
+  description: string | null
+  assignee: string | null
+  owner: string | null
+  priority: number
+  due: string | null
+  followUp: string | null
+  delegationState: string | null
+  parentTaskId: string | null
+  caseInstanceId: string | null
+  tenantId: string | null
+}
+
+/** A row whose members are the API's own. */
+export type Row = Readonly<Record<string, unknown>> & { readonly id: string }
+
+/** One engine's rows: all of them live in memory and are gone with the process. */
+export interface Engine {
+  nextId(): string
+  readonly processDefinitions: Map<string, ProcessDefinition>
+  readonly decisionDefinitions: Map<string, Definition>
+  readonly instances: Map<string, Instance>
+  readonly executions: Map<string, Execution>
+  readonly tasks: Map<string, Task>
+  readonly externalTasks: Map<string, Row & { readonly executionId: string; readonly topicName: string }>
+  readonly subscriptions: Map<string, Subscription>
+  readonly comments: Row[]
+  readonly decisionInstances: Map<string, Row>
+  readonly externalTaskLog: Row[]
+  readonly identityLinkLog: Row[]
+  readonly authorizations: Map<string, Row>
+  /** The job of the history clean-up: its id and the time it was made. */
+  cleanup: { readonly id: string; readonly createTime: string } | null
+}
+
+export interface Subscription {
+  readonly id: string
+  readonly eventType: 'signal' | 'message'
+  readonly eventName: string
+  readonly executionId: string
+  readonly processInstanceId: string
+  readonly activityId: string
+  readonly createdDate: string
+  readonly tenantId: string | null
+}
+
+export function createEngine(nextId: () => string): Engine {
+  return {
+    nextId,
+    processDefinitions: new Map(),
+    decisionDefinitions: new Map(),
+    instances: new Map(),
+    executions: new Map(),
+    tasks: new Map(),
+    externalTasks: new Map(),
+    subscriptions: new Map(),
+    comments: [],
+    decisionInstances: new Map(),
+    externalTaskLog: [],
+    identityLinkLog: [],
+    authorizations: new Map(),
+    cleanup: null,
+  }
+}
+
+/** UUIDs that count, so that every start of the sandbox has the same ids. */
+export function countingUuids(): () => string {
+  let last = 0x5a4d0000
+  return () => `${((last += 1)).toString(16)}-0b0c-11f1-8a5e-02fc00000001`
+}
+
+/** Engines outside the Spring starter count their ids like this. */
+export function countingNumbers(): () => string {
+  let last = 0
+  return () => String((last += 1))
+}
+
+/** A time as the engine writes it: milliseconds and an offset without colon. */
+export function timeOf(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '+0000')
+}

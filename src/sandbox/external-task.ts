@@ -1,0 +1,42 @@
+import type { Row } from './data.ts'
+import { json } from './http.ts'
+import type { Ask } from './http.ts'
+import { among, equals, page, queryOf, select } from './query.ts'
+import type { Tests } from './query.ts'
+import { get } from './router.ts'
+import type { Route } from './router.ts'
+
+export const externalTaskRoutes: readonly Route[] = [
+  get('/external-task', (ask) => json(page(ask, find(ask)))),
+  get('/external-task/count', (ask) => json({ count: find(ask).length })),
+  get('/external-task/topic-names', (ask) => json(topicsOf(ask))),
+]
+
+const tests: Tests<Row> = {
+  ...equals<Row>({
+    externalTaskId: 'id',
+    topicName: 'topicName',
+    workerId: 'workerId',
+    activityId: 'activityId',
+    executionId: 'executionId',
+    processInstanceId: 'processInstanceId',
+    processDefinitionId: 'processDefinitionId',
+  }),
+  ...among<Row>({
+    externalTaskIdIn: 'id',
+    processInstanceIdIn: 'processInstanceId',
+    tenantIdIn: 'tenantId',
+  }),
+  locked: (row) => row['workerId'] !== null,
+  notLocked: (row) => row['workerId'] === null,
+}
+
+function find(ask: Ask): Row[] {
+  return select(ask.engine.externalTasks.values(), queryOf(ask), tests)
+}
+
+/** No task is ever locked here. */
+function topicsOf(ask: Ask): string[] {
+  if (ask.query.get('withLockedTasks') === 'true') return []
+  return [...new Set([...ask.engine.externalTasks.values()].map(({ topicName }) => topicName))]
+}

@@ -1,0 +1,114 @@
+import { timeOf } from './data.ts'
+import type { Row } from './data.ts'
+import { Fault, json } from './http.ts'
+import type { Ask, Json, Reply } from './http.ts'
+import { among, equals, page, queryOf, select } from './query.ts'
+import type { Tests } from './query.ts'
+import { get, post } from './router.ts'
+import type { Route } from './router.ts'
+
+export const historyRoutes: readonly Route[] = [
+  get('/history/decision-instance', (ask) =>
+    json(page(ask, findDecisions(ask)).map((row) => shown(ask, row))),
+  ),
+  get('/history/decision-instance/count', (ask) => json({ count: findDecisions(ask).length })),
+  get('/history/decision-instance/:id', decisionInstance),
+  get('/history/external-task-log', (ask) => json(page(ask, findLog(ask, queryOf(ask))))),
+  post('/history/external-task-log', (ask) => json(page(ask, findLog(ask, ask.body)))),
+  get('/history/identity-link-log', (ask) => json(page(ask, findLinks(ask)))),
+  { ...post('/history/cleanup', cleanup), takesBody: false },
+]
+
+const decisionTests: Tests<Row> = {
+  ...equals<Row>({
+    decisionInstanceId: 'id',
+    decisionDefinitionId: 'decisionDefinitionId',
+    decisionDefinitionKey: 'decisionDefinitionKey',
+  }),
+  ...among<Row>({
+    decisionInstanceIdIn: 'id',
+    decisionDefinitionIdIn: 'decisionDefinitionId',
+    decisionDefinitionKeyIn: 'decisionDefinitionKey',
+  }),
+}
+
+function findDecisions(ask: Ask): Row[] {
+  return select(ask.engine.decisionInstances.values(), queryOf(ask), decisionTests)
+}
+
+function decisionInstance(ask: Ask): Reply {
+  const { id = '' } = ask.params
+  const row = ask.engine.decisionInstances.get(id)
+  if (row !== undefined) return json(shown(ask, row))
+  const message = `Historic decision instance with id '${id}' does not exist`
+  throw new Fault(404, 'InvalidRequestException', message)
+}
+
+/** Inputs and outputs are members only of an answer that was asked to include them. */
+function shown(ask: Ask, row: Row): Json {
+  const { inputs, outputs, ...members } = row
+  return {
+    ...members,
+    ...(ask.query.get('includeInputs') === 'true' ? { inputs } : {}),
+    ...(ask.query.get('includeOutputs') === 'true' ? { outputs } : {}),
+  }
+}
+
+const logTests: Tests<Row> = {
+  ...equals<Row>({
+    logId: 'id',
+    externalTaskId: 'externalTaskId',
+    topicName: 'topicName',
+    workerId: 'workerId',
+    processInstanceId: 'processInstanceId',
+    processDefinitionId: 'processDefinitionId',
+    processDefinitionKey: 'processDefinitionKey',
+    creationLog: 'creationLog',
+    failureLog: 'failureLog',
+    successLog: 'successLog',
+    deletionLog: 'deletionLog',
+  }),
+  ...among<Row>({ activityIdIn: 'activityId', executionIdIn: 'executionId', tenantIdIn: 'tenantId' }),
+}
+
+function findLog(ask: Ask, query: Json): Row[] {
+  return select(ask.engine.externalTaskLog, query, logTests)
+}
+
+const linkTests: Tests<Row> = equals<Row>({
+  type: 'type',
+  userId: 'userId',
+  groupId: 'groupId',
+  taskId: 'taskId',
+  processDefinitionId: 'processDefinitionId',
+  processDefinitionKey: 'processDefinitionKey',
+  operationType: 'operationType',
+})
+
+function findLinks(ask: Ask): Row[] {
+  return select(ask.engine.identityLinkLog, queryOf(ask), linkTests)
+}
+
+/** One job for good: asking again makes it due again. */
+function cleanup({ engine }: Ask): Reply {
+  const now = timeOf(Date.now())
+  engine.cleanup ??= { id: engine.nextId(), createTime: now }
+  const { id, createTime } = engine.cleanup
+  return json({
+    id,
+    jobDefinitionId: null,
+    processInstanceId: null,
+    processDefinitionId: null,
+    processDefinitionKey: null,
+    executionId: null,
+    exceptionMessage: null,
+    failedActivityId: null,
+    retries: 3,
+    dueDate: now,
+    suspended: false,
+    priority: 0,
+    tenantId: null,
+    createTime,
+    batchId: null,
+  })
+}

@@ -1,0 +1,110 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Engine } from './data.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** A request as it arrived. */
+export interface Seen {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** A request that reached its route. */
+export interface Ask {
+  readonly engine: Engine
+  /** Where this engine's paths begin, as the client wrote its Host: links are made from it. */
+  readonly base: string
+  readonly query: URLSearchParams
+  readonly body: Json
+  /** The path's parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+/** An answer that is not the one asked for, in the engine's error shape. */
+export class Fault extends Error {
+  readonly status: number
+  readonly type: string
+  readonly code: number | null
+
+  constructor(status: number, type: string, message: string, code: number | null = null) {
+    super(message)
+    this.status = status
+    this.type = type
+    this.code = code
+  }
+
+  get reply(): Reply {
+    return json({ type: this.type, message: this.message, code: this.code }, this.status)
+  }
+}
+
+export function json(value: unknown, status = 200): Reply {
+  return content('application/json', Buffer.from(JSON.stringify(value)), status)
+}
+
+export function content(type: string, body: Buffer, status = 200): Reply {
+  return { status, headers: { 'Content-Type': type, 'Content-Length': String(body.length) }, body }
+}
+
+export function nothing(): Reply {
+  return { status: 204, headers: {}, body: Buffer.alloc(0) }
+}
+
+/** What the servlet container answers before the API is asked. */
+export function html(status: 400 | 404 | 413): Reply {
+  const page = Buffer.from(`<!doctype html><html lang="en"><title>HTTP Status ${status}</title></html>`)
+  return content('text/html;charset=utf-8', page, status)
+}
+
+/** The request's bytes; null when there are more than `limitBytes`. */
+export async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    const bytes: unknown = chunk
+    if (!Buffer.isBuffer(bytes)) continue
+    size += bytes.length
+    if (size <= limitBytes) chunks.push(bytes)
+  }
+  return size <= limitBytes ? Buffer.concat(chunks) : null
+}
+
+/** A JSON body's members; an absent body has none. */
+export function membersOf(bytes: Buffer): Json {
+  const value = parse(bytes)
+  if (isJson(value)) return value
+  throw new Fault(400, 'InvalidRequestException', '')
+}
+
+function parse(bytes: Buffer): unknown {
+  if (bytes.length === 0) return {}
+  try {
+    const value: unknown = JSON.parse(bytes.toString())
+    return value
+  } catch {
+    return null
+  }
+}
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+  const headers: Record<string, string> = { ...reply.headers }
+  const [path = ''] = (request.url ?? '').split('?')
+  // The engine leaves it out where the path ends in xml, whatever the answer.
+  if (request.method === 'GET' && !path.endsWith('xml')) headers['Cache-Control'] = 'no-cache'
+  // The container closes the connection after these.
+  if (reply.status === 400 || reply.status === 500) headers['Connection'] = 'close'
+  response.writeHead(reply.status, '', headers)
+  response.end(request.method === 'HEAD' ? undefined : reply.body)
+}

@@ -1,0 +1,134 @@
+import { bpmnOf } from './bpmn.ts'
+import type { ProcessDefinition } from './data.ts'
+import { renderForm, submittedOf } from './form.ts'
+import { Fault, content, json } from './http.ts'
+import type { Ask, Json, Reply } from './http.ts'
+import { NAMESPACE } from './models.ts'
+import { startedBodyOf } from './process-instance.ts'
+import { among, equals, page, queryOf, select } from './query.ts'
+import type { Tests } from './query.ts'
+import { get, post } from './router.ts'
+import type { Route } from './router.ts'
+import { startInstance } from './runtime.ts'
+import { variablesOf } from './variables.ts'
+
+type Resolve = (ask: Ask) => ProcessDefinition
+
+export const processDefinitionRoutes: readonly Route[] = [
+  get('/process-definition', (ask) => json(page(ask, find(ask)).map(bodyOf))),
+  get('/process-definition/count', (ask) => json({ count: find(ask).length })),
+  ...below('/process-definition/key/:key', byKey, byKey),
+  ...below('/process-definition/key/:key/tenant-id/:tenantId', byKey, byKey),
+  ...below('/process-definition/:id', byId, byIdToStart),
+]
+
+function below(path: string, toRead: Resolve, toStart: Resolve): Route[] {
+  return [
+    get(path, (ask) => json(bodyOf(toRead(ask)))),
+    get(`${path}/xml`, (ask) => xml(toRead(ask))),
+    get(`${path}/rendered-form`, (ask) => renderedForm(toRead(ask)), 'application/xhtml+xml'),
+    post(`${path}/submit-form`, (ask) => submitForm(ask, toStart(ask))),
+    post(`${path}/start`, (ask) => start(ask, toStart(ask))),
+  ]
+}
+
+/** The latest version of a key, of the tenant in the path or of none. */
+function byKey(ask: Ask): ProcessDefinition {
+  const { key = '' } = ask.params
+  const tenantId = ask.params['tenantId'] ?? null
+  const versions = [...ask.engine.processDefinitions.values()].filter(
+    (one) => one.key === key && one.tenantId === tenantId,
+  )
+  const latest = versions.sort((a, b) => b.version - a.version)[0]
+  if (latest !== undefined) return latest
+  const tenant = tenantId === null ? 'no tenant-id' : `tenant-id: ${tenantId}`
+  throw new Fault(404, 'RestException', `No matching process definition with key: ${key} and ${tenant}`)
+}
+
+function byId(ask: Ask): ProcessDefinition {
+  const { id = '' } = ask.params
+  const definition = ask.engine.processDefinitions.get(id)
+  if (definition !== undefined) return definition
+  throw new Fault(404, 'InvalidRequestException', `No matching definition with id ${id}`, 0)
+}
+
+function byIdToStart(ask: Ask): ProcessDefinition {
+  const { id = '' } = ask.params
+  const definition = ask.engine.processDefinitions.get(id)
+  if (definition !== undefined) return definition
+  const why = `no deployed process definition found with id '${id}': processDefinition is null`
+  throw new Fault(500, 'RestException', `Cannot instantiate process definition ${id}: ${why}`, 0)
+}
+
+function bodyOf(definition: ProcessDefinition): Json {
+  const { id, key, name, version, tenantId, deploymentId } = definition
+  return {
+    id,
+    key,
+    category: NAMESPACE,
+    description: null,
+    name,
+    version,
+    resource: `${key}.bpmn`,
+    deploymentId,
+    diagram: null,
+    suspended: false,
+    tenantId,
+    versionTag: `${version}.0`,
+    historyTimeToLive: 30,
+    startableInTasklist: true,
+  }
+}
+
+const tests: Tests<ProcessDefinition> = {
+  ...equals<ProcessDefinition>({
+    processDefinitionId: 'id',
+    key: 'key',
+    name: 'name',
+    version: 'version',
+    deploymentId: 'deploymentId',
+  }),
+  ...among<ProcessDefinition>({ processDefinitionIdIn: 'id', keysIn: 'key', tenantIdIn: 'tenantId' }),
+  versionTag: (definition, value) => `${definition.version}.0` === value,
+  withoutTenantId: (definition) => definition.tenantId === null,
+}
+
+function find(ask: Ask): ProcessDefinition[] {
+  const all = [...ask.engine.processDefinitions.values()]
+  const isLatest = (one: ProcessDefinition) =>
+    !all.some(
+      (other) => other.key === one.key && other.tenantId === one.tenantId && other.version > one.version,
+    )
+  return select(all, queryOf(ask), { ...tests, latestVersion: isLatest })
+}
+
+function xml({ id, model }: ProcessDefinition): Reply {
+  return json({ id, bpmn20Xml: bpmnOf(model) })
+}
+
+function renderedForm({ id, model }: ProcessDefinition): Reply {
+  if (model.form.length > 0) return content('application/xhtml+xml', Buffer.from(renderForm(model.form)))
+  const message = `No matching rendered start form for process definition with the id ${id} found.`
+  throw new Fault(404, 'InvalidRequestException', message)
+}
+
+function start(ask: Ask, definition: ProcessDefinition): Reply {
+  const variables = variablesOf(
+    ask.body['variables'],
+    `Cannot instantiate process definition ${definition.id}`,
+  )
+  const instance = startInstance(ask.engine, definition, { businessKey: businessKeyOf(ask), variables })
+  return json(startedBodyOf(ask, instance))
+}
+
+function submitForm(ask: Ask, definition: ProcessDefinition): Reply {
+  const doing = `Cannot instantiate process definition ${definition.id}`
+  const given = variablesOf(ask.body['variables'], doing)
+  const variables = submittedOf(definition.model.form, given, doing)
+  const instance = startInstance(ask.engine, definition, { businessKey: businessKeyOf(ask), variables })
+  return json(startedBodyOf(ask, instance))
+}
+
+function businessKeyOf({ body }: Ask): string | null {
+  return typeof body['businessKey'] === 'string' ? body['businessKey'] : null
+}

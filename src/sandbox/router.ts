@@ -1,0 +1,66 @@
+import { Fault } from './http.ts'
+import type { Ask, Reply } from './http.ts'
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** Literal segments and `:parameters`. */
+  readonly template: string
+  /** Media type of the answer, for requests that accept only another. */
+  readonly gives: string
+  readonly takesBody: boolean
+  handle(ask: Ask): Reply
+}
+
+export interface Match {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+type Handle = Route['handle']
+
+export function get(template: string, handle: Handle, gives = 'application/json'): Route {
+  return { method: 'GET', template, gives, takesBody: false, handle }
+}
+
+export function post(template: string, handle: Handle): Route {
+  return { method: 'POST', template, gives: 'application/json', takesBody: true, handle }
+}
+
+export function put(template: string, handle: Handle): Route {
+  return { method: 'PUT', template, gives: 'application/json', takesBody: true, handle }
+}
+
+/** The route of a path below an engine. Segments are as sent: a literal in percent-encoding is not found. */
+export function find(routes: readonly Route[], method: string, segments: readonly string[]): Match {
+  const template = routes.find((route) => paramsOf(route.template, segments) !== null)?.template
+  if (template === undefined) throw new Fault(404, 'NotFoundException', 'HTTP 404 Not Found')
+  const wanted = method === 'HEAD' ? 'GET' : method
+  const route = routes.find((one) => one.template === template && one.method === wanted)
+  if (route === undefined) throw new Fault(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed')
+  return { route, params: paramsOf(template, segments) ?? {} }
+}
+
+function paramsOf(template: string, segments: readonly string[]): Record<string, string> | null {
+  const parts = template.slice(1).split('/')
+  if (parts.length !== segments.length) return null
+  const params: Record<string, string> = {}
+  for (const [index, part] of parts.entries()) {
+    const segment = segments[index] ?? ''
+    if (part.startsWith(':') && segment !== '') params[part.slice(1)] = decodeURIComponent(segment)
+    else if (part !== segment) return null
+  }
+  return params
+}
+
+/** Refuses what the route cannot read or the client will not take. */
+export function negotiate(route: Route, contentType: string | undefined, accept: string | undefined): void {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase()
+  if (route.takesBody && type !== 'application/json') {
+    throw new Fault(415, 'NotSupportedException', 'HTTP 415 Unsupported Media Type')
+  }
+  const [family = ''] = route.gives.split('/')
+  const wanted = (accept ?? '*/*').split(',').map((range) => range.split(';')[0]?.trim().toLowerCase())
+  if (!wanted.some((range) => range === '*/*' || range === route.gives || range === `${family}/*`)) {
+    throw new Fault(406, 'NotAcceptableException', 'HTTP 406 Not Acceptable')
+  }
+}

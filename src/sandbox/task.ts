@@ -1,0 +1,139 @@
+import { timeOf } from './data.ts'
+import type { Engine, Task } from './data.ts'
+import { Fault, json, nothing } from './http.ts'
+import type { Ask, Json, Reply } from './http.ts'
+import { among, equals, listOf, page, queryOf, select } from './query.ts'
+import type { Tests } from './query.ts'
+import { get, post, put } from './router.ts'
+import type { Route } from './router.ts'
+import { assign } from './runtime.ts'
+
+export const taskRoutes: readonly Route[] = [
+  get('/task', (ask) => vary(json(page(ask, find(ask, queryOf(ask))).map(bodyOf)))),
+  post('/task', (ask) => json(page(ask, find(ask, ask.body)).map(bodyOf))),
+  get('/task/count', (ask) => json({ count: find(ask, queryOf(ask)).length })),
+  post('/task/count', (ask) => json({ count: find(ask, ask.body).length })),
+  get('/task/report/candidate-group-count', (ask) => vary(json(groupCountsOf(ask.engine)))),
+  get('/task/:id', (ask) => vary(json(bodyOf(taskOf(ask))))),
+  put('/task/:id', update),
+  get('/task/:id/identity-links', (ask) => json(linksOf(taskOf(ask)))),
+]
+
+/** On the answers of which the engine has a HAL variant. */
+function vary(reply: Reply): Reply {
+  return { ...reply, headers: { Vary: 'Accept', ...reply.headers } }
+}
+
+function taskOf(ask: Ask): Task {
+  const { id = '' } = ask.params
+  const task = ask.engine.tasks.get(id)
+  if (task !== undefined) return task
+  throw new Fault(404, 'InvalidRequestException', `No matching task with id ${id}`)
+}
+
+function bodyOf(task: Task): Json {
+  const { candidateGroups: _, ...members } = task
+  const fixed = { caseExecutionId: null, caseDefinitionId: null, suspended: false, formKey: null }
+  const taskState = task.lastUpdated === null ? 'Created' : 'Updated'
+  return { ...members, ...fixed, camundaFormRef: null, taskState }
+}
+
+/** A member that is left out is set to null, as in the engine. */
+function update(ask: Ask): Reply {
+  const task = taskOf(ask)
+  const text = (name: string) => textOf(ask.body[name])
+  assign(ask.engine, task, text('assignee'))
+  task.name = text('name')
+  task.description = text('description')
+  task.owner = text('owner')
+  task.due = text('due')
+  task.followUp = text('followUp')
+  task.delegationState = text('delegationState')
+  task.parentTaskId = text('parentTaskId')
+  task.caseInstanceId = text('caseInstanceId')
+  task.tenantId = text('tenantId') ?? task.tenantId
+  task.priority = Number(ask.body['priority'] ?? 0)
+  task.lastUpdated = timeOf(Date.now())
+  return nothing()
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function linksOf(task: Task): Json[] {
+  const groups = task.candidateGroups.map((groupId) => ({ userId: null, groupId, type: 'candidate' }))
+  return task.assignee === null
+    ? groups
+    : [...groups, { userId: task.assignee, groupId: null, type: 'assignee' }]
+}
+
+/** Tasks that nobody has yet, by the groups that may take them; null counts those of no group. */
+function groupCountsOf(engine: Engine): Json[] {
+  const counts = new Map<string | null, number>()
+  for (const { assignee, candidateGroups } of engine.tasks.values()) {
+    if (assignee !== null) continue
+    const groups = candidateGroups.length === 0 ? [null] : candidateGroups
+    for (const group of groups) counts.set(group, (counts.get(group) ?? 0) + 1)
+  }
+  const rows = [...counts].map(([groupName, taskCount]) => ({ groupName, taskCount }))
+  return rows.sort((a, b) => (a.groupName ?? '').localeCompare(b.groupName ?? ''))
+}
+
+const tests: Tests<Task> = {
+  ...equals<Task>({
+    taskId: 'id',
+    name: 'name',
+    assignee: 'assignee',
+    owner: 'owner',
+    priority: 'priority',
+    executionId: 'executionId',
+    processInstanceId: 'processInstanceId',
+    processDefinitionId: 'processDefinitionId',
+    taskDefinitionKey: 'taskDefinitionKey',
+    delegationState: 'delegationState',
+    parentTaskId: 'parentTaskId',
+  }),
+  ...among<Task>({
+    taskIdIn: 'id',
+    assigneeIn: 'assignee',
+    processInstanceIdIn: 'processInstanceId',
+    taskDefinitionKeyIn: 'taskDefinitionKey',
+    tenantIdIn: 'tenantId',
+  }),
+  processDefinitionKey: (task, value) => keyOf(task) === value,
+  processDefinitionKeyIn: (task, value) => listOf(value).includes(keyOf(task)),
+  assigned: (task) => task.assignee !== null,
+  unassigned: (task) => task.assignee === null,
+  withoutTenantId: (task) => task.tenantId === null,
+  candidateGroup: (task, value, query) => isOpen(task, query) && isFor(task, [value]),
+  candidateGroups: (task, value, query) => isOpen(task, query) && isFor(task, listOf(value)),
+  withCandidateGroups: (task, _, query) => isOpen(task, query) && task.candidateGroups.length > 0,
+  withoutCandidateGroups: (task) => task.candidateGroups.length === 0,
+  // No task of the sandbox has a candidate user, and its users have no groups.
+  candidateUser: () => false,
+  involvedUser: (task, value) => task.assignee === value || task.owner === value,
+  suspended: () => false,
+}
+
+function find(ask: Ask, query: Json): Task[] {
+  const { instances, tasks } = ask.engine
+  const businessKey = (task: Task) => instances.get(task.processInstanceId ?? '')?.businessKey ?? null
+  return select(tasks.values(), query, {
+    ...tests,
+    processInstanceBusinessKey: (task, value) => businessKey(task) === value,
+  })
+}
+
+function keyOf(task: Task): string | undefined {
+  return task.processDefinitionId?.split(':')[0]
+}
+
+/** Candidates are asked about tasks that nobody has yet, unless the query says otherwise. */
+function isOpen(task: Task, query: Json): boolean {
+  return task.assignee === null || String(query['includeAssignedTasks']) === 'true'
+}
+
+function isFor(task: Task, groups: readonly unknown[]): boolean {
+  return task.candidateGroups.some((group) => groups.includes(group))
+}

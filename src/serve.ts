@@ -1,0 +1,195 @@
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { isNotModified } from './cache/conditional.ts'
+import { keyOf } from './cache/key.ts'
+import { cacheStatusOf } from './cache/status.ts'
+import type { Held } from './cache/entry.ts'
+import { engineNameOf, matchOf, type Match } from './matched.ts'
+import type { EngineParts, Parts } from './parts.ts'
+import { bodyValue } from './policy/asked.ts'
+import { narrowTaskQuery, taskQueryOf } from './policy/task-query.ts'
+import type { Answer, Hop } from './proxy/hop.ts'
+import { upstreamHeaders } from './proxy/headers.ts'
+import { rewriteLinks } from './proxy/links.ts'
+import { ownHeadersOf } from './observe.ts'
+import { sendAnswer } from './replies.ts'
+import { createPathOf, type PathOf } from './routes.ts'
+
+/** An answer that must be looked at before it goes out is read whole, up to this. */
+const MAX_READ_BYTES = 64 * 1024 ** 2
+/** Beyond the time an engine may hold a long poll, for its answer to arrive. */
+const LONG_POLL_MARGIN_MS = 5000
+
+/** Stages 9 to 11: from memory, or from a node; on the way out what may be kept is kept, and what is stale goes. */
+export function createServe(parts: Parts): RouteHandlerMethod {
+  const paths = new Map(parts.operations.map(({ template }) => [template, createPathOf(template)]))
+  return function serve(request, reply) {
+    const match = matchOf(request)
+    const pathOf = paths.get(match.operation.template)
+    if (match.operation.answer === 'engine-names') return sendAnswer(reply, engineNames(parts))
+    const hop = hopOf(match, request, pathOf)
+    // 9. Do we hold it? Only what every caller who came this far may see.
+    const exchange = { parts, match, hop, request, reply }
+    if (match.operation.cache !== undefined && hop.method === 'GET') return serveHeld(exchange)
+    // 10. Ask the engine; what nobody here has to look at streams through.
+    return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
+  }
+}
+
+interface Exchange {
+  readonly parts: Parts
+  readonly match: Match
+  readonly hop: Hop
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+function hopOf(
+  { engine, operation, asked }: Match,
+  request: FastifyRequest,
+  pathOf: PathOf | undefined,
+): Hop {
+  const mark = request.url.indexOf('?')
+  const query = mark < 0 ? '' : request.url.slice(mark)
+  const { longPoll, retry } = operation
+  const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
+  const path = pathOf?.(asked.params) ?? ''
+  const hop: Hop = { method: request.method, path: path + query, headers, body: request.bytes, retry }
+  if (request.visible !== null)
+    return narrowedHop(hop, { path, visible: request.visible, query: asked.query })
+  const holdMs = longPoll === true ? Number(bodyValue(asked.body, 'asyncResponseTimeout')) : 0
+  return holdMs > 0 ? { ...hop, headersMs: holdMs + LONG_POLL_MARGIN_MS } : hop
+}
+
+/** The caller's query with the part it may see; a GET becomes the POST that asks the same. */
+function narrowedHop(
+  hop: Hop,
+  {
+    path,
+    visible,
+    query,
+  }: {
+    readonly path: string
+    readonly visible: Parameters<typeof narrowTaskQuery>[1]
+    readonly query: ReadonlyMap<string, string>
+  },
+): Hop {
+  if (hop.method === 'POST') return { ...hop, body: narrowTaskQuery(hop.body ?? Buffer.alloc(0), visible) }
+  const { body, paging } = taskQueryOf(query)
+  return {
+    ...hop,
+    method: 'POST',
+    path: path + paging,
+    headers: { ...hop.headers, 'content-type': 'application/json' },
+    body: narrowTaskQuery(body, visible),
+  }
+}
+
+async function serveHeld({ parts, match, hop, request, reply }: Exchange): Promise<FastifyReply> {
+  const { engine, operation, asked } = match
+  const { seconds = 0, tags = [] } = operation.cache ?? {}
+  const mark = request.url.indexOf('?')
+  const key = keyOf({
+    engine: engine.name,
+    template: operation.template,
+    params: asked.params,
+    query: mark < 0 ? '' : request.url.slice(mark + 1),
+    accept: request.headers.accept,
+    host: operation.links === true ? request.host : null,
+  })
+  const fill = (): Promise<Answer> => engine.upstream.fetch(hop, MAX_READ_BYTES)
+  const held =
+    parts.cache.peek(key) ?? (await parts.cache.load(key, { seconds, tags: tagsOf(engine, tags) }, fill))
+  return sendHeld(held, request, reply)
+}
+
+function sendHeld(held: Held, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.cacheStatus = cacheStatusOf(held)
+  reply.header('cache-status', request.cacheStatus)
+  if (held.from !== 'upstream') reply.header('age', String(held.ageSeconds))
+  const { etag } = held.answer.headers
+  if (held.stored && typeof etag === 'string' && isNotModified(request.headers['if-none-match'], etag))
+    return reply.code(304).header('etag', etag).send()
+  return sendAnswer(reply, held.answer)
+}
+
+function tagsOf({ name }: EngineParts, tags: readonly string[]): readonly string[] {
+  return tags.map((tag) => `${name}:${tag}`)
+}
+
+/** An answer with something to check, to evict or to write anew, or a query that was asked in another form. */
+function isLookedAt({ match: { engine, operation, permit }, request }: Exchange): boolean {
+  const isAnotherForm = request.visible !== null && request.method === 'GET'
+  const hasOtherLinks = operation.links === true && engine.remotePrefix !== prefixOf(request)
+  return isAnotherForm || hasOtherLinks || operation.evicts !== undefined || permit.after !== null
+}
+
+async function serveRead(exchange: Exchange): Promise<FastifyReply> {
+  const { parts, match, hop, request, reply } = exchange
+  const { engine, operation, permit, asked } = match
+  const answer = await fetchAnswer(exchange)
+  const isDone = answer.status >= 200 && answer.status < 300
+  // 11. What has changed is no longer held, here or at any replica, before the caller hears of it.
+  if (isDone && operation.evicts !== undefined) await parts.cache.evict(tagsOf(engine, operation.evicts))
+  if (isDone && permit.after !== null && engine.authorization === 'enforce') {
+    const verdict = permit.after(asked, createdId(answer))
+    if (!verdict.permitted) throw verdict.refusal
+  }
+  if (operation.links !== true) return sendAnswer(reply, answer)
+  const host = hop.headers['host'] ?? request.host
+  const body = rewriteLinks(
+    answer.body,
+    `http://${host}${engine.remotePrefix}`,
+    `http://${request.host}${prefixOf(request)}`,
+  )
+  return sendAnswer(reply, { ...answer, body })
+}
+
+/**
+ * A GET asked as a POST gives the same rows, but other words for a bad query: then the GET itself is asked for them.
+ * Whatever it says, rows that were not narrowed do not go out.
+ */
+async function fetchAnswer({ match: { engine }, hop, request }: Exchange): Promise<Answer> {
+  const answer = await engine.upstream.fetch(hop, MAX_READ_BYTES)
+  if (answer.status !== 400 || hop.method === request.method) return answer
+  const path = hop.path.split('?', 1)[0] ?? ''
+  const mark = request.url.indexOf('?')
+  const original: Hop = {
+    ...hop,
+    method: request.method,
+    path: path + (mark < 0 ? '' : request.url.slice(mark)),
+    body: null,
+  }
+  const said = await engine.upstream.fetch(original, MAX_READ_BYTES)
+  return said.status >= 400 ? said : answer
+}
+
+function createdId({ body }: Answer): string {
+  const id = bodyValue(JSON.parse(body.toString('utf8')), 'id')
+  return typeof id === 'string' ? id : ''
+}
+
+async function serveRelayed({
+  parts,
+  match: { engine },
+  hop,
+  request,
+  reply,
+}: Exchange): Promise<FastifyReply> {
+  const relayed = await engine.upstream.relay(hop, reply.raw, ownHeadersOf(request, parts.isDraining()))
+  // Until here an error could still be answered; from here the answer is out.
+  reply.hijack()
+  request.node = relayed.node
+  return reply
+}
+
+function prefixOf(request: FastifyRequest): string {
+  const { named, operation } = request.routeOptions.config
+  const template = request.routeOptions.url ?? ''
+  const prefix = template.slice(0, template.length - (operation?.template.length ?? 0))
+  return named === true ? prefix.replace(':engineName', engineNameOf(request)) : prefix
+}
+
+function engineNames({ engines }: Parts): Answer {
+  const body = Buffer.from(JSON.stringify([...engines.keys()].map((name) => ({ name }))))
+  return { status: 200, headers: { 'cache-control': 'no-cache', 'content-type': 'application/json' }, body }
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+export interface Substitution {
+  readonly env: NodeJS.ProcessEnv
+  /** What `${file:…}` is relative to. */
+  readonly base: string
+  /** Gets a line for every name that stands for nothing. */
+  readonly problems: string[]
+  readonly path: string
+}
+
+/** Replaces `${VAR}`, `${VAR:-default}` and `${file:/path}` in every string value. */
+export function substitute(value: unknown, context: Substitution): unknown {
+  if (typeof value === 'string')
+    return value.replace(/\$\{([^}]+)\}/g, (_, name) => resolveName(name, context))
+  if (Array.isArray(value))
+    return value.map((item, index) => substitute(item, { ...context, path: `${context.path}[${index}]` }))
+  if (typeof value !== 'object' || value === null) return value
+  const dot = context.path === '' ? '' : '.'
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      substitute(item, { ...context, path: `${context.path}${dot}${key}` }),
+    ]),
+  )
+}
+
+function resolveName(expression: string, { env, base, problems, path }: Substitution): string {
+  if (expression.startsWith('file:')) {
+    try {
+      return readFileSync(resolve(base, expression.slice(5)), 'utf8').trimEnd()
+    } catch {
+      problems.push(`${path}: the file ${expression.slice(5)} cannot be read`)
+      return ''
+    }
+  }
+  const [, name = '', fallback] = /^([^:]+)(?::-(.*))?$/s.exec(expression) ?? []
+  const found = env[name] ?? fallback
+  if (found === undefined) problems.push(`${path}: the environment variable ${name || expression} is not set`)
+  return found ?? ''
+}

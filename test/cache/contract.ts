@@ -1,0 +1,138 @@
+import { EventEmitter, once } from 'node:events'
+import type { Test } from 'tap'
+import type { Answer } from '../../src/cache/entry.ts'
+import { answerOf, fillOf } from './harness.ts'
+import type { OpenedCache } from './harness.ts'
+
+const rule = { seconds: 60, tags: ['deployment'] }
+
+/** What a cache promises, whatever tiers it has. `open` gives an empty one with `maxBytes` of 1 MiB. */
+export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | Promise<OpenedCache>): void {
+  suite.test('what was loaded once is peeked from memory', async (t) => {
+    const { cache } = await open(t)
+    const fill = fillOf(answerOf('{"id":"1"}'))
+    t.equal(cache.peek('k'), null)
+    t.match(await cache.load('k', rule, fill), { from: 'upstream', stored: true })
+    const held = cache.peek('k')
+    t.match(held, { from: 'memory', ageSeconds: 0, ttlSeconds: 60 })
+    t.equal(held?.answer.body.toString(), '{"id":"1"}')
+    t.equal(fill.calls, 1)
+  })
+
+  suite.test('a thousand who ask at once are one fill', async (t) => {
+    const { cache } = await open(t)
+    const fill = fillOf(answerOf('once'))
+    const all = await Promise.all(Array.from({ length: 1000 }, () => cache.load('k', rule, fill)))
+    t.equal(fill.calls, 1)
+    t.equal(new Set(all.map(({ answer }) => answer.body.toString())).size, 1)
+  })
+
+  suite.test('different keys are filled apart', async (t) => {
+    const { cache } = await open(t)
+    const [a, b] = await Promise.all([
+      cache.load('a', rule, fillOf(answerOf('a'))),
+      cache.load('b', rule, fillOf(answerOf('b'))),
+    ])
+    t.equal(`${a.answer.body.toString()}${b.answer.body.toString()}`, 'ab')
+  })
+
+  suite.test('a fill that fails rejects all who wait, and the next asks anew', async (t) => {
+    const { cache } = await open(t)
+    const failing = fillOf(() => Promise.reject(new Error('the engine is away')))
+    const all = await Promise.allSettled([1, 2, 3].map(() => cache.load('k', rule, failing)))
+    t.same(
+      all.map(({ status }) => status),
+      ['rejected', 'rejected', 'rejected'],
+    )
+    t.equal(failing.calls, 1)
+    t.equal(cache.peek('k'), null)
+    t.match(await cache.load('k', rule, fillOf(answerOf('back'))), { from: 'upstream', stored: true })
+  })
+
+  const unstorable: Record<string, Partial<Answer>> = {
+    'a 404': { status: 404 },
+    'a cookie': { headers: { 'set-cookie': 'a=b' } },
+    private: { headers: { 'cache-control': 'max-age=5, Private' } },
+    'no-store': { headers: { 'cache-control': 'no-store' } },
+    'an encoded body': { headers: { 'content-encoding': 'gzip' } },
+    'an answer for one origin': { headers: { vary: 'Accept, Origin' } },
+  }
+  for (const [name, part] of Object.entries(unstorable)) {
+    suite.test(`${name} is passed on and not kept`, async (t) => {
+      const { cache } = await open(t)
+      const fill = fillOf({ ...answerOf('not for others'), ...part })
+      t.match(await cache.load('k', rule, fill), { from: 'upstream', stored: false })
+      t.equal(cache.peek('k'), null)
+      await cache.load('k', rule, fill)
+      t.equal(fill.calls, 2)
+    })
+  }
+
+  suite.test("the engine's no-cache is kept and passed on", async (t) => {
+    const { cache } = await open(t)
+    const fill = fillOf(answerOf('x', { 'cache-control': 'no-cache' }))
+    t.match(await cache.load('k', rule, fill), { stored: true })
+    t.equal(cache.peek('k')?.answer.headers['cache-control'], 'no-cache')
+  })
+
+  suite.test('an answer over an eighth of the bound is not kept', async (t) => {
+    const { cache } = await open(t)
+    const fill = fillOf(answerOf(Buffer.alloc(1024 ** 2 / 8)))
+    t.match(await cache.load('k', rule, fill), { stored: false })
+    await cache.load('k', rule, fill)
+    t.equal(fill.calls, 2)
+  })
+
+  suite.test('zero seconds keep nothing', async (t) => {
+    const { cache } = await open(t)
+    const fill = fillOf(answerOf('now'))
+    t.match(await cache.load('k', { seconds: 0, tags: [] }, fill), { stored: false })
+    await cache.load('k', { seconds: 0, tags: [] }, fill)
+    t.equal(fill.calls, 2)
+  })
+
+  suite.test('to evict a tag is to ask anew for what carries it, and only for that', async (t) => {
+    const { cache } = await open(t)
+    await cache.load('tagged', { seconds: 60, tags: ['a', 'b'] }, fillOf(answerOf('old')))
+    await cache.load('other', { seconds: 60, tags: ['c'] }, fillOf(answerOf('other')))
+    await cache.load('untagged', { seconds: 60, tags: [] }, fillOf(answerOf('untagged')))
+    await cache.evict(['b', 'never seen'])
+    t.equal(cache.peek('tagged'), null)
+    t.match(await cache.load('tagged', rule, fillOf(answerOf('new'))), { from: 'upstream' })
+    t.match(cache.peek('other'), { from: 'memory' })
+    t.match(cache.peek('untagged'), { from: 'memory' })
+  })
+
+  suite.test(
+    'an answer on its way while its tag is evicted is given to those who wait, and not kept',
+    async (t) => {
+      const { cache } = await open(t)
+      const engine = new EventEmitter()
+      const asked = once(engine, 'asked')
+      const loading = cache.load('k', rule, async () => {
+        const answered = once(engine, 'answered')
+        engine.emit('asked')
+        await answered
+        return answerOf('before')
+      })
+      await asked
+      await cache.evict(['deployment'])
+      const late = await cache.load('k', rule, fillOf(answerOf('after')))
+      engine.emit('answered')
+      t.match(await loading, { stored: false })
+      t.match(late, { from: 'upstream', stored: true })
+      t.equal(cache.peek('k')?.answer.body.toString(), 'after')
+    },
+  )
+
+  suite.test('what is kept has a strong etag and cannot be changed', async (t) => {
+    const { cache } = await open(t)
+    const body = Buffer.from('mine')
+    await cache.load('k', rule, fillOf({ status: 200, headers: {}, body }))
+    body.fill('x')
+    const answer = cache.peek('k')?.answer
+    t.equal(answer?.body.toString(), 'mine')
+    t.match(answer?.headers['etag'], /^"[\w+/]{27}="$/)
+    t.ok(Object.isFrozen(answer?.headers))
+  })
+}

@@ -1,0 +1,126 @@
+import { Redis } from 'ioredis'
+import t from 'tap'
+import type { Test } from 'tap'
+import { startRedis } from '../redis.ts'
+import { redisSkip } from '../requirements.ts'
+import { keepsTheContract } from './contract.ts'
+import { answerOf, fillOf, openSharedCache, until } from './harness.ts'
+
+const rule = { seconds: 60, tags: ['deployment'] }
+
+t.test('Redis', { skip: redisSkip }, async (t) => {
+  const server = await startRedis()
+  t.teardown(() => server.stop())
+  const redisUrl = server.url
+  const open = (t: Test) => openSharedCache(t, { redisUrl })
+
+  t.test('the contract holds with a shared tier', async (t) => keepsTheContract(t, open))
+
+  t.test('what one replica loaded the other finds, with the time it has left', async (t) => {
+    const [one, other] = [await open(t), await open(t)]
+    const body = Buffer.from([0, 255, 10, 13])
+    await one.cache.load('k', rule, fillOf(answerOf(body)))
+    await until(() => one.events.includes('redis:stored'))
+    const fill = fillOf(answerOf('not asked'))
+    const held = await other.cache.load('k', rule, fill)
+    t.match(held, { from: 'redis', stored: true, ageSeconds: 0 })
+    t.same(held.answer.body, body)
+    t.same(held.answer, one.cache.peek('k')?.answer)
+    t.equal(fill.calls, 0)
+    t.match(other.cache.peek('k'), { from: 'memory' })
+  })
+
+  t.test('an eviction reaches the memory of another replica in less than a second', async (t) => {
+    const [one, other] = [await open(t), await open(t)]
+    await one.cache.load('k', rule, fillOf(answerOf('old')))
+    await other.cache.load('k', rule, fillOf(answerOf('old')))
+    await one.cache.evict(['deployment'])
+    t.ok((await until(() => other.cache.peek('k') === null)) < 1000)
+    t.match(await other.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
+  })
+
+  t.test('an answer on its way while another replica evicts its tag is not found in Redis', async (t) => {
+    const [one, other] = [await open(t), await open(t)]
+    await one.cache.load('k', rule, async () => {
+      await other.cache.evict(['deployment'])
+      return answerOf('before')
+    })
+    t.match(await other.cache.load('k', rule, fillOf(answerOf('after'))), { from: 'upstream' })
+  })
+
+  t.test('what a replica may have missed while it could not hear is dropped', async (t) => {
+    const { cache } = await open(t)
+    const control = controlOf(t, redisUrl)
+    await cache.load('tagged', rule, fillOf(answerOf('x')))
+    await cache.load('untagged', { seconds: 60, tags: [] }, fillOf(answerOf('x')))
+    await control.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    await until(() => cache.peek('tagged') === null)
+    t.ok(cache.peek('untagged'))
+  })
+
+  t.test('messages that are no news are passed over', async (t) => {
+    const { cache } = await open(t)
+    const control = controlOf(t, redisUrl)
+    const channel = `engine-gateway:${t.name}:evict`
+    await cache.load('k', rule, fillOf(answerOf('x')))
+    for (const text of ['', '{', 'null', '{"from":1,"tags":[]}', '{"from":"a","tags":"deployment"}'])
+      await control.publish(channel, text)
+    await control.publish(
+      channel,
+      JSON.stringify({ from: 'a', tags: ['deployment', 7], pad: 'x'.repeat(70_000) }),
+    )
+    await control.publish(channel, JSON.stringify({ from: 'a', tags: [7, 'other'] }))
+    t.ok(cache.peek('k'))
+    await control.publish(channel, JSON.stringify({ from: 'a', tags: ['*'] }))
+    await until(() => cache.peek('k') === null)
+  })
+
+  const damages: Record<string, (control: Redis, name: string) => Promise<unknown>> = {
+    'a cut value': (control, name) => control.set(name, 'EGC1', 'PX', 1000),
+    'a foreign value': (control, name) => control.set(name, 'hello', 'PX', 60_000),
+    'a foreign type': async (control, name) => {
+      await control.del(name)
+      return control.lpush(name, 'x')
+    },
+    'a value without an end': (control, name) => control.persist(name),
+    'a value with more time than it was given': (control, name) => control.pexpire(name, 61_000),
+  }
+  for (const [what, damage] of Object.entries(damages)) {
+    t.test(`${what} is a miss, is counted, and goes`, async (t) => {
+      const [one, other] = [await open(t), await open(t)]
+      const control = controlOf(t, redisUrl)
+      await one.cache.load('k', rule, fillOf(answerOf('good')))
+      await until(() => one.events.includes('redis:stored'))
+      const [name = ''] = await control.keys(`engine-gateway:${t.name}:entry:*`)
+      await damage(control, name)
+      t.match(await other.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
+      t.match(other.events, ['redis:corrupt', 'upstream:filled', 'memory:stored'])
+      await until(() => other.events.includes('redis:stored'))
+      t.ok((await control.pttl(name)) > 0)
+    })
+  }
+
+  t.test('a value too large for the shared tier stays in memory', async (t) => {
+    const opened = await openSharedCache(t, { redisUrl, maxBytes: 64 * 1024 ** 2 })
+    await opened.cache.load('k', rule, fillOf(answerOf(Buffer.alloc(2 * 1024 ** 2))))
+    t.ok(opened.cache.peek('k'))
+    t.ok(opened.events.includes('redis:refused'))
+  })
+
+  t.test('keys and tags stand in Redis as hashes under the namespace, and all of it ends', async (t) => {
+    const opened = await open(t)
+    const control = controlOf(t, redisUrl)
+    await opened.cache.load('secret-key', { seconds: 60, tags: ['secret-tag'] }, fillOf(answerOf('x')))
+    await until(() => opened.events.includes('redis:stored'))
+    const names = await control.keys(`engine-gateway:${t.name}:*`)
+    t.equal(names.length, 3)
+    t.notMatch(names.join(), /secret/)
+    for (const name of names) t.ok((await control.pttl(name)) > 0, name)
+  })
+})
+
+function controlOf(t: Test, url: string): Redis {
+  const control = new Redis(url)
+  t.teardown(() => control.disconnect())
+  return control
+}

@@ -1,0 +1,49 @@
+import { PassThrough, Readable } from 'node:stream'
+import t from 'tap'
+import { hashPasswordCommand } from '../../src/cli/hash-password.ts'
+import { createPasswords } from '../../src/policy/password.ts'
+
+const textIn = (stream: PassThrough) => String(stream.read() ?? '')
+
+async function run(argv: readonly string[], stdin: Readable & { isTTY?: boolean }) {
+  const stdout = new PassThrough()
+  const stderr = new PassThrough()
+  const code = await hashPasswordCommand(argv, { stdin, stdout, stderr })
+  return { code, out: textIn(stdout), err: textIn(stderr) }
+}
+
+t.test('the password on standard input is hashed, without its line end', async (t) => {
+  for (const input of ['pässword', 'pässword\n', 'pässword\r\n']) {
+    const { code, out, err } = await run([], Readable.from([Buffer.from(input)]))
+    t.match({ code, err }, { code: 0, err: '' })
+    t.equal(await createPasswords().verify(out.trimEnd(), 'pässword'), true, JSON.stringify(input))
+  }
+})
+
+t.test('a password in pieces is one password', async (t) => {
+  const bytes = Buffer.from('pässword')
+  const { out } = await run([], Readable.from([bytes.subarray(0, 2), bytes.subarray(2)]))
+  t.equal(await createPasswords().verify(out.trimEnd(), 'pässword'), true)
+})
+
+t.test('a terminal is prompted, and the password is not echoed', async (t) => {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true })
+  terminal.write('secret\n')
+  const { code, out, err } = await run([], terminal)
+  t.match({ code, err }, { code: 0, err: 'Password: \n' })
+  t.equal(await createPasswords().verify(out.trimEnd(), 'secret'), true)
+})
+
+t.test('an argument is refused, and not repeated', async (t) => {
+  const { code, out, err } = await run(['secret'], Readable.from([]))
+  t.match({ code, out }, { code: 2, out: '' })
+  t.notMatch(err, /secret/)
+})
+
+t.test('a password nobody could log in with is refused', async (t) => {
+  for (const input of ['', '\n', 'a\tb', 'two\nlines', 'x'.repeat(701), Buffer.from([0xff])]) {
+    const { code, out, err } = await run([], Readable.from([Buffer.from(input)]))
+    t.match({ code, out }, { code: 1, out: '' })
+    t.match(err, /^the password /)
+  }
+})

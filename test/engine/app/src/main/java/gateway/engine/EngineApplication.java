@@ -1,0 +1,29 @@
+package gateway.engine;
+
+import org.camunda.bpm.engine.rest.security.auth.ProcessEngineAuthenticationFilter;
+import org.camunda.bpm.engine.rest.security.auth.impl.HttpBasicAuthenticationProvider;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+
+@SpringBootApplication
+public class EngineApplication {
+
+  public static void main(String... args) {
+    var context = SpringApplication.run(EngineApplication.class, args);
+    System.out.println("ready on port " + context.getEnvironment().getProperty("local.server.port"));
+  }
+
+  @Bean
+  @ConditionalOnExpression("${gateway.filter:false} or ${gateway.secured:false}")
+  FilterRegistrationBean<ProcessEngineAuthenticationFilter> basicFilter() {
+    var registration = new FilterRegistrationBean<>(new ProcessEngineAuthenticationFilter());
+    registration.addInitParameter("authentication-provider", HttpBasicAuthenticationProvider.class.getName());
+    registration.addUrlPatterns("/engine-rest/*");
+    // Without it a long poll of /external-task/fetchAndLock fails.
+    registration.setAsyncSupported(true);
+    return registration;
+  }
+}

@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs'
+import { ReplyError } from 'ioredis'
+import t from 'tap'
+import { createLogger, openDestination, withoutSecrets } from '../src/log.ts'
+import type { Logger } from '../src/log.ts'
+
+function openLog(level: 'debug' | 'info' = 'info') {
+  const lines: string[] = []
+  const log = createLogger({ level, destination: { write: (line) => void lines.push(line) } })
+  return { log, lines }
+}
+
+t.test('a line is JSON with its level, an ISO time and no process noise', async (t) => {
+  const { log, lines } = openLog()
+  log.info({ operation: 'getTask' }, 'done')
+  log.debug('not at this level')
+  const [line = '', ...rest] = lines
+  t.match(JSON.parse(line), {
+    level: 'info',
+    operation: 'getTask',
+    msg: 'done',
+    time: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
+  })
+  t.same(Object.keys(JSON.parse(line)), ['level', 'time', 'operation', 'msg'])
+  t.same(rest, [])
+})
+
+const secret = 'c3VwZXJzZWNyZXQ='
+const leaks: Record<string, (log: Logger) => void> = {
+  'a member': (log) => log.info({ authorization: `Basic ${secret}` }),
+  'a member in capitals': (log) => log.info({ Authorization: secret }),
+  'a member at any depth': (log) => log.info({ a: { b: { c: { d: { password: secret } } } } }),
+  'a member of a list': (log) => log.info({ users: [{ passwordHash: secret }] }),
+  'a list of values': (log) => log.info({ headers: { 'set-cookie': ['a=b', `s="${secret}]"`] } }),
+  'a value with quotes': (log) => log.info({ cookie: `a="b"; c=${secret}` }),
+  'a child logger': (log) => log.child({ token: secret }).info('x'),
+  'a URL': (log) => log.info({ redis: `redis://user:${secret}@redis:6379/0` }),
+  'a URL in a message': (log) => log.info(`cannot reach rediss://:${secret}@redis`),
+  'a credential in a message': (log) => log.info(`refused Basic ${secret} and bearer ${secret}`),
+  'an error with a command on it': (log) =>
+    log.error(Object.assign(new ReplyError('WRONGPASS'), { command: { name: 'auth', args: ['u', secret] } })),
+  'the cause of an error': (log) =>
+    log.error({ err: new Error('outer', { cause: new Error(`Basic ${secret}`) }) }, 'x'),
+}
+for (const [name, leak] of Object.entries(leaks)) {
+  t.test(`a secret in ${name} is not written`, async (t) => {
+    const { log, lines } = openLog()
+    leak(log)
+    t.equal(lines.length, 1)
+    t.notMatch(lines[0], secret)
+    t.ok(JSON.parse(lines[0] ?? ''))
+  })
+}
+
+t.test('what is no secret stays', async (t) => {
+  const line =
+    '{"url":"http://engine:8080/a@b","authorization":{"mode":"enforce"},"msg":"basic rules, a token"}'
+  t.equal(withoutSecrets(line), line)
+})
+
+t.test('an error keeps its type, message, code, stack and cause', async (t) => {
+  const { log, lines } = openLog()
+  const cause = Object.assign(new TypeError('inner'), { code: 'ECONNREFUSED' })
+  log.error({ err: new Error('outer', { cause }) }, 'x')
+  t.match(JSON.parse(lines[0] ?? ''), {
+    err: {
+      type: 'Error',
+      message: 'outer',
+      stack: /log\.test/,
+      cause: { type: 'TypeError', message: 'inner', code: 'ECONNREFUSED' },
+    },
+  })
+  log.error({ err: 'not an error' }, 'x')
+  t.match(JSON.parse(lines[1] ?? ''), { err: 'not an error' })
+})
+
+t.test(
+  'a full disk drops lines, counts them and stops nothing',
+  { skip: !existsSync('/dev/full') },
+  async (t) => {
+    let dropped = 0
+    const destination = openDestination({ to: '/dev/full', onDrop: () => (dropped += 1) })
+    const log = createLogger({ level: 'info', destination })
+    const text = 'x'.repeat(1024 ** 2)
+    for (let index = 0; index < 20; index += 1) {
+      log.info(text)
+      await new Promise(setImmediate)
+    }
+    t.ok(dropped >= 10)
+  },
+)

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { createMetrics } from '../../src/metrics/registry.ts'
+import { MAX_SERIES, createCounts } from '../../src/metrics/series.ts'
+import { Registry } from 'prom-client'
+
+const linesOf = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name))
+
+t.test('a request is observed under its operation, engine, method and status', async (t) => {
+  const metrics = createMetrics({ version: '1.2.3' })
+  metrics.requestDone({ operation: 'getTask', engine: 'default', method: 'GET', status: 200 }, 0.02)
+  const text = await metrics.text()
+  const labels =
+    'operation="getTask",engine="default",http_request_method="GET",http_response_status_code="200"'
+  t.match(text, `http_server_request_duration_seconds_bucket{le="0.01",${labels}} 0\n`)
+  t.match(text, `http_server_request_duration_seconds_bucket{le="0.025",${labels}} 1\n`)
+  t.match(text, `http_server_request_duration_seconds_count{${labels}} 1\n`)
+})
+
+t.test('a try at a node is timed and counted by how it ended', async (t) => {
+  const metrics = createMetrics({ version: '1' })
+  const node = 'http://engine-a:8080/engine-rest'
+  metrics.attempt({ engine: 'default', node, status: 200, result: 'ok' }, 0.1)
+  metrics.attempt({ engine: 'default', node, status: 0, result: 'refused' }, 0.1)
+  const text = await metrics.text()
+  t.match(text, `gateway_upstream_attempts_total{engine="default",node="${node}",result="ok"} 1\n`)
+  t.match(text, `gateway_upstream_attempts_total{engine="default",node="${node}",result="refused"} 1\n`)
+  t.match(
+    text,
+    `http_client_request_duration_seconds_count{engine="default",node="${node}",http_response_status_code=""} 1\n`,
+  )
+})
+
+t.test('cache, credentials and refusals are counted', async (t) => {
+  const metrics = createMetrics({ version: '1' })
+  metrics.cache('memory', 'hit')
+  metrics.cache('memory', 'hit')
+  metrics.authentication('default', 'remembered')
+  metrics.refusal({ engine: 'default', operation: 'updateTask', stage: 'permit', reason: '403' })
+  const text = await metrics.text()
+  t.match(text, 'gateway_cache_requests_total{tier="memory",result="hit"} 2\n')
+  t.match(text, 'gateway_auth_total{engine="default",result="remembered"} 1\n')
+  t.match(
+    text,
+    'gateway_refusals_total{engine="default",operation="updateTask",stage="permit",reason="403"} 1\n',
+  )
+})
+
+t.test('requests in flight, the version and values of others are gauges', async (t) => {
+  const metrics = createMetrics({ version: '1.2.3' })
+  metrics.inFlight(1)
+  metrics.inFlight(1)
+  metrics.inFlight(-1)
+  let bytes = 1
+  metrics.gauge('gateway_cache_bytes', 'Held in memory.', () => bytes)
+  bytes = 7
+  const text = await metrics.text()
+  t.match(text, '\ngateway_requests_in_flight 1\n')
+  t.match(text, '\ngateway_info{version="1.2.3"} 1\n')
+  t.match(text, '\ngateway_cache_bytes 7\n')
+})
+
+t.test('the process is measured too, in the Prometheus text format', async (t) => {
+  const metrics = createMetrics({ version: '1' })
+  t.match(await metrics.text(), /^process_cpu_seconds_total \d/m)
+  t.equal(metrics.contentType, 'text/plain; version=0.0.4; charset=utf-8')
+})
+
+t.test('methods and statuses that are none share one label value', async (t) => {
+  const metrics = createMetrics({ version: '1' })
+  for (let index = 0; index < 100; index += 1)
+    metrics.requestDone({ operation: '', engine: '', method: `M${index}`, status: 1000 + index }, 0.01)
+  const counts = linesOf(await metrics.text(), 'http_server_request_duration_seconds_count')
+  t.same(counts, [
+    'http_server_request_duration_seconds_count{operation="",engine="",http_request_method="_OTHER",http_response_status_code="_OTHER"} 100',
+  ])
+})
+
+t.test('a label value that is no name is counted as other', async (t) => {
+  const metrics = createMetrics({ version: '1' })
+  for (const reason of ['a b', 'x'.repeat(129), 'no "READ" permission', 'line\nbreak'])
+    metrics.refusal({ engine: 'e', operation: 'o', stage: 's', reason })
+  t.same(linesOf(await metrics.text(), 'gateway_refusals_total'), [
+    'gateway_refusals_total{engine="e",operation="o",stage="s",reason="other"} 4',
+  ])
+})
+
+t.test('the number of series has a bound, beyond which all are other', async (t) => {
+  const registry = new Registry()
+  const count = createCounts({ name: 'c_total', help: 'c', labels: ['id'], registry })
+  for (let index = 0; index < MAX_SERIES + 50; index += 1) count({ id: `id-${index}` })
+  count({ id: 'id-1' })
+  const lines = linesOf(await registry.metrics(), 'c_total')
+  t.equal(lines.length, MAX_SERIES + 1)
+  t.ok(lines.includes('c_total{id="other"} 50'))
+  t.ok(lines.includes('c_total{id="id-1"} 2'))
+})
+
+t.test('two gateways in one process count apart', async (t) => {
+  const [one, other] = [createMetrics({ version: '1' }), createMetrics({ version: '1' })]
+  one.cache('memory', 'hit')
+  t.equal(linesOf(await other.text(), 'gateway_cache_requests_total').length, 0)
+})

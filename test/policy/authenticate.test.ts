@@ -1,0 +1,152 @@
+import t from 'tap'
+import { EngineVerdict } from '../../src/errors.ts'
+import type { AuthenticationResult, AuthenticatorOptions } from '../../src/policy/authenticate.ts'
+import { createAuthenticator } from '../../src/policy/authenticate.ts'
+import type { User, Users } from '../../src/policy/users.ts'
+
+const UNAUTHORIZED = { name: 'EngineVerdict', statusCode: 401 }
+const HOME = '10.0.0.1'
+const AWAY = '10.0.0.2'
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+const mary: User = { id: 'mary', passwordHash: 'hash of secret', groups: ['clerks'], tenants: ['acme'] }
+
+const usersOf = (...list: User[]): Users => ({
+  size: list.length,
+  find: (id) => list.find((user) => user.id === id),
+  dummyHash: 'hash of nobody',
+})
+
+function open(options: Partial<AuthenticatorOptions> = {}) {
+  const clock = { ms: 0 }
+  const source = { users: usersOf(mary) }
+  const hashed: string[] = []
+  const results: AuthenticationResult[] = []
+  const verify = async (hash: string, password: string) => {
+    hashed.push(hash)
+    return hash === `hash of ${password}`
+  }
+  const authenticator = createAuthenticator({
+    engine: 'default',
+    users: () => source.users,
+    passwords: { verify },
+    now: () => clock.ms,
+    onResult: (result) => results.push(result),
+    ...options,
+  })
+  /** As a hook calls it: what is thrown at once and what is rejected are the same to it. */
+  const ask = async (header: string | undefined, address = HOME) =>
+    authenticator.authenticate(header, address)
+  return { authenticator, ask, clock, source, hashed, results }
+}
+
+t.test('the right password gives the principal', async (t) => {
+  const { ask, results } = open()
+  t.same(await ask(basic('mary:secret')), { userId: 'mary', groups: ['clerks'], tenants: ['acme'] })
+  t.same(results, ['verified'])
+})
+
+t.test('whatever is wrong, the answer is the engine’s 401: empty, with its realm', async (t) => {
+  const { ask } = open({ engine: 'orders' })
+  const headers = [
+    undefined,
+    '',
+    'Bearer x',
+    'Basic !',
+    basic('mary'),
+    basic('mary:wrong'),
+    basic('nobody:secret'),
+  ]
+  for (const header of headers) {
+    const verdict = await ask(header).catch((cause: unknown) => cause)
+    if (!(verdict instanceof EngineVerdict)) throw verdict
+    const { statusCode, body, headers: sent } = verdict
+    t.same(
+      { statusCode, body, sent },
+      { statusCode: 401, body: undefined, sent: { 'www-authenticate': 'Basic realm="orders"' } },
+    )
+  }
+})
+
+t.test('no credentials cost no hash', async (t) => {
+  const { ask, hashed, results } = open()
+  await t.rejects(ask(undefined))
+  await t.rejects(ask('Bearer x'))
+  t.same(hashed, [])
+  t.same(results, ['missing', 'missing'])
+})
+
+t.test('a remembered credential is answered at once, without a promise and without a hash', async (t) => {
+  const { authenticator, ask, hashed, results } = open()
+  await ask(basic('mary:secret'))
+  t.match(authenticator.authenticate(basic('mary:secret'), AWAY), { userId: 'mary' })
+  t.match(authenticator.authenticate(`BASIC  ${basic('mary:secret').slice(6)}`, HOME), { userId: 'mary' })
+  t.equal(hashed.length, 1)
+  t.same(results, ['verified', 'remembered', 'remembered'])
+})
+
+t.test('a hundred requests at once cost one hash, right or wrong', async (t) => {
+  const { ask, hashed, results } = open()
+  const hundred = (text: string) => Promise.allSettled(Array.from({ length: 100 }, () => ask(basic(text))))
+  const right = await hundred('mary:secret')
+  t.ok(right.every(({ status }) => status === 'fulfilled'))
+  t.equal(hashed.length, 1)
+  const wrong = await hundred('mary:wrong')
+  t.ok(wrong.every(({ status }) => status === 'rejected'))
+  t.equal(hashed.length, 2)
+  t.equal(results.filter((result) => result === 'failed').length, 100, 'each of them is counted')
+})
+
+t.test('the password is asked for again when its time is up', async (t) => {
+  const { ask, clock, hashed } = open({ ttlMs: 5_000 })
+  await ask(basic('mary:secret'))
+  clock.ms += 5_000
+  await ask(basic('mary:secret'))
+  t.equal(hashed.length, 2)
+})
+
+t.test('a reload takes effect at once', async (t) => {
+  const { ask, source } = open()
+  await ask(basic('mary:secret'))
+  source.users = usersOf({ ...mary, groups: ['bosses'] })
+  t.match(await ask(basic('mary:secret')), { groups: ['bosses'] }, 'new groups')
+  source.users = usersOf({ ...mary, passwordHash: 'hash of other' })
+  await t.rejects(ask(basic('mary:secret')), UNAUTHORIZED, 'a new password')
+  source.users = usersOf(mary)
+  await ask(basic('mary:secret'))
+  source.users = usersOf()
+  await t.rejects(ask(basic('mary:secret')), UNAUTHORIZED, 'a removed user')
+})
+
+t.test('an unknown user costs a hash too, and its password never fits', async (t) => {
+  const { ask, hashed } = open()
+  await t.rejects(ask(basic('nobody:nobody')), UNAUTHORIZED)
+  t.same(hashed, ['hash of nobody'])
+})
+
+t.test('guessing is stopped with 429, and no hash is spent on it', async (t) => {
+  const { ask, hashed, results } = open()
+  for (let guess = 0; guess < 5; guess += 1) await t.rejects(ask(basic(`mary:${guess}`)), UNAUTHORIZED)
+  await t.rejects(ask(basic('mary:5')), { code: 'GW_THROTTLED', statusCode: 429, retryAfterSeconds: 30 })
+  t.equal(hashed.length, 5)
+  t.equal(results.at(-1), 'throttled')
+})
+
+t.test('while somebody guesses, the real user is served', async (t) => {
+  const { ask, clock, hashed } = open()
+  await ask(basic('mary:secret'))
+  for (let guess = 0; guess < 9; guess += 1) await ask(basic(`mary:${guess}`)).catch(() => undefined)
+  t.match(await ask(basic('mary:secret')), { userId: 'mary' }, 'from memory')
+  clock.ms += 5_000
+  t.match(
+    await ask(basic('mary:secret')),
+    { userId: 'mary' },
+    'at the guesser’s address, once the memory has expired',
+  )
+  t.equal(hashed.at(-1), 'hash of secret', 'and then by a hash')
+})
+
+t.test('a real user whom the gateway has not seen gets in from another address', async (t) => {
+  const { ask } = open()
+  for (let guess = 0; guess < 9; guess += 1) await ask(basic(`mary:${guess}`)).catch(() => undefined)
+  t.match(await ask(basic('mary:secret'), AWAY), { userId: 'mary' })
+})

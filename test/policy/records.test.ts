@@ -1,0 +1,70 @@
+import t from 'tap'
+import type { AuthorizationRecord } from '../../src/policy/records.ts'
+import { indexRecords, resourceOfType, usesRevokes } from '../../src/policy/records.ts'
+import { isAuthorized } from '../../src/policy/decide.ts'
+
+const anna = { userId: 'anna', groups: ['clerks'], tenants: [] }
+const grant: AuthorizationRecord = {
+  type: 1,
+  userId: 'anna',
+  groupId: null,
+  permissions: ['READ'],
+  resourceType: 7,
+  resourceId: 't1',
+}
+
+t.test('every resource type of the engine has a name, and no other number has', async (t) => {
+  t.equal(resourceOfType(0), 'APPLICATION')
+  t.equal(resourceOfType(21), 'SYSTEM')
+  t.equal(resourceOfType(22), null)
+  t.equal(resourceOfType(-1), null)
+})
+
+t.test('a permission name this gateway does not know grants nothing and spoils nothing', async (t) => {
+  const records = indexRecords([{ ...grant, permissions: ['FLY', 'READ'] }])
+  t.equal(isAuthorized(records, anna, { resource: 'TASK', permission: 'READ', id: 't1' }), true)
+})
+
+t.test('a revocation on a resource type of a plugin still turns the revoke mode on', async (t) => {
+  const records = indexRecords([{ ...grant, type: 2, resourceType: 4711, permissions: ['FLY'] }])
+  t.equal(usesRevokes(records, anna), true)
+})
+
+t.test('the size and the generation of a reading can be told', async (t) => {
+  t.match(indexRecords([grant], { generation: 7 }), { size: 1, generation: 7 })
+  t.match(indexRecords([]), { size: 0, generation: 0 })
+})
+
+t.test('one decision looks up the same few keys among ten records and among 100,000', async (t) => {
+  const count = (size: number) => {
+    const records = indexRecords(many(size))
+    const look = { ups: 0 }
+    const counted = {
+      ...records,
+      users: counting(records.users, look),
+      groups: counting(records.groups, look),
+    }
+    const caller = { userId: `user${size - 1}`, groups: ['clerks', 'nobody'], tenants: [] }
+    t.equal(
+      isAuthorized(counted, caller, { resource: 'TASK', permission: 'READ', id: `task${size - 1}` }),
+      true,
+    )
+    t.equal(isAuthorized(counted, caller, { resource: 'TASK', permission: 'READ', id: 'other' }), null)
+    return look.ups
+  }
+  t.equal(count(100_000), count(10))
+})
+
+function* many(size: number): Iterable<AuthorizationRecord> {
+  for (let at = 0; at < size; at += 1) yield { ...grant, userId: `user${at}`, resourceId: `task${at}` }
+}
+
+function counting<K, V>(map: ReadonlyMap<K, V>, look: { ups: number }): ReadonlyMap<K, V> {
+  return new Proxy(map, {
+    get(target, member) {
+      if (member !== 'get') throw new Error(`a decision used ${String(member)} of an index`)
+      look.ups += 1
+      return target.get.bind(target)
+    },
+  })
+}

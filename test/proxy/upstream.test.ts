@@ -1,0 +1,138 @@
+import t from 'tap'
+import { openUpstream, READ, startNode, WRITE } from './fake-engine.ts'
+
+const LIMIT = 1_000_000
+
+t.test('the path goes onto the wire byte for byte, below the base path', async (t) => {
+  const node = await startNode(t)
+  const { upstream } = openUpstream(t, [`${node.url}/engine-rest/`])
+  const paths = [
+    '/task/a%2fb',
+    '/user/a%20b/profile',
+    "/x/!$&'()*+,=:@-._~",
+    '/task?a=b&a=%C3%A9+c&sort=',
+    '/task/..x/.y',
+    '/task/%2E%2E/x',
+    '/a//b',
+  ]
+  for (const path of paths) await upstream.fetch({ ...READ, path }, LIMIT)
+  t.same(
+    node.seen.map((request) => request.url),
+    paths.map((path) => `/engine-rest${path}`),
+  )
+})
+
+t.test('an engine with a remote name is addressed by it', async (t) => {
+  const node = await startNode(t)
+  const { upstream } = openUpstream(t, [`${node.url}/engine-rest`], { remoteName: 'a b/c' })
+  await upstream.fetch(READ, LIMIT)
+  t.equal(node.seen[0]?.url, '/engine-rest/engine/a%20b%2Fc/task/x')
+})
+
+t.test('the body arrives untouched, with its length and never chunked', async (t) => {
+  const node = await startNode(t)
+  const { upstream } = openUpstream(t, [node.url])
+  const body = Buffer.from('{"a": 12345678901234567890, "b":1.0,\n "é":"\u0000"}')
+  await upstream.fetch({ ...WRITE, body, headers: { ...WRITE.headers, 'content-length': '3' } }, LIMIT)
+  t.same(node.seen[0]?.body, body)
+  t.equal(node.seen[0]?.headers['content-length'], String(body.length))
+  t.equal(node.seen[0]?.headers['transfer-encoding'], undefined)
+})
+
+t.test('a write without a body says so, a read says nothing', async (t) => {
+  const node = await startNode(t)
+  const { upstream } = openUpstream(t, [node.url])
+  await upstream.fetch({ ...WRITE, body: null }, LIMIT)
+  await upstream.fetch(READ, LIMIT)
+  await upstream.fetch({ ...WRITE, method: 'DELETE', body: null }, LIMIT)
+  t.same(
+    node.seen.map(({ headers }) => headers['content-length']),
+    ['0', undefined, undefined],
+  )
+})
+
+t.test("the client's Host is sent, unless the node's own is wanted", async (t) => {
+  const node = await startNode(t)
+  const hop = { ...READ, headers: { host: 'door.example:8443' } }
+  await openUpstream(t, [node.url]).upstream.fetch(hop, LIMIT)
+  await openUpstream(t, [node.url], { host: 'node' }).upstream.fetch(hop, LIMIT)
+  t.same(
+    node.seen.map(({ headers }) => headers.host),
+    ['door.example:8443', new URL(node.url).host],
+  )
+})
+
+t.test('Authorization leaves only as configured, whatever the hop carries', async (t) => {
+  const node = await startNode(t)
+  const hop = { ...READ, headers: { authorization: 'Basic Y2FsbGVyOng=' } }
+  await openUpstream(t, [node.url]).upstream.fetch(hop, LIMIT)
+  await openUpstream(t, [node.url], { credentials: 'forward' }).upstream.fetch(hop, LIMIT)
+  const credentials = { username: 'gate', password: 'pä:ss' }
+  await openUpstream(t, [node.url], { credentials }).upstream.fetch(hop, LIMIT)
+  t.same(
+    node.seen.map(({ headers }) => headers.authorization),
+    [undefined, 'Basic Y2FsbGVyOng=', `Basic ${Buffer.from('gate:pä:ss').toString('base64')}`],
+  )
+})
+
+t.test('attempts go round the nodes', async (t) => {
+  const nodes = await Promise.all([startNode(t), startNode(t), startNode(t)])
+  const { upstream, attempts } = openUpstream(
+    t,
+    nodes.map((node) => node.url),
+  )
+  for (let i = 0; i < 6; i += 1) await upstream.fetch(READ, LIMIT)
+  t.same(
+    nodes.map((node) => node.seen.length),
+    [2, 2, 2],
+  )
+  t.same(
+    attempts.slice(0, 3).map(({ node, result, status }) => ({ node, result, status })),
+    nodes.map((node) => ({ node: node.url, result: 'ok', status: 200 })),
+  )
+})
+
+t.test('a request beyond the connections waits, beyond the waiting room it is refused at once', async (t) => {
+  const held: (() => void)[] = []
+  const node = await startNode(t, (_request, response) => held.push(() => response.end()))
+  const { upstream } = openUpstream(t, [node.url], { connections: 1, waiting: 1 })
+  const first = upstream.fetch(WRITE, LIMIT)
+  const second = upstream.fetch(WRITE, LIMIT)
+  await t.rejects(upstream.fetch(WRITE, LIMIT), { code: 'GW_OVERLOADED', retryAfterSeconds: 1 })
+  while (held.length < 1) await new Promise(setImmediate)
+  held[0]?.()
+  await first
+  while (held.length < 2) await new Promise(setImmediate)
+  held[1]?.()
+  t.match(await second, { status: 200 })
+  t.equal(node.seen.length, 2)
+})
+
+t.test('a header that cannot be written is an error of ours and reaches no node', async (t) => {
+  const node = await startNode(t)
+  const { upstream } = openUpstream(t, [node.url, node.url])
+  await t.rejects(upstream.fetch({ ...READ, headers: { 'x-a': 'b\r\nx: y' } }, LIMIT), {
+    code: 'GW_INTERNAL',
+  })
+  await t.rejects(upstream.fetch({ ...READ, path: '/a b' }, LIMIT), { code: 'GW_INTERNAL' })
+  t.same(node.seen, [])
+})
+
+t.test('many at once keep their own answers', async (t) => {
+  const node = await startNode(t, (request, response) => {
+    const answer = `${request.url} ${request.body.toString()}`
+    if (request.url.endsWith('7')) response.write('')
+    setImmediate(() => response.end(answer))
+  })
+  const { upstream } = openUpstream(t, [node.url, node.url], { connections: 3 })
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, i) =>
+      upstream.fetch({ ...WRITE, path: `/n/${i}`, body: Buffer.from(`b${i}`) }, LIMIT),
+    ),
+  )
+  t.same(
+    answers.map((answer) => answer.body.toString()),
+    answers.map((_, i) => `/n/${i} b${i}`),
+  )
+  t.equal(node.seen.length, 200)
+})

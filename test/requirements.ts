@@ -1,0 +1,30 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** Why tests that need a real engine are skipped; false when they run. For tap's `{ skip }`. */
+export const javaSkip = skipOf('a real engine', ['java', 'mvn'])
+
+/** Why tests that need a Redis server are skipped; false when they run. For tap's `{ skip }`. */
+export const redisSkip = skipOf('Redis', ['redis-server'])
+
+function skipOf(what: string, programs: readonly string[]): string | false {
+  const missing = programs.filter((program) => !isOnPath(program))
+  if (missing.length === 0) return false
+  const reason = `needs ${what}: not on PATH: ${missing.join(', ')}`
+  if (process.env['GATEWAY_TEST_REQUIRE_ALL'] === '1') throw new Error(reason)
+  return reason
+}
+
+function isOnPath(program: string): boolean {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return folders.some((folder) => isExecutable(join(folder, program)))
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
