@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { createCache } from './cache/cache.ts'
 import { createRedisTier } from './cache/redis.ts'
 import { type Config, ConfigError, type EngineConfig, settingsOf } from './config.ts'
@@ -202,7 +203,8 @@ function buildCache(config: Config, metrics: Metrics, log: Logger) {
         ? null
         : createRedisTier({
             url: redis,
-            namespace: 'engine-gateway',
+            // Two gateways that share a Redis share answers only if they stand before the same engines.
+            namespace: namespaceOf(config),
             now: monotonicMs,
             log: (level, message, why) => log[level]({ why }, message),
           }),
@@ -213,4 +215,9 @@ function buildCache(config: Config, metrics: Metrics, log: Logger) {
 
 function monotonicMs(): number {
   return performance.now()
+}
+
+function namespaceOf({ engines }: Config): string {
+  const names = Object.entries(engines).map(([name, { nodes, remoteName }]) => [name, nodes, remoteName])
+  return hash('sha1', JSON.stringify(names), 'base64url')
 }

@@ -1,8 +1,6 @@
-// Ten repeats a second and one for every five requests (the figures of GEP-3388): a failing node then costs its
-// siblings at most a fifth more. Unspent repeats are kept up to this many.
+// The figures of GEP-3388: in the long run a failing node costs its siblings a fifth more, and ten a second.
 const REQUESTS_PER_REPEAT = 5
 const REPEATS_PER_SECOND = 10
-const MOST_REPEATS = 50
 
 /** How many sent requests may be repeated: without it, a node that fails half of them doubles the load of the rest. */
 export interface Budget {
@@ -10,10 +8,11 @@ export interface Budget {
   spend(): boolean
 }
 
-export function createBudget(now: () => number): Budget {
-  const most = MOST_REPEATS * REQUESTS_PER_REPEAT
+/** `burst` repeats may come at once: as many as can be under way on a node, so that one that dies costs no read. */
+export function createBudget(burst: number, now: () => number): Budget {
+  const most = Math.max(burst, REPEATS_PER_SECOND) * REQUESTS_PER_REPEAT
   const perMs = (REPEATS_PER_SECOND * REQUESTS_PER_REPEAT) / 1000
-  let left = REPEATS_PER_SECOND * REQUESTS_PER_REPEAT
+  let left = most
   let paidAtMs = now()
   return {
     earn() {

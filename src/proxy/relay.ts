@@ -19,6 +19,9 @@ export interface Relayed {
   readonly ended: 'whole' | 'client-gone' | 'broken'
 }
 
+/** A read for nobody: its client left before it was begun, so no node is asked. */
+export const CLIENT_GONE: Relayed = { status: CLIENT_CLOSED, node: '', bytes: 0, ended: 'client-gone' }
+
 export interface RelayOptions {
   readonly hop: Hop
   readonly headers: Readonly<Record<string, string>>

@@ -6,7 +6,7 @@ import { Collector } from './collect.ts'
 import { createWireHeaders, wholeHeaders, type RequestPolicy } from './headers.ts'
 import type { Answer, AttemptEvent, Hop } from './hop.ts'
 import { createNode } from './node.ts'
-import { Relay, type Relayed } from './relay.ts'
+import { CLIENT_GONE, Relay, type Relayed } from './relay.ts'
 import { exchange, type ExchangeParts } from './retry.ts'
 
 export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
@@ -48,7 +48,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const wireHeaders = createWireHeaders(options)
   const parts: ExchangeParts = {
     pick: createBalance(nodes),
-    budget: createBudget(now),
+    budget: createBudget(options.connections, now),
     now,
     onAttempt: options.onAttempt,
   }
@@ -63,6 +63,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   return {
     engine,
     relay(hop, sink, headers) {
+      if (sink.destroyed && hop.retry === 'always') return Promise.resolve(CLIENT_GONE)
       const receiver = new Relay(sink, { hop, headers, stallMs: timeouts.bodyMs })
       return exchange(parts, hop, requestOf(hop, hop.headers), receiver)
     },

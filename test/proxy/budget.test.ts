@@ -7,9 +7,9 @@ function spendAll(budget: Budget): number {
   return count
 }
 
-t.test('one repeat for five requests, ten to begin with', (t) => {
-  const budget = createBudget(() => 0)
-  t.equal(spendAll(budget), 10)
+t.test('a burst to begin with, then one repeat for five requests', (t) => {
+  const budget = createBudget(64, () => 0)
+  t.equal(spendAll(budget), 64)
   for (let i = 0; i < 12; i += 1) budget.earn()
   t.equal(spendAll(budget), 2)
   t.end()
@@ -17,7 +17,7 @@ t.test('one repeat for five requests, ten to begin with', (t) => {
 
 t.test('ten repeats a second, however few requests there are', (t) => {
   let nowMs = 0
-  const budget = createBudget(() => nowMs)
+  const budget = createBudget(64, () => nowMs)
   spendAll(budget)
   nowMs = 500
   t.equal(spendAll(budget), 5)
@@ -26,9 +26,9 @@ t.test('ten repeats a second, however few requests there are', (t) => {
 
 t.test('what is not spent is not hoarded', (t) => {
   let nowMs = 0
-  const budget = createBudget(() => nowMs)
+  const budget = createBudget(2, () => nowMs)
   for (let i = 0; i < 10_000; i += 1) budget.earn()
   nowMs = 3_600_000
-  t.equal(spendAll(budget), 50)
+  t.equal(spendAll(budget), 10)
   t.end()
 })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import type http from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import t from 'tap'
 import { askFor, openDoor, openUpstream, READ, responseOf, startNode, WRITE } from './fake-engine.ts'
 
@@ -67,7 +68,7 @@ t.test('a client that leaves calls its read off', async (t) => {
 })
 
 t.test('a read whose client left while it waited for a connection is never sent', async (t) => {
-  const held: http.ServerResponse[] = []
+  const held: ServerResponse[] = []
   const node = await startNode(t, (_request, response) => held.push(response))
   const { upstream } = openUpstream(t, [node.url], { connections: 1 })
   const first = upstream.fetch(WRITE, 10)
@@ -93,7 +94,7 @@ t.test('a read whose client left while it waited for a connection is never sent'
 })
 
 t.test('a write runs on without its client', async (t) => {
-  const held: http.ServerResponse[] = []
+  const held: ServerResponse[] = []
   const node = await startNode(t, (_request, response) => held.push(response))
   const { upstream, attempts } = openUpstream(t, [node.url])
   const door = await openDoor(t, upstream, WRITE)
@@ -120,4 +121,17 @@ t.test('a write whose client leaves in the middle of a big answer is drained', a
   response.destroy()
   t.match(await over, { ended: 'client-gone' })
   t.match(attempts, [{ result: 'ok' }])
+})
+
+t.test('a read whose client has left already is not begun, a write is', async (t) => {
+  const node = await startNode(t)
+  const { upstream } = openUpstream(t, [node.url])
+  const gone = new ServerResponse(new IncomingMessage(new Socket()))
+  gone.destroy()
+  t.match(await upstream.relay(READ, gone, {}), { status: 499, ended: 'client-gone' })
+  t.match(await upstream.relay(WRITE, gone, {}), { status: 200, ended: 'client-gone' })
+  t.same(
+    node.seen.map(({ method }) => method),
+    ['POST'],
+  )
 })

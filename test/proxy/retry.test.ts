@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import t from 'tap'
 import { openUpstream, READ, refusalOf, refusingUrl, startNode, startRawNode, WRITE } from './fake-engine.ts'
 
@@ -207,7 +208,21 @@ t.test('repeats end where the budget ends: a failing node costs its siblings lit
   const bad = await startRawNode(t, (socket) => socket.resetAndDestroy())
   const { upstream } = openUpstream(t, [bad.url], { now: () => 0 })
   for (let i = 0; i < 100; i += 1) await refusalOf(upstream.fetch(READ, LIMIT))
-  t.equal(bad.heard.length, 100 + 10 + 20)
+  t.equal(bad.heard.length, 100 + 10 + 19)
+})
+
+t.test('a node that dies under load costs no read', async (t) => {
+  const held: Socket[] = []
+  const dying = await startRawNode(t, (socket) => {
+    held.push(socket)
+  })
+  const up = await startNode(t)
+  const { upstream } = openUpstream(t, [dying.url, up.url], { connections: 40 })
+  const answers = Array.from({ length: 80 }, () => upstream.fetch(READ, LIMIT))
+  while (held.length < 40) await new Promise(setImmediate)
+  for (const socket of held) socket.resetAndDestroy()
+  t.ok((await Promise.all(answers)).every(({ status }) => status === 200))
+  t.equal(up.seen.length, 80)
 })
 
 t.test('closing waits for what is under way and refuses what comes after', async (t) => {

@@ -1,0 +1,23 @@
+# Pin the base by digest for a release: --build-arg NODE_IMAGE=node:24-slim@sha256:…
+ARG NODE_IMAGE=node:24-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Native parts come prebuilt: no package needs its install script.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY config config
+# By number, so that Kubernetes can see that it is not root. Nothing is ever written: the root may be read-only.
+USER 1000:1000
+EXPOSE 8080 9090
+ENTRYPOINT ["node", "dist/main.js", "--config", "/etc/engine-gateway/gateway.yaml"]

@@ -1,0 +1,13 @@
+import { parseArgs } from 'node:util'
+import httpProxy from '@fastify/http-proxy'
+import { fastify } from 'fastify'
+
+// The peer of the pass-through: the plugin with its defaults, and nothing else in front of the engine.
+
+const { values } = parseArgs({
+  options: { port: { type: 'string', default: '0' }, upstream: { type: 'string', default: '' } },
+})
+
+const app = fastify({ logger: false })
+app.register(httpProxy, { upstream: values.upstream })
+await app.listen({ host: '127.0.0.1', port: Number(values.port) })

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { CORES, pinned, type Server } from './processes.ts'
+
+const run = promisify(execFile)
+const CONNECTIONS = 32
+
+export interface Ask {
+  readonly url: string
+  readonly authorization: string
+  /** Sent with POST as JSON. Default: GET without a body. */
+  readonly body?: string
+}
+
+export interface Measured {
+  readonly perSecond: number
+  /** Of the server, for one request; what is left of a busy machine's noise in it is small. */
+  readonly cpuMicros: number
+}
+
+/** Asks over kept connections for some seconds, as fast as answers come. @throws Error when an answer is not a success */
+export async function load(
+  ask: Ask,
+  server: Server,
+  options: { directory: string; seconds: number },
+): Promise<Measured> {
+  const { directory, seconds } = options
+  const command = [
+    'wrk',
+    '-t1',
+    `-c${CONNECTIONS}`,
+    `-d${seconds}s`,
+    '-H',
+    `Authorization: ${ask.authorization}`,
+  ]
+  if (ask.body !== undefined) command.push('-s', writeScript(directory, ask.body))
+  const before = server.cpuSeconds()
+  const [file = '', ...args] = pinned(CORES.load, [...command, ask.url])
+  const { stdout } = await run(file, args)
+  const cpuSeconds = server.cpuSeconds() - before
+  const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
+  const perSecond = Number(/Requests\/sec: +([\d.]+)/.exec(stdout)?.[1])
+  if (!(requests > 0) || /Non-2xx|Socket errors/.test(stdout)) throw new Error(`${ask.url}\n${stdout}`)
+  return { perSecond, cpuMicros: (cpuSeconds / requests) * 1e6 }
+}
+
+function writeScript(directory: string, body: string): string {
+  const file = join(directory, 'post.lua')
+  writeFileSync(
+    file,
+    `wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = ${JSON.stringify(body)}\n`,
+  )
+  return file
+}

@@ -1,0 +1,96 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+
+/** The engine and the load share a core, the measured server has the other. */
+export const CORES = { load: 0, server: 1 } as const
+
+const CLOCK_TICKS_PER_SECOND = 100
+const START_MS = 10_000
+
+export function has(command: string): boolean {
+  return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0
+}
+
+/** The command bound to one core, where the system can do that. */
+export function pinned(core: number, command: readonly string[]): readonly string[] {
+  return has('taskset') ? ['taskset', '-c', String(core), ...command] : command
+}
+
+export interface Server {
+  readonly pid: number
+  /** Since its start, children included; 0 where the system does not say. */
+  readonly cpuSeconds: () => number
+  readonly stop: () => Promise<void>
+}
+
+export interface StartOptions {
+  readonly command: readonly string[]
+  readonly port: number
+  readonly env?: NodeJS.ProcessEnv
+  /** A descriptor for standard output. Default: thrown away. */
+  readonly output?: number
+}
+
+/** Starts a server and waits until it listens. */
+export async function startServer({ command, port, env = {}, output }: StartOptions): Promise<Server> {
+  const [file = '', ...args] = command
+  const child = spawn(file, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', output ?? 'ignore', 'inherit'],
+  })
+  const deadline = Date.now() + START_MS
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      await stop(child)
+      throw new Error(`${command.join(' ')} does not listen on ${port}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const pid = child.pid ?? 0
+  return { pid, cpuSeconds: () => cpuSecondsOf(pid), stop: () => stop(child) }
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'HEAD' }).catch(() => null)
+  return answer !== null
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  const late = setTimeout(() => child.kill('SIGKILL'), 5000)
+  await ended
+  clearTimeout(late)
+}
+
+function cpuSecondsOf(pid: number): number {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
+    return [pid, ...children.map(Number)].map(ownCpuSeconds).reduce((sum, seconds) => sum + seconds, 0)
+  } catch {
+    return 0
+  }
+}
+
+/** proc(5): `utime` and `stime` are the 14th and 15th fields; the second one, in brackets, may hold blanks. */
+function ownCpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND
+}
+
+/** Ports that nobody listens on at the moment. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => {
+    const address = server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  })
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}

@@ -1,0 +1,156 @@
+import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { load, type Ask, type Measured } from './load.ts'
+import { writeNginxConf } from './nginx.ts'
+import { CORES, freePorts, has, pinned, startServer, type Server } from './processes.ts'
+import { ratioLine, valueLine } from './report.ts'
+
+// Rounds of a few seconds, in turn: what disturbs the machine disturbs all of them. Ratios are taken within a round.
+
+const USER = 'bench'
+const AUTHORIZATION = `Basic ${Buffer.from(`${USER}:${USER}`).toString('base64')}`
+const NODE = process.execPath
+
+interface Contender {
+  readonly name: string
+  readonly server: Server
+  readonly port: number
+}
+
+interface Scenario {
+  readonly title: string
+  readonly path: string
+  readonly body?: string
+  /** The first is the gateway, the others are what it is held against. */
+  readonly contenders: readonly Contender[]
+}
+
+interface Plan {
+  readonly directory: string
+  readonly rounds: number
+  readonly seconds: number
+}
+
+const START_BODY = JSON.stringify({
+  businessKey: 'order-4711',
+  withVariablesInReturn: false,
+  variables: {
+    amount: { value: 555.5, type: 'Double' },
+    creditor: { value: 'Great Pizza for Everyone Inc.', type: 'String' },
+    invoiceCategory: { value: 'Travel Expenses', type: 'String' },
+    invoiceNumber: { value: 'GPFE-23232323', type: 'String' },
+  },
+})
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '3' },
+      only: { type: 'string' },
+    },
+  })
+  const missing = ['wrk', 'nginx'].filter((command) => !has(command))
+  if (missing.length > 0) {
+    process.stdout.write(`Not measured: ${missing.join(' and ')} is not installed.\n`)
+    return
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'engine-gateway-bench-'))
+  const running: Server[] = []
+  try {
+    const scenarios = await startAll(directory, running)
+    const plan = { directory, rounds: Number(values.rounds), seconds: Number(values.seconds) }
+    for (const scenario of scenarios)
+      if (values.only === undefined || scenario.title.includes(values.only)) await measure(scenario, plan)
+  } finally {
+    for (const server of running.reverse()) await server.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function startAll(directory: string, running: Server[]): Promise<readonly Scenario[]> {
+  const [stubPort = 0, port = 0, adminPort = 0, proxyPort = 0, loggingPort = 0, silentPort = 0] =
+    await freePorts(6)
+  const upstream = `http://127.0.0.1:${stubPort}`
+  const start = async (core: number, options: Parameters<typeof startServer>[0]): Promise<Server> => {
+    const server = await startServer({ ...options, command: pinned(core, options.command) })
+    running.push(server)
+    return server
+  }
+  const conf = writeNginxConf({ directory, stubPort, loggingPort, silentPort, user: USER, password: USER })
+  await start(CORES.load, { command: [NODE, fileOf('stub.ts'), '--port', `${stubPort}`], port: stubPort })
+  const gateway = await start(CORES.server, {
+    command: [NODE, ...profileFlags(), fileOf('../src/main.ts'), '--config', fileOf('gateway.yaml')],
+    port,
+    env: {
+      BENCH_GATEWAY_PORT: `${port}`,
+      BENCH_ADMIN_PORT: `${adminPort}`,
+      BENCH_STUB_PORT: `${stubPort}`,
+    },
+    output: openSync(join(directory, 'gateway-access.log'), 'w'),
+  })
+  const proxy = await start(CORES.server, {
+    command: [NODE, fileOf('http-proxy.ts'), '--port', `${proxyPort}`, '--upstream', upstream],
+    port: proxyPort,
+  })
+  const nginx = await start(CORES.server, { command: ['nginx', '-c', conf], port: silentPort })
+  const ours = { name: 'engine-gateway', server: gateway, port }
+  const bare = { name: '@fastify/http-proxy', server: proxy, port: proxyPort }
+  return [
+    {
+      title: 'read: GET /process-definition/key/{key}',
+      path: '/engine-rest/process-definition/key/invoice',
+      contenders: [ours, bare],
+    },
+    {
+      title: 'write: POST /process-definition/key/{key}/start',
+      path: '/engine-rest/process-definition/key/invoice/start',
+      body: START_BODY,
+      contenders: [ours, bare],
+    },
+    {
+      title: 'cached: GET /decision-definition/key/{key}/diagram',
+      path: '/engine-rest/decision-definition/key/dish/diagram',
+      contenders: [
+        ours,
+        { name: 'nginx, access log', server: nginx, port: loggingPort },
+        { name: 'nginx, no log', server: nginx, port: silentPort },
+      ],
+    },
+  ]
+}
+
+/** `BENCH_PROFILE=dir` writes a CPU profile of the gateway there when it ends. */
+function profileFlags(): readonly string[] {
+  const directory = process.env['BENCH_PROFILE']
+  return directory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${directory}`]
+}
+
+function fileOf(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url))
+}
+
+async function measure({ title, path, body, contenders }: Scenario, plan: Plan): Promise<void> {
+  const askOf = ({ port }: Contender): Ask => ({
+    url: `http://127.0.0.1:${port}${path}`,
+    authorization: AUTHORIZATION,
+    ...(body === undefined ? {} : { body }),
+  })
+  for (const contender of contenders) await load(askOf(contender), contender.server, plan) // warms up
+  const results = contenders.map((): Measured[] => [])
+  for (let round = 0; round < plan.rounds; round += 1)
+    for (const [index, contender] of contenders.entries())
+      results[index]?.push(await load(askOf(contender), contender.server, plan))
+  process.stdout.write(`${title}\n`)
+  const [ours = []] = results
+  for (const [index, { name }] of contenders.entries()) {
+    const theirs = results[index] ?? []
+    process.stdout.write(valueLine(name, theirs))
+    if (index > 0) process.stdout.write(ratioLine(ours, theirs))
+  }
+}
+
+await main()

@@ -1,0 +1,66 @@
+import { createServer } from 'node:net'
+import { parseArgs } from 'node:util'
+
+// An engine that costs next to nothing: no HTTP parser, two prepared answers. It reads what a gateway or a proxy
+// writes, one request a time on a connection, and it must never be what limits a measurement.
+
+const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } })
+
+const HEAD_END = '\r\n\r\n'
+const DEFINITION = {
+  id: 'invoice:1:9f0b5b1e-95f1-11ef-9ad2-0242ac120002',
+  key: 'invoice',
+  category: 'http://www.omg.org/spec/BPMN/20100524/MODEL',
+  description: null,
+  name: 'Invoice Receipt',
+  version: 1,
+  resource: 'invoice.v1.bpmn',
+  deploymentId: '9eed44cb-95f1-11ef-9ad2-0242ac120002',
+  diagram: null,
+  suspended: false,
+  tenantId: null,
+  versionTag: 'V1.0',
+  historyTimeToLive: 30,
+  startableInTasklist: true,
+}
+const JSON_ANSWER = answerOf(['Content-Type: application/json'], Buffer.from(JSON.stringify(DEFINITION)))
+const DIAGRAM_ANSWER = answerOf(
+  [
+    `Content-Disposition: attachment; filename="dish.png"; filename*=UTF-8''dish.png`,
+    'Content-Type: image/png',
+  ],
+  Buffer.alloc(8192, 'diagram '),
+)
+createServer((socket) => {
+  let pending: Buffer | null = null
+  socket.setNoDelay(true)
+  socket.on('error', () => socket.destroy())
+  socket.on('data', (chunk) => {
+    const bytes: Buffer = pending === null ? chunk : Buffer.concat([pending, chunk])
+    const isWhole = hasWholeRequest(bytes)
+    pending = isWhole ? null : bytes
+    if (isWhole) socket.write(bytes.includes('/diagram HTTP') ? DIAGRAM_ANSWER : JSON_ANSWER)
+  })
+}).listen(Number(values.port), '127.0.0.1')
+
+function hasWholeRequest(bytes: Buffer): boolean {
+  const end = bytes.indexOf(HEAD_END)
+  if (end < 0) return false
+  if (bytes[0] === 0x47) return true // GET
+  const head = bytes.latin1Slice(0, end)
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+  if (length !== undefined) return bytes.length >= end + HEAD_END.length + Number(length)
+  return !/\r\ntransfer-encoding:/i.test(head) || bytes.latin1Slice(-5) === '0\r\n\r\n'
+}
+
+/** The headers that an engine sends. */
+function answerOf(headers: readonly string[], body: Buffer): Buffer {
+  const head = [
+    'HTTP/1.1 200 ',
+    'Cache-Control: no-cache',
+    ...headers,
+    `Content-Length: ${body.length}`,
+    'Date: Thu, 01 Jan 2026 00:00:00 GMT',
+  ]
+  return Buffer.concat([Buffer.from(head.join('\r\n') + HEAD_END), body])
+}

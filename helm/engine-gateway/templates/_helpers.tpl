@@ -1,0 +1,70 @@
+{{- define "engine-gateway.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "engine-gateway.selectorLabels" -}}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "engine-gateway.labels" -}}
+{{ include "engine-gateway.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "engine-gateway.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "engine-gateway.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "engine-gateway.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The configuration with what must fit the pod: where it listens, where its files are mounted, its Redis. */ -}}
+{{- define "engine-gateway.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- $_ := set $config "listen" (dict "host" "0.0.0.0" "port" .Values.containerPorts.http) -}}
+{{- $_ := set $config "admin" (dict "host" "0.0.0.0" "port" .Values.containerPorts.admin) -}}
+{{- if eq (dig "identity" "source" "" $config) "file" -}}
+{{- $_ := set $config.identity "file" "users.yaml" -}}
+{{- end -}}
+{{- if eq (dig "authorization" "records" "source" "" $config) "file" -}}
+{{- $_ := set $config.authorization.records "file" "authorizations.yaml" -}}
+{{- end -}}
+{{- if .Values.redis.existingSecret -}}
+{{- $_ := set $config "cache" (merge (dict "redis" "${REDIS_URL}") (default (dict) $config.cache)) -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{- /* One file of the configuration's folder, out of a secret or a config map. */ -}}
+{{- define "engine-gateway.file" -}}
+{{- if .source.existingSecret }}
+- secret:
+    name: {{ .source.existingSecret }}
+    items: [{ key: {{ .source.key }}, path: {{ .path }} }]
+{{- else if .source.existingConfigMap }}
+- configMap:
+    name: {{ .source.existingConfigMap }}
+    items: [{ key: {{ .source.key }}, path: {{ .path }} }]
+{{- end }}
+{{- end -}}

@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { loadConfig } from '../../src/config.ts'
+import { type Running, start } from '../../src/main.ts'
+
+const DEMO = new URL('../../config/', import.meta.url).pathname
+
+export interface RealGateway extends Running {
+  /** The base path of the default engine. */
+  readonly base: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** The demo's users and records before a real engine with the engines `default` and `second`. */
+export async function startGateway(engineBase: string): Promise<RealGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-'))
+  const file = join(folder, 'gateway.yaml')
+  await writeFile(file, configOf(engineBase))
+  const running = await start(loadConfig(file), pino({ level: 'silent' }))
+  return {
+    ...running,
+    base: `${running.address}/engine-rest`,
+    headers: { authorization: `Basic ${Buffer.from('demo:demo').toString('base64')}` },
+    drain: async () => {
+      await running.drain()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+function configOf(engineBase: string): string {
+  return `
+version: 1
+listen: { port: 0 }
+admin: { port: 0 }
+engines:
+  default: { nodes: ["${engineBase}"] }
+  second: { nodes: ["${engineBase}"], remoteName: second }
+identity: { source: file, file: ${DEMO}users.yaml }
+authorization: { records: { source: file, file: ${DEMO}authorizations.yaml } }
+`
+}
