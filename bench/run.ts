@@ -1,4 +1,4 @@
-import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -59,6 +59,7 @@ async function main(): Promise<void> {
     return
   }
   const directory = mkdtempSync(join(tmpdir(), 'engine-gateway-bench-'))
+  chmodSync(directory, 0o755) // nginx's worker is another user when its master is root
   const running: Server[] = []
   try {
     const scenarios = await startAll(directory, running)

@@ -47,10 +47,10 @@ function hasWholeRequest(bytes: Buffer): boolean {
   const end = bytes.indexOf(HEAD_END)
   if (end < 0) return false
   if (bytes[0] === 0x47) return true // GET
-  const head = bytes.latin1Slice(0, end)
+  const head = bytes.toString('latin1', 0, end)
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
   if (length !== undefined) return bytes.length >= end + HEAD_END.length + Number(length)
-  return !/\r\ntransfer-encoding:/i.test(head) || bytes.latin1Slice(-5) === '0\r\n\r\n'
+  return !/\r\ntransfer-encoding:/i.test(head) || bytes.subarray(-5).toString('latin1') === '0\r\n\r\n'
 }
 
 /** The headers that an engine sends. */

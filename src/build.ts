@@ -11,9 +11,10 @@ import { createAuthenticator } from './policy/authenticate.ts'
 import type { AuthorizeOptions } from './policy/authorize.ts'
 import { createLookUp, type ReadEngine } from './policy/lookup.ts'
 import { createPasswords, type Passwords } from './policy/password.ts'
-import { createPermit } from './policy/permit.ts'
+import { createPermit, type PermitOptions } from './policy/permit.ts'
 import { readRecords } from './policy/record-file.ts'
 import { indexRecords } from './policy/records.ts'
+import { createRowFacts } from './policy/row-facts.ts'
 import { createSignalFinder } from './policy/signals.ts'
 import { readUsers, type Users } from './policy/users.ts'
 import type { RequestPolicy } from './proxy/headers.ts'
@@ -148,11 +149,12 @@ function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
 function authorizeOptionsOf(
   upstream: Upstream,
   settings: Pick<AuthorizeOptions, 'records' | 'adminGroups' | 'adminUsers'>,
-): AuthorizeOptions {
+): PermitOptions {
   const read = readerOf(upstream)
   const lookUp = createLookUp({ read })
   const findEach = createSignalFinder({ read, lookUp })
-  return { ...settings, historicInstancePermissions: false, lookUp, findEach }
+  const readRowFacts = createRowFacts({ read, lookUp })
+  return { ...settings, historicInstancePermissions: false, lookUp, findEach, readRowFacts }
 }
 
 /** Reads of the gateway's own, for decisions: asked without a caller, like everything a bare engine is asked. */

@@ -106,6 +106,8 @@ const schema = z.strictObject({
     .strictObject({
       body: size().default(2 * 1024 ** 2),
       deploymentBody: size().default(64 * 1024 ** 2),
+      /** Rows of one query that are read to leave out those the caller may not see; a query with more is refused. */
+      filteredRows: integer(1, 1_000_000).default(10_000),
       /** Connections to each node; further requests wait for one. */
       connections: integer(1, 10_000).default(64),
     })

@@ -20,8 +20,7 @@ import { checkHazards } from './policy/hazards.ts'
 import { readJson } from './policy/json.ts'
 import { checkMedia } from './policy/media.ts'
 import { checkMultipart } from './policy/multipart.ts'
-import type { RowsVerdict } from './policy/permit.ts'
-import type { Visible } from './policy/task-query.ts'
+import type { Restriction, RowsVerdict } from './policy/permit.ts'
 import { checkRules, checkShape } from './policy/validate.ts'
 import { answerableOf, sendRefusal } from './replies.ts'
 import { registerRoutes, type RouteConfig } from './routes.ts'
@@ -38,13 +37,15 @@ declare module 'fastify' {
     asked: Asked | null
     /** The body as it came, and as it is sent; null without one. */
     bytes: Buffer | null
-    /** The part of a task query that the caller may see; null: all of it. */
-    visible: Visible | null
+    /** What of a query's rows the caller may see; null: all of them. */
+    rows: Restriction | null
     refusal: GatewayError | EngineVerdict | null
     /** `Cache-Status`; null where nothing is held. */
     cacheStatus: string | null
     /** The node that answered; null for answers of the gateway's own. */
     node: string | null
+    /** Of a streamed answer's body; null for answers that were read whole. */
+    relayedBytes: number | null
   }
 }
 
@@ -65,7 +66,6 @@ export function buildGateway(parts: Parts): FastifyInstance {
     request.refusal = answerableOf(error)
     return sendRefusal(reply, request.refusal)
   })
-  app.setNotFoundHandler(notFound)
   app.register(
     async function api(scope) {
       scope.addHook('onRequest', findEngine(parts))
@@ -86,9 +86,20 @@ export function buildGateway(parts: Parts): FastifyInstance {
   return app
 }
 
+const FIELDS = [
+  'engine',
+  'principal',
+  'asked',
+  'bytes',
+  'rows',
+  'refusal',
+  'cacheStatus',
+  'node',
+  'relayedBytes',
+] as const
+
 function decorate(app: FastifyInstance): void {
-  for (const name of ['engine', 'principal', 'asked', 'bytes', 'visible', 'refusal', 'cacheStatus', 'node'])
-    app.decorateRequest(name, null)
+  for (const name of FIELDS) app.decorateRequest(name, null)
   app.decorateRequest('stage', 'canonical')
 }
 
@@ -128,7 +139,7 @@ function findOperation(
     reply.header('allow', allow)
     throw otherMethod()
   }
-  if (operation === undefined || operation === null || !isWellFormed(operation, request)) throw notFound()
+  if (operation === undefined || operation === null || !isWellFormed(request)) throw notFound()
   request.stage = 'body'
   checkMedia(operation, request.headers)
   done()
@@ -141,13 +152,14 @@ function readBody(parts: Parts): Stepped {
     const bytes = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null
     const isJson = bytes !== null && operation.media === undefined
     request.bytes = bytes
-    if (bytes !== null && !isJson) checkMultipart(bytes, request.headers['content-type'] ?? '', engine.opened)
     const asked = askedOf(request, {
       query: queryOf(request.url),
       body: isJson ? readJson(bytes) : undefined,
     })
     request.asked = asked
     guard(parts, engine.validation, request, () => {
+      if (bytes !== null && !isJson)
+        checkMultipart(bytes, request.headers['content-type'] ?? '', engine.opened)
       checkHazards(operation, asked, engine.opened)
       checkShape(operation, asked)
     })
@@ -166,23 +178,32 @@ function permit(parts: Parts): Stepped {
         if (!verdict.permitted) throw verdict.refusal
         const selected = permitted.selects(asked)
         if (!selected.permitted) throw selected.refusal
-        request.visible = visibleRows(
-          permitted.rows?.(asked, request.headers.accept?.includes('hal+json') ?? false),
-        )
+        const rows = restrictionOf(permitted.rows?.(asked, wantsHal(request)))
+        // A report changes nothing: whoever would see fewer rows sees them all.
+        if (engine.authorization === 'enforce') request.rows = rows
       })
     const verdict = permitted.before(asked)
-    if (verdict instanceof Promise) verdict.then(conclude).then(() => done(), done)
-    else {
+    if (verdict instanceof Promise) {
+      const fail = (error: unknown): void =>
+        guard(parts, engine.authorization, request, () => {
+          throw error
+        })
+      verdict.then(conclude, fail).then(() => done(), done)
+    } else {
       conclude(verdict)
       done()
     }
   }
 }
 
-function visibleRows(verdict: RowsVerdict | undefined): Visible | null {
-  if (verdict?.rows === 'none') throw verdict.answer
-  if (verdict?.rows === 'refused') throw verdict.refusal
-  return verdict?.rows === 'narrowed' ? verdict.visible : null
+function wantsHal({ headers }: FastifyRequest): boolean {
+  return /hal\+json/i.test(headers.accept ?? '')
+}
+
+function restrictionOf(verdict: RowsVerdict | undefined): Restriction | null {
+  if (verdict === undefined || verdict.rows === 'all') return null
+  if (verdict.rows === 'refused') throw verdict.refusal
+  return verdict
 }
 
 // 8. Rules that the engine looks at only after permission. 9 to 11, the cache, the hop and what is kept of it, are serve.ts.

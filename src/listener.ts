@@ -1,8 +1,10 @@
-import type { Socket } from 'node:net'
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { CODES, GatewayError, type GatewayCode } from './errors.ts'
+import { notFound } from './matched.ts'
 import { canonicalOf } from './policy/canonical.ts'
 
 /** Where requests that are not canonical are routed to. Whoever asks for it by name gets the same 400. */
@@ -19,6 +21,8 @@ export function createListener(config: Config, onUnreadable: (code: GatewayCode)
     logger: false,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
+    // While draining, a request on a connection that was kept is served like any other, and the connection then closed.
+    return503OnClosing: false,
     requestTimeout: config.timeouts.request,
     keepAliveTimeout: 72_000,
     bodyLimit: config.limits.body,
@@ -39,13 +43,24 @@ export function createListener(config: Config, onUnreadable: (code: GatewayCode)
     },
     clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, onUnreadable),
   })
-  app.server.maxHeadersCount = 128
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   const refuse = (request: { readonly raw: object }): never => {
     throw new GatewayError(faults.get(request.raw) ?? 'GW_BAD_TARGET')
   }
+  // A method that the router does not know has no route, not even that one.
+  const refuseStray = (request: { readonly raw: object }): never =>
+    faults.has(request.raw) ? refuse(request) : notFound()
   app.all(REFUSED, { onRequest: refuse }, refuse)
+  app.setNotFoundHandler(refuseStray)
+  app.addHook('preParsing', function letBodyIn(request, reply, _payload, done) {
+    if (request.is404) refuseStray(request)
+    if (request.headers.expect !== undefined && request.raw.httpVersion === '1.1') reply.raw.writeContinue()
+    done()
+  })
+  // RFC 9110 section 10.1.1: the body is asked for once the stages that look at headers alone have let the request in.
+  for (const event of ['checkContinue', 'checkExpectation'])
+    app.server.on(event, (request: object, response: object) => app.server.emit('request', request, response))
   return app
 }
 
@@ -62,7 +77,7 @@ function refuseUnreadable(
   socket: Socket,
   onUnreadable: (code: GatewayCode) => void,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
     socket.destroy()
     return
   }
@@ -77,6 +92,15 @@ function refuseUnreadable(
     'Connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/**
+ * Whether an answer to an earlier request is due or on its way on this connection: ours would be taken for it, or for
+ * a piece of it. `_httpMessage` is Node's own answer under way, and what its own error handler looks at.
+ */
+function isAnswering(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
+  const answer = socket._httpMessage
+  return answer !== undefined && answer !== null && (answer.headersSent || answer.req.complete)
 }
 
 function codeOf(reason: string | undefined): GatewayCode {

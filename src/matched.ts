@@ -54,11 +54,11 @@ export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EnginePar
 }
 
 /** No parameter is empty, and no literal is spelt with `%`: the engine has no such path. */
-export function isWellFormed({ template }: Operation, request: FastifyRequest): boolean {
+export function isWellFormed(request: FastifyRequest): boolean {
   const params = paramsOf(request)
   for (const name in params) if (params[name] === '') return false
   const [path = ''] = request.url.split('?', 1)
-  return !path.includes('%') || spellsLiterals(template, path)
+  return !path.includes('%') || spellsLiterals(request.routeOptions.url ?? '', path)
 }
 
 export function notFound(): never {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { GatewayError } from './errors.ts'
 import { accessRecordOf } from './metrics/observe.ts'
 import type { Parts } from './parts.ts'
@@ -9,46 +9,52 @@ export function ownHeadersOf({ id }: FastifyRequest, isDraining: boolean): Recor
   return isDraining ? { ...headers, connection: 'close' } : headers
 }
 
-/** 12. Observe: every request is counted when it comes and written down when its answer has gone. */
+/** nginx's status for a client that left before it was answered; never on a wire. */
+const CLIENT_CLOSED = 499
+
+/** 12. Observe: every request is counted when it comes and written down when its answer, or its client, has gone. */
 export function observe(app: FastifyInstance, parts: Parts): void {
-  const { metrics, log, isDraining } = parts
+  const { metrics, isDraining } = parts
   app.addHook('onRequest', function begin(request, reply, done) {
     metrics.inFlight(1)
     reply.headers(ownHeadersOf(request, isDraining()))
+    // An answer that is cut off never finishes, and onResponse is not called for it.
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished && reply.raw.errored === null) record(parts, request, reply)
+    })
     done()
   })
   app.addHook('onResponse', function end(request, reply, done) {
-    const { operation, engine } = labelsOf(request)
-    const status = reply.raw.statusCode
-    const durationMs = reply.elapsedTime
-    metrics.inFlight(-1)
-    metrics.requestDone({ operation, engine, method: request.method, status }, durationMs / 1000)
-    const { refusal } = request
-    if (refusal !== null)
-      metrics.refusal({ engine, operation, stage: request.stage, reason: codeOf(refusal) })
-    if (refusal !== null && refusal.statusCode >= 500)
-      log.error({ requestId: request.id, err: refusal.cause ?? refusal }, refusal.message)
-    log.info(
-      accessRecordOf({
-        requestId: request.id,
-        operation,
-        engine,
-        method: request.method,
-        status,
-        durationMs,
-        user: request.principal?.userId ?? null,
-        node: request.node,
-        cache: request.cacheStatus,
-        bytes: Number(reply.raw.getHeader('content-length') ?? 0),
-        error: refusal === null ? null : errorOf(refusal),
-      }),
-    )
+    record(parts, request, reply)
     done()
   })
-  app.addHook('onRequestAbort', (request, done) => {
-    log.debug({ requestId: request.id }, 'the client left')
-    done()
-  })
+}
+
+function record({ metrics, log }: Parts, request: FastifyRequest, reply: FastifyReply): void {
+  const { operation, engine } = labelsOf(request)
+  const status = reply.raw.headersSent ? reply.raw.statusCode : CLIENT_CLOSED
+  const durationMs = reply.elapsedTime
+  metrics.inFlight(-1)
+  metrics.requestDone({ operation, engine, method: request.method, status }, durationMs / 1000)
+  const { refusal } = request
+  if (refusal !== null) metrics.refusal({ engine, operation, stage: request.stage, reason: codeOf(refusal) })
+  if (refusal !== null && refusal.statusCode >= 500)
+    log.error({ requestId: request.id, err: refusal.cause ?? refusal }, refusal.message)
+  log.info(
+    accessRecordOf({
+      requestId: request.id,
+      operation,
+      engine,
+      method: request.method,
+      status,
+      durationMs,
+      user: request.principal?.userId ?? null,
+      node: request.node,
+      cache: request.cacheStatus,
+      bytes: request.relayedBytes ?? Number(reply.raw.getHeader('content-length') ?? 0),
+      error: refusal === null ? null : errorOf(refusal),
+    }),
+  )
 }
 
 function labelsOf(request: FastifyRequest): { readonly operation: string; readonly engine: string } {

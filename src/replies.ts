@@ -28,6 +28,8 @@ function fieldsOf(error: unknown): { readonly code: string; readonly statusCode:
 /** Writes a refusal in the engine's shape. The body is sent as bytes: the framework would add a charset the engine does not. */
 export function sendRefusal(reply: FastifyReply, error: GatewayError | EngineVerdict): FastifyReply {
   reply.code(error.statusCode)
+  // Whoever waits for a 100 and gets this instead may send the body or not: what follows could not be told apart.
+  if (reply.request.headers.expect !== undefined) reply.header('connection', 'close')
   if (error instanceof EngineVerdict) {
     reply.headers(error.headers)
     return error.body === undefined ? reply.send() : reply.send(bytesOf(error.body))
@@ -52,6 +54,9 @@ export function sendAnswer(
     readonly body: Buffer
   },
 ): FastifyReply {
-  reply.code(answer.status).headers(answer.headers)
+  reply.code(answer.status)
+  // What the gateway has said already stands: a kept answer would bring the request id of another exchange.
+  for (const [name, value] of Object.entries(answer.headers))
+    if (!reply.hasHeader(name)) reply.header(name, value)
   return answer.body.length === 0 ? reply.send() : reply.send(answer.body)
 }

@@ -66,7 +66,6 @@ export function createPathOf(template: string): PathOf {
 
 /** False where a literal of the template was spelt with `%`: the engine does not decode literals, so it has no such path. */
 export function spellsLiterals(template: string, rawPath: string): boolean {
-  const literals = template.split('/')
-  const raw = rawPath.split('/').slice(-literals.length + 1)
-  return literals.slice(1).every((literal, index) => literal.startsWith(':') || literal === raw[index])
+  const raw = rawPath.split('/')
+  return template.split('/').every((literal, index) => literal.startsWith(':') || literal === raw[index])
 }

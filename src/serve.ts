@@ -3,9 +3,11 @@ import { isNotModified } from './cache/conditional.ts'
 import { keyOf } from './cache/key.ts'
 import { cacheStatusOf } from './cache/status.ts'
 import type { Held } from './cache/entry.ts'
+import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { engineNameOf, matchOf, type Match } from './matched.ts'
 import type { EngineParts, Parts } from './parts.ts'
 import { bodyValue } from './policy/asked.ts'
+import type { Restriction } from './policy/permit.ts'
 import { narrowTaskQuery, taskQueryOf } from './policy/task-query.ts'
 import type { Answer, Hop } from './proxy/hop.ts'
 import { upstreamHeaders } from './proxy/headers.ts'
@@ -13,9 +15,8 @@ import { rewriteLinks } from './proxy/links.ts'
 import { ownHeadersOf } from './observe.ts'
 import { sendAnswer } from './replies.ts'
 import { createPathOf, type PathOf } from './routes.ts'
+import { emptyAnswerOf, serveRows } from './serve-rows.ts'
 
-/** An answer that must be looked at before it goes out is read whole, up to this. */
-const MAX_READ_BYTES = 64 * 1024 ** 2
 /** Beyond the time an engine may hold a long poll, for its answer to arrive. */
 const LONG_POLL_MARGIN_MS = 5000
 
@@ -29,18 +30,11 @@ export function createServe(parts: Parts): RouteHandlerMethod {
     const hop = hopOf(match, request, pathOf)
     // 9. Do we hold it? Only what every caller who came this far may see.
     const exchange = { parts, match, hop, request, reply }
+    if (request.rows !== null && request.rows.rows !== 'narrowed') return serveSome(exchange, request.rows)
     if (match.operation.cache !== undefined && hop.method === 'GET') return serveHeld(exchange)
     // 10. Ask the engine; what nobody here has to look at streams through.
     return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
   }
-}
-
-interface Exchange {
-  readonly parts: Parts
-  readonly match: Match
-  readonly hop: Hop
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
 }
 
 function hopOf(
@@ -52,10 +46,11 @@ function hopOf(
   const query = mark < 0 ? '' : request.url.slice(mark)
   const { longPoll, retry } = operation
   const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
+  headers['x-request-id'] = request.id
   const path = pathOf?.(asked.params) ?? ''
   const hop: Hop = { method: request.method, path: path + query, headers, body: request.bytes, retry }
-  if (request.visible !== null)
-    return narrowedHop(hop, { path, visible: request.visible, query: asked.query })
+  if (request.rows?.rows === 'narrowed')
+    return narrowedHop(hop, { path, visible: request.rows.visible, query: asked.query })
   const holdMs = longPoll === true ? Number(bodyValue(asked.body, 'asyncResponseTimeout')) : 0
   return holdMs > 0 ? { ...hop, headersMs: holdMs + LONG_POLL_MARGIN_MS } : hop
 }
@@ -84,6 +79,15 @@ function narrowedHop(
   }
 }
 
+/** A query of which the caller sees nothing, or the rows that the records name. */
+function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { readonly rows: 'narrowed' }>) {
+  const { parts, match, reply } = exchange
+  if (restriction.rows === 'none' && restriction.valid)
+    return sendAnswer(reply, emptyAnswerOf(match.operation))
+  const keep = restriction.rows === 'none' ? null : restriction.keep
+  return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
+}
+
 async function serveHeld({ parts, match, hop, request, reply }: Exchange): Promise<FastifyReply> {
   const { engine, operation, asked } = match
   const { seconds = 0, tags = [] } = operation.cache ?? {}
@@ -108,8 +112,17 @@ function sendHeld(held: Held, request: FastifyRequest, reply: FastifyReply): Fas
   if (held.from !== 'upstream') reply.header('age', String(held.ageSeconds))
   const { etag } = held.answer.headers
   if (held.stored && typeof etag === 'string' && isNotModified(request.headers['if-none-match'], etag))
-    return reply.code(304).header('etag', etag).send()
+    return sendAnswer(reply, notModified(held.answer))
   return sendAnswer(reply, held.answer)
+}
+
+/** RFC 9110 section 15.4.5: the fields that the whole answer would have, as far as they guide a cache. */
+function notModified({ headers }: Answer): Answer {
+  const kept = ['cache-control', 'date', 'etag', 'expires', 'vary'].flatMap((name) => {
+    const value = headers[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { status: 304, headers: Object.fromEntries(kept), body: Buffer.alloc(0) }
 }
 
 function tagsOf({ name }: EngineParts, tags: readonly string[]): readonly string[] {
@@ -118,7 +131,7 @@ function tagsOf({ name }: EngineParts, tags: readonly string[]): readonly string
 
 /** An answer with something to check, to evict or to write anew, or a query that was asked in another form. */
 function isLookedAt({ match: { engine, operation, permit }, request }: Exchange): boolean {
-  const isAnotherForm = request.visible !== null && request.method === 'GET'
+  const isAnotherForm = request.rows !== null && request.method === 'GET'
   const hasOtherLinks = operation.links === true && engine.remotePrefix !== prefixOf(request)
   return isAnotherForm || hasOtherLinks || operation.evicts !== undefined || permit.after !== null
 }
@@ -179,6 +192,7 @@ async function serveRelayed({
   // Until here an error could still be answered; from here the answer is out.
   reply.hijack()
   request.node = relayed.node
+  request.relayedBytes = relayed.bytes
   return reply
 }
 

@@ -51,7 +51,7 @@ export const authorization = {
   getAuthorizationCount: {
     route: 'GET /authorization/count',
     checks: [],
-    rows: { anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
+    rows: { form: 'count', anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
     retry: 'always',
   },
   createAuthorization: {

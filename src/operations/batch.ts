@@ -25,7 +25,7 @@ export const batch = {
   getBatchesCount: {
     route: 'GET /batch/count',
     checks: [],
-    rows: { anyOf: ['BATCH.READ row:id'] },
+    rows: { form: 'count', anyOf: ['BATCH.READ row:id'] },
     retry: 'always',
   },
   getBatchStatistics: {
@@ -37,7 +37,7 @@ export const batch = {
   getBatchStatisticsCount: {
     route: 'GET /batch/statistics/count',
     checks: [],
-    rows: { anyOf: ['BATCH.READ row:id'] },
+    rows: { form: 'count', anyOf: ['BATCH.READ row:id'] },
     retry: 'always',
   },
 } as const satisfies Rowset

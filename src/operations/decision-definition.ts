@@ -42,7 +42,7 @@ export const decisionDefinition = {
   getDecisionDefinitionsCount: {
     route: 'GET /decision-definition/count',
     checks: [],
-    rows: { anyOf: ['DECISION_DEFINITION.READ row:key'] },
+    rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ row:key'] },
     retry: 'always',
   },
   getDecisionDefinitionByKey: {

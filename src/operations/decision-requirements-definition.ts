@@ -37,7 +37,7 @@ export const decisionRequirementsDefinition = {
   getDecisionRequirementsDefinitionsCount: {
     route: 'GET /decision-requirements-definition/count',
     checks: [],
-    rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'] },
+    rows: { form: 'count', anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'] },
     retry: 'always',
   },
   getDecisionRequirementsDefinitionByKey: {

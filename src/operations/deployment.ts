@@ -52,7 +52,7 @@ export const deployment = {
   getDeploymentsCount: {
     route: 'GET /deployment/count',
     checks: [],
-    rows: { anyOf: ['DEPLOYMENT.READ row:id'] },
+    rows: { form: 'count', anyOf: ['DEPLOYMENT.READ row:id'] },
     retry: 'always',
   },
   createDeployment: {

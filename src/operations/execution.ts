@@ -163,6 +163,7 @@ export const execution = {
     route: 'GET /execution/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
@@ -174,6 +175,7 @@ export const execution = {
     route: 'POST /execution/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

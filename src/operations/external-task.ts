@@ -130,6 +130,7 @@ export const externalTask = {
     route: 'GET /external-task/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
@@ -141,6 +142,7 @@ export const externalTask = {
     route: 'POST /external-task/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
@@ -152,6 +154,7 @@ export const externalTask = {
     route: 'POST /external-task/fetchAndLock',
     checks: [],
     rows: {
+      form: 'locks',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
@@ -181,6 +184,7 @@ export const externalTask = {
     query: 'TopicNamesQuery',
     checks: [],
     rows: {
+      form: 'topic names',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

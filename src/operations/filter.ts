@@ -42,6 +42,7 @@ export const filter = {
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
     rows: {
+      form: 'count',
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
@@ -52,6 +53,7 @@ export const filter = {
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
     rows: {
+      form: 'count',
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
@@ -82,6 +84,7 @@ export const filter = {
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
     rows: {
+      form: 'single',
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
@@ -93,6 +96,7 @@ export const filter = {
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
     rows: {
+      form: 'single',
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
@@ -102,7 +106,7 @@ export const filter = {
   getFilterCount: {
     route: 'GET /filter/count',
     checks: [],
-    rows: { anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
+    rows: { form: 'count', anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
     retry: 'always',
   },
   createFilter: {

@@ -68,13 +68,13 @@ export const group = {
   getGroupCount: {
     route: 'GET /group/count',
     checks: [],
-    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    rows: { form: 'count', anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
     retry: 'always',
   },
   queryGroupCount: {
     route: 'POST /group/count',
     checks: [],
-    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    rows: { form: 'count', anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
     retry: 'always',
   },
   createGroup: {

@@ -31,7 +31,7 @@ export const historicBatch = {
   getHistoricBatchesCount: {
     route: 'GET /history/batch/count',
     checks: [],
-    rows: { anyOf: ['BATCH.READ_HISTORY row:id'] },
+    rows: { form: 'count', anyOf: ['BATCH.READ_HISTORY row:id'] },
     retry: 'always',
   },
   setRemovalTimeAsyncHistoricBatch: {

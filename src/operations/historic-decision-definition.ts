@@ -11,7 +11,7 @@ export const historicDecisionDefinition = {
   getCleanableHistoricDecisionInstanceReportCount: {
     route: 'GET /history/decision-definition/cleanable-decision-instance-report/count',
     checks: [],
-    rows: { allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'] },
+    rows: { form: 'count', allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'] },
     retry: 'always',
   },
 } as const satisfies Rowset

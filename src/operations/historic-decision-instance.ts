@@ -20,7 +20,7 @@ export const historicDecisionInstance = {
   getHistoricDecisionInstancesCount: {
     route: 'GET /history/decision-instance/count',
     checks: [],
-    rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'] },
+    rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'] },
     retry: 'always',
   },
   deleteAsync: {

@@ -56,6 +56,7 @@ export const historicDetail = {
     route: 'GET /history/detail/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',

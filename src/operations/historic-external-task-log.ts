@@ -49,6 +49,7 @@ export const historicExternalTaskLog = {
     route: 'GET /history/external-task-log/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
@@ -60,6 +61,7 @@ export const historicExternalTaskLog = {
     route: 'POST /history/external-task-log/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',

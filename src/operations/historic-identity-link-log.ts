@@ -19,6 +19,7 @@ export const historicIdentityLinkLog = {
     route: 'GET /history/identity-link-log/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',

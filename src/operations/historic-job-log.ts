@@ -49,6 +49,7 @@ export const historicJobLog = {
     route: 'GET /history/job-log/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
@@ -61,6 +62,7 @@ export const historicJobLog = {
     route: 'POST /history/job-log/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',

@@ -17,7 +17,7 @@ export const historicProcessDefinition = {
   getCleanableHistoricProcessInstanceReportCount: {
     route: 'GET /history/process-definition/cleanable-process-instance-report/count',
     checks: [],
-    rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'] },
+    rows: { form: 'count', allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'] },
     retry: 'always',
   },
 } as const satisfies Rowset

@@ -53,6 +53,7 @@ export const historicProcessInstance = {
     route: 'GET /history/process-instance/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
@@ -64,6 +65,7 @@ export const historicProcessInstance = {
     route: 'POST /history/process-instance/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',

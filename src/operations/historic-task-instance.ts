@@ -32,6 +32,7 @@ export const historicTaskInstance = {
     route: 'GET /history/task/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
@@ -45,6 +46,7 @@ export const historicTaskInstance = {
     route: 'POST /history/task/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',

@@ -40,6 +40,7 @@ export const historicUserOperationLog = {
     route: 'GET /history/user-operation/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'OPERATION_LOG_CATEGORY.READ row:category',

@@ -5,7 +5,7 @@ export const identity = {
   getGroupInfo: {
     route: 'GET /identity/groups',
     checks: [],
-    rows: { anyOf: ['GROUP.READ row:group.id', 'USER.READ row:user.id'], tenants: 'ignored' },
+    rows: { form: 'groups', allOf: ['GROUP.READ row:group.id', 'USER.READ row:user.id'], tenants: 'ignored' },
     retry: 'always',
   },
   getPasswordPolicy: {

@@ -57,13 +57,13 @@ export const jobDefinition = {
   getJobDefinitionsCount: {
     route: 'GET /job-definition/count',
     checks: [],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
     retry: 'always',
   },
   queryJobDefinitionsCount: {
     route: 'POST /job-definition/count',
     checks: [],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
     retry: 'always',
   },
   updateSuspensionStateJobDefinitions: {

@@ -128,6 +128,7 @@ export const job = {
     route: 'GET /job/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
@@ -140,6 +141,7 @@ export const job = {
     route: 'POST /job/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

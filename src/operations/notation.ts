@@ -96,8 +96,17 @@ export interface Check {
   readonly after?: true
 }
 
+/**
+ * `count`: the path before `/count` lists them. `single`: the path with `/list` does; none is 204, several are an error.
+ * `groups`: `{ groups, groupUsers }`. `topic names`: the distinct topics of external tasks. `locks`: rows are locked as they
+ * are answered, so nothing may be left out afterwards. `instance counts`: the rows are counted inside the engine.
+ */
+export type RowsForm = 'count' | 'single' | 'groups' | 'topic names' | 'locks' | 'instance counts'
+
 /** Which rows of a query the caller may see. `exempt`: rows that everybody sees. */
 export interface Rows {
+  /** What the rows are answered as, where it is not a list of them. */
+  readonly form?: RowsForm
   readonly anyOf?: readonly Atom[]
   readonly allOf?: readonly Atom[]
   /** A second condition that every row must meet as well. */

@@ -101,6 +101,7 @@ export const processDefinition = {
     route: 'GET /process-definition/:id/statistics',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
     rows: {
+      form: 'instance counts',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
@@ -144,7 +145,7 @@ export const processDefinition = {
   getProcessDefinitionsCount: {
     route: 'GET /process-definition/count',
     checks: [],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'] },
+    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:key'] },
     retry: 'always',
   },
   getProcessDefinitionByKey: {
@@ -233,6 +234,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 },
     ],
     rows: {
+      form: 'instance counts',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
@@ -352,6 +354,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 },
     ],
     rows: {
+      form: 'instance counts',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

@@ -184,6 +184,7 @@ export const processInstance = {
     route: 'GET /process-instance/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
@@ -195,6 +196,7 @@ export const processInstance = {
     route: 'POST /process-instance/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

@@ -197,6 +197,7 @@ export const task = {
     expressions: 'refused',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },
@@ -208,6 +209,7 @@ export const task = {
     expressions: 'refused',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
     },

@@ -80,7 +80,7 @@ export const tenant = {
   getTenantCount: {
     route: 'GET /tenant/count',
     checks: [],
-    rows: { anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
+    rows: { form: 'count', anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
     retry: 'always',
   },
   createTenant: {

@@ -60,7 +60,7 @@ export const user = {
   getUserCount: {
     route: 'GET /user/count',
     checks: [],
-    rows: { anyOf: ['USER.READ row:id'], tenants: 'ignored' },
+    rows: { form: 'count', anyOf: ['USER.READ row:id'], tenants: 'ignored' },
     retry: 'always',
   },
   createUser: {

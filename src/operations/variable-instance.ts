@@ -56,6 +56,7 @@ export const variableInstance = {
     route: 'GET /variable-instance/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
@@ -69,6 +70,7 @@ export const variableInstance = {
     route: 'POST /variable-instance/count',
     checks: [],
     rows: {
+      form: 'count',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

@@ -1,19 +1,33 @@
-import { EngineVerdict, GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Asked } from './asked.ts'
 import type { Authorize, AuthorizeOptions, Verdict } from './authorize.ts'
 import { createAuthorize } from './authorize.ts'
-import type { CompiledRows, Scope } from './rows.ts'
+import type { ReadRowFacts, Row } from './row-facts.ts'
+import type { CompiledRows, Viewer } from './rows.ts'
 import { usesRevokes } from './records.ts'
-import { compileRows, idsGranted, scopeOf } from './rows.ts'
+import { compileRows, idsGranted, isVisible, onlyOf, scopeOf } from './rows.ts'
 import type { Visible } from './task-query.ts'
 
 /** What a row-restricted query may answer. */
 export type RowsVerdict =
   | { readonly rows: 'all' }
-  | { readonly rows: 'none'; readonly answer: EngineVerdict }
+  /** Nothing. `valid`: the query has been checked whole, so the engine need not be asked whether it is one. */
+  | { readonly rows: 'none'; readonly valid: boolean }
   | { readonly rows: 'narrowed'; readonly visible: Visible }
+  /** Read them all and keep those that `keep` says. */
+  | { readonly rows: 'filtered'; readonly keep: KeepRows }
   | { readonly rows: 'refused'; readonly refusal: GatewayError }
+
+/** A verdict that leaves something out. */
+export type Restriction = Exclude<RowsVerdict, { readonly rows: 'all' | 'refused' }>
+
+/** Which of these rows of this list the caller sees. */
+export type KeepRows = (template: string, rows: readonly Row[]) => Promise<readonly boolean[]>
+
+export interface PermitOptions extends AuthorizeOptions {
+  readonly readRowFacts: ReadRowFacts
+}
 
 /** All that the records say about one operation. */
 export interface Permit extends Authorize {
@@ -24,7 +38,7 @@ export interface Permit extends Authorize {
 }
 
 /** Prepares everything the policy says about an operation. @throws Error on a row the notation does not know */
-export function createPermit(operation: Operation, options: AuthorizeOptions): Permit {
+export function createPermit(operation: Operation, options: PermitOptions): Permit {
   const rows = operation.rows === undefined ? null : compileRows(operation.rows, options)
   const selects = operation.selects === undefined ? null : compileRows(operation.selects, options)
   return {
@@ -38,63 +52,58 @@ export function createPermit(operation: Operation, options: AuthorizeOptions): P
 interface RowsParts {
   readonly operation: Operation
   readonly rows: CompiledRows
-  readonly options: AuthorizeOptions
+  readonly options: PermitOptions
 }
 
 const ALL: RowsVerdict = { rows: 'all' }
+const NOT_EXACT: RowsVerdict = { rows: 'refused', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
 
-function rowsVerdict({ operation, rows, options }: RowsParts, asked: Asked, wantsHal: boolean): RowsVerdict {
-  const records = options.records()
-  const scope = scopeOf(rows, asked.principal, records)
+function rowsVerdict(parts: RowsParts, asked: Asked, wantsHal: boolean): RowsVerdict {
+  const { operation, rows, options } = parts
+  const viewer = { principal: asked.principal, records: options.records() }
+  const scope = scopeOf(rows, viewer.principal, viewer.records)
   if (scope === 'all') return ALL
+  // Two lists in one answer, each by its own permission.
+  if (rows.form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
   // A HAL answer has another shape and embeds entities of other kinds.
   if (wantsHal) return NOT_EXACT
-  if (scope === 'none' && isPlain(operation, rows)) return { rows: 'none', answer: emptyAnswerOf(operation) }
-  return narrowed(operation, rows, { scope, about: { principal: asked.principal, records } })
+  if (scope === 'none' && (rows.exempt === null || rows.exempt === 'case'))
+    return { rows: 'none', valid: operation.body !== undefined || operation.query !== undefined }
+  // Counted or locked inside the engine: nothing can be left out afterwards.
+  if (rows.form === 'instance counts' || rows.form === 'locks') return NOT_EXACT
+  if (TASK_QUERIES.has(operation.id) && !usesRevokes(viewer.records, viewer.principal))
+    return narrowed(rows, viewer)
+  return { rows: 'filtered', keep: keepOf(parts, viewer) }
 }
 
-/** A list or count that nothing but these rows decides. Rows that everybody sees are not empty without a grant. */
-function isPlain({ checks }: Operation, { exempt }: CompiledRows): boolean {
-  return checks.length === 0 && (exempt === null || exempt === 'case')
-}
-
-function narrowed(
-  { id }: Operation,
-  rows: CompiledRows,
-  { scope, about }: { readonly scope: Scope; readonly about: Parameters<typeof idsGranted>[2] },
-): RowsVerdict {
-  if (scope !== 'some' || !TASK_QUERIES.has(id) || usesRevokes(about.records, about.principal))
-    return NOT_EXACT
+function narrowed(rows: CompiledRows, viewer: Viewer): RowsVerdict {
   return {
     rows: 'narrowed',
     visible: {
-      processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', about),
-      taskIds: idsGranted(rows, 'TASK', about),
+      processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer),
+      taskIds: idsGranted(rows, 'TASK', viewer),
     },
   }
 }
 
+function keepOf({ rows, options }: RowsParts, viewer: Viewer): KeepRows {
+  return async (template, list) => {
+    const facts = await options.readRowFacts(template, list)
+    const ruling = rows.form === 'groups' ? onlyOf(rows, template) : rows
+    return list.map((row, index) => {
+      const fact = facts[index]
+      return fact !== undefined && isVisible(ruling, row, fact, viewer)
+    })
+  }
+}
+
+/** Queries that the engine can narrow by itself, exactly. */
 const TASK_QUERIES: ReadonlySet<string> = new Set([
   'getTasks',
   'queryTasks',
   'getTasksCount',
   'queryTasksCount',
 ])
-const NOT_EXACT: RowsVerdict = { rows: 'refused', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
-
-function emptyAnswerOf({ id, template }: Operation): EngineVerdict {
-  const body = template.endsWith('/count')
-    ? { count: 0 }
-    : id === 'getGroupInfo'
-      ? { groups: [], groupUsers: [] }
-      : []
-  return new EngineVerdict({
-    status: 200,
-    body,
-    headers: { 'content-type': 'application/json' },
-    reason: 'no record makes any row visible',
-  })
-}
 
 /** A query inside a body selects only what the caller may see; where that is not everything it does not run here. */
 function selectsVerdict(

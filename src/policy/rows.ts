@@ -1,17 +1,22 @@
-import type { Rows } from '../operations/notation.ts'
+import type { Rows, RowsForm } from '../operations/notation.ts'
 import type { AtomOptions, Permission } from './atoms.ts'
 import { permissionsOf } from './atoms.ts'
 import type { Principal } from './credentials.ts'
+import { decideAny, isAuthorized } from './decide.ts'
 import { grantedIds } from './granted-ids.ts'
 import type { Records } from './records.ts'
 import { usesRevokes } from './records.ts'
+import type { Row, RowFact } from './row-facts.ts'
 
 /** A row's restriction, taken apart once. */
 export interface CompiledRows {
+  readonly form: RowsForm | 'list'
   /** Every one of these must hold for a visible row. */
   readonly conditions: readonly Condition[]
-  readonly exempt: Rows['exempt'] | null
+  readonly exempt: Exempt | null
 }
+
+type Exempt = Exclude<Rows['exempt'], undefined>
 
 interface Condition {
   readonly permissions: readonly Permission[]
@@ -26,7 +31,7 @@ export function compileRows(rows: Rows, options: AtomOptions): CompiledRows {
       ? [{ permissions: permissionsOf(rows.anyOf ?? [], options) }]
       : rows.allOf.map((atom) => ({ permissions: permissionsOf([atom], options) }))
   if (rows.and !== undefined) conditions.push({ permissions: permissionsOf(rows.and, options) })
-  return { conditions, exempt: rows.exempt ?? null }
+  return { form: rows.form ?? 'list', conditions, exempt: rows.exempt ?? null }
 }
 
 export function scopeOf(rows: CompiledRows, principal: Principal, records: Records): Scope {
@@ -40,9 +45,13 @@ export function scopeOf(rows: CompiledRows, principal: Principal, records: Recor
  * yes on `*` opens every row only if no atom before it, and no revocation beside it, speaks about single ids.
  */
 function conditionScope({ permissions }: Condition, principal: Principal, records: Records): Scope {
+  const revokes = usesRevokes(records, principal)
+  const isOpen = ({ resource, permission }: Permission): boolean =>
+    isAuthorized(records, principal, { resource, permission, id: null }) === true
+  // Asked first: to list the ids of a caller who has many costs milliseconds.
+  if (!revokes && permissions.some(isOpen)) return 'all'
   const all = permissions.map((permission) => grantedIds(records, principal, permission))
-  if (!usesRevokes(records, principal)) {
-    if (all.some(({ any }) => any === true)) return 'all'
+  if (!revokes) {
     return all.some(({ ids }) => ids.length > 0) ? 'some' : 'none'
   }
   const last = all.findIndex(({ any }) => any !== null)
@@ -64,4 +73,44 @@ export function idsGranted(
     .flatMap(({ permissions }) => permissions)
     .filter((permission) => permission.resource === resource)
   return [...new Set(atoms.flatMap((atom) => grantedIds(about.records, about.principal, atom).ids))]
+}
+
+/** The conditions on one kind of entity alone, for an answer with several kinds. */
+export function onlyOf(rows: CompiledRows, kind: string): CompiledRows {
+  const conditions = rows.conditions.filter(({ permissions }) =>
+    permissions.every(({ fact }) => 'name' in fact && fact.name.startsWith(`${kind}.`)),
+  )
+  return { ...rows, conditions }
+}
+
+/** What a caller is held against, row by row. */
+export interface Viewer {
+  readonly principal: Principal
+  readonly records: Records
+}
+
+/** Whether the caller sees one row: the engine's decision, with the ids that the row offers. A row without an id is asked about as `*`. */
+export function isVisible(
+  { conditions, exempt }: CompiledRows,
+  row: Row,
+  fact: RowFact,
+  { principal, records }: Viewer,
+): boolean {
+  if (exempt !== null && isExempt(exempt, row, fact)) return true
+  return conditions.every(({ permissions }) => {
+    const atoms = permissions.map(({ resource, permission, fact: asked }) => ({
+      resource,
+      permission,
+      id: 'name' in asked ? fact(asked.name) : null,
+    }))
+    return decideAny(records, principal, atoms)
+  })
+}
+
+/** Rows that belong to nothing a record could name; the engine shows them to everybody. */
+function isExempt(exempt: Exempt, row: Row, fact: RowFact): boolean {
+  if (exempt === 'case') return typeof row['caseExecutionId'] === 'string'
+  if (exempt === 'no execution') return typeof row['executionId'] !== 'string'
+  if (exempt === 'no category and no definition' && fact('category') !== null) return false
+  return fact('processDefinitionKey') === null
 }

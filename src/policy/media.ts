@@ -1,0 +1,46 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { GatewayError } from '../errors.ts'
+import type { Operation } from '../operations/table.ts'
+
+const BODILESS: ReadonlySet<string> = new Set(['GET', 'OPTIONS'])
+const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
+const TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*((?:;.*)?)$`, 's')
+const PARAMETERS = new RegExp(`^(?:\\s*;\\s*(?:${TOKEN}\\s*=\\s*(?:${TOKEN}|"[^"\\\\]*"))?)*\\s*$`)
+const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/gi
+
+/**
+ * Which body an operation takes, by its headers alone: JSON in UTF-8 or a multipart form, never compressed. A request
+ * without a body may say what it likes. The engine ignores a declared charset and guesses; here it must be the real one.
+ * @throws GatewayError GW_UNSUPPORTED_MEDIA
+ */
+export function checkMedia(
+  { method, media }: Pick<Operation, 'method' | 'media'>,
+  headers: IncomingHttpHeaders,
+): void {
+  if (BODILESS.has(method) || !hasBody(headers)) return
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  const type = headers['content-type'] ?? ''
+  const isTaken = media === 'multipart' ? isMultipart(type) : isJson(type)
+  if (!isTaken || (coding !== '' && coding !== 'identity')) throw new GatewayError('GW_UNSUPPORTED_MEDIA')
+}
+
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+function isJson(header: string): boolean {
+  const { type, parameters } = partsOf(header)
+  const charsets = [...parameters.matchAll(CHARSET)].map(([, name = '']) => name.toLowerCase())
+  return type === 'application/json' && charsets.every((name) => name === 'utf-8' || name === 'utf8')
+}
+
+function isMultipart(header: string): boolean {
+  return partsOf(header).type === 'multipart/form-data'
+}
+
+function partsOf(header: string): { readonly type: string | null; readonly parameters: string } {
+  const [, type = '', parameters = ''] = TYPE.exec(header) ?? []
+  return PARAMETERS.test(parameters)
+    ? { type: type.toLowerCase(), parameters }
+    : { type: null, parameters: '' }
+}

@@ -1,0 +1,137 @@
+import { bitOf, RESOURCES } from '../../operations/permissions.ts'
+import type { ResourceName } from '../../operations/permissions.ts'
+import { integer, list, object, string } from './jackson.ts'
+import type { Finding, Members, Rule } from './objection.ts'
+import { failed, firstOf, isGiven, itemsOf, LEAVE, membersOf, raised, textOf } from './objection.ts'
+
+export const authorizationCreate = object({
+  type: integer,
+  permissions: list(string),
+  userId: string,
+  groupId: string,
+  resourceType: integer,
+  resourceId: string,
+})
+
+/** The permission to create comes before every question but the first. */
+export const authorizationRules: readonly Rule[] = [
+  { after: 0, find: ({ body }) => presenceFinding(membersOf(body)) },
+  { after: 1, find: ({ body }) => recordFinding(membersOf(body)) },
+]
+
+/** A type that is absent fails; one that is null counts as 0, a record for everybody. */
+function presenceFinding(record: Members): Finding {
+  return Object.hasOwn(record, 'type')
+    ? null
+    : failed(
+        'NullPointerException',
+        'Cannot invoke "java.lang.Integer.intValue()" because "this.type" is null',
+      )
+}
+
+function recordFinding(record: Members): Finding {
+  const { userId, groupId, resourceType, permissions } = record
+  const type = Number(record['type'] ?? 0)
+  return (
+    typeFinding(type) ??
+    (type === 0 ? globalFinding(userId, groupId) : null) ??
+    // Without a resource type it fails in words that name its own classes.
+    (isGiven(resourceType) ? null : LEAVE) ??
+    (isGiven(permissions)
+      ? null
+      : failed('NullPointerException', 'Cannot read the array length because "names" is null')) ??
+    permissionsFinding(itemsOf(permissions), Number(resourceType), record)
+  )
+}
+
+function typeFinding(type: number): Finding {
+  if (type === 0 || type === 1 || type === 2) return null
+  return raised(
+    500,
+    'ProcessEngineException',
+    `ENGINE-03025 Unrecognized authorization type '${type}'. Must be one of ['0', '1', '2']`,
+  )
+}
+
+function globalFinding(userId: unknown, groupId: unknown): Finding {
+  if (isGiven(groupId))
+    return raised(500, 'ProcessEngineException', "ENGINE-03027 Cannot use 'groupId' for GLOBAL authorization")
+  if (!isGiven(userId) || userId === '*') return null
+  return raised(
+    500,
+    'ProcessEngineException',
+    `ENGINE-03028 Illegal value '${textOf(userId)}' for userId for GLOBAL authorization. Must be '*'`,
+  )
+}
+
+function permissionsFinding(
+  permissions: readonly unknown[],
+  id: number,
+  { userId, groupId }: Members,
+): Finding {
+  const names = permissions.map(textOf)
+  const resource = resourceOf(id)
+  const finding = firstOf(names, (name) => nameFinding(name, resource))
+  if (finding !== null) return finding
+  if (isGiven(userId) === isGiven(groupId))
+    return raised(500, 'NullValueException', "Authorization must either have a 'userId' or a 'groupId'.")
+  const foreign = new Set(names.filter((name) => resource === null || bitOf(resource, name) === null))
+  // Which of several the engine names is not known.
+  if (foreign.size > 1) return LEAVE
+  const [name] = foreign
+  return name === undefined
+    ? null
+    : badRequest(`ENGINE-03087 The resource type with id:'${id}' is not valid for '${name}' permission.`)
+}
+
+/** Resources with permissions of their own; the others draw on one common set, of which not every one fits. */
+const OWN: ReadonlySet<string> = new Set([
+  'BATCH',
+  'HISTORIC_PROCESS_INSTANCE',
+  'HISTORIC_TASK',
+  'OPERATION_LOG_CATEGORY',
+  'OPTIMIZE',
+  'PROCESS_DEFINITION',
+  'PROCESS_INSTANCE',
+  'SYSTEM',
+  'TASK',
+] satisfies ResourceName[])
+
+const COMMON: ReadonlySet<string> = new Set([
+  'NONE',
+  'ALL',
+  'READ',
+  'UPDATE',
+  'CREATE',
+  'DELETE',
+  'ACCESS',
+  'READ_TASK',
+  'UPDATE_TASK',
+  'CREATE_INSTANCE',
+  'READ_INSTANCE',
+  'UPDATE_INSTANCE',
+  'DELETE_INSTANCE',
+  'READ_HISTORY',
+  'DELETE_HISTORY',
+  'TASK_WORK',
+  'TASK_ASSIGN',
+  'MIGRATE_INSTANCE',
+])
+
+function nameFinding(name: string, resource: ResourceName | null): Finding {
+  const isLegal = resource !== null && OWN.has(resource) ? bitOf(resource, name) !== null : COMMON.has(name)
+  return isLegal ? null : badRequest(`The permission '${name}' is not valid for '${resource}' resource type.`)
+}
+
+function resourceOf(id: number): ResourceName | null {
+  const [name] = Object.entries(RESOURCES).find(([, resource]) => resource.id === id) ?? []
+  return isResource(name) ? name : null
+}
+
+function isResource(name: string | undefined): name is ResourceName {
+  return name !== undefined && Object.hasOwn(RESOURCES, name)
+}
+
+function badRequest(message: string): Finding {
+  return raised(400, 'BadUserRequestException', message)
+}

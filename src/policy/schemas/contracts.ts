@@ -1,0 +1,53 @@
+import type { z } from 'zod'
+import type { BodyName, QueryName } from '../../operations/table.ts'
+import { authorizationCreate, authorizationRules } from './authorization.ts'
+import {
+  decisionRules,
+  evaluateDecision,
+  executionTrigger,
+  signal,
+  signalRules,
+  startForm,
+  triggerRules,
+  variableRules,
+} from './execution.ts'
+import { externalTaskLogQuery, externalTaskLogRules } from './external-task-log.ts'
+import { migrationExecution, migrationRules } from './migration.ts'
+import type { Rule } from './objection.ts'
+import { eventSubscriptionRules, pagingRules } from './parameters.ts'
+import { taskQuery } from './task-query.ts'
+import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
+import { task, taskRules } from './task.ts'
+import { variableValue } from './variables.ts'
+
+/** What a body must be, and which rules its engine has for it. */
+export interface Contract {
+  readonly schema: z.ZodType
+  /** After how many permission checks the engine reads the body; a path by key is resolved first. Default 0. */
+  readonly readAfter?: number
+  readonly rules: readonly Rule[]
+}
+
+export const BODIES: Readonly<Record<BodyName, Contract>> = {
+  AuthorizationCreateDto: { schema: authorizationCreate, rules: authorizationRules },
+  EvaluateDecisionDto: { schema: evaluateDecision, rules: decisionRules },
+  ExecutionTriggerDto: { schema: executionTrigger, rules: triggerRules },
+  HistoricExternalTaskLogQueryDto: { schema: externalTaskLogQuery, rules: externalTaskLogRules },
+  MigrationExecutionDto: { schema: migrationExecution, rules: migrationRules },
+  SignalDto: { schema: signal, rules: signalRules },
+  // Its variables are left to the engine, whose words name the definition's id.
+  StartProcessInstanceFormDto: { schema: startForm, readAfter: 1, rules: [] },
+  TaskDto: { schema: task, rules: taskRules },
+  TaskQueryDto: { schema: taskQuery, rules: taskQueryRules },
+  VariableValueDto: { schema: variableValue, rules: variableRules },
+}
+
+/** The flags of clean-up, topic names and decision instances take any text: what is not `true` is false. */
+export const QUERIES: Readonly<Record<QueryName, readonly Rule[]>> = {
+  EventSubscriptionQuery: eventSubscriptionRules,
+  HistoricDecisionInstanceOptions: [],
+  HistoryCleanupOptions: [],
+  Paging: pagingRules,
+  TaskQuery: [...pagingRules, ...taskParameterRules],
+  TopicNamesQuery: [],
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+
+/*
+ * What the engine's JSON reader (Jackson) takes for each Java type, as measured. Where a parsed copy cannot tell (5.0 from
+ * 5) or the reader's tolerance depends on its locale, the wider reading stands here: the engine sees the bytes itself.
+ */
+
+const INT = { min: -2_147_483_648, max: 2_147_483_647 }
+const LONG = { min: -9_223_372_036_854_775_808n, max: 9_223_372_036_854_775_807n }
+const SHORT = { min: -32_768, max: 32_767 }
+const BOOLEANS: ReadonlySet<string> = new Set(['true', 'True', 'TRUE', 'false', 'False', 'FALSE'])
+
+interface Range {
+  readonly min: number | bigint
+  readonly max: number | bigint
+}
+
+/** Any scalar: numbers and booleans become their text. */
+export const string = member((value) => typeof value !== 'object', 'a string')
+export const integer = member((value) => isWhole(value, INT), 'an integer')
+export const long = member((value) => isWhole(value, LONG), 'a long integer')
+export const boolean = member(isBoolean, 'a boolean')
+export const date = member(isDate, "a date as yyyy-MM-dd'T'HH:mm:ss.SSSZ")
+export const anything = z.unknown().optional()
+
+export function list(item: z.ZodType): z.ZodType {
+  return z.array(item).nullish()
+}
+
+export function map(item: z.ZodType): z.ZodType {
+  return z.record(z.string(), item).nullish()
+}
+
+/** Members that are not named are ignored, as the engine ignores them. */
+export function object(members: Readonly<Record<string, z.ZodType>>): z.ZodType {
+  return z.looseObject(members).nullish()
+}
+
+/** A member whose setter refuses all but these, null included. */
+export function oneOf(values: readonly string[]): z.ZodType {
+  return z
+    .custom<unknown>(
+      (value) => value === undefined || values.some((legal) => legal === value),
+      'is not a legal value',
+    )
+    .optional()
+}
+
+/** The same members at every depth. */
+export function nested(members: (self: z.ZodType) => Readonly<Record<string, z.ZodType>>): z.ZodType {
+  const self: z.ZodType = z.lazy(() => object(members(self)))
+  return object(members(self))
+}
+
+function member(fits: (value: unknown) => boolean, what: string): z.ZodType {
+  return z
+    .custom<unknown>((value) => value === undefined || value === null || fits(value), `is not ${what}`)
+    .optional()
+}
+
+function isWhole(value: unknown, range: Range): boolean {
+  if (typeof value === 'number') return isInRange(Math.trunc(value), range)
+  return typeof value === 'string' && isWholeText(value, range)
+}
+
+/** Whether a text reads as a whole number of that type: blank and `null` read as null. Digits of any script count. */
+export function isWholeText(text: string, type: Range | 'integer' | 'long' | 'short'): boolean {
+  if (isNullText(text)) return true
+  const [, digits] = /^\s*([+-]?\p{Nd}+)\s*$/u.exec(text) ?? []
+  const range = type === 'integer' ? INT : type === 'long' ? LONG : type === 'short' ? SHORT : type
+  return (
+    digits !== undefined &&
+    (!/^[+-]?\d{1,40}$/.test(digits) || isInRange(BigInt(digits.replace('+', '')), range))
+  )
+}
+
+function isInRange(value: number | bigint, { min, max }: Range): boolean {
+  return value >= min && value <= max
+}
+
+function isBoolean(value: unknown): boolean {
+  if (typeof value === 'string') return isBooleanText(value)
+  return typeof value === 'boolean' || Number.isInteger(value)
+}
+
+export function isBooleanText(text: string): boolean {
+  return isNullText(text) || BOOLEANS.has(text.trim())
+}
+
+function isDate(value: unknown): boolean {
+  if (typeof value === 'string') return isDateText(value)
+  return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= 2 ** 63
+}
+
+/** A number of `SimpleDateFormat`: blanks before it, a sign, digits of any script, any value; even these two symbols. */
+const FIELD = String.raw`\s*[-\u2212]?(?:\p{Nd}+|\u221e|NaN)`
+/** An offset of four digits, or a name, of which `Z` is none. What follows is ignored. */
+const ZONE = String.raw`\s*(?:[-+](?:[01]\d|2[0-3])[0-5]\d|(?!Z\s*$)\p{L})`
+const DATE = new RegExp(`^${FIELD}-${FIELD}-${FIELD}T${FIELD}:${FIELD}:${FIELD}\\.${FIELD}${ZONE}`, 'u')
+
+/** Whether a text can be read as a date; blank and `null` read as null. */
+export function isDateText(text: string): boolean {
+  return isNullText(text) || DATE.test(text)
+}
+
+/** Texts that the reader takes for null where something else than text is due. */
+export function isNullText(text: string): boolean {
+  return /^\s*(?:null)?\s*$/.test(text)
+}

@@ -1,0 +1,119 @@
+import { isBooleanText, isDateText, isWholeText } from './jackson.ts'
+import type { Finding, Members, Received } from './objection.ts'
+import { invalid, LEAVE } from './objection.ts'
+
+/** How the engine converts a query parameter's text; a list of texts: it takes only these. */
+export type Kind =
+  | 'text'
+  | 'texts'
+  | 'list'
+  | 'integer'
+  | 'boolean'
+  | 'date'
+  | 'variables'
+  | readonly string[]
+
+/** The query of a query string, converted as a body would have it, or what the engine says to its first bad parameter. */
+export type QueryText =
+  | { readonly query: Members; readonly finding: null }
+  | { readonly query: null; readonly finding: Exclude<Finding, null> }
+
+const JAVA = { integer: 'java.lang.Integer', boolean: 'java.lang.Boolean', date: 'java.util.Date' }
+
+/** Parameters that are not named are ignored. `names` gives the member where it is called otherwise. */
+export function readQuery(
+  parameters: Received['query'],
+  kinds: Readonly<Record<string, Kind>>,
+  names: Readonly<Record<string, string>> = {},
+): QueryText {
+  const query: Record<string, unknown> = {}
+  for (const [name, text] of parameters) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
+    if (kind === undefined) continue
+    const converted = convert(text, kind)
+    if ('value' in converted) query[names[name] ?? name] = converted.value
+    else if (converted.why === LEAVE) return { query: null, finding: LEAVE }
+    else
+      return {
+        query: null,
+        finding: invalid(`Cannot set query parameter '${name}' to value '${text}'${converted.why}`),
+      }
+  }
+  return { query, finding: null }
+}
+
+type Converted = { readonly value: unknown } | { readonly why: string }
+
+function convert(text: string, kind: Kind): Converted {
+  if (typeof kind === 'object') return kind.includes(text) ? { value: text } : { why: '' }
+  switch (kind) {
+    case 'text':
+      return { value: text }
+    case 'texts':
+      return { value: splitAt(text, ',') }
+    case 'list':
+      return { value: text.trim() === '' ? [] : splitAt(text, ',') }
+    case 'variables':
+      return convertVariables(text)
+    case 'date':
+      return convertDate(text)
+    case 'integer':
+    case 'boolean':
+      break
+  }
+  return convertScalar(text, kind)
+}
+
+/** As Java's `split`: empty parts at the end are dropped, but an empty text is one part. */
+function splitAt(text: string, separator: string): string[] {
+  if (text === '') return ['']
+  const parts = text.split(separator)
+  while (parts.at(-1) === '') parts.pop()
+  return parts
+}
+
+function convertVariables(text: string): Converted {
+  const filters = splitAt(text, ',').map((filter) => splitAt(filter, '_'))
+  if (filters.some((parts) => parts.length !== 3))
+    return { why: ': variable query parameter has to have format KEY_OPERATOR_VALUE.' }
+  return { value: filters.map(([name, operator, value]) => ({ name, operator, value })) }
+}
+
+/** The engine puts the text between quotes and reads it as JSON. */
+function convertDate(text: string): Converted {
+  if (text.startsWith('"') || text.endsWith('"'))
+    return { why: `${unfit(text, 'date')} because of double quotes` }
+  if (text.includes('\\')) return { why: LEAVE }
+  const [read = ''] = text.split('"')
+  return isDateText(read) ? { value: read } : { why: unfit(`"${text}"`, 'date') }
+}
+
+const TOKEN =
+  /^[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=\s|$)|(true|false|null)(?!\w)|("(?:[^"\\]|\\.)*"))/s
+
+/** The engine reads the text as JSON, only its first token: `5`, `"5"`, `true x`. */
+function convertScalar(text: string, kind: 'integer' | 'boolean'): Converted {
+  const token = TOKEN.exec(text)
+    ?.slice(1)
+    .find((group) => group !== undefined)
+  if (token === undefined) return { why: unfit(text, kind) }
+  if (token.includes('\\')) return { why: LEAVE }
+  const inner = token.startsWith('"') ? token.slice(1, -1) : null
+  const fits =
+    inner === null
+      ? fitsBare(token, kind)
+      : kind === 'integer'
+        ? isWholeText(inner, kind)
+        : isBooleanText(inner)
+  return fits ? { value: inner ?? JSON.parse(token) } : { why: unfit(text, kind) }
+}
+
+function fitsBare(token: string, kind: 'integer' | 'boolean'): boolean {
+  if (token === 'null') return true
+  if (kind === 'boolean') return /^(?:true|false|-?\d+)$/.test(token)
+  return !/^[tf]/.test(token) && isWholeText(`${Math.trunc(Number(token))}`, 'integer')
+}
+
+function unfit(shown: string, kind: keyof typeof JAVA): string {
+  return `: Cannot convert value ${shown} to java type ${JAVA[kind]}`
+}

@@ -1,0 +1,96 @@
+import type { z } from 'zod'
+import { EngineVerdict, GatewayError } from '../errors.ts'
+import type { Operation } from '../operations/table.ts'
+import { BODIES, QUERIES } from './schemas/contracts.ts'
+import type { Finding, Objection, Received, Rule } from './schemas/objection.ts'
+import { LEAVE } from './schemas/objection.ts'
+
+export type { Received } from './schemas/objection.ts'
+
+/** What of a row the checks need. */
+export type Checked = Pick<Operation, 'template' | 'checks' | 'body' | 'query'>
+
+/**
+ * What the engine refuses before it asks for any permission.
+ * @throws GatewayError GW_INVALID_BODY, GW_INVALID_QUERY; EngineVerdict where the engine answers otherwise than that
+ */
+export function checkShape(operation: Checked, received: Received): void {
+  checkAt(0, operation, received)
+}
+
+/**
+ * What the engine refuses once permissions are granted. Some rules stand between two checks of the row: with `passed`
+ * only those are looked at that follow that many checks, so that a caller who lacks the next one gets the engine's answer.
+ * @throws as checkShape
+ */
+export function checkRules(operation: Checked, received: Received, passed?: number): void {
+  const last = checkCountOf(operation)
+  const stages = passed === undefined ? Array.from({ length: last }, (_, index) => index + 1) : [passed]
+  for (const stage of stages) checkAt(stage, operation, received)
+}
+
+function checkAt(stage: number, operation: Checked, received: Received): void {
+  if (operation.query !== undefined)
+    refuse(findAt(stage, QUERIES[operation.query], { operation, received }), 'GW_INVALID_QUERY')
+  if (operation.body === undefined) return
+  const { schema, readAfter = 0, rules } = BODIES[operation.body]
+  // An empty body is an empty object, or refused by the engine itself: that depends on how it is deployed.
+  const whole = received.body === undefined ? { ...received, body: {} } : received
+  if (stage === readAfter) readAs(schema, whole.body)
+  refuse(findAt(stage, rules, { operation, received: whole }), 'GW_INVALID_BODY')
+}
+
+interface Context {
+  readonly operation: Checked
+  readonly received: Received
+}
+
+function findAt(stage: number, rules: readonly Rule[], { operation, received }: Context): Finding {
+  for (const rule of rules) {
+    if ((rule.after === 'all' ? checkCountOf(operation) : rule.after) !== stage) continue
+    const finding = rule.find(received, operation)
+    if (finding !== null) return finding
+  }
+  return null
+}
+
+/** Without the checks that follow the engine's answer. */
+function checkCountOf({ checks }: Checked): number {
+  return checks.filter(({ after }) => after !== true).length
+}
+
+/** The engine's own words for a body it cannot map vary from process to process; ours say where. */
+function readAs(schema: z.ZodType, body: unknown): void {
+  const { error } = schema.safeParse(body)
+  if (error === undefined) return
+  const [issue] = error.issues
+  throw new GatewayError('GW_INVALID_BODY', {
+    message: `The request body does not fit the operation: ${placeOf(issue?.path ?? [])}: ${issue?.message}`,
+  })
+}
+
+const MAX_PLACE_CHARS = 200
+
+function placeOf(path: readonly PropertyKey[]): string {
+  const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+  return `$${steps.join('')}`.slice(0, MAX_PLACE_CHARS)
+}
+
+function refuse(finding: Finding, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'): void {
+  if (finding === null || finding === LEAVE) return
+  throw isOurs(finding) ? new GatewayError(code, { message: finding.message }) : verdictOf(finding)
+}
+
+/** Whether our own error would have the very status and body of the engine's. */
+function isOurs({ status, type, code }: Objection): boolean {
+  return status === 400 && type === 'InvalidRequestException' && code === null
+}
+
+function verdictOf({ status, type, message, code }: Objection): EngineVerdict {
+  return new EngineVerdict({
+    status,
+    body: { type, message, code },
+    headers: { 'content-type': 'application/json' },
+    reason: message,
+  })
+}

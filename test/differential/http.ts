@@ -1,0 +1,94 @@
+import { Pool } from 'undici'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
+
+/** One request below a base URL. `body`: a value sent as JSON, or a form. */
+export interface Ask {
+  readonly method: Method
+  readonly path: string
+  readonly body?: unknown
+  readonly form?: readonly Part[]
+  readonly accept?: string
+}
+
+/** One part of a form; with a file name it is a file. */
+export interface Part {
+  readonly name: string
+  readonly value: string
+  readonly file?: string
+  readonly type?: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly type: string
+  /** The gateway's own error code; the empty string when there is none. */
+  readonly code: string
+  readonly bytes: Buffer
+}
+
+export type Send = (ask: Ask, credentials?: string) => Promise<Answer>
+
+export interface Client {
+  readonly send: Send
+  readonly close: () => Promise<void>
+}
+
+const BOUNDARY = 'part-of-the-differential-run'
+
+/** A client that keeps its connections: a run asks tens of thousands of times. */
+export function createClient(base: string, connections = 16): Client {
+  const { origin, pathname } = new URL(base)
+  const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 })
+  const prefix = pathname.replace(/\/$/, '')
+  return {
+    close: () => pool.close(),
+    async send(ask, credentials) {
+      const { statusCode, headers, body } = await pool.request({
+        method: ask.method,
+        path: prefix + ask.path,
+        headers: headersOf(ask, credentials),
+        body: bodyOf(ask),
+      })
+      const bytes = Buffer.from(await body.arrayBuffer())
+      return {
+        status: statusCode,
+        type: textOf(headers['content-type']),
+        code: textOf(headers['x-gateway-error']),
+        bytes,
+      }
+    },
+  }
+}
+
+export function basicOf(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+}
+
+/** The answer's JSON; null without a body. */
+export function jsonOf({ bytes }: Answer): unknown {
+  return bytes.length === 0 ? null : JSON.parse(bytes.toString('utf8'))
+}
+
+function headersOf({ body, form, accept }: Ask, credentials: string | undefined): Record<string, string> {
+  return {
+    accept: accept ?? '*/*',
+    ...(credentials !== undefined && { authorization: credentials }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(form !== undefined && { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }),
+  }
+}
+
+function bodyOf({ body, form }: Ask): string | null {
+  if (form === undefined) return body === undefined ? null : JSON.stringify(body)
+  const parts = form.map(({ name, value, file, type }) => {
+    const named = file === undefined ? '' : `; filename="${file}"`
+    const typed = type === undefined ? '' : `Content-Type: ${type}\r\n`
+    return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${named}\r\n${typed}\r\n${value}\r\n`
+  })
+  return `${parts.join('')}--${BOUNDARY}--\r\n`
+}
+
+function textOf(header: string | string[] | undefined): string {
+  return typeof header === 'string' ? header : ''
+}

@@ -1,0 +1,122 @@
+import type { Random } from './random.ts'
+
+/** The two worlds that hold the same: the secured engine's, and the bare one's behind the gateway. */
+export type Side = 'secured' | 'bare'
+export const SIDES: readonly Side[] = ['secured', 'bare']
+
+/** What a named entity has to do with, by resource: whose permissions open it. */
+export type About = Readonly<Record<string, string>>
+
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const ID = new RegExp(`((?:[\\w.-]+:){0,2})(${UUID})`, 'g')
+const TOKEN = /<([\w.*@-]+)>/g
+
+/**
+ * One name for each entity that both engines hold, and its id at either. Requests are written with names (`<task.one>`),
+ * and answers are read with the ids masked by them, so that the two can be compared.
+ */
+export class Names {
+  readonly #ids = { secured: new Map<string, string>(), bare: new Map<string, string>() }
+  readonly #names = { secured: new Map<string, string>(), bare: new Map<string, string>() }
+  readonly #about = new Map<string, About>()
+  #kinds: Map<string, string[]> | null = null
+
+  define(side: Side, name: string, id: string): void {
+    const before = this.#ids[side].get(name)
+    if (before !== undefined) this.#names[side].delete(before)
+    else this.#kinds = null
+    this.#ids[side].set(name, id)
+    this.#names[side].set(id, name)
+  }
+
+  drop(name: string): void {
+    for (const side of SIDES) {
+      const id = this.#ids[side].get(name)
+      if (id !== undefined) this.#names[side].delete(id)
+      this.#ids[side].delete(name)
+    }
+    this.#kinds = null
+  }
+
+  describe(name: string, about: About): void {
+    this.#about.set(name, about)
+  }
+
+  about(name: string): About {
+    return this.#about.get(name) ?? {}
+  }
+
+  /** The name of an id; undefined when it has none. */
+  nameOf(side: Side, id: string): string | undefined {
+    return this.#names[side].get(id)
+  }
+
+  /** @throws Error when there is none */
+  idOf(side: Side, name: string): string {
+    const id = this.#ids[side].get(name)
+    if (id === undefined) throw new Error(`Nothing is named ${name} at the ${side} engine`)
+    return id
+  }
+
+  has(name: string): boolean {
+    return this.#ids.secured.has(name) && this.#ids.bare.has(name)
+  }
+
+  /** Every name that both sides know, below `kind.`. */
+  ofKind(kind: string): readonly string[] {
+    this.#kinds ??= this.#byKind()
+    return this.#kinds.get(kind) ?? []
+  }
+
+  /** What one side alone knows, while the other is not named yet. */
+  ofSide(side: Side, kind: string): readonly string[] {
+    return [...this.#ids[side].keys()].filter((name) => name.startsWith(`${kind}.`)).sort()
+  }
+
+  kinds(): readonly string[] {
+    this.#kinds ??= this.#byKind()
+    return [...this.#kinds.keys()]
+  }
+
+  #byKind(): Map<string, string[]> {
+    const kinds = new Map<string, string[]>()
+    for (const name of [...this.#ids.secured.keys()].sort()) {
+      if (!this.#ids.bare.has(name)) continue
+      const kind = name.split('.', 1)[0] ?? ''
+      kinds.set(kind, [...(kinds.get(kind) ?? []), name])
+    }
+    return kinds
+  }
+
+  /** Writes ids as names; an id without one becomes `<id>`. */
+  mask(side: Side, text: string): string {
+    return text.replace(ID, (whole, prefix: string, uuid: string) => {
+      const name = this.#names[side].get(whole)
+      if (name !== undefined) return `<${name}>`
+      return `${prefix}<${this.#names[side].get(uuid) ?? 'id'}>`
+    })
+  }
+
+  /** Writes names as ids. */
+  reveal(side: Side, text: string): string {
+    return text.replace(TOKEN, (_, name: string) => this.idOf(side, name))
+  }
+
+  /** Replaces every `<kind.*>` by a name of that kind. */
+  choose(text: string, random: Random): string {
+    return text.replace(/<(\w+)\.\*>/g, (_, kind: string) => `<${random.pick(this.ofKind(kind))}>`)
+  }
+}
+
+/** The names a text speaks of. */
+export function namesIn(text: string): readonly string[] {
+  return [...text.matchAll(TOKEN)].map(([, name = '']) => name)
+}
+
+/** Runs over every text in a JSON value. */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one) => mapTexts(one, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mapTexts(one, change)]))
+}

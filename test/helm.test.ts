@@ -1,0 +1,157 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { parseAllDocuments } from 'yaml'
+import { loadConfig } from '../src/config.ts'
+
+const chart = join(import.meta.dirname, '../helm/engine-gateway')
+const skip = spawnSync('helm', ['version']).error === undefined ? false : 'needs helm: not on PATH'
+
+type Json = Readonly<Record<string, unknown>>
+
+function render(...sets: readonly string[]): readonly Json[] {
+  const options = sets.flatMap((set) => ['--set', set])
+  const text = execFileSync('helm', ['template', 'gw', chart, ...options], {
+    encoding: 'utf8',
+    stdio: 'pipe',
+  })
+  return parseAllDocuments(text).map((document): Json => document.toJS())
+}
+
+function find(objects: readonly Json[], kind: string, name = 'gw-engine-gateway'): Json | undefined {
+  return objects.find((one) => one['kind'] === kind && at(one, 'metadata.name') === name)
+}
+
+/** `at(pod, 'spec.containers.0.image')` */
+function at(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((inner, key) => {
+    if (typeof inner !== 'object' || inner === null) return undefined
+    return Object.entries(inner).find(([name]) => name === key)?.[1]
+  }, value)
+}
+
+function podOf(objects: readonly Json[]): unknown {
+  return at(find(objects, 'Deployment'), 'spec.template')
+}
+
+function checksumOf(...sets: readonly string[]): unknown {
+  return at(podOf(render(...sets)), 'metadata.annotations.checksum/config')
+}
+
+function sourcesOf(...sets: readonly string[]): unknown {
+  return at(podOf(render(...sets)), 'spec.volumes.0.projected.sources')
+}
+
+/** The rendered gateway.yaml, as the gateway itself reads it. */
+function configOf(t: Test, objects: readonly Json[], env: NodeJS.ProcessEnv = {}) {
+  const data = Object.entries(at(find(objects, 'ConfigMap'), 'data') ?? {})
+  const folder = t.testdir(Object.fromEntries(data.map(([name, text]) => [name, String(text)])))
+  return loadConfig(join(folder, 'gateway.yaml'), env)
+}
+
+void t.test('the chart', { skip }, async (t) => {
+  await t.test('passes lint without a warning', async (t) => {
+    t.doesNotThrow(() => execFileSync('helm', ['lint', '--strict', chart], { stdio: 'pipe' }))
+  })
+
+  await t.test(
+    'writes a configuration that the gateway takes, and that listens where the pod is asked',
+    async (t) => {
+      const objects = render(
+        'containerPorts.http=8081',
+        'config.engines.orders.nodes={http://orders:8080/engine-rest}',
+      )
+      const config = configOf(t, objects)
+      t.match(config, { listen: { host: '0.0.0.0', port: 8081 }, admin: { host: '0.0.0.0', port: 9090 } })
+      t.same(Object.keys(config.engines), ['default', 'orders'])
+      const ports = at(podOf(objects), 'spec.containers.0.ports')
+      t.match(ports, [
+        { name: 'http', containerPort: 8081 },
+        { name: 'admin', containerPort: 9090 },
+      ])
+    },
+  )
+
+  await t.test('runs without root, privileges, a token or a writable disk', async (t) => {
+    const pod = podOf(render())
+    t.match(at(pod, 'spec'), {
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    })
+    t.match(at(pod, 'spec.containers.0.securityContext'), {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+  })
+
+  await t.test('keeps the admin port out of the traffic service and probes it', async (t) => {
+    const objects = render()
+    t.match(at(find(objects, 'Service'), 'spec.ports'), [{ targetPort: 'http' }])
+    t.match(at(find(objects, 'Service', 'gw-engine-gateway-admin'), 'spec.ports'), [{ targetPort: 'admin' }])
+    const container = at(podOf(objects), 'spec.containers.0')
+    t.match(at(container, 'livenessProbe.httpGet'), { path: '/livez', port: 'admin' })
+    t.match(at(container, 'readinessProbe.httpGet'), { path: '/readyz', port: 'admin' })
+  })
+
+  await t.test('leaves more time to end than the pause and the drain take', async (t) => {
+    const objects = render()
+    const pod = podOf(objects)
+    const sleep = at(pod, 'spec.containers.0.lifecycle.preStop.exec.command.1')
+    const graceMs = Number(at(pod, 'spec.terminationGracePeriodSeconds')) * 1000
+    t.ok(graceMs > Number(sleep) * 1000 + configOf(t, objects).timeouts.drain)
+    t.equal(at(podOf(render('preStopSleepSeconds=0')), 'spec.containers.0.lifecycle'), undefined)
+  })
+
+  await t.test('replaces the pods when the configuration changes', async (t) => {
+    t.equal(checksumOf(), checksumOf('replicaCount=3'))
+    t.not(checksumOf(), checksumOf('config.limits.body=1MiB'))
+  })
+
+  await t.test('hands the URL of Redis over as a variable', async (t) => {
+    const objects = render('redis.existingSecret=redis')
+    t.match(at(podOf(objects), 'spec.containers.0.env'), [
+      { name: 'REDIS_URL', valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } } },
+    ])
+    const url = 'redis://redis:6379'
+    t.equal(configOf(t, objects, { REDIS_URL: url }).cache.redis, url)
+    t.equal(at(podOf(render()), 'spec.containers.0.env'), undefined)
+  })
+
+  await t.test('mounts the files of the configuration beside it', async (t) => {
+    t.match(sourcesOf(), [
+      { configMap: { name: 'gw-engine-gateway', items: [{ path: 'gateway.yaml' }] } },
+      { secret: { name: 'engine-gateway-users', items: [{ path: 'users.yaml' }] } },
+      { configMap: { name: 'gw-engine-gateway', items: [{ path: 'authorizations.yaml' }] } },
+    ])
+    t.match(sourcesOf('existingConfigMap=mine', 'users.existingSecret=', 'users.existingConfigMap=people'), [
+      { configMap: { name: 'mine' } },
+      { configMap: { name: 'people' } },
+      { configMap: { name: 'gw-engine-gateway' } },
+    ])
+    t.match(sourcesOf('authorizations.existingSecret=records'), [{}, {}, { secret: { name: 'records' } }])
+  })
+
+  await t.test('renders what is optional only when asked', async (t) => {
+    const optional = ['Ingress', 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceMonitor']
+    const without = render()
+    t.same(
+      optional.filter((kind) => find(without, kind) !== undefined),
+      [],
+    )
+    const enabled = ['ingress', 'networkPolicy', 'podDisruptionBudget', 'serviceMonitor']
+    const all = render(
+      ...enabled.map((name) => `${name}.enabled=true`),
+      'ingress.hosts={gateway.example.org}',
+    )
+    t.same(
+      optional.filter((kind) => find(all, kind) !== undefined),
+      optional,
+    )
+  })
+
+  await t.test('refuses a value it does not know', async (t) => {
+    t.throws(() => render('replicas=3'), /additional properties 'replicas' not allowed/)
+  })
+})
