@@ -1,30 +1,31 @@
 import { hash } from 'node:crypto'
 import { createCache } from './cache/cache.ts'
+import { createNews, type News } from './cache/news.ts'
 import { createRedisTier } from './cache/redis.ts'
-import { type Config, ConfigError, type EngineConfig, settingsOf } from './config.ts'
-import { GatewayError } from './errors.ts'
+import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } from './config.ts'
 import type { Logger } from './log.ts'
 import { createMetrics, type Metrics } from './metrics/registry.ts'
 import { OPERATIONS } from './operations/all.ts'
+import { askerOf, readerOf } from './own-hops.ts'
 import type { EngineParts, Parts } from './parts.ts'
 import { createAuthenticator } from './policy/authenticate.ts'
-import type { AuthorizeOptions } from './policy/authorize.ts'
-import { createLookUp, type ReadEngine } from './policy/lookup.ts'
+import { createImplied } from './policy/implied.ts'
+import { createLookUp } from './policy/lookup.ts'
 import { createPasswords, type Passwords } from './policy/password.ts'
 import { createPermit, type PermitOptions } from './policy/permit.ts'
-import { readRecords } from './policy/record-file.ts'
-import { indexRecords } from './policy/records.ts'
 import { createRowFacts } from './policy/row-facts.ts'
 import { createSignalFinder } from './policy/signals.ts'
-import { readUsers, type Users } from './policy/users.ts'
-import type { RequestPolicy } from './proxy/headers.ts'
+import type { Credentials } from './proxy/headers.ts'
 import { createUpstream, type Upstream } from './proxy/upstream.ts'
-
-/** A look-up's answer beyond this is no entity. */
-const MAX_LOOKUP_BYTES = 16 * 1024 ** 2
+import { createRunningSources, type RunningSources } from './running-sources.ts'
+import { openSourceFiles, type SourceFiles } from './source-files.ts'
+import { createSources, type EngineSources } from './sources.ts'
 
 export interface Built {
   readonly parts: Parts
+  /** Reads and watches users and records from now on; resolves after the first reading, or soon. */
+  readonly start: () => Promise<void>
+  readonly readiness: RunningSources['readiness']
   /** Lets go of connections to engines and Redis, after what is under way. */
   readonly close: () => Promise<void>
 }
@@ -38,107 +39,96 @@ export interface BuildOptions {
 
 /** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
 export async function build({ config, log, version, isDraining }: BuildOptions): Promise<Built> {
-  const sources = await readSources(config)
+  const files = await openSourceFiles(config, log)
   const metrics = createMetrics({ version })
-  const passwords = createPasswords()
-  const engines = new Map(
-    Object.entries(config.engines).map(([name, engineConfig]) => [
-      name,
-      buildEngine({ name, engineConfig, config, sources, metrics, passwords }),
-    ]),
+  const news = buildNews(config)
+  const shared = { config, files, metrics, passwords: createPasswords(), news, log }
+  const built = Object.entries(config.engines).map(([name, engineConfig]) =>
+    buildEngine({ ...shared, name, engineConfig }),
   )
+  const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
   const cache = buildCache(config, metrics, log)
+  const running = createRunningSources({
+    engines: new Map(
+      built.map(({ parts: { name, authorization }, sources }) => [name, { sources, authorization }]),
+    ),
+    files,
+    news,
+    metrics,
+  })
   return {
     parts: { config, operations: OPERATIONS, engines, cache, metrics, log, isDraining },
+    start: running.start,
+    readiness: running.readiness,
     close: async () => {
-      await Promise.all([cache.close(), ...[...engines.values()].map(({ upstream }) => upstream.close())])
+      running.close()
+      await Promise.all([cache.close(), ...built.map(({ close }) => close())])
     },
   }
-}
-
-interface Sources {
-  readonly users: ReadonlyMap<string, Users>
-  readonly records: ReadonlyMap<string, Awaited<ReturnType<typeof readRecords>>>
-}
-
-/** Reads each file once, however many engines share it. */
-async function readSources(config: Config): Promise<Sources> {
-  const settings = Object.values(config.engines).map((engineConfig) => settingsOf(config, engineConfig))
-  const problems: string[] = []
-  const readAll = async <T>(
-    files: readonly string[],
-    read: (file: string) => Promise<T>,
-  ): Promise<Map<string, T>> => {
-    const contents = new Map<string, T>()
-    for (const file of new Set(files)) {
-      try {
-        contents.set(file, await read(file))
-      } catch (error) {
-        problems.push(...problemsOf(file, error))
-      }
-    }
-    return contents
-  }
-  const users = await readAll(
-    settings.map(({ identity }) => identity.file),
-    readUsers,
-  )
-  const records = await readAll(
-    settings.map(({ authorization }) => authorization.records.file),
-    readRecords,
-  )
-  if (problems.length > 0) throw new ConfigError('The configuration', problems)
-  return { users, records }
-}
-
-function problemsOf(file: string, error: unknown): string[] {
-  if (error instanceof ConfigError) return error.problems.map((problem) => `${file}: ${problem}`)
-  return [`${file}: ${error instanceof Error ? error.message : String(error)}`]
 }
 
 interface EngineOptions {
   readonly name: string
   readonly engineConfig: EngineConfig
   readonly config: Config
-  readonly sources: Sources
+  readonly files: SourceFiles
   readonly metrics: Metrics
   readonly passwords: Passwords
+  readonly news: News | null
+  readonly log: Logger
 }
 
-function buildEngine({
-  name,
-  engineConfig,
-  config,
-  sources,
-  metrics,
-  passwords,
-}: EngineOptions): EngineParts {
-  const settings = settingsOf(config, engineConfig)
-  const users = sources.users.get(settings.identity.file)
-  const list = sources.records.get(settings.authorization.records.file)
-  if (users === undefined || list === undefined)
-    throw new Error(`The sources of engine ${name} were not read`)
-  const upstream = buildUpstream({ name, engineConfig, config, metrics })
-  const records = indexRecords(list, settings.authorization)
-  const options = authorizeOptionsOf(upstream, { ...settings.authorization, records: () => records })
-  const requestPolicy: RequestPolicy = { credentials: engineConfig.credentials, host: engineConfig.host }
-  return {
+interface BuiltEngine {
+  readonly parts: EngineParts
+  readonly sources: EngineSources
+  readonly close: () => Promise<void>
+}
+
+function buildEngine(options: EngineOptions): BuiltEngine {
+  const { name, engineConfig, config, metrics } = options
+  const { identity, authorization, validation } = settingsOf(config, engineConfig)
+  const { credentials, host, service } = engineConfig
+  const upstream = buildUpstream(options, credentials)
+  const own = service === undefined ? upstream : buildUpstream(options, service)
+  const sources = buildSources(options, own)
+  const permit = permitOptionsOf(own, sources, authorization)
+  const parts: EngineParts = {
     name,
     upstream,
     authenticator: createAuthenticator({
       engine: name,
-      users: () => users,
-      ttlMs: settings.identity.remember,
-      passwords,
+      source: sources.identity,
+      ttlMs: identity.remember,
+      failureTtlMs: identity.rememberFailures,
+      throttle: sources.throttle,
       onResult: (result) => metrics.authentication(name, result),
     }),
-    permits: new Map(OPERATIONS.map((operation) => [operation.id, createPermit(operation, options)])),
-    authorization: settings.authorization.mode,
-    validation: settings.validation.mode,
-    opened: new Set(settings.validation.allow),
-    requestPolicy,
+    changed: sources.changed,
+    permits: new Map(OPERATIONS.map((operation) => [operation.id, createPermit(operation, permit)])),
+    authorization: authorization.mode,
+    validation: validation.mode,
+    opened: new Set(validation.allow),
+    requestPolicy: { credentials, host },
     remotePrefix: remotePrefixOf(engineConfig),
   }
+  const upstreams = own === upstream ? [upstream] : [upstream, own]
+  const close = async () => void (await Promise.all(upstreams.map((each) => each.close())))
+  return { parts, sources, close }
+}
+
+function buildSources(
+  { name, engineConfig, config, files, passwords, news, log }: EngineOptions,
+  own: Upstream,
+): EngineSources {
+  return createSources({
+    ...settingsOf(config, engineConfig),
+    engine: name,
+    files,
+    ask: askerOf(own),
+    passwords,
+    publish: (topic, about) => news?.publish(`${name} ${topic}`, about) ?? Promise.resolve(),
+    log,
+  })
 }
 
 function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
@@ -146,42 +136,32 @@ function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
   return remoteName === undefined ? base : `${base}/engine/${encodeURIComponent(remoteName)}`
 }
 
-function authorizeOptionsOf(
-  upstream: Upstream,
-  settings: Pick<AuthorizeOptions, 'records' | 'adminGroups' | 'adminUsers'>,
+function permitOptionsOf(
+  own: Upstream,
+  { records, identity }: EngineSources,
+  { adminGroups, adminUsers, tenants }: AuthorizationConfig,
 ): PermitOptions {
-  const read = readerOf(upstream)
+  const read = readerOf(own)
   const lookUp = createLookUp({ read })
-  const findEach = createSignalFinder({ read, lookUp })
-  const readRowFacts = createRowFacts({ read, lookUp })
-  return { ...settings, historicInstancePermissions: false, lookUp, findEach, readRowFacts }
-}
-
-/** Reads of the gateway's own, for decisions: asked without a caller, like everything a bare engine is asked. */
-function readerOf(upstream: Upstream): ReadEngine {
-  return async function readEngine(path) {
-    const hop = {
-      method: 'GET',
-      path,
-      headers: { accept: 'application/json' },
-      body: null,
-      retry: 'always',
-    } as const
-    const { status, body } = await upstream.fetch(hop, MAX_LOOKUP_BYTES)
-    if (status === 200) return JSON.parse(body.toString('utf8'))
-    // Some entities that do not exist are a 400 at the engine.
-    if (status === 404 || status === 400) return null
-    throw new GatewayError('GW_UPSTREAM_INVALID', { message: `The engine answered a look-up with ${status}` })
+  return {
+    records: records.current,
+    adminGroups,
+    adminUsers,
+    historicInstancePermissions: false,
+    lookUp,
+    findEach: createSignalFinder({ read, lookUp }),
+    readRowFacts: createRowFacts({ read, lookUp }),
+    implied: createImplied(read),
+    groupsOf: identity.groupsOf,
+    checksTenants: tenants === 'check',
   }
 }
 
-function buildUpstream({
-  name,
-  engineConfig,
-  config,
-  metrics,
-}: Omit<EngineOptions, 'sources' | 'passwords'>): Upstream {
-  const { nodes, remoteName, credentials, host } = engineConfig
+function buildUpstream(
+  { name, engineConfig, config, metrics }: EngineOptions,
+  credentials: Credentials,
+): Upstream {
+  const { nodes, remoteName, host } = engineConfig
   const { connect, headers, body } = config.timeouts
   return createUpstream({
     engine: name,
@@ -213,6 +193,11 @@ function buildCache(config: Config, metrics: Metrics, log: Logger) {
     now: monotonicMs,
     onEvent: (tier, result) => metrics.cache(tier, result),
   })
+}
+
+function buildNews(config: Config): News | null {
+  const url = config.cache.redis
+  return url === null ? null : createNews({ url, namespace: namespaceOf(config), now: monotonicMs })
 }
 
 function monotonicMs(): number {

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
+import { problemsOf } from './config-problems.ts'
+import { httpUrl, integer, size, time } from './config-values.ts'
 import { substitute } from './substitute.ts'
 
 /** Every problem of a configuration at once, each as `path: what is wrong`. The process stops before it listens. */
@@ -15,61 +17,70 @@ export class ConfigError extends Error {
   }
 }
 
-/** `${VAR}`: allowed by the schema so that editors accept it; replaced before the schema reads the value. */
-const PLACEHOLDER = String.raw`\$\{[^}]+\}`
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-const UNIT_BYTES: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
-
-const duration = (units: Readonly<Record<string, number>>, example: string) =>
-  z
-    .string()
-    .regex(new RegExp(`^(\\d+(${Object.keys(units).join('|')})|${PLACEHOLDER})$`), `write it like ${example}`)
-    .transform((text) => Number.parseInt(text, 10) * (units[text.replace(/^\d+/, '')] ?? Number.NaN))
-const time = () => duration(UNIT_MS, '30s')
-const size = () => duration(UNIT_BYTES, '2MiB')
-const integer = (min: number, max: number) =>
-  z.union([
-    z.int().min(min).max(max),
-    z
-      .string()
-      .regex(new RegExp(`^(\\d+|${PLACEHOLDER})$`))
-      .transform(Number)
-      .pipe(z.int().min(min).max(max)),
-  ])
-
 const address = (port: number) =>
   z.strictObject({ host: z.string().default('127.0.0.1'), port: integer(0, 65_535).default(port) })
-const httpUrl = z.url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })
 
 const mode = z.enum(['enforce', 'report', 'off'])
-const identity = z.strictObject({
-  source: z.literal('file'),
-  file: z.string().min(1),
-  /** How long a verified credential is remembered. A reload of the users forgets all of them at once. */
+const FIVE_MINUTES_MS = 300_000
+/** What every source of users has. */
+const remembering = {
+  /** How long a verified credential is remembered; what is known to have changed voids it at once. */
   remember: time().default(5000),
-})
+  /** How long a wrong credential is refused without another look. */
+  rememberFailures: time().default(5000),
+}
+/** The last content counts as long once there is none to read. */
+const fromFile = { file: z.string().min(1), staleAfter: time().default(FIVE_MINUTES_MS) }
+const identity = z.discriminatedUnion('source', [
+  z.strictObject({ source: z.literal('file'), ...fromFile, ...remembering }),
+  z.strictObject({
+    source: z.literal('engine'),
+    ...remembering,
+    /** Wrong passwords of one user that may reach the engine in a row: at ten it locks the user for good. */
+    failures: integer(1, 4).default(4),
+    /** How long guesses do not reach the engine after that. */
+    pause: time().default(FIVE_MINUTES_MS),
+  }),
+])
+const records = z.discriminatedUnion('source', [
+  z.strictObject({ source: z.literal('file'), ...fromFile }),
+  z
+    .strictObject({
+      source: z.literal('engine'),
+      /** From one reading to the next, beside those after each change that passes through. */
+      refresh: time().default(30_000),
+      /** Records that were last read longer ago decide nothing: 503. */
+      staleAfter: time().default(FIVE_MINUTES_MS),
+    })
+    .refine(({ refresh, staleAfter }) => staleAfter > refresh, {
+      path: ['staleAfter'],
+      error: 'must be longer than refresh',
+    }),
+])
 const authorization = z.strictObject({
   mode: mode.default('enforce'),
-  records: z.strictObject({ source: z.literal('file'), file: z.string().min(1) }),
+  records,
   /** As the engine's `authorizationCheckRevokes`. */
   revokes: z.enum(['auto', 'always', 'never']).default('auto'),
   adminGroups: z.array(z.string()).default(['camunda-admin']),
   adminUsers: z.array(z.string()).default([]),
   disabledPermissions: z.array(z.string()).default([]),
+  /** As the engine's `tenantCheckEnabled`: what belongs to a tenant is for its members. */
+  tenants: z.enum(['check', 'ignore']).default('check'),
 })
 const validation = z.strictObject({
   mode: mode.default('enforce'),
   /** Hazards that may pass; see docs/deviations.md for what each one opens. */
   allow: z.array(z.enum(['expressions', 'java-serialized', 'object-type-name', 'doctype'])).default([]),
 })
-const credentials = z.union([
-  z.enum(['none', 'forward']),
-  z.strictObject({ username: z.string().min(1), password: z.string() }),
-])
+const account = z.strictObject({ username: z.string().min(1), password: z.string() })
+const credentials = z.union([z.enum(['none', 'forward']), account])
 const engine = z.strictObject({
   nodes: z.array(httpUrl).min(1, 'at least one node is needed'),
   remoteName: z.string().min(1).optional(),
   credentials: credentials.default('none'),
+  /** Who the gateway is when it asks the engine on its own behalf; default: as `credentials` says. */
+  service: account.optional(),
   /** Whose Host the engine sees. `client` keeps the engine's absolute links right. */
   host: z.enum(['client', 'node']).default('client'),
   identity: identity.optional(),
@@ -134,6 +145,7 @@ const schema = z.strictObject({
 export type Config = z.infer<typeof schema>
 export type EngineConfig = Config['engines'][string]
 export type AuthorizationConfig = Config['authorization']
+export type IdentityConfig = Config['identity']
 
 /** An engine's settings, its own before the general ones. */
 export function settingsOf(config: Config, engineConfig: EngineConfig) {
@@ -157,7 +169,7 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   const problems: string[] = []
   const value = substitute(document.toJS(), { env, base: dirname(resolve(file)), problems, path: '' })
   const result = schema.safeParse(value)
-  if (!result.success) problems.push(...result.error.issues.flatMap(problemsOf))
+  if (!result.success) problems.push(...result.error.issues.flatMap((issue) => problemsOf(issue, schema)))
   if (!result.success || problems.length > 0) throw new ConfigError(file, problems)
   return withAbsolutePaths(result.data, dirname(resolve(file)))
 }
@@ -175,56 +187,9 @@ function read(file: string): string {
   }
 }
 
-/** Issues as lines; never with the offending value, which may be a secret. */
-function problemsOf(issue: z.core.$ZodIssue): string[] {
-  const path = issue.path.reduce<string>(
-    (text, key) =>
-      typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`,
-    '',
-  )
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map(
-      (key) => `${path === '' ? key : `${path}.${key}`}: unknown key (allowed: ${allowedAt(issue.path)})`,
-    )
-  return [`${path === '' ? '(the file)' : path}: ${issue.message}`]
-}
-
-/** The keys the schema knows at a path, for the message about one it does not know. */
-function allowedAt(path: readonly PropertyKey[]): string {
-  let at: z.core.$ZodType | undefined = schema
-  for (const key of path) at = childOf(at, key)
-  const object = unwrap(at)
-  return object instanceof z.ZodObject ? Object.keys(object.shape).join(', ') : 'none'
-}
-
-function childOf(type: z.core.$ZodType | undefined, key: PropertyKey): z.core.$ZodType | undefined {
-  const at = unwrap(type)
-  if (at instanceof z.ZodObject) return at.shape[String(key)]
-  if (at instanceof z.ZodRecord) return at.valueType
-  if (at instanceof z.ZodArray) return at.element
-  return undefined
-}
-
-function unwrap(type: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
-  let at = type
-  for (;;) {
-    if (
-      at instanceof z.ZodOptional ||
-      at instanceof z.ZodDefault ||
-      at instanceof z.ZodPrefault ||
-      at instanceof z.ZodNullable
-    )
-      at = at.unwrap()
-    else if (at instanceof z.ZodUnion) at = at.options.find((option) => option instanceof z.ZodObject)
-    else return at
-  }
-}
-
 function withAbsolutePaths(config: Config, base: string): Config {
-  const at = <T extends { readonly file: string }>(part: T): T => ({
-    ...part,
-    file: resolve(base, part.file),
-  })
+  const at = <T extends object>(part: T): T =>
+    'file' in part && typeof part.file === 'string' ? { ...part, file: resolve(base, part.file) } : part
   const ofAuthorization = (part: AuthorizationConfig) => ({ ...part, records: at(part.records) })
   const engines = Object.entries(config.engines).map(([name, part]) => [
     name,

@@ -20,6 +20,7 @@ import { checkHazards } from './policy/hazards.ts'
 import { readJson } from './policy/json.ts'
 import { checkMedia } from './policy/media.ts'
 import { checkMultipart } from './policy/multipart.ts'
+import type { Verdict } from './policy/authorize.ts'
 import type { Restriction, RowsVerdict } from './policy/permit.ts'
 import { checkRules, checkShape } from './policy/validate.ts'
 import { answerableOf, sendRefusal } from './replies.ts'
@@ -157,7 +158,7 @@ function readBody(parts: Parts): Stepped {
       body: isJson ? readJson(bytes) : undefined,
     })
     request.asked = asked
-    guard(parts, engine.validation, request, () => {
+    void guard(parts, engine.validation, request, () => {
       if (bytes !== null && !isJson)
         checkMultipart(bytes, request.headers['content-type'] ?? '', engine.opened)
       checkHazards(operation, asked, engine.opened)
@@ -173,26 +174,22 @@ function permit(parts: Parts): Stepped {
     request.stage = 'permit'
     const { engine, asked, permit: permitted } = matchOf(request)
     if (engine.authorization === 'off') return done()
-    const conclude = (verdict: Awaited<ReturnType<typeof permitted.before>>): void =>
-      guard(parts, engine.authorization, request, () => {
-        if (!verdict.permitted) throw verdict.refusal
-        const selected = permitted.selects(asked)
-        if (!selected.permitted) throw selected.refusal
-        const rows = restrictionOf(permitted.rows?.(asked, wantsHal(request)))
-        // A report changes nothing: whoever would see fewer rows sees them all.
-        if (engine.authorization === 'enforce') request.rows = rows
-      })
-    const verdict = permitted.before(asked)
-    if (verdict instanceof Promise) {
-      const fail = (error: unknown): void =>
-        guard(parts, engine.authorization, request, () => {
-          throw error
-        })
-      verdict.then(conclude, fail).then(() => done(), done)
-    } else {
-      conclude(verdict)
-      done()
+    const restrict = (verdict: RowsVerdict | undefined): void => {
+      const rows = restrictionOf(verdict)
+      // A report changes nothing: whoever would see fewer rows sees them all.
+      if (engine.authorization === 'enforce') request.rows = rows
     }
+    const conclude = (verdict: Verdict): void | Promise<void> => {
+      if (!verdict.permitted) throw verdict.refusal
+      const rows = permitted.rows?.(asked, wantsHal(request))
+      return rows instanceof Promise ? rows.then(restrict) : restrict(rows)
+    }
+    const settled = guard(parts, engine.authorization, request, () => {
+      const verdict = permitted.before(asked)
+      return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
+    })
+    if (settled instanceof Promise) settled.then(() => done(), done)
+    else done()
   }
 }
 
@@ -211,31 +208,38 @@ function checkLateRules(parts: Parts): Stepped {
   return function checkLateRulesHook(request, _reply, done) {
     request.stage = 'rules'
     const { engine, operation, asked } = matchOf(request)
-    guard(parts, engine.validation, request, () => checkRules(operation, asked))
+    void guard(parts, engine.validation, request, () => checkRules(operation, asked))
     request.stage = 'forward'
     done()
   }
 }
 
 /** Runs a check as its mode says: `report` counts and logs a refusal and lets the request go on. */
-function guard({ metrics, log }: Parts, mode: Mode, request: FastifyRequest, check: () => void): void {
-  if (mode === 'off') return
+function guard(
+  parts: Parts,
+  mode: Mode,
+  request: FastifyRequest,
+  check: () => void | Promise<void>,
+): void | Promise<void> {
+  if (mode === 'off') return undefined
+  if (mode === 'enforce') return check()
   try {
-    check()
+    const checked = check()
+    return checked instanceof Promise
+      ? checked.catch((error: unknown) => report(parts, request, error))
+      : checked
   } catch (error) {
-    if (mode === 'enforce') throw error
-    const { operation, engine } = matchOf(request)
-    const refusal = answerableOf(error)
-    const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
-    metrics.refusal({
-      engine: engine.name,
-      operation: operation.id,
-      stage: `${request.stage}-report`,
-      reason,
-    })
-    log.warn(
-      { requestId: request.id, operation: operation.id, engine: engine.name, would: refusal.message },
-      'would be refused',
-    )
+    return report(parts, request, error)
   }
+}
+
+function report({ metrics, log }: Parts, request: FastifyRequest, error: unknown): void {
+  const { operation, engine } = matchOf(request)
+  const refusal = answerableOf(error)
+  const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
+  metrics.refusal({ engine: engine.name, operation: operation.id, stage: `${request.stage}-report`, reason })
+  log.warn(
+    { requestId: request.id, operation: operation.id, engine: engine.name, would: refusal.message },
+    'would be refused',
+  )
 }

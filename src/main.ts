@@ -31,7 +31,8 @@ export interface Running {
 /** Builds, then listens: what is wrong with the configuration is said before. @throws ConfigError */
 export async function start(config: Config, log: Logger): Promise<Running> {
   let draining = false
-  const { parts, close } = await build({ config, log, version: versionOf(), isDraining: () => draining })
+  const built = await build({ config, log, version: versionOf(), isDraining: () => draining })
+  const { parts, close } = built
   const app = buildGateway(parts)
   registerPassthrough(app, {
     prefixes: config.passthrough,
@@ -48,8 +49,9 @@ export async function start(config: Config, log: Logger): Promise<Running> {
     ...config.admin,
     metrics: parts.metrics,
     log,
-    readiness: () => readinessOf(draining),
+    readiness: () => readinessOf(draining, built.readiness()),
   })
+  await built.start()
   const address = await app.listen(config.listen)
   log.info({ address, admin: admin.address, engines: [...parts.engines.keys()] }, 'listening')
   return {
@@ -68,10 +70,10 @@ export async function start(config: Config, log: Logger): Promise<Running> {
   }
 }
 
-function readinessOf(draining: boolean): Readiness {
+function readinessOf(draining: boolean, { ready, checks }: Readiness): Readiness {
   return {
-    ready: !draining,
-    checks: { configuration: 'ok', records: 'ok', drain: draining ? 'shutting down' : 'ok' },
+    ready: ready && !draining,
+    checks: { configuration: 'ok', ...checks, drain: draining ? 'shutting down' : 'ok' },
   }
 }
 

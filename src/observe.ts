@@ -15,17 +15,20 @@ const CLIENT_CLOSED = 499
 /** 12. Observe: every request is counted when it comes and written down when its answer, or its client, has gone. */
 export function observe(app: FastifyInstance, parts: Parts): void {
   const { metrics, isDraining } = parts
+  const open = new WeakSet<FastifyRequest>()
+  const end = (request: FastifyRequest, reply: FastifyReply): void => {
+    if (open.delete(request)) record(parts, request, reply)
+  }
   app.addHook('onRequest', function begin(request, reply, done) {
+    open.add(request)
     metrics.inFlight(1)
     reply.headers(ownHeadersOf(request, isDraining()))
     // An answer that is cut off never finishes, and onResponse is not called for it.
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished && reply.raw.errored === null) record(parts, request, reply)
-    })
+    reply.raw.once('close', () => end(request, reply))
     done()
   })
-  app.addHook('onResponse', function end(request, reply, done) {
-    record(parts, request, reply)
+  app.addHook('onResponse', function finish(request, reply, done) {
+    end(request, reply)
     done()
   })
 }

@@ -2,7 +2,7 @@ import type { Cache } from './cache/cache.ts'
 import type { Config } from './config.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics/registry.ts'
-import type { Operation } from './operations/table.ts'
+import type { Change, Operation } from './operations/table.ts'
 import type { Authenticator } from './policy/authenticate.ts'
 import type { HazardRule } from './policy/hazards.ts'
 import type { Permit } from './policy/permit.ts'
@@ -16,6 +16,8 @@ export interface EngineParts {
   readonly name: string
   readonly upstream: Upstream
   readonly authenticator: Authenticator
+  /** A write has passed: what it changed of users and records is in force when this resolves. Never rejects. */
+  readonly changed: (changes: readonly Change[]) => Promise<void>
   /** By operationId, one for every row of the table. */
   readonly permits: ReadonlyMap<string, Permit>
   readonly authorization: Mode

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineVerdict, GatewayError, type GatewayCode } from './errors.ts'
 
 const JSON_TYPE = 'application/json'
@@ -28,8 +28,11 @@ function fieldsOf(error: unknown): { readonly code: string; readonly statusCode:
 /** Writes a refusal in the engine's shape. The body is sent as bytes: the framework would add a charset the engine does not. */
 export function sendRefusal(reply: FastifyReply, error: GatewayError | EngineVerdict): FastifyReply {
   reply.code(error.statusCode)
+  // The engine says so on every GET, errors included; its 401 comes from a filter before that.
+  if (reply.request.method === 'GET' && error.statusCode !== 401) reply.header('cache-control', 'no-cache')
   // Whoever waits for a 100 and gets this instead may send the body or not: what follows could not be told apart.
   if (reply.request.headers.expect !== undefined) reply.header('connection', 'close')
+  if (isMarked(reply.request)) reply.header('cache-control', 'no-cache')
   if (error instanceof EngineVerdict) {
     reply.headers(error.headers)
     return error.body === undefined ? reply.send() : reply.send(bytesOf(error.body))
@@ -39,6 +42,12 @@ export function sendRefusal(reply: FastifyReply, error: GatewayError | EngineVer
   // What was not read to its end cannot be followed by another request.
   if (error.statusCode === 413 || error.statusCode === 408) reply.header('connection', 'close')
   return reply.send(bytesOf(error.body))
+}
+
+/** As the engine marks every answer to a GET, errors included; its authentication filter, which stands before that, does not. */
+function isMarked({ method, url, engine, principal }: FastifyRequest): boolean {
+  if (method !== 'GET' || engine === null || principal === null) return false
+  return !(url.split('?', 1)[0] ?? '').endsWith('xml')
 }
 
 function bytesOf(body: unknown): Buffer {

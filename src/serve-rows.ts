@@ -4,7 +4,7 @@ import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import type { RowsForm } from './operations/notation.ts'
 import type { Operation } from './operations/table.ts'
 import { isRecord } from './policy/asked.ts'
-import { joinSpans, spansOf } from './policy/json-rows.ts'
+import { joinRows, spansOf } from './policy/json-rows.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
 import type { Answer } from './proxy/hop.ts'
@@ -18,28 +18,74 @@ export interface Filtering {
 }
 
 /**
- * Answers a query with the rows that the caller may see: reads all of them in one request (between two pages a row could
- * slip through), leaves the others out, and then pages or counts. The engine judges the query: what it refuses, it refuses.
+ * Answers a query with the rows that the caller may see: reads them in order, leaves the others out, and then pages or
+ * counts. The engine judges the query: what it refuses, it refuses. Every row is decided by itself, so a write between
+ * two reads can at most move a row from one page to another, as it can for any client that pages.
  */
 export async function serveRows(exchange: Exchange, filtering: Filtering): Promise<FastifyReply> {
-  const { match, hop, request, reply } = exchange
+  const { match, hop, reply } = exchange
   const form = match.operation.rows?.form ?? 'list'
   if (form === 'groups') return serveGroups(exchange, filtering)
   const paging = pagingOf(match.asked.query)
-  const limit = filtering.keep === null ? 0 : filtering.maxRows + 1
-  const answer = await match.engine.upstream.fetch(
-    paging === null ? hop : { ...hop, method: request.method, path: listPathOf(exchange, form, limit) },
-    MAX_READ_BYTES,
-  )
-  if (answer.status !== 200) return sendAnswer(reply, answer)
-  if (paging === null)
+  if (paging === null) {
+    const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
+    if (answer.status >= 400) return sendAnswer(reply, answer)
     throw new GatewayError('GW_INVALID_QUERY', { message: 'firstResult and maxResults are numbers' })
-  const rows = rowsOf(answer)
-  if (rows.length > filtering.maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const kept =
-    filtering.keep === null ? [] : await filtering.keep(templateOf(match.operation.template, form), rows)
-  const seen = rows.flatMap((_row, index) => (kept[index] === true ? [index] : []))
-  return sendAnswer(reply, answerOf({ form, rows, seen, paging }, answer))
+  }
+  const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
+  const read = await readVisible(exchange, filtering, { form, wanted })
+  if (read.seen === null) return sendAnswer(reply, read.answer)
+  return sendAnswer(
+    reply,
+    answerOf(form, read.seen.slice(paging.first, paging.first + paging.max), read.answer),
+  )
+}
+
+/** One row that the caller sees. */
+interface SeenRow {
+  readonly row: Row
+  readonly bytes: Buffer
+}
+
+interface Reading {
+  /** Null: the engine refused the query, and `answer` says how. */
+  readonly seen: readonly SeenRow[] | null
+  readonly answer: Answer
+}
+
+/** Rows of the first read where the caller wants few; each further read takes twice as many. */
+const FIRST_READ = 100
+
+/** Reads the list until enough visible rows are found, or there are no more. @throws GatewayError beyond the bound */
+export async function readVisible(
+  exchange: Pick<Exchange, 'match' | 'hop'>,
+  { keep, maxRows }: Filtering,
+  { form, wanted }: { readonly form: RowsForm | 'list'; readonly wanted: number },
+): Promise<Reading> {
+  const { match, hop } = exchange
+  const method = hop.method === 'HEAD' ? 'GET' : hop.method
+  const seen: SeenRow[] = []
+  let from = 0
+  let size = keep === null ? 0 : Math.min(maxRows + 1, Math.max(FIRST_READ, wanted))
+  for (;;) {
+    const path = listPathOf(exchange, form, { from, size })
+    const answer = await match.engine.upstream.fetch({ ...hop, method, path }, MAX_READ_BYTES)
+    if (answer.status !== 200) return { seen: null, answer }
+    if (keep === null) return { seen, answer }
+    const rows = rowsOf(answer)
+    const kept = await keep(templateOf(match.operation.template, form), rows)
+    const spans = spansOf(answer.body)
+    for (const [index, row] of rows.entries()) {
+      const span = spans[index]
+      if (kept[index] === true && span !== undefined)
+        seen.push({ row, bytes: answer.body.subarray(span.start, span.end) })
+    }
+    from += rows.length
+    // A list without paging answers all of it, however few were asked for.
+    if (rows.length !== size || seen.length >= wanted) return { seen, answer }
+    if (from > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    size = Math.min(size * 2, maxRows + 1 - from)
+  }
 }
 
 /** What a query answers when it finds nothing. */
@@ -64,15 +110,17 @@ function pagingOf(query: ReadonlyMap<string, string>): Paging | null {
   return { first: Number(first), max: Number(max) }
 }
 
-/** The path that lists the rows, with the caller's query and without the caller's paging. */
-function listPathOf({ match, hop }: Exchange, form: RowsForm | 'list', limit: number): string {
+/** The path that lists the rows, with the caller's query and a paging of our own. */
+function listPathOf(
+  { match, hop }: Pick<Exchange, 'match' | 'hop'>,
+  form: RowsForm | 'list',
+  { from, size }: { readonly from: number; readonly size: number },
+): string {
   const [path = ''] = hop.path.split('?', 1)
-  const query = new URLSearchParams(
-    [...match.asked.query].filter(([name]) => name !== 'firstResult' && name !== 'maxResults'),
-  )
+  const query = new URLSearchParams([...match.asked.query])
   if (form === 'topic names') renameFlags(query)
-  query.set('firstResult', '0')
-  query.set('maxResults', String(limit))
+  query.set('firstResult', String(from))
+  query.set('maxResults', String(size))
   return `${templateOf(path, form)}?${query}`
 }
 
@@ -100,26 +148,16 @@ function rowsOf({ body }: Answer): readonly Row[] {
   throw new GatewayError('GW_ROWS_NOT_EXACT')
 }
 
-interface Seen {
-  readonly form: RowsForm | 'list'
-  readonly rows: readonly Row[]
-  /** Indexes of the rows the caller sees. */
-  readonly seen: readonly number[]
-  readonly paging: Paging
-}
-
-function answerOf({ form, rows, seen, paging }: Seen, answer: Answer): Answer {
+function answerOf(form: RowsForm | 'list', seen: readonly SeenRow[], answer: Answer): Answer {
   if (form === 'count') return { ...answer, body: json({ count: seen.length }) }
   if (form === 'topic names') {
-    const names = new Set(seen.map((index) => rows[index]?.['topicName']))
-    return { ...answer, body: json([...names].sort()) }
+    const names = new Set(seen.map(({ row }) => String(row['topicName'])))
+    return { ...answer, body: json([...names].sort((one, other) => (one < other ? -1 : 1))) }
   }
-  const spans = spansOf(answer.body)
-  const shown = seen.slice(paging.first, paging.first + paging.max).flatMap((index) => spans[index] ?? [])
-  if (form !== 'single') return { ...answer, body: joinSpans(answer.body, shown) }
-  const [only] = shown
+  if (form !== 'single') return { ...answer, body: joinRows(seen.map(({ bytes }) => bytes)) }
+  const [only] = seen
   if (only === undefined) return { status: 204, headers: {}, body: Buffer.alloc(0) }
-  if (shown.length === 1) return { ...answer, body: answer.body.subarray(only.start, only.end) }
+  if (seen.length === 1) return { ...answer, body: only.bytes }
   const body = {
     type: 'InvalidRequestException',
     message: 'Filter does not returns a valid single result',

@@ -4,18 +4,19 @@ import { keyOf } from './cache/key.ts'
 import { cacheStatusOf } from './cache/status.ts'
 import type { Held } from './cache/entry.ts'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
-import { engineNameOf, matchOf, type Match } from './matched.ts'
+import { matchOf, type Match } from './matched.ts'
 import type { EngineParts, Parts } from './parts.ts'
 import { bodyValue } from './policy/asked.ts'
 import type { Restriction } from './policy/permit.ts'
-import { narrowTaskQuery, taskQueryOf } from './policy/task-query.ts'
+import type { Query } from './policy/narrow.ts'
 import type { Answer, Hop } from './proxy/hop.ts'
 import { upstreamHeaders } from './proxy/headers.ts'
-import { rewriteLinks } from './proxy/links.ts'
 import { ownHeadersOf } from './observe.ts'
 import { sendAnswer } from './replies.ts'
 import { createPathOf, type PathOf } from './routes.ts'
+import { hasOtherLinks, withClientLinks } from './serve-links.ts'
 import { emptyAnswerOf, serveRows } from './serve-rows.ts'
+import { resolveSelectors } from './serve-selects.ts'
 
 /** Beyond the time an engine may hold a long poll, for its answer to arrive. */
 const LONG_POLL_MARGIN_MS = 5000
@@ -26,22 +27,36 @@ export function createServe(parts: Parts): RouteHandlerMethod {
   return function serve(request, reply) {
     const match = matchOf(request)
     const pathOf = paths.get(match.operation.template)
-    if (match.operation.answer === 'engine-names') return sendAnswer(reply, engineNames(parts))
+    if (match.operation.answer === 'engine-names') return sendAnswer(reply, jsonAnswer(namesOf(parts)))
+    if (match.operation.answer === 'authorization-check') return serveCheck(match, reply)
     const hop = hopOf(match, request, pathOf)
-    // 9. Do we hold it? Only what every caller who came this far may see.
+    if (hop === null) return sendAnswer(reply, emptyAnswerOf(match.operation))
     const exchange = { parts, match, hop, request, reply }
-    if (request.rows !== null && request.rows.rows !== 'narrowed') return serveSome(exchange, request.rows)
-    if (match.operation.cache !== undefined && hop.method === 'GET') return serveHeld(exchange)
-    // 10. Ask the engine; what nobody here has to look at streams through.
-    return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
+    if (match.operation.selects !== undefined && hop.body !== null) return serveSelected(exchange)
+    return serveHop(exchange)
   }
 }
 
+function serveHop(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
+  const { match, hop, request } = exchange
+  if (request.rows !== null && request.rows.rows !== 'narrowed') return serveSome(exchange, request.rows)
+  // 9. Do we hold it? Only what every caller who came this far may see.
+  if (match.operation.cache !== undefined && hop.method === 'GET') return serveHeld(exchange)
+  // 10. Ask the engine; what nobody here has to look at streams through.
+  return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
+}
+
+/** The queries in the body become the ids of what the caller sees of them. */
+async function serveSelected(exchange: Exchange): Promise<FastifyReply> {
+  return serveHop({ ...exchange, hop: { ...exchange.hop, body: await resolveSelectors(exchange) } })
+}
+
+/** Null: the caller sees nothing of what is asked for. */
 function hopOf(
   { engine, operation, asked }: Match,
   request: FastifyRequest,
   pathOf: PathOf | undefined,
-): Hop {
+): Hop | null {
   const mark = request.url.indexOf('?')
   const query = mark < 0 ? '' : request.url.slice(mark)
   const { longPoll, retry } = operation
@@ -49,34 +64,15 @@ function hopOf(
   headers['x-request-id'] = request.id
   const path = pathOf?.(asked.params) ?? ''
   const hop: Hop = { method: request.method, path: path + query, headers, body: request.bytes, retry }
-  if (request.rows?.rows === 'narrowed')
-    return narrowedHop(hop, { path, visible: request.rows.visible, query: asked.query })
   const holdMs = longPoll === true ? Number(bodyValue(asked.body, 'asyncResponseTimeout')) : 0
-  return holdMs > 0 ? { ...hop, headersMs: holdMs + LONG_POLL_MARGIN_MS } : hop
+  const held = holdMs > 0 ? { ...hop, headersMs: holdMs + LONG_POLL_MARGIN_MS } : hop
+  return request.rows?.rows === 'narrowed' ? narrowedHop(held, request.rows.narrow(held, asked.query)) : held
 }
 
-/** The caller's query with the part it may see; a GET becomes the POST that asks the same. */
-function narrowedHop(
-  hop: Hop,
-  {
-    path,
-    visible,
-    query,
-  }: {
-    readonly path: string
-    readonly visible: Parameters<typeof narrowTaskQuery>[1]
-    readonly query: ReadonlyMap<string, string>
-  },
-): Hop {
-  if (hop.method === 'POST') return { ...hop, body: narrowTaskQuery(hop.body ?? Buffer.alloc(0), visible) }
-  const { body, paging } = taskQueryOf(query)
-  return {
-    ...hop,
-    method: 'POST',
-    path: path + paging,
-    headers: { ...hop.headers, 'content-type': 'application/json' },
-    body: narrowTaskQuery(body, visible),
-  }
+function narrowedHop(hop: Hop, query: Query | null): Hop | null {
+  return query === null
+    ? null
+    : { ...hop, ...query, headers: { ...hop.headers, 'content-type': 'application/json' } }
 }
 
 /** A query of which the caller sees nothing, or the rows that the records name. */
@@ -130,31 +126,54 @@ function tagsOf({ name }: EngineParts, tags: readonly string[]): readonly string
 }
 
 /** An answer with something to check, to evict or to write anew, or a query that was asked in another form. */
-function isLookedAt({ match: { engine, operation, permit }, request }: Exchange): boolean {
-  const isAnotherForm = request.rows !== null && request.method === 'GET'
-  const hasOtherLinks = operation.links === true && engine.remotePrefix !== prefixOf(request)
-  return isAnotherForm || hasOtherLinks || operation.evicts !== undefined || permit.after !== null
+function isLookedAt(exchange: Exchange): boolean {
+  const { operation, permit } = exchange.match
+  const isAnotherForm = exchange.request.rows !== null && exchange.request.method === 'GET'
+  return (
+    isAnotherForm ||
+    hasOtherLinks(exchange) ||
+    operation.evicts !== undefined ||
+    operation.changes !== undefined ||
+    permit.after !== null ||
+    permit.keepOffers !== null
+  )
 }
 
 async function serveRead(exchange: Exchange): Promise<FastifyReply> {
-  const { parts, match, hop, request, reply } = exchange
-  const { engine, operation, permit, asked } = match
-  const answer = await fetchAnswer(exchange)
+  const { match, reply } = exchange
+  const { engine, permit, asked } = match
+  const answer = await fetchAnswer(exchange).catch((error: unknown) => {
+    // It may have taken effect all the same.
+    void settle(exchange)
+    throw error
+  })
   const isDone = answer.status >= 200 && answer.status < 300
-  // 11. What has changed is no longer held, here or at any replica, before the caller hears of it.
-  if (isDone && operation.evicts !== undefined) await parts.cache.evict(tagsOf(engine, operation.evicts))
+  if (isDone) await settle(exchange)
   if (isDone && permit.after !== null && engine.authorization === 'enforce') {
     const verdict = permit.after(asked, createdId(answer))
     if (!verdict.permitted) throw verdict.refusal
   }
-  if (operation.links !== true) return sendAnswer(reply, answer)
-  const host = hop.headers['host'] ?? request.host
-  const body = rewriteLinks(
-    answer.body,
-    `http://${host}${engine.remotePrefix}`,
-    `http://${request.host}${prefixOf(request)}`,
-  )
-  return sendAnswer(reply, { ...answer, body })
+  return sendAnswer(reply, shownAnswer(exchange, answer))
+}
+
+/** 11. What has changed is no longer held or believed, here or at any replica, before the caller hears of it. */
+async function settle({ parts, match: { engine, operation } }: Exchange): Promise<void> {
+  const { evicts, changes } = operation
+  if (evicts !== undefined) await parts.cache.evict(tagsOf(engine, evicts))
+  if (changes !== undefined) await engine.changed(changes)
+}
+
+/** The answer with the address that the client used, without links to what it may not do, and with a GET's own headers. */
+function shownAnswer(exchange: Exchange, answer: Answer): Answer {
+  const { match, hop, request } = exchange
+  const { engine, operation, permit, asked } = match
+  // The engine says so on every GET; this one was asked as a POST.
+  const headers =
+    hop.method === request.method ? answer.headers : { 'cache-control': 'no-cache', ...answer.headers }
+  if (operation.links !== true) return { ...answer, headers }
+  const body = withClientLinks(exchange, answer.body)
+  const mayOffer = permit.keepOffers !== null && engine.authorization === 'enforce' && answer.status === 200
+  return { ...answer, headers, body: mayOffer ? permit.keepOffers(body, asked) : body }
 }
 
 /**
@@ -196,14 +215,16 @@ async function serveRelayed({
   return reply
 }
 
-function prefixOf(request: FastifyRequest): string {
-  const { named, operation } = request.routeOptions.config
-  const template = request.routeOptions.url ?? ''
-  const prefix = template.slice(0, template.length - (operation?.template.length ?? 0))
-  return named === true ? prefix.replace(':engineName', engineNameOf(request)) : prefix
+async function serveCheck({ permit, asked }: Match, reply: FastifyReply): Promise<FastifyReply> {
+  return sendAnswer(reply, jsonAnswer(await permit.answerCheck(asked)))
 }
 
-function engineNames({ engines }: Parts): Answer {
-  const body = Buffer.from(JSON.stringify([...engines.keys()].map((name) => ({ name }))))
-  return { status: 200, headers: { 'cache-control': 'no-cache', 'content-type': 'application/json' }, body }
+function namesOf({ engines }: Parts): unknown {
+  return [...engines.keys()].map((name) => ({ name }))
+}
+
+/** As the engine answers a GET. */
+function jsonAnswer(value: unknown): Answer {
+  const headers = { 'cache-control': 'no-cache', 'content-type': 'application/json' }
+  return { status: 200, headers, body: Buffer.from(JSON.stringify(value)) }
 }

@@ -15,23 +15,31 @@ export interface Access {
   readonly error: string | null
 }
 
-export type AccessRecord = Readonly<Record<string, string | number>>
+/** Members as `JSON.stringify` wants them: what says nothing is undefined, and so left out. */
+export type AccessRecord = Readonly<Record<keyof Access, string | number | undefined>>
 
 /** A longer value is the caller's making: a user name, a method. */
 const MAX_CHARS = 256
 
-/** The access line's members; those that say nothing are left out. */
+/** The access line's members. Always the same ones in the same order: that halves the cost of the line. */
 export function accessRecordOf(access: Access): AccessRecord {
-  const record: Record<string, string | number> = {}
-  for (const [name, value] of Object.entries(access)) {
-    if (value === null || value === '') continue
-    record[name] = typeof value === 'string' ? bounded(value) : value
+  return {
+    requestId: bounded(access.requestId),
+    operation: bounded(access.operation),
+    engine: bounded(access.engine),
+    method: bounded(access.method),
+    status: access.status,
+    durationMs: Math.round(access.durationMs * 1000) / 1000,
+    user: bounded(access.user),
+    node: bounded(access.node),
+    cache: bounded(access.cache),
+    bytes: access.bytes,
+    error: bounded(access.error),
   }
-  record['durationMs'] = Math.round(access.durationMs * 1000) / 1000
-  return record
 }
 
-function bounded(value: string): string {
+function bounded(value: string | null): string | undefined {
+  if (value === null || value === '') return undefined
   if (value.length <= MAX_CHARS) return value
   // Not between the two halves of a character.
   return `${value.slice(0, MAX_CHARS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`

@@ -13,9 +13,16 @@ export interface Metrics {
   readonly refusal: (refusal: RefusalLabels) => void
   /** A value that is read at each scrape. */
   readonly gauge: (name: `gateway_${string}`, help: string, read: () => number) => void
+  /** Values that are read at each scrape; null: there is none now. */
+  readonly gauges: AddGauges
   readonly contentType: string
   readonly text: () => Promise<string>
 }
+
+export type AddGauges = <L extends string>(
+  naming: { readonly name: `gateway_${string}`; readonly help: string; readonly labels: readonly L[] },
+  read: () => readonly { readonly labels: Readonly<Record<L, string>>; readonly value: number | null }[],
+) => void
 
 export interface RequestLabels {
   /** operationId, or `''` for a request that matched none. */
@@ -57,6 +64,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     ...events,
     attempt: attempts,
     gauge,
+    gauges: createAddGauges(registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   }
@@ -151,6 +159,18 @@ function addGauge(
 ): void {
   const gauge: Gauge = new Gauge({ ...naming, registers: [], collect: () => gauge.set(read()) })
   registry.registerMetric(gauge)
+}
+
+function createAddGauges(registry: Registry): AddGauges {
+  return function addGauges({ name, help, labels }, read) {
+    const collect = () => {
+      gauge.reset()
+      for (const { labels: of, value } of read())
+        if (value !== null) gauge.labels(...labels.map((label) => of[label])).set(value)
+    }
+    const gauge: Gauge = new Gauge({ name, help, labelNames: labels, registers: [], collect })
+    registry.registerMetric(gauge)
+  }
 }
 
 // Not every number is a status; a reply of 1000 kinds of them would be 1000 series.

@@ -13,6 +13,7 @@ export const authorization = {
     checks: [],
     retry: 'always',
     links: true,
+    offers: { create: 'AUTHORIZATION.CREATE' },
   },
   getAuthorization: {
     route: 'GET /authorization/:id',
@@ -27,6 +28,7 @@ export const authorization = {
       { anyOf: ['AUTHORIZATION.UPDATE path:id'], denied: 403 },
     ],
     absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
+    changes: ['records'],
   },
   deleteAuthorization: {
     route: 'DELETE /authorization/:id',
@@ -35,12 +37,14 @@ export const authorization = {
       { anyOf: ['AUTHORIZATION.DELETE path:id'], denied: 403 },
     ],
     absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
+    changes: ['records'],
   },
   availableOperationsAuthorizationInstance: {
     route: 'OPTIONS /authorization/:id',
     checks: [],
     retry: 'always',
     links: true,
+    offers: { delete: 'AUTHORIZATION.DELETE path:id', update: 'AUTHORIZATION.UPDATE path:id' },
   },
   isUserAuthorized: {
     route: 'GET /authorization/check',
@@ -62,5 +66,6 @@ export const authorization = {
       { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true },
     ],
     absent: '404 InvalidRequestException: Authorization with id {created} does not exist.',
+    changes: ['records'],
   },
 } as const satisfies Rowset

@@ -8,7 +8,6 @@ export const condition = {
       { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'conditionalStarts', denied: 403 },
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.key'], each: 'conditionalStarts', denied: 403 },
     ],
-    selects: { anyOf: ['PROCESS_DEFINITION.READ row:key'] },
     absent: "400 NotFoundException 0: no deployed process definition found with id '{processDefinitionId}': processDefinition is null",
   },
 } as const satisfies Rowset

@@ -174,10 +174,20 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
       ], each: 'externalTasks', denied: 403 },
     ],
+    selects: {
+      processInstanceQuery: 'processInstanceIds',
+      historicProcessInstanceQuery: 'processInstanceIds',
+      externalTaskQuery: 'externalTaskIds',
+    },
   },
   setExternalTaskRetriesAsyncOperation: {
     route: 'POST /external-task/retries-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_EXTERNAL_TASK_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+    selects: {
+      processInstanceQuery: 'processInstanceIds',
+      historicProcessInstanceQuery: 'processInstanceIds',
+      externalTaskQuery: 'externalTaskIds',
+    },
   },
   getTopicNames: {
     route: 'GET /external-task/topic-names',

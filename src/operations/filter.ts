@@ -13,6 +13,7 @@ export const filter = {
     checks: [],
     retry: 'always',
     links: true,
+    offers: { create: 'FILTER.CREATE' },
   },
   getSingleFilter: {
     route: 'GET /filter/:id',
@@ -36,6 +37,14 @@ export const filter = {
     checks: [],
     retry: 'always',
     links: true,
+    offers: {
+      self: 'FILTER.READ path:id',
+      singleResult: 'FILTER.READ path:id',
+      list: 'FILTER.READ path:id',
+      count: 'FILTER.READ path:id',
+      delete: 'FILTER.DELETE path:id',
+      update: 'FILTER.UPDATE path:id',
+    },
   },
   executeFilterCount: {
     route: 'GET /filter/:id/count',

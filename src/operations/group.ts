@@ -19,6 +19,7 @@ export const group = {
     checks: [],
     retry: 'always',
     links: true,
+    offers: { create: 'GROUP.CREATE' },
   },
   getGroup: {
     route: 'GET /group/:id',
@@ -40,18 +41,21 @@ export const group = {
       { anyOf: ['GROUP.DELETE path:id'], denied: 403 },
       { anyOf: ['GROUP.READ path:id'], denied: 403 },
     ],
+    changes: ['records', 'identity'],
   },
   availableGroupInstanceOperations: {
     route: 'OPTIONS /group/:id',
     checks: [],
     retry: 'always',
     links: true,
+    offers: { delete: 'GROUP.DELETE path:id', update: 'GROUP.UPDATE path:id' },
   },
   availableGroupMembersOperations: {
     route: 'OPTIONS /group/:id/members',
     checks: [],
     retry: 'always',
     links: true,
+    offers: { create: 'GROUP_MEMBERSHIP.CREATE path:id', delete: 'GROUP_MEMBERSHIP.DELETE path:id' },
   },
   createGroupMember: {
     route: 'PUT /group/:id/members/:userId',
@@ -60,10 +64,12 @@ export const group = {
       { anyOf: ['USER.READ path:userId'], denied: 403 },
       { anyOf: ['GROUP.READ path:id'], denied: 403 },
     ],
+    changes: ['identity'],
   },
   deleteGroupMember: {
     route: 'DELETE /group/:id/members/:userId',
     checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+    changes: ['identity'],
   },
   getGroupCount: {
     route: 'GET /group/count',
@@ -80,5 +86,6 @@ export const group = {
   createGroup: {
     route: 'POST /group/create',
     checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
+    changes: ['records'],
   },
 } as const satisfies Rowset

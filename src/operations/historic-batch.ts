@@ -40,6 +40,6 @@ export const historicBatch = {
       { anyOf: ['BATCH.READ_HISTORY each.id'], each: 'body:historicBatchIds[]', denied: 400 },
       { anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 },
     ],
-    selects: { anyOf: ['BATCH.READ_HISTORY row:id'] },
+    selects: { historicBatchQuery: 'historicBatchIds' },
   },
 } as const satisfies Rowset

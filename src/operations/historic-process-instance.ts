@@ -78,12 +78,7 @@ export const historicProcessInstance = {
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_DELETE_FINISHED_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
     ],
-    selects: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
-      ],
-    },
+    selects: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
   },
   getHistoricProcessInstanceDurationReport: {
     route: 'GET /history/process-instance/report',
@@ -101,11 +96,6 @@ export const historicProcessInstance = {
   setRemovalTimeAsync: {
     route: 'POST /history/process-instance/set-removal-time',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
-    selects: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
-      ],
-    },
+    selects: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
   },
 } as const satisfies Rowset

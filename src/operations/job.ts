@@ -153,13 +153,7 @@ export const job = {
   setJobRetriesAsyncOperation: {
     route: 'POST /job/retries',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
-    selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-      exempt: 'no definition',
-    },
+    selects: { jobQuery: 'jobIds' },
   },
   updateSuspensionStateBy: {
     route: 'PUT /job/suspended',

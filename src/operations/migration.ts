@@ -17,12 +17,7 @@ export const migration = {
         'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
       ], denied: 403 },
     ],
-    selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-    },
+    selects: { processInstanceQuery: 'processInstanceIds' },
   },
   executeMigrationPlanAsync: {
     route: 'POST /migration/executeAsync',
@@ -40,12 +35,7 @@ export const migration = {
         'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
       ], denied: 403 },
     ],
-    selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-    },
+    selects: { processInstanceQuery: 'processInstanceIds' },
   },
   generateMigrationPlan: {
     route: 'POST /migration/generate',

@@ -14,21 +14,11 @@ export const modification = {
         'PROCESS_DEFINITION.DELETE_INSTANCE each.processDefinitionKey',
       ], when: 'nothing is left active', each: 'processInstances', denied: 403 },
     ],
-    selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-    },
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
   executeModificationAsync: {
     route: 'POST /modification/executeAsync',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
-    selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-    },
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
 } as const satisfies Rowset

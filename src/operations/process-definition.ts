@@ -57,23 +57,13 @@ export const processDefinition = {
       { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'restartedInstances', denied: 403 },
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], each: 'restartedInstances', denied: 403 },
     ],
-    selects: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
-      ],
-    },
     absent: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
+    selects: { historicProcessInstanceQuery: 'processInstanceIds' },
   },
   restartProcessInstanceAsyncOperation: {
     route: 'POST /process-definition/:id/restart-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_RESTART_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
-    selects: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
-      ],
-    },
+    selects: { historicProcessInstanceQuery: 'processInstanceIds' },
   },
   startProcessInstance: {
     route: 'POST /process-definition/:id/start',

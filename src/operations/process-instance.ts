@@ -209,54 +209,37 @@ export const processInstance = {
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
     ],
-    selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-    },
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
   deleteAsyncHistoricQueryBased: {
     route: 'POST /process-instance/delete-historic-query-based',
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
     ],
-    selects: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
-      ],
-    },
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
   setRetriesByProcess: {
     route: 'POST /process-instance/job-retries',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
+      processInstanceQuery: 'processInstances',
+      historicProcessInstanceQuery: 'processInstances',
+      jobQuery: 'jobIds',
     },
   },
   setRetriesByProcessHistoricQueryBased: {
     route: 'POST /process-instance/job-retries-historic-query-based',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     selects: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
-      ],
+      processInstanceQuery: 'processInstances',
+      historicProcessInstanceQuery: 'processInstances',
+      jobQuery: 'jobIds',
     },
   },
   correlateMessageAsyncOperation: {
     route: 'POST /process-instance/message-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_CORRELATE_MESSAGE', 'BATCH.CREATE'], denied: 403 }],
-    selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-    },
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
   updateSuspensionState: {
     route: 'PUT /process-instance/suspended',
@@ -280,34 +263,19 @@ export const processInstance = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
       ], when: 'body:processDefinitionKey given', denied: 403 },
     ],
-    selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-    },
     absent: '204',
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
   updateSuspensionStateAsyncOperation: {
     route: 'POST /process-instance/suspended-async',
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_UPDATE_PROCESS_INSTANCES_SUSPEND', 'BATCH.CREATE'], denied: 403 },
     ],
-    selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-    },
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
   setVariablesAsyncOperation: {
     route: 'POST /process-instance/variables-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_VARIABLES', 'BATCH.CREATE'], denied: 403 }],
-    selects: {
-      anyOf: [
-        'PROCESS_INSTANCE.READ row:processInstanceId',
-        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
-      ],
-    },
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
 } as const satisfies Rowset

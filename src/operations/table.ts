@@ -1,4 +1,4 @@
-import type { Absent, Check, Rows } from './notation.ts'
+import type { Absent, Atom, Check, Rows } from './notation.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
@@ -24,6 +24,18 @@ export type QueryName =
   | 'TaskQuery'
   | 'TopicNamesQuery'
 
+/** A query inside a body: it selects only what the caller may see. */
+export type Selector =
+  | 'externalTaskQuery'
+  | 'historicBatchQuery'
+  | 'historicDecisionInstanceQuery'
+  | 'historicProcessInstanceQuery'
+  | 'jobQuery'
+  | 'processInstanceQuery'
+
+/** Authorization records; users, their passwords, groups and tenants; what the engine holds against a user. */
+export type Change = 'records' | 'identity' | 'lockouts'
+
 /** One row of the table: what the gateway knows of one operation. A column left out takes the cautious value. */
 export interface Row {
   readonly route: `${Method} /${string}`
@@ -31,14 +43,16 @@ export interface Row {
   readonly checks: readonly Check[]
   /** The answer is a list or count of rows that the caller's records restrict. */
   readonly rows?: Rows
-  /** The body may hold a query that selects only rows visible to the caller. */
-  readonly selects?: Rows
+  /** Members of the body that select by a query, and the member that takes the ids of what they select. */
+  readonly selects?: { readonly [Q in Selector]?: string }
   /** `always`: a pure read, safe to repeat even after bytes were sent. Else it is repeated only if nothing was sent. */
   readonly retry?: 'always'
   /** Shared by all who pass the checks; `tags` name what evicts it. */
   readonly cache?: { readonly seconds: number; readonly tags: readonly string[] }
   /** Tags of held answers that a success of this operation makes stale. */
   readonly evicts?: readonly string[]
+  /** What a success of this operation changes of all that decisions are made by. */
+  readonly changes?: readonly Change[]
   readonly body?: BodyName
   readonly query?: QueryName
   /** The body is `multipart/form-data` instead of JSON. */
@@ -47,6 +61,8 @@ export interface Row {
   readonly longPoll?: true
   /** The answer holds absolute `links[].href` made from the Host the engine saw. */
   readonly links?: true
+  /** Links by their `rel` that are offered only to whom this is granted. */
+  readonly offers?: Readonly<Record<string, Atom>>
   /** The body, query string or stored query is a task query: `*Expression` members are code. */
   readonly expressions?: 'refused'
   /** What the engine answers where the path's entity is missing. */

@@ -13,6 +13,7 @@ export const tenant = {
     checks: [],
     retry: 'always',
     links: true,
+    offers: { create: 'TENANT.CREATE' },
   },
   getTenant: {
     route: 'GET /tenant/:id',
@@ -34,18 +35,21 @@ export const tenant = {
       { anyOf: ['TENANT.DELETE path:id'], denied: 403 },
       { anyOf: ['TENANT.READ path:id'], denied: 403 },
     ],
+    changes: ['records', 'identity'],
   },
   availableTenantInstanceOperations: {
     route: 'OPTIONS /tenant/:id',
     checks: [],
     retry: 'always',
     links: true,
+    offers: { delete: 'TENANT.DELETE path:id', update: 'TENANT.UPDATE path:id' },
   },
   availableTenantGroupMembersOperations: {
     route: 'OPTIONS /tenant/:id/group-members',
     checks: [],
     retry: 'always',
     links: true,
+    offers: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
   },
   createGroupMembership: {
     route: 'PUT /tenant/:id/group-members/:groupId',
@@ -54,16 +58,19 @@ export const tenant = {
       { anyOf: ['TENANT.READ path:id'], denied: 403 },
       { anyOf: ['GROUP.READ path:groupId'], denied: 403 },
     ],
+    changes: ['records', 'identity'],
   },
   deleteGroupMembership: {
     route: 'DELETE /tenant/:id/group-members/:groupId',
     checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+    changes: ['records', 'identity'],
   },
   availableTenantUserMembersOperations: {
     route: 'OPTIONS /tenant/:id/user-members',
     checks: [],
     retry: 'always',
     links: true,
+    offers: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
   },
   createUserMembership: {
     route: 'PUT /tenant/:id/user-members/:userId',
@@ -72,10 +79,12 @@ export const tenant = {
       { anyOf: ['TENANT.READ path:id'], denied: 403 },
       { anyOf: ['USER.READ path:userId'], denied: 403 },
     ],
+    changes: ['records', 'identity'],
   },
   deleteUserMembership: {
     route: 'DELETE /tenant/:id/user-members/:userId',
     checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+    changes: ['records', 'identity'],
   },
   getTenantCount: {
     route: 'GET /tenant/count',
@@ -86,5 +95,6 @@ export const tenant = {
   createTenant: {
     route: 'POST /tenant/create',
     checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
+    changes: ['records'],
   },
 } as const satisfies Rowset

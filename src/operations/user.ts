@@ -13,6 +13,7 @@ export const user = {
     checks: [],
     retry: 'always',
     links: true,
+    offers: { create: 'USER.CREATE' },
   },
   deleteUser: {
     route: 'DELETE /user/:id',
@@ -20,12 +21,14 @@ export const user = {
       { anyOf: ['USER.DELETE path:id'], denied: 403 },
       { anyOf: ['USER.READ path:id'], denied: 403 },
     ],
+    changes: ['records', 'identity'],
   },
   availableUserOperations: {
     route: 'OPTIONS /user/:id',
     checks: [],
     retry: 'always',
     links: true,
+    offers: { delete: 'USER.DELETE path:id', update: 'USER.UPDATE path:id' },
   },
   updateCredentials: {
     route: 'PUT /user/:id/credentials',
@@ -35,6 +38,7 @@ export const user = {
       { anyOf: ['USER.UPDATE path:id'], denied: 403 },
     ],
     absent: '404 InvalidRequestException: User with id {id} does not exist',
+    changes: ['identity'],
   },
   getUserProfile: {
     route: 'GET /user/:id/profile',
@@ -56,6 +60,7 @@ export const user = {
       { admin: true, denied: 403 },
       { anyOf: ['USER.READ path:id'], denied: 403 },
     ],
+    changes: ['lockouts'],
   },
   getUserCount: {
     route: 'GET /user/count',
@@ -66,5 +71,6 @@ export const user = {
   createUser: {
     route: 'POST /user/create',
     checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
+    changes: ['records', 'identity'],
   },
 } as const satisfies Rowset

@@ -33,24 +33,29 @@ export function readBasic(header: string | undefined): BasicCredential | null {
 }
 
 export interface CredentialMemoryOptions {
-  /** How long a verified credential needs no hash again; default 5,000 ms. 0 hashes on every request. */
+  /** How long a verified credential needs no verification again; default 5,000 ms. 0 verifies on every request. */
   readonly ttlMs?: number
-  /** Credentials held; default 10,000, the oldest goes first. */
+  /** How long a wrong credential is refused without another look; default 5,000 ms. */
+  readonly failureTtlMs?: number
+  /** Right and wrong credentials held, each; default 10,000, the oldest goes first. */
   readonly maxRemembered?: number
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
 }
 
 /**
- * Credentials that proved right. Only successes are kept, under an HMAC with a key of this process, so nothing here
- * can be turned into a password; `users` is the source they were verified against, and another source voids them.
+ * Credentials that proved right, and for a moment those that proved wrong. They are kept under an HMAC with a key of this
+ * process, so nothing here can be turned into a password; `users` is the source they were verified against, and another
+ * source voids them.
  */
 export interface CredentialMemory {
   readonly keyOf: (decoded: Buffer) => string
   readonly recall: (key: string, users: object) => Principal | null
+  /** Wrong a moment ago: asking again would tell nothing new, and an engine would count it. */
+  readonly failedLately: (key: string, users: object) => boolean
   /** Right at some time, however long ago: whoever presents it is not guessing. */
   readonly wasVerified: (key: string) => boolean
-  /** Runs `verify` once for all who ask while it runs; remembers a principal, forgets the key on null. */
+  /** Runs `verify` once for all who ask while it runs; remembers what it found. */
   readonly verifyOnce: (
     key: string,
     users: object,
@@ -59,7 +64,8 @@ export interface CredentialMemory {
 }
 
 interface Remembered {
-  readonly principal: Principal
+  /** Null: the credential was wrong. */
+  readonly principal: Principal | null
   readonly users: object
   readonly until: number
 }
@@ -70,33 +76,31 @@ interface Flight {
 }
 
 export function createCredentialMemory(options: CredentialMemoryOptions = {}): CredentialMemory {
-  const { ttlMs = 5_000, maxRemembered = 10_000, now = () => performance.now() } = options
+  const { ttlMs = 5_000, failureTtlMs = 5_000, maxRemembered = 10_000 } = options
+  const { now = () => performance.now() } = options
   const secret = createSecretKey(randomBytes(32)) // a key object: 1.5 µs an HMAC, where a buffer costs 11
-  const remembered = new Map<string, Remembered>()
-  const flights = new Map<string, Flight>() // bounded by the places and the queue of the hashes
+  const right = new Map<string, Remembered>()
+  const wrong = new Map<string, Remembered>()
+  const flights = new Map<string, Flight>() // bounded by the places and the queue of the hashes, or of the hops
 
-  function remember(key: string, entry: Remembered | null): void {
-    remembered.delete(key)
-    if (entry === null) return
-    remembered.set(key, entry)
-    if (remembered.size <= maxRemembered) return
-    const [oldest] = remembered.keys()
-    if (oldest !== undefined) remembered.delete(oldest)
+  function recall(from: typeof right, key: string, users: object): Remembered | null {
+    const entry = from.get(key)
+    return entry !== undefined && entry.users === users && now() < entry.until ? entry : null
   }
 
   async function verifyAndRemember(key: string, users: object, verify: () => Promise<Principal | null>) {
     const principal = await verify()
-    remember(key, principal && { principal, users, until: now() + ttlMs })
+    const [at, other, ms] = principal === null ? [wrong, right, failureTtlMs] : [right, wrong, ttlMs]
+    other.delete(key)
+    remember(at, maxRemembered, key, { principal, users, until: now() + ms })
     return principal
   }
 
   return {
     keyOf: (decoded) => createHmac('sha256', secret).update(decoded).digest('base64'),
-    recall: (key, users) => {
-      const entry = remembered.get(key)
-      return entry !== undefined && entry.users === users && now() < entry.until ? entry.principal : null
-    },
-    wasVerified: (key) => remembered.has(key),
+    recall: (key, users) => recall(right, key, users)?.principal ?? null,
+    failedLately: (key, users) => recall(wrong, key, users) !== null,
+    wasVerified: (key) => right.has(key),
     verifyOnce: (key, users, verify) => {
       const running = flights.get(key)
       if (running?.users === users) return running.result
@@ -107,6 +111,14 @@ export function createCredentialMemory(options: CredentialMemoryOptions = {}): C
       return result
     },
   }
+}
+
+function remember(at: Map<string, Remembered>, max: number, key: string, entry: Remembered): void {
+  at.delete(key)
+  at.set(key, entry)
+  if (at.size <= max) return
+  const [oldest] = at.keys()
+  if (oldest !== undefined) at.delete(oldest)
 }
 
 function textOf(bytes: Buffer): string | null {

@@ -43,13 +43,8 @@ function endOfString(json: Buffer, opening: number): number {
   return json.length
 }
 
-/** A JSON array of these elements of another one. */
-export function joinSpans(json: Buffer, spans: readonly Span[]): Buffer {
-  const pieces: Buffer[] = [Buffer.from('[')]
-  for (const [index, { start, end }] of spans.entries()) {
-    if (index > 0) pieces.push(Buffer.from(','))
-    pieces.push(json.subarray(start, end))
-  }
-  pieces.push(Buffer.from(']'))
-  return Buffer.concat(pieces)
+/** A JSON array of rows that are JSON already. */
+export function joinRows(rows: readonly Buffer[]): Buffer {
+  const pieces = rows.flatMap((row, index) => (index === 0 ? [row] : [Buffer.from(','), row]))
+  return Buffer.concat([Buffer.from('['), ...pieces, Buffer.from(']')])
 }

@@ -5,7 +5,8 @@ import type { Operation } from '../operations/table.ts'
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'OPTIONS'])
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
 const TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*((?:;.*)?)$`, 's')
-const PARAMETERS = new RegExp(`^(?:\\s*;\\s*(?:${TOKEN}\\s*=\\s*(?:${TOKEN}|"[^"\\\\]*"))?)*\\s*$`)
+/** Blanks have one place each: where they had two, a long header would take for ever. */
+const PARAMETERS = new RegExp(`^(?:;\\s*(?:${TOKEN}\\s*=\\s*(?:${TOKEN}|"[^"\\\\]*")\\s*)?)*$`)
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/gi
 
 /**

@@ -12,6 +12,8 @@ const FILE_NAME = /filename\s*=/gi
 const PLAIN_FILE_NAME = /filename\s*=\s*(?:"([^"\r\n]*)"|([^\s";]+))/i
 /** Ways to write a header value that the engine decodes and that do not show it as it is. */
 const ENCODED = /=\?|\*\s*=|\\/
+/** The engine's own bound is lower. */
+const MAX_HEADER_BYTES = 10_240
 /** The suffixes by which the engine takes a resource for a model and reads it as XML. The engine wants no dot. */
 const MODEL = /(?:bpmn|dmn|cmmn|bpmn20\.xml|dmn11\.xml|cmmn1[01]\.xml)$/i
 
@@ -52,6 +54,8 @@ function* partsOf(bytes: Buffer, boundary: string): Generator<Part> {
     const next = bytes.indexOf(delimiter, start + delimiter.length)
     const end = next < 0 ? bytes.length : next
     const blank = bytes.indexOf('\r\n\r\n', start)
+    if (blank - start > MAX_HEADER_BYTES && blank < end)
+      throw unreadable('the headers of a part are too long')
     if (blank >= 0 && blank < end)
       yield {
         headers: bytes.toString('latin1', start + delimiter.length, blank),

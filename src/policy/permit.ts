@@ -1,20 +1,26 @@
 import { GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Asked } from './asked.ts'
-import type { Authorize, AuthorizeOptions, Verdict } from './authorize.ts'
-import { createAuthorize } from './authorize.ts'
+import { answerAuthorizationCheck } from './authorization-check.ts'
+import type { Authorize, AuthorizeOptions } from './authorize.ts'
+import { createAuthorize, isAdmin } from './authorize.ts'
 import type { ReadRowFacts, Row } from './row-facts.ts'
-import type { CompiledRows, Viewer } from './rows.ts'
+import type { CompiledRows, Scope, Viewer } from './rows.ts'
 import { usesRevokes } from './records.ts'
-import { compileRows, idsGranted, isVisible, onlyOf, scopeOf } from './rows.ts'
-import type { Visible } from './task-query.ts'
+import { compileRows, concernsTasks, idsGranted, isVisible, onlyOf, scopeOf } from './rows.ts'
+import type { Narrow } from './narrow.ts'
+import type { Implied } from './implied.ts'
+import { createOffers } from './offers.ts'
+import { narrowTasks, type Visible } from './task-query.ts'
+import { type Fetchable, narrowTopics } from './topics.ts'
 
 /** What a row-restricted query may answer. */
 export type RowsVerdict =
   | { readonly rows: 'all' }
   /** Nothing. `valid`: the query has been checked whole, so the engine need not be asked whether it is one. */
   | { readonly rows: 'none'; readonly valid: boolean }
-  | { readonly rows: 'narrowed'; readonly visible: Visible }
+  /** Ask for those the caller sees: the engine can tell them by itself. */
+  | { readonly rows: 'narrowed'; readonly narrow: Narrow }
   /** Read them all and keep those that `keep` says. */
   | { readonly rows: 'filtered'; readonly keep: KeepRows }
   | { readonly rows: 'refused'; readonly refusal: GatewayError }
@@ -27,25 +33,37 @@ export type KeepRows = (template: string, rows: readonly Row[]) => Promise<reado
 
 export interface PermitOptions extends AuthorizeOptions {
   readonly readRowFacts: ReadRowFacts
+  /** Null: links to tasks grant nothing. */
+  readonly implied: Implied | null
+  /** Groups of any user, for those who may ask. */
+  readonly groupsOf: (userId: string) => Promise<readonly string[]>
+  /** As the engine's `tenantCheckEnabled`. */
+  readonly checksTenants: boolean
 }
 
 /** All that the records say about one operation. */
 export interface Permit extends Authorize {
+  readonly operation: Operation
+  /** Null where the answer offers no links. */
+  readonly keepOffers: ((body: Buffer, asked: Asked) => Buffer) | null
+  /** `GET /authorization/check`, which a bare engine cannot answer. */
+  readonly answerCheck: (asked: Asked) => Promise<unknown>
   /** For queries; null where the operation answers no rows of its own. */
-  readonly rows: ((asked: Asked, wantsHal: boolean) => RowsVerdict) | null
-  /** For a body that selects rows by a query: whether that query may run as it is. */
-  readonly selects: (asked: Asked) => Verdict
+  readonly rows: ((asked: Asked, wantsHal: boolean) => RowsVerdict | Promise<RowsVerdict>) | null
 }
 
 /** Prepares everything the policy says about an operation. @throws Error on a row the notation does not know */
 export function createPermit(operation: Operation, options: PermitOptions): Permit {
+  const offers = createOffers(operation, options)
   const rows = operation.rows === undefined ? null : compileRows(operation.rows, options)
-  const selects = operation.selects === undefined ? null : compileRows(operation.selects, options)
   return {
     ...createAuthorize(operation, options),
+    operation,
+    keepOffers: offers === null ? null : (body, asked) => offers(body, asked, options.records()),
+    answerCheck: (asked) =>
+      answerAuthorizationCheck(asked, { records: options.records(), groupsOf: options.groupsOf }),
     rows:
       rows === null ? null : (asked, wantsHal) => rowsVerdict({ operation, rows, options }, asked, wantsHal),
-    selects: (asked) => (selects === null ? { permitted: true } : selectsVerdict(selects, asked, options)),
   }
 }
 
@@ -58,32 +76,74 @@ interface RowsParts {
 const ALL: RowsVerdict = { rows: 'all' }
 const NOT_EXACT: RowsVerdict = { rows: 'refused', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
 
-function rowsVerdict(parts: RowsParts, asked: Asked, wantsHal: boolean): RowsVerdict {
-  const { operation, rows, options } = parts
-  const viewer = { principal: asked.principal, records: options.records() }
+function rowsVerdict(parts: RowsParts, asked: Asked, wantsHal: boolean): RowsVerdict | Promise<RowsVerdict> {
+  const { rows, options } = parts
+  const viewer = viewerOf(asked, options)
   const scope = scopeOf(rows, viewer.principal, viewer.records)
-  if (scope === 'all') return ALL
-  // Two lists in one answer, each by its own permission.
-  if (rows.form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
+  if (scope === 'all' && (viewer.tenants === null || !rows.tenanted)) return ALL
   // A HAL answer has another shape and embeds entities of other kinds.
   if (wantsHal) return NOT_EXACT
+  // Two lists in one answer, each by its own permission.
+  if (rows.form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
+  if (scope === 'all' || options.implied === null || !concernsTasks(rows))
+    return restrictedTo(parts, scope, viewer)
+  return options.implied.tasks(asked.principal).then((implied) => {
+    const isLinked = implied.user.size + implied.groups.size > 0
+    return restrictedTo(parts, scope === 'none' && isLinked ? 'some' : scope, { ...viewer, implied })
+  })
+}
+
+function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
+  const { operation, rows } = parts
   if (scope === 'none' && (rows.exempt === null || rows.exempt === 'case'))
     return { rows: 'none', valid: operation.body !== undefined || operation.query !== undefined }
-  // Counted or locked inside the engine: nothing can be left out afterwards.
-  if (rows.form === 'instance counts' || rows.form === 'locks') return NOT_EXACT
-  if (TASK_QUERIES.has(operation.id) && !usesRevokes(viewer.records, viewer.principal))
-    return narrowed(rows, viewer)
+  return someOf(parts, scope, viewer)
+}
+
+function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
+  const { operation, rows } = parts
+  // Counted inside the engine: nothing can be left out afterwards.
+  if (rows.form === 'instance counts') return NOT_EXACT
+  const revokes = usesRevokes(viewer.records, viewer.principal)
+  if (rows.form === 'locks')
+    return revokes ? NOT_EXACT : { rows: 'narrowed', narrow: narrowTopics(fetchableBy(rows, viewer)) }
+  if (TASK_QUERIES.has(operation.id) && !revokes)
+    return { rows: 'narrowed', narrow: narrowTasks(visibleTo(rows, scope, viewer)) }
   return { rows: 'filtered', keep: keepOf(parts, viewer) }
 }
 
-function narrowed(rows: CompiledRows, viewer: Viewer): RowsVerdict {
+/** Admins see the rows of every tenant, and so does everybody where tenants are not checked. */
+function viewerOf({ principal }: Asked, options: PermitOptions): Viewer {
+  const isFree = !options.checksTenants || isAdmin(principal, options)
   return {
-    rows: 'narrowed',
-    visible: {
-      processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer),
-      taskIds: idsGranted(rows, 'TASK', viewer),
-    },
+    principal,
+    records: options.records(),
+    tenants: isFree ? null : new Set(principal.tenants),
+    implied: null,
   }
+}
+
+function visibleTo(rows: CompiledRows, scope: Scope, viewer: Viewer): Visible {
+  const { user, groups } = viewer.implied ?? { user: [], groups: [] }
+  const taskIds = [...new Set([...idsGranted(rows, 'TASK', viewer), ...user, ...groups])]
+  const granted =
+    scope === 'all'
+      ? null
+      : { processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer), taskIds }
+  return { granted, tenantIds: viewer.tenants === null ? null : [...viewer.tenants] }
+}
+
+/** Definitions that meet every condition: a task is fetched only where it may be read and updated. */
+function fetchableBy(rows: CompiledRows, viewer: Viewer): Fetchable {
+  const lists = rows.conditions
+    .filter(
+      (condition) =>
+        scopeOf({ ...rows, conditions: [condition] }, viewer.principal, viewer.records) !== 'all',
+    )
+    .map((condition) => idsGranted({ ...rows, conditions: [condition] }, 'PROCESS_DEFINITION', viewer))
+  const [first, ...others] = lists
+  const keys = first === undefined ? null : first.filter((key) => others.every((list) => list.includes(key)))
+  return { processDefinitionKeys: keys, tenants: viewer.tenants }
 }
 
 function keepOf({ rows, options }: RowsParts, viewer: Viewer): KeepRows {
@@ -104,15 +164,3 @@ const TASK_QUERIES: ReadonlySet<string> = new Set([
   'getTasksCount',
   'queryTasksCount',
 ])
-
-/** A query inside a body selects only what the caller may see; where that is not everything it does not run here. */
-function selectsVerdict(
-  selects: CompiledRows,
-  { body, principal }: Asked,
-  options: AuthorizeOptions,
-): Verdict {
-  if (typeof body !== 'object' || body === null) return { permitted: true }
-  const hasQuery = Object.entries(body).some(([name, value]) => name.endsWith('Query') && value !== null)
-  if (!hasQuery || scopeOf(selects, principal, options.records()) === 'all') return { permitted: true }
-  return { permitted: false, refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
-}

@@ -1,7 +1,7 @@
 /** Encodings in which markup is written with the bytes of ASCII. */
 const ASCII_LIKE =
   /^(?:utf-?8|us-ascii|ascii|iso-?8859-\d+|latin-?\d|windows-125\d|cp125\d|koi8-[ru]|gbk|gb2312|gb18030|big5|euc-(?:jp|kr|cn|tw)|shift_jis|sjis|tis-620)$/i
-const DECLARATION = /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']/
+const DECLARATION = /\sencoding\s*=\s*["']([^"']*)["']/
 
 /** The first bytes of XML in encodings that are not looked into: UTF-32 in both orders, with and without mark, and EBCDIC. */
 const STRANGE = ['0000feff', 'fffe0000', '0000003c', '3c000000', '00003c00', '003c0000', '4c6fa794']

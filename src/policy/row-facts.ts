@@ -71,11 +71,23 @@ const OWN_ID: Readonly<Record<string, readonly string[]>> = {
 
 function factOf(template: string, row: Row, name: string): string | null {
   if (OWN_ID[name]?.some((prefix) => template.startsWith(prefix)) === true) return textOf(row['id'])
-  if (name === 'group.id' || name === 'user.id') return textOf(row['id'])
-  if (name !== 'key') return textOf(row[name])
-  const { definition } = row
-  const key = row['key'] ?? (isRecord(definition) ? definition['key'] : null)
-  return textOf(key) ?? textOf(row['processDefinitionKey']) ?? textOf(row['decisionDefinitionKey'])
+  return SPECIAL[name]?.(row) ?? textOf(row[name])
+}
+
+/** Facts that rows of different lists call by different names. */
+const SPECIAL: Readonly<Record<string, (row: Row) => string | null>> = {
+  'group.id': (row) => textOf(row['id']),
+  'user.id': (row) => textOf(row['id']),
+  tenantId: (row) => memberOf(row['definition'], 'tenantId'),
+  key: (row) =>
+    textOf(row['key']) ??
+    memberOf(row['definition'], 'key') ??
+    textOf(row['processDefinitionKey']) ??
+    textOf(row['decisionDefinitionKey']),
+}
+
+function memberOf(value: unknown, name: string): string | null {
+  return isRecord(value) ? textOf(value[name]) : null
 }
 
 function textOf(value: unknown): string | null {

@@ -2,6 +2,7 @@ import type { Rows, RowsForm } from '../operations/notation.ts'
 import type { AtomOptions, Permission } from './atoms.ts'
 import { permissionsOf } from './atoms.ts'
 import type { Principal } from './credentials.ts'
+import { impliedBits, type ImpliedTasks } from './implied.ts'
 import { decideAny, isAuthorized } from './decide.ts'
 import { grantedIds } from './granted-ids.ts'
 import type { Records } from './records.ts'
@@ -14,6 +15,8 @@ export interface CompiledRows {
   /** Every one of these must hold for a visible row. */
   readonly conditions: readonly Condition[]
   readonly exempt: Exempt | null
+  /** Rows of a tenant are for its members. */
+  readonly tenanted: boolean
 }
 
 type Exempt = Exclude<Rows['exempt'], undefined>
@@ -31,7 +34,12 @@ export function compileRows(rows: Rows, options: AtomOptions): CompiledRows {
       ? [{ permissions: permissionsOf(rows.anyOf ?? [], options) }]
       : rows.allOf.map((atom) => ({ permissions: permissionsOf([atom], options) }))
   if (rows.and !== undefined) conditions.push({ permissions: permissionsOf(rows.and, options) })
-  return { form: rows.form ?? 'list', conditions, exempt: rows.exempt ?? null }
+  return {
+    form: rows.form ?? 'list',
+    conditions,
+    exempt: rows.exempt ?? null,
+    tenanted: rows.tenants !== 'ignored',
+  }
 }
 
 export function scopeOf(rows: CompiledRows, principal: Principal, records: Records): Scope {
@@ -87,24 +95,34 @@ export function onlyOf(rows: CompiledRows, kind: string): CompiledRows {
 export interface Viewer {
   readonly principal: Principal
   readonly records: Records
+  /** Whose rows the caller sees beside those of no tenant; null: every tenant's. */
+  readonly tenants: ReadonlySet<string> | null
+  /** Tasks that the caller's links open; null: links open nothing here. */
+  readonly implied: ImpliedTasks | null
 }
 
 /** Whether the caller sees one row: the engine's decision, with the ids that the row offers. A row without an id is asked about as `*`. */
 export function isVisible(
-  { conditions, exempt }: CompiledRows,
+  { conditions, exempt, tenanted }: CompiledRows,
   row: Row,
   fact: RowFact,
-  { principal, records }: Viewer,
+  viewer: Viewer,
 ): boolean {
+  const { principal, records, tenants, implied } = viewer
+  if (tenanted && tenants !== null && !isOfTenants(fact('tenantId'), tenants)) return false
   if (exempt !== null && isExempt(exempt, row, fact)) return true
   return conditions.every(({ permissions }) => {
-    const atoms = permissions.map(({ resource, permission, fact: asked }) => ({
-      resource,
-      permission,
-      id: 'name' in asked ? fact(asked.name) : null,
-    }))
+    const atoms = permissions.map(({ resource, permission, fact: asked }) => {
+      const id = 'name' in asked ? fact(asked.name) : null
+      const atom = { resource, permission, id }
+      return resource === 'TASK' && implied !== null ? { ...atom, implied: impliedBits(implied, id) } : atom
+    })
     return decideAny(records, principal, atoms)
   })
+}
+
+function isOfTenants(tenantId: string | null, tenants: ReadonlySet<string>): boolean {
+  return tenantId === null || tenants.has(tenantId)
 }
 
 /** Rows that belong to nothing a record could name; the engine shows them to everybody. */
@@ -113,4 +131,9 @@ function isExempt(exempt: Exempt, row: Row, fact: RowFact): boolean {
   if (exempt === 'no execution') return typeof row['executionId'] !== 'string'
   if (exempt === 'no category and no definition' && fact('category') !== null) return false
   return fact('processDefinitionKey') === null
+}
+
+/** Whether links to tasks may open rows that no record names. */
+export function concernsTasks({ conditions }: CompiledRows): boolean {
+  return conditions.some(({ permissions }) => permissions.some(({ resource }) => resource === 'TASK'))
 }

@@ -1,5 +1,4 @@
-import { applyEdits, modify } from 'jsonc-parser'
-import { bodyValue } from './asked.ts'
+import { appendTo, type Narrow } from './narrow.ts'
 
 /** Members of a task query that hold lists; in a query string they are comma-separated. */
 const LISTS = new Set([
@@ -34,49 +33,72 @@ const BOOLEANS = new Set([
 const NUMBERS = new Set(['priority', 'maxPriority', 'minPriority'])
 const PAGING = new Set(['firstResult', 'maxResults'])
 
-/** What of a task query a caller's records leave visible. At least one list has a member. */
+/** What of a task query a caller may see. */
 export interface Visible {
-  readonly processDefinitionKeys: readonly string[]
-  readonly taskIds: readonly string[]
+  /** Tasks that the records name; null: all of them. At least one list has a member. */
+  readonly granted: {
+    readonly processDefinitionKeys: readonly string[]
+    readonly taskIds: readonly string[]
+  } | null
+  /** Tenants whose tasks may be seen beside those of no tenant; null: every tenant's. */
+  readonly tenantIds: readonly string[] | null
 }
 
 /**
- * Adds the caller's restriction to a task query as one more or-block: the engine ANDs blocks with each other and with
- * the rest. The query's own bytes stay as they are: numbers keep their digits. Empty lists are left out: the engine
- * ignores an empty `In` list and would answer everything.
+ * Adds the caller's restrictions to a task query as further or-blocks: the engine ANDs blocks with each other and with
+ * the rest. A GET is asked as the POST that means the same.
  */
-export function narrowTaskQuery(bytes: Buffer, { processDefinitionKeys, taskIds }: Visible): Buffer {
-  const block = {
-    ...(processDefinitionKeys.length > 0 && { processDefinitionKeyIn: processDefinitionKeys }),
-    ...(taskIds.length > 0 && { taskIdIn: taskIds }),
+export function narrowTasks(visible: Visible): Narrow {
+  return ({ method, path, body }, parameters) => {
+    const [route = ''] = path.split('?', 1)
+    const asked =
+      method === 'POST'
+        ? { path, body }
+        : { path: route + pagingOf(parameters), body: taskQueryOf(parameters) }
+    const narrowed = blocksOf(visible).reduce(
+      (query, block) => appendTo(query, 'orQueries', block),
+      asked.body,
+    )
+    return { method: 'POST', path: asked.path, body: narrowed }
   }
-  const text = bytes.length === 0 ? '{}' : bytes.toString('utf8')
-  const edits = Array.isArray(bodyValue(JSON.parse(text), 'orQueries'))
-    ? modify(text, ['orQueries', -1], block, { isArrayInsertion: true })
-    : modify(text, ['orQueries'], [block], {})
-  return Buffer.from(applyEdits(text, edits))
+}
+
+/** Empty lists are left out: the engine ignores an empty `In` list and would answer everything. */
+function blocksOf({ granted, tenantIds }: Visible): readonly Readonly<Record<string, unknown>>[] {
+  const blocks: Readonly<Record<string, unknown>>[] = []
+  if (granted !== null)
+    blocks.push({
+      ...(granted.processDefinitionKeys.length > 0 && {
+        processDefinitionKeyIn: granted.processDefinitionKeys,
+      }),
+      ...(granted.taskIds.length > 0 && { taskIdIn: granted.taskIds }),
+    })
+  if (tenantIds !== null)
+    blocks.push({ withoutTenantId: true, ...(tenantIds.length > 0 && { tenantIdIn: tenantIds }) })
+  return blocks
 }
 
 /**
  * The body that asks `POST /task` what a query string asks `GET /task` (measured on engine 7.22: equal answers for
- * every valid query), and the paging that stays behind. Unknown parameters are ignored, as the engine does.
+ * every valid query). Unknown parameters are ignored, as the engine does.
  */
-export function taskQueryOf(query: ReadonlyMap<string, string>): {
-  readonly body: Buffer
-  readonly paging: string
-} {
+export function taskQueryOf(parameters: ReadonlyMap<string, string>): Buffer {
   const body: Record<string, unknown> = {}
-  const paging = new URLSearchParams()
-  for (const [name, value] of query) {
-    if (PAGING.has(name)) paging.set(name, value)
-    else if (LISTS.has(name)) body[name] = splitList(value)
+  for (const [name, value] of parameters) {
+    if (PAGING.has(name)) continue
+    if (LISTS.has(name)) body[name] = splitList(value)
     else if (VARIABLES.has(name)) body[name] = splitList(value).map(variableFilterOf)
     else if (BOOLEANS.has(name)) body[name] = value.toLowerCase() === 'true'
     else if (NUMBERS.has(name)) body[name] = /^-?\d+$/.test(value) ? Number(value) : value
     else body[name] = value
   }
-  const text = paging.toString()
-  return { body: Buffer.from(JSON.stringify(body)), paging: text === '' ? '' : `?${text}` }
+  return Buffer.from(JSON.stringify(body))
+}
+
+/** The parameters that stay in the query string of a POST. */
+function pagingOf(parameters: ReadonlyMap<string, string>): string {
+  const paging = new URLSearchParams([...parameters].filter(([name]) => PAGING.has(name))).toString()
+  return paging === '' ? '' : `?${paging}`
 }
 
 /** Java's `split(",")`: empty pieces at the end are dropped. */

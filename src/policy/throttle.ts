@@ -76,7 +76,7 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
   }
 }
 
-function throttled(afterMs: number): GatewayError {
+export function throttled(afterMs: number): GatewayError {
   return new GatewayError('GW_THROTTLED', { retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1_000)) })
 }
 
@@ -113,7 +113,8 @@ function createCounter({
   }
 }
 
-function createUnderway() {
+/** How many attempts of each key are under way. */
+export function createUnderway() {
   const counts = new Map<string, number>() // bounded: each holds a place among the waiting or the hashes
   return {
     of: (key: string) => counts.get(key) ?? 0,

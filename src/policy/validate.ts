@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { EngineVerdict, GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 import { BODIES, QUERIES } from './schemas/contracts.ts'
-import type { Finding, Objection, Received, Rule } from './schemas/objection.ts'
+import type { Finding, Foregone, Objection, Received, Rule } from './schemas/objection.ts'
 import { LEAVE } from './schemas/objection.ts'
 
 export type { Received } from './schemas/objection.ts'
@@ -78,7 +78,10 @@ function placeOf(path: readonly PropertyKey[]): string {
 
 function refuse(finding: Finding, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'): void {
   if (finding === null || finding === LEAVE) return
-  throw isOurs(finding) ? new GatewayError(code, { message: finding.message }) : verdictOf(finding)
+  if ('body' in finding) throw verdictOf(finding, 'the answer is known beforehand')
+  const { status, type, message, code: engineCode } = finding
+  if (isOurs(finding)) throw new GatewayError(code, { message })
+  throw verdictOf({ status, body: { type, message, code: engineCode } }, message)
 }
 
 /** Whether our own error would have the very status and body of the engine's. */
@@ -86,11 +89,6 @@ function isOurs({ status, type, code }: Objection): boolean {
   return status === 400 && type === 'InvalidRequestException' && code === null
 }
 
-function verdictOf({ status, type, message, code }: Objection): EngineVerdict {
-  return new EngineVerdict({
-    status,
-    body: { type, message, code },
-    headers: { 'content-type': 'application/json' },
-    reason: message,
-  })
+function verdictOf({ status, body }: Foregone, reason: string): EngineVerdict {
+  return new EngineVerdict({ status, body, headers: { 'content-type': 'application/json' }, reason })
 }

@@ -21,8 +21,7 @@ export function createAdmin(client: Client): Admin {
   return {
     call: (method, path, body) => insist({ method, path, ...(body !== undefined && { body }) }),
     upload: (path, form) => insist({ method: 'POST', path, form }),
-    attempt: (method, path, body) =>
-      client.send({ method, path, ...(body !== undefined && { body }) }, DEMO),
+    attempt: (method, path, body) => client.send({ method, path, ...(body !== undefined && { body }) }, DEMO),
   }
 }
 

@@ -68,6 +68,11 @@ export class Names {
     return this.#kinds.get(kind) ?? []
   }
 
+  /** Every name there is now. */
+  all(): ReadonlySet<string> {
+    return new Set([...this.#ids.secured.keys(), ...this.#ids.bare.keys()])
+  }
+
   /** What one side alone knows, while the other is not named yet. */
   ofSide(side: Side, kind: string): readonly string[] {
     return [...this.#ids[side].keys()].filter((name) => name.startsWith(`${kind}.`)).sort()

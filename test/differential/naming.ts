@@ -125,9 +125,12 @@ class Namer {
       if (row === undefined || second !== undefined) continue
       const rowId = textOf(row, id)
       if (this.#names.nameOf(this.#side, rowId) !== undefined) continue
-      const name = `${kind}.${text}`
+      const name = `${kind}.${text === '' ? 'none' : text}`
       this.#names.define(this.#side, name, rowId)
-      this.#names.describe(name, this.#aboutOf(row, resource === undefined ? {} : { [resource]: `<${name}>` }))
+      this.#names.describe(
+        name,
+        this.#aboutOf(row, resource === undefined ? {} : { [resource]: `<${name}>` }),
+      )
     }
   }
 

@@ -34,7 +34,11 @@ async function makeIdentity({ call }: Admin, define: Define): Promise<void> {
     await call('POST', '/tenant/create', { id, name: id })
     define(`tenant.${id}`, id)
   }
-  for (const path of ['/group/editors/members/anna', '/group/readers/members/ben', '/group/staff/members/ben'])
+  for (const path of [
+    '/group/editors/members/anna',
+    '/group/readers/members/ben',
+    '/group/staff/members/ben',
+  ])
     await call('PUT', path)
   await call('PUT', '/tenant/acme/user-members/anna')
   await call('PUT', '/tenant/acme/group-members/staff')

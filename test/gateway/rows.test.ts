@@ -17,10 +17,18 @@ function watchPermits(parts: Parts): Parts {
     },
     after: null,
     rows: null,
-    selects: () => ({ permitted: true as const }),
+    keepOffers: null,
+    answerCheck: async () => ({}),
   }
   const engines = [...parts.engines].map(
-    ([name, engine]) => [name, { ...engine, permits: new Map(OPERATIONS.map(({ id }) => [id, permit])) }] as const,
+    ([name, engine]) =>
+      [
+        name,
+        {
+          ...engine,
+          permits: new Map(OPERATIONS.map((operation) => [operation.id, { ...permit, operation }])),
+        },
+      ] as const,
   )
   return { ...parts, engines: new Map(engines) }
 }
@@ -47,9 +55,13 @@ for (const [prefix, remote] of [
       const { method, template, answer } = operation
       const values = valuesOf(template)
       authorized.length = 0
-      const { status, forwarded } = await gateway.ask('demo', `${method} ${prefix}${fill(template, values)}`, {
-        ...bodyOf(operation),
-      })
+      const { status, forwarded } = await gateway.ask(
+        'demo',
+        `${method} ${prefix}${fill(template, values)}`,
+        {
+          ...bodyOf(operation),
+        },
+      )
       t.equal(status, 200, operation.id)
       const [asked = {}] = authorized
       t.match(asked, values, `${operation.id} was authorized for its own parameters`)
@@ -83,7 +95,9 @@ t.test('a literal wins over a parameter, and HEAD runs the row of GET', async (t
 
 function valuesOf(template: string): Record<string, string> {
   const names = template.split('/').filter((segment) => segment.startsWith(':'))
-  return Object.fromEntries(names.map((name, index) => [name.slice(1), `${index}${LONG_VALUE}`.slice(0, 255)]))
+  return Object.fromEntries(
+    names.map((name, index) => [name.slice(1), `${index}${LONG_VALUE}`.slice(0, 255)]),
+  )
 }
 
 function fill(template: string, values: Readonly<Record<string, string>>): string {

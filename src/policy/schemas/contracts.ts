@@ -14,7 +14,7 @@ import {
 import { externalTaskLogQuery, externalTaskLogRules } from './external-task-log.ts'
 import { migrationExecution, migrationRules } from './migration.ts'
 import type { Rule } from './objection.ts'
-import { eventSubscriptionRules, pagingRules } from './parameters.ts'
+import { eventSubscriptionRules, pagingRules, topicNameRules } from './parameters.ts'
 import { taskQuery } from './task-query.ts'
 import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
 import { task, taskRules } from './task.ts'
@@ -42,12 +42,12 @@ export const BODIES: Readonly<Record<BodyName, Contract>> = {
   VariableValueDto: { schema: variableValue, rules: variableRules },
 }
 
-/** The flags of clean-up, topic names and decision instances take any text: what is not `true` is false. */
+/** Flags of clean-up, topic names and decision instances take any text: what is not `true` is false. */
 export const QUERIES: Readonly<Record<QueryName, readonly Rule[]>> = {
   EventSubscriptionQuery: eventSubscriptionRules,
   HistoricDecisionInstanceOptions: [],
   HistoryCleanupOptions: [],
   Paging: pagingRules,
   TaskQuery: [...pagingRules, ...taskParameterRules],
-  TopicNamesQuery: [],
+  TopicNamesQuery: topicNameRules,
 }

@@ -59,7 +59,9 @@ function member(fits: (value: unknown) => boolean, what: string): z.ZodType {
 }
 
 function isWhole(value: unknown, range: Range): boolean {
-  if (typeof value === 'number') return isInRange(Math.trunc(value), range)
+  // The largest long prints as 2^63 once it is parsed.
+  if (typeof value === 'number')
+    return Math.trunc(value) >= Number(range.min) && Math.trunc(value) <= Number(range.max)
   return typeof value === 'string' && isWholeText(value, range)
 }
 
@@ -74,7 +76,7 @@ export function isWholeText(text: string, type: Range | 'integer' | 'long' | 'sh
   )
 }
 
-function isInRange(value: number | bigint, { min, max }: Range): boolean {
+function isInRange(value: bigint, { min, max }: Range): boolean {
   return value >= min && value <= max
 }
 
@@ -105,5 +107,6 @@ export function isDateText(text: string): boolean {
 
 /** Texts that the reader takes for null where something else than text is due. */
 export function isNullText(text: string): boolean {
-  return /^\s*(?:null)?\s*$/.test(text)
+  const word = text.trim()
+  return word === '' || word === 'null'
 }

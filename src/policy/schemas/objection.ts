@@ -8,11 +8,17 @@ export interface Objection {
   readonly code: 0 | null
 }
 
+/** An answer that the engine gives without looking. */
+export interface Foregone {
+  readonly status: number
+  readonly body: unknown
+}
+
 /** The engine objects here, but with words that cannot be told in advance: nothing later is looked at, it shall say so itself. */
 export const LEAVE = 'leave'
 
 /** Null: nothing to object to. */
-export type Finding = Objection | typeof LEAVE | null
+export type Finding = Objection | Foregone | typeof LEAVE | null
 
 export interface Received {
   readonly params: Readonly<Record<string, string>>

@@ -19,6 +19,19 @@ export const eventSubscriptionRules: readonly Rule[] = [
   { after: 0, find: ({ query }) => eventSubscriptionFinding(query) },
 ]
 
+/** No external task is locked and not locked; the engine looks for such ones and finds none. */
+export const topicNameRules: readonly Rule[] = [
+  {
+    after: 0,
+    find({ query }) {
+      const isBoth = ['withLockedTasks', 'withUnlockedTasks'].every(
+        (name) => query.get(name)?.toLowerCase() === 'true',
+      )
+      return isBoth ? { status: 200, body: [] } : null
+    },
+  },
+]
+
 function pagingFinding(query: Received['query']): Finding {
   const isPaged = ['firstResult', 'maxResults'].every((name) => isPage(query.get(name) ?? ''))
   return isPaged

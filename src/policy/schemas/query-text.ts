@@ -13,7 +13,7 @@ export type Kind =
   | 'variables'
   | readonly string[]
 
-/** The query of a query string, converted as a body would have it, or what the engine says to its first bad parameter. */
+/** The query of a query string, converted as a body would have it, or what the engine says to a bad parameter. */
 export type QueryText =
   | { readonly query: Members; readonly finding: null }
   | { readonly query: null; readonly finding: Exclude<Finding, null> }
@@ -27,19 +27,19 @@ export function readQuery(
   names: Readonly<Record<string, string>> = {},
 ): QueryText {
   const query: Record<string, unknown> = {}
+  const faults: Exclude<Finding, null>[] = []
   for (const [name, text] of parameters) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
     if (kind === undefined) continue
     const converted = convert(text, kind)
     if ('value' in converted) query[names[name] ?? name] = converted.value
-    else if (converted.why === LEAVE) return { query: null, finding: LEAVE }
-    else
-      return {
-        query: null,
-        finding: invalid(`Cannot set query parameter '${name}' to value '${text}'${converted.why}`),
-      }
+    else if (converted.why === LEAVE) faults.push(LEAVE)
+    else faults.push(invalid(`Cannot set query parameter '${name}' to value '${text}'${converted.why}`))
   }
-  return { query, finding: null }
+  const [fault, ...others] = faults
+  if (fault === undefined) return { query, finding: null }
+  // Which of several the engine names depends on its hash table.
+  return { query: null, finding: others.length === 0 ? fault : LEAVE }
 }
 
 type Converted = { readonly value: unknown } | { readonly why: string }

@@ -1,6 +1,6 @@
-import { anything, list, object, string } from './jackson.ts'
+import { anything, isNullText, list, object, string } from './jackson.ts'
 import type { Finding, Members } from './objection.ts'
-import { failed, firstOf, invalid, isGiven, isMembers, itemsOf, LEAVE, raised, textOf } from './objection.ts'
+import { firstOf, invalid, isGiven, isMembers, itemsOf, LEAVE, raised, textOf } from './objection.ts'
 
 export const variableFilters = list(object({ name: string, operator: string, value: anything }))
 
@@ -45,8 +45,8 @@ export function comparesObjects(filters: unknown): boolean {
 }
 
 function filterFinding({ name, operator, value }: Members, kind: FilterKind, readsDates: boolean): Finding {
-  if (!isGiven(operator))
-    return failed('NullPointerException', 'Cannot invoke "String.equals(Object)" because "op" is null')
+  // A missing operator is a failure in Camunda and a refusal in Operaton.
+  if (!isGiven(operator)) return LEAVE
   const word = textOf(operator)
   const order = ORDERED[word]
   if (order === undefined && !EQUALITY.has(word) && !isPatternOf(word, kind))
@@ -63,6 +63,7 @@ function isPatternOf(operator: string, { hasNotLike = false }: FilterKind): bool
 }
 
 function hasNoOrder(value: unknown, readsDates: boolean): boolean {
-  const isNullDate = readsDates && typeof value === 'string' && /^ *(?:null)? *$/.test(value)
+  // Other blanks than spaces are no JSON between quotes.
+  const isNullDate = readsDates && typeof value === 'string' && isNullText(value) && !/[^ nul]/.test(value)
   return !isGiven(value) || typeof value === 'boolean' || isNullDate
 }

@@ -83,9 +83,8 @@ export function typeNameOf(type: string): string {
 
 /** The finding with the words that a resource puts before it; failures of another kind pass its handler by. */
 export function prefixed(finding: Finding, prefix: string): Finding {
-  return finding === null || finding === LEAVE || finding.status !== 400
-    ? finding
-    : invalid(`${prefix}${finding.message}`)
+  const isRefusal = finding !== null && finding !== LEAVE && 'message' in finding && finding.status === 400
+  return isRefusal ? invalid(`${prefix}${finding.message}`) : finding
 }
 
 interface Typed {

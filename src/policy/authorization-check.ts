@@ -1,0 +1,107 @@
+import { EngineVerdict } from '../errors.ts'
+import { bitOf, type ResourceName } from '../operations/permissions.ts'
+import type { Asked } from './asked.ts'
+import type { Principal } from './credentials.ts'
+import { isAuthorized } from './decide.ts'
+import type { Records } from './records.ts'
+import { resourceOfType } from './records.ts'
+
+/** Permissions that the engine knows apart from any resource; with the wrong resource they get other words than unknown ones. */
+const COMMON: ReadonlySet<string> = new Set([
+  'NONE',
+  'ALL',
+  'READ',
+  'UPDATE',
+  'CREATE',
+  'DELETE',
+  'ACCESS',
+  'READ_TASK',
+  'UPDATE_TASK',
+  'CREATE_INSTANCE',
+  'READ_INSTANCE',
+  'UPDATE_INSTANCE',
+  'DELETE_INSTANCE',
+  'READ_HISTORY',
+  'DELETE_HISTORY',
+  'TASK_WORK',
+  'TASK_ASSIGN',
+  'MIGRATE_INSTANCE',
+])
+
+interface CheckOptions {
+  readonly records: Records
+  /** Groups of a user other than the caller, whom the row's own check has let ask. */
+  readonly groupsOf: (userId: string) => Promise<readonly string[]>
+}
+
+/**
+ * Answers `GET /authorization/check`: a bare engine knows no caller and always says 401. Of another user's groups only
+ * those count that the caller may read, as at the engine (7.22: without GROUP READ they look empty).
+ */
+export async function answerAuthorizationCheck(
+  asked: Asked,
+  { records, groupsOf }: CheckOptions,
+): Promise<unknown> {
+  const { query, principal } = asked
+  const [permissionName, resourceName, type] = ['permissionName', 'resourceName', 'resourceType'].map(
+    (name) => given(query, name),
+  )
+  const { resource, permission } = legalPermission({ permissionName, resourceName, type })
+  const id = query.get('resourceId') ?? null
+  const userId = query.get('userId') ?? principal.userId
+  const about =
+    userId === principal.userId ? principal : await otherUser(userId, asked, { records, groupsOf })
+  const authorized = isAuthorized(records, about, { resource, permission, id }) === true
+  return { permissionName, resourceName, resourceId: id, authorized }
+}
+
+async function otherUser(
+  userId: string,
+  { principal }: Asked,
+  { records, groupsOf }: CheckOptions,
+): Promise<Principal> {
+  const isReadable = (id: string): boolean =>
+    isAuthorized(records, principal, { resource: 'GROUP', permission: 'READ', id }) === true
+  return { userId, groups: (await groupsOf(userId)).filter(isReadable), tenants: [] }
+}
+
+function given(query: ReadonlyMap<string, string>, name: string): string {
+  const value = query.get(name)
+  if (value === undefined)
+    throw refusal(400, 'InvalidRequestException', `Query parameter '${name}' cannot be null`)
+  return value
+}
+
+interface Named {
+  readonly permissionName: string | undefined
+  readonly resourceName: string | undefined
+  readonly type: string | undefined
+}
+
+function legalPermission({ permissionName = '', resourceName = '', type = '' }: Named): {
+  readonly resource: ResourceName
+  readonly permission: string
+} {
+  if (!/^-?\d+$/.test(type)) throw refusal(404, 'QueryParamException', 'HTTP 404 Not Found')
+  const resource = resourceOfType(Number(type))
+  if (resource !== null && bitOf(resource, permissionName) !== null)
+    return { resource, permission: permissionName }
+  if (resource === null || COMMON.has(permissionName))
+    throw refusal(
+      400,
+      'BadUserRequestException',
+      `ENGINE-03086 The resource type '${resourceName}' is not valid for '${permissionName}' permission.`,
+      0,
+    )
+  throw refusal(
+    400,
+    'BadUserRequestException',
+    `The permission '${permissionName}' is not valid for '${resource}' resource type.`,
+    0,
+  )
+}
+
+function refusal(status: number, type: string, message: string, code: number | null = null): EngineVerdict {
+  const headers = { 'content-type': 'application/json' }
+  return new EngineVerdict({ status, body: { type, message, code }, headers, reason: message })
+}

@@ -1,0 +1,53 @@
+import { GatewayError } from '../errors.ts'
+import type { Principal } from './credentials.ts'
+import type { Passwords } from './password.ts'
+import type { SourceState } from './timing.ts'
+import type { Users } from './users.ts'
+
+export interface Proof {
+  readonly user: string
+  readonly password: string
+  /** This very credential was right at some time: whoever presents it is not guessing. */
+  readonly proven: boolean
+}
+
+/** Where the users of one engine are known. */
+export interface IdentitySource {
+  /** Null: no such user or another password, after the same time. @throws GatewayError when it cannot be known now */
+  readonly verify: (proof: Proof) => Promise<Principal | null>
+  /** Of any user, also of one who does not ask. */
+  readonly groupsOf: (userId: string) => Promise<readonly string[]>
+  /** A new object voids every remembered credential at once. @throws GatewayError when nothing may be decided any more */
+  readonly generation: () => object
+  readonly state: () => SourceState
+}
+
+interface FileIdentityOptions {
+  /** Null: there was nothing to read for longer than is tolerable. */
+  readonly file: { readonly current: () => Users | null; readonly state: () => SourceState }
+  /** Shared by all engines: its bound is on the process. */
+  readonly passwords: Pick<Passwords, 'verify'>
+}
+
+/** Users in a file, with the hashes of their passwords. */
+export function createFileIdentity({ file, passwords }: FileIdentityOptions): IdentitySource {
+  const users = (): Users => {
+    const current = file.current()
+    if (current === null)
+      throw new GatewayError('GW_RECORDS_UNAVAILABLE', { message: 'The users are not available' })
+    return current
+  }
+  return {
+    // The hash is computed for an unknown user too: the answer's time must not say which names exist.
+    verify: async ({ user, password }) => {
+      const { find, dummyHash } = users()
+      const found = find(user)
+      const right = await passwords.verify(found?.passwordHash ?? dummyHash, password)
+      if (found === undefined || !right) return null
+      return { userId: found.id, groups: found.groups, tenants: found.tenants }
+    },
+    groupsOf: async (userId) => users().find(userId)?.groups ?? [],
+    generation: users,
+    state: file.state,
+  }
+}

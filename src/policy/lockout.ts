@@ -1,0 +1,148 @@
+import { createUnderway, throttled } from './throttle.ts'
+
+export interface LockoutOptions {
+  /**
+   * Wrong passwords of one user that may reach the engine, from 1 to 4; default 4. Then one in each pause, and after twice
+   * as many in a row nothing but credentials that were right before. Danger: replicas that share no Redis count each for
+   * itself, and the engine locks a user for good at ten.
+   */
+  readonly maxFailures?: number
+  /** How long no guess reaches the engine once they are used up; default 300,000 ms. */
+  readonly pauseMs?: number
+  /** Users counted; default 10,000, who failed longest ago is forgotten first. */
+  readonly maxCounted?: number
+  /** Monotonic milliseconds; default performance.now. */
+  readonly now?: () => number
+  /** Told of what was seen here, for the replicas. */
+  readonly onOutcome?: (outcome: Outcome, user: string) => void
+}
+
+/** `renewed`: right, as it was before. It ends what the engine counts; guesses from elsewhere are still to be slowed down. */
+export type Outcome = 'failed' | 'succeeded' | 'renewed'
+
+export interface Attempt {
+  readonly user: string
+  /** The credential was right before; it waits only while the engine would refuse even the right password. */
+  readonly proven: boolean
+}
+
+/** What an engine counts against its users, seen from outside. */
+export interface Lockout {
+  /** Asks the engine, unless it would say no to anything, or was asked in vain too often. @throws GatewayError GW_THROTTLED */
+  readonly attempt: (who: Attempt, ask: () => Promise<boolean>) => Promise<boolean>
+  /** What was seen at a replica. False: it changes nothing. */
+  readonly count: (outcome: Outcome, user: string) => boolean
+  /** Somebody has unlocked a user at the engine. */
+  readonly forget: () => void
+}
+
+/** Keeps wrong passwords from the engine, whose own lock would hit the real user and at the tenth would not open again. */
+export function createLockout(options: LockoutOptions = {}): Lockout {
+  const counts = new Counts(options)
+  const guesses = createUnderway()
+  return {
+    attempt: async ({ user, proven }, ask) => {
+      const key = keyOf(user)
+      const before = counts.refuse(key, proven)
+      // One guess at a time: several that fail at once would lock the user for longer.
+      if (!proven && guesses.of(key) > 0) throw throttled(1_000)
+      if (!proven) guesses.enter(key)
+      try {
+        const right = await ask()
+        // A guess failed meanwhile: the engine may have said no only because of that.
+        if (!right && proven && counts.get(key) !== before) counts.refuse(key, proven)
+        const outcome = !right ? 'failed' : proven ? 'renewed' : 'succeeded'
+        if (counts.add(key, outcome)) options.onOutcome?.(outcome, user)
+        return right
+      } finally {
+        if (!proven) guesses.leave(key)
+      }
+    },
+    count: (outcome, user) => counts.add(keyOf(user), outcome),
+    forget: () => counts.clear(),
+  }
+}
+
+interface Count {
+  /** In a row, as the engine counts. */
+  readonly failures: number
+  /** As `failures`, but not ended by a credential that was right before. */
+  readonly guesses: number
+  readonly lastAt: number
+  /** Until then the engine itself refuses whatever it is asked. */
+  readonly lockedUntil: number
+}
+
+// The engine locks a user for 3 s after the first failure, each time for twice as long, for 60 s at most.
+const FIRST_LOCK_MS = 3_000
+const MAX_LOCK_MS = 60_000
+/** For an engine whose database rounds its times. */
+const MARGIN_MS = 250
+
+class Counts {
+  readonly #options: Required<Omit<LockoutOptions, 'onOutcome'>>
+  readonly #counts = new Map<string, Count>()
+
+  constructor(options: LockoutOptions) {
+    const { maxFailures = 4, pauseMs = 300_000, maxCounted = 10_000, now = () => performance.now() } = options
+    this.#options = { maxFailures, pauseMs, maxCounted, now }
+  }
+
+  get(key: string): Count | null {
+    return this.#counts.get(key) ?? null
+  }
+
+  clear(): void {
+    this.#counts.clear()
+  }
+
+  /** @throws GatewayError GW_THROTTLED */
+  refuse(key: string, proven: boolean): Count | null {
+    const { maxFailures, pauseMs, now } = this.#options
+    const count = this.get(key)
+    if (count === null) return null
+    const { failures, guesses, lastAt, lockedUntil } = count
+    if (now() < lockedUntil) throw throttled(lockedUntil - now())
+    if (proven) return count
+    if (failures >= 2 * maxFailures) throw throttled(pauseMs)
+    const openAt = lastAt + pauseMs
+    if (Math.max(failures, guesses) >= maxFailures && now() < openAt) throw throttled(openAt - now())
+    return count
+  }
+
+  add(key: string, outcome: Outcome): boolean {
+    const before = this.get(key)
+    if (outcome === 'succeeded') return this.#counts.delete(key)
+    if (outcome === 'failed') {
+      this.#set(key, this.#failed(before))
+      return true
+    }
+    if (before === null || before.failures === 0) return false
+    this.#set(key, { ...before, failures: 0, lockedUntil: 0 })
+    return true
+  }
+
+  #failed(before: Count | null): Count {
+    const { pauseMs, now } = this.#options
+    const failures = (before?.failures ?? 0) + 1
+    const guesses = before !== null && now() < before.lastAt + pauseMs ? before.guesses + 1 : 1
+    const lockMs = Math.min(FIRST_LOCK_MS * 2 ** (failures - 1), MAX_LOCK_MS)
+    return { failures, guesses, lastAt: now(), lockedUntil: now() + lockMs + MARGIN_MS }
+  }
+
+  #set(key: string, count: Count): void {
+    this.#counts.delete(key)
+    this.#counts.set(key, count)
+    const [oldest] = this.#counts.keys()
+    if (this.#counts.size > this.#options.maxCounted && oldest !== undefined) this.#counts.delete(oldest)
+  }
+}
+
+/** Many databases compare names without regard to case, accents and spaces at the end: one user has many spellings. */
+export function isSameName(one: string, other: string): boolean {
+  return keyOf(one) === keyOf(other)
+}
+
+function keyOf(user: string): string {
+  return user.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trimEnd()
+}

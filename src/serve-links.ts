@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify'
+import type { Exchange } from './exchange.ts'
+import { engineNameOf } from './matched.ts'
+import { rewriteLinks } from './proxy/links.ts'
+
+/** Whether the engine's links would lead elsewhere than where the client asked: another prefix, or the node itself. */
+export function hasOtherLinks({ match: { engine, operation }, request }: Exchange): boolean {
+  if (operation.links !== true) return false
+  return engine.requestPolicy.host === 'node' || engine.remotePrefix !== prefixOf(request)
+}
+
+/** The body with its links at the address that the client used. */
+export function withClientLinks(exchange: Exchange, body: Buffer): Buffer {
+  const { request } = exchange
+  const own = `http://${request.host}${prefixOf(request)}`
+  return originsOf(exchange).reduce(
+    (rewritten, origin) => rewriteLinks(rewritten, origin + exchange.match.engine.remotePrefix, own),
+    body,
+  )
+}
+
+/** What the engine takes for its own address: the Host it was sent. Which of the nodes it was is not known here. */
+function originsOf({ parts, match: { engine }, hop, request }: Exchange): readonly string[] {
+  const nodes = (parts.config.engines[engine.name]?.nodes ?? []).map((node) => new URL(node))
+  const isNodes = engine.requestPolicy.host === 'node'
+  const host = hop.headers['host'] ?? request.host
+  return [...new Set(nodes.map((node) => (isNodes ? node.origin : `${node.protocol}//${host}`)))]
+}
+
+function prefixOf(request: FastifyRequest): string {
+  const { named, operation } = request.routeOptions.config
+  const template = request.routeOptions.url ?? ''
+  const prefix = template.slice(0, template.length - (operation?.template.length ?? 0))
+  return named === true ? prefix.replace(':engineName', engineNameOf(request)) : prefix
+}

@@ -1,0 +1,126 @@
+import type { AuthorizationConfig, IdentityConfig } from './config.ts'
+import type { Logger } from './log.ts'
+import type { Change } from './operations/table.ts'
+import type { AskEngine } from './policy/ask-engine.ts'
+import { createEngineIdentity, type EngineIdentity } from './policy/engine-identity.ts'
+import { createEngineRecords } from './policy/engine-records.ts'
+import { createFileIdentity, type IdentitySource } from './policy/identity-source.ts'
+import type { Outcome } from './policy/lockout.ts'
+import type { Passwords } from './policy/password.ts'
+import { createFileRecords, type RecordsSource } from './policy/records-source.ts'
+import type { ThrottleOptions } from './policy/throttle.ts'
+import type { SourceFiles } from './source-files.ts'
+
+/** Who the users of one engine are, and what its records say. */
+export interface EngineSources {
+  readonly identity: IdentitySource
+  readonly records: RecordsSource
+  /** How guesses are slowed down before the source is asked. */
+  readonly throttle: ThrottleOptions
+  /** A write has passed through to the engine: what it changed is in force here, and told, when this resolves. Never rejects. */
+  readonly changed: (changes: readonly Change[]) => Promise<void>
+  /** What another replica tells, `about` a user. */
+  readonly hear: (topic: string, about: string) => void
+  /** Another replica may have told something, and was not heard. */
+  readonly missed: () => void
+}
+
+interface SourcesOptions {
+  readonly engine: string
+  readonly identity: IdentityConfig
+  readonly authorization: AuthorizationConfig
+  readonly files: Pick<SourceFiles, 'users' | 'records'>
+  readonly ask: AskEngine
+  readonly passwords: Passwords
+  /** Tells the other replicas. */
+  readonly publish: (topic: string, about?: string) => Promise<void>
+  readonly log: Logger
+}
+
+export function createSources(options: SourcesOptions): EngineSources {
+  const { publish } = options
+  const records = recordsOf(options)
+  const { identity, atEngine } = identityOf(options)
+  const apply = createApply(atEngine, records)
+  const isAtEngine: Readonly<Record<Change, boolean>> = {
+    records: options.authorization.records.source === 'engine',
+    identity: atEngine !== null,
+    lockouts: atEngine !== null,
+  }
+  return {
+    identity,
+    records,
+    throttle: atEngine === null ? {} : ENGINE_THROTTLE,
+    changed: async (changes) => {
+      const here = changes.filter((change) => isAtEngine[change])
+      await Promise.all([...here.map(apply), ...here.map((change) => publish(change))])
+    },
+    hear: (topic, about) => {
+      if (isChange(topic) && isAtEngine[topic]) void apply(topic)
+      if (isOutcome(topic)) atEngine?.count(topic, about)
+    },
+    missed: () => {
+      if (isAtEngine.records) void apply('records')
+      void apply('identity')
+    },
+  }
+}
+
+function createApply(
+  identity: EngineIdentity | null,
+  records: RecordsSource,
+): (change: Change) => Promise<void> {
+  return async (change) => {
+    if (change === 'identity') identity?.changed()
+    if (change === 'lockouts') identity?.forget()
+    if (change === 'records') await records.refresh()
+  }
+}
+
+function isChange(topic: string): topic is Change {
+  return topic === 'records' || topic === 'identity' || topic === 'lockouts'
+}
+
+function isOutcome(topic: string): topic is Outcome {
+  return topic === 'failed' || topic === 'succeeded' || topic === 'renewed'
+}
+
+// An address alone must not use up what the engine may be asked in vain: others at other addresses have a try left.
+const ENGINE_THROTTLE: ThrottleOptions = { windowMs: 300_000, perUserAndAddress: 3, perAddress: 200 }
+
+function identityOf({ identity: setting, files, passwords, ask, publish }: SourcesOptions): {
+  readonly identity: IdentitySource
+  readonly atEngine: EngineIdentity | null
+} {
+  if (setting.source === 'file')
+    return { identity: createFileIdentity({ file: files.users(setting), passwords }), atEngine: null }
+  const atEngine = createEngineIdentity({
+    ask,
+    maxFailures: setting.failures,
+    pauseMs: setting.pause,
+    onOutcome: (outcome, user) => void publish(outcome, user),
+  })
+  return { identity: atEngine, atEngine }
+}
+
+function recordsOf({ authorization, files, ask, engine, log }: SourcesOptions): RecordsSource {
+  const { records: setting, revokes, disabledPermissions } = authorization
+  const options = { revokes, disabledPermissions }
+  if (setting.source === 'file') return createFileRecords({ ...options, file: files.records(setting) })
+  let before: string | null = null
+  return createEngineRecords({
+    ...options,
+    ask,
+    refreshMs: setting.refresh,
+    staleAfterMs: setting.staleAfter,
+    onRead: (trouble) => {
+      if (trouble !== null && before === null)
+        log.warn(
+          { engine, why: trouble },
+          'the records cannot be read: the last ones stay in force for a while',
+        )
+      if (trouble === null && before !== null) log.info({ engine }, 'the records are read again')
+      before = trouble
+    },
+  })
+}

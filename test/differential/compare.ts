@@ -1,0 +1,145 @@
+import type { Answer } from './http.ts'
+import { jsonOf } from './http.ts'
+import { isJson } from './admin.ts'
+import type { Names, Side } from './names.ts'
+import type { Plan } from './plan.ts'
+
+/** An answer as it is compared: without ids, times and what a bare engine cannot know. */
+export interface Seen {
+  readonly status: number
+  readonly type: string
+  readonly code: string
+  readonly body: unknown
+}
+
+/**
+ * What became of a comparison. `rows` and `check`: the gateway says that it cannot answer exactly; `tenants`: the
+ * answers are equal but for rows, or entities, of a tenant.
+ */
+export type Outcome = 'equal' | 'differs' | 'rows' | 'check' | 'tenants'
+
+export function seenOf(
+  { status, type, code, bytes }: Answer,
+  plan: Plan,
+  { names, side }: { names: Names; side: Side },
+): Seen {
+  return { status, type, code, body: bodyOf({ type, bytes }, plan, (text) => names.mask(side, text)) }
+}
+
+export function outcomeOf(engine: Seen, gateway: Seen, plan: Plan): Outcome {
+  if (gateway.code === 'GW_ROWS_NOT_EXACT') return 'rows'
+  if (gateway.code === 'GW_CHECK_NOT_EXACT') return 'check'
+  if (textOf(engine) === textOf(gateway)) return 'equal'
+  return isOfTenants(engine, gateway, plan) ? 'tenants' : 'differs'
+}
+
+function textOf({ status, type, body }: Seen): string {
+  return JSON.stringify([status, type, body])
+}
+
+function bodyOf(
+  { type, bytes }: Pick<Answer, 'type' | 'bytes'>,
+  plan: Plan,
+  mask: (text: string) => string,
+): unknown {
+  if (bytes.length === 0) return null
+  const text = bytes.toString('utf8')
+  if (!type.startsWith('application/json')) return maskText(text, mask)
+  try {
+    return new Masker(plan, mask).mask(jsonOf({ status: 0, code: '', type, bytes }), '')
+  } catch {
+    return maskText(text, mask)
+  }
+}
+
+/** Answers of which only the status and the shape are the same at two engines. */
+const LIVE: ReadonlySet<string> = new Set(['getTelemetryData', 'getMetrics', 'interval'])
+/** Members that say who did something, which a bare engine does not know, or how long it took. */
+const LOST: ReadonlySet<string> = new Set([
+  'startUserId',
+  'createUserId',
+  'assignerId',
+  'durationInMillis',
+  'duration',
+])
+/** Where `userId` names the caller. */
+const AUTHORS: ReadonlySet<string> = new Set([
+  'getComments',
+  'getComment',
+  'createComment',
+  'getProcessInstanceComments',
+  'queryUserOperationEntries',
+])
+/** Lists whose order says something. */
+const ORDERED: ReadonlySet<string> = new Set(['missingAuthorizations'])
+
+class Masker {
+  readonly #plan: Plan
+  readonly #mask: (text: string) => string
+
+  constructor(plan: Plan, mask: (text: string) => string) {
+    this.#plan = plan
+    this.#mask = mask
+  }
+
+  mask(value: unknown, member: string): unknown {
+    const { id } = this.#plan.operation
+    if (LOST.has(member) || (member === 'userId' && AUTHORS.has(id))) return '<lost>'
+    if (typeof value === 'string') return maskText(value, this.#mask)
+    if (typeof value === 'number' && LIVE.has(id)) return '<number>'
+    if (Array.isArray(value)) return this.#list(value, member)
+    if (!isJson(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [maskText(name, this.#mask), this.mask(one, name)]),
+    )
+  }
+
+  #list(list: readonly unknown[], member: string): unknown {
+    const masked = list.map((one) => this.mask(one, member))
+    const isSorted =
+      member === '' && /sortBy|sorting/.test(`${this.#plan.path}${JSON.stringify(this.#plan.body ?? '')}`)
+    if (isSorted || ORDERED.has(member)) return masked
+    return masked
+      .map((one) => JSON.stringify(one))
+      .sort()
+      .map((text) => JSON.parse(text))
+  }
+}
+
+function maskText(text: string, mask: (text: string) => string): string {
+  return mask(text)
+    .replace(/\d{4}-\d\d-\d\d[T ][\d:.]+([+-]\d{4}|Z)?/g, '<time>')
+    .replace(/https?:\/\/(127\.0\.0\.1|localhost):\d+/g, '<origin>')
+}
+
+/** Whether the answers are the same once everything of a tenant is left out, or one is about a tenant's entity. */
+function isOfTenants(engine: Seen, gateway: Seen, { path, body }: Plan): boolean {
+  if (JSON.stringify(engine.body).includes('belongs to no authenticated tenant')) return true
+  const asked = `${path} ${JSON.stringify(body ?? '')}`
+  if (/acme|tenant\.|<new\./.test(asked) && engine.status !== gateway.status && !isForbidden(gateway))
+    return true
+  if (Array.isArray(engine.body) && Array.isArray(gateway.body))
+    return JSON.stringify(withoutTenants(engine.body)) === JSON.stringify(withoutTenants(gateway.body))
+  return (
+    engine.status === 200 &&
+    gateway.status === 200 &&
+    /count/.test(path) &&
+    isFewer(engine.body, gateway.body)
+  )
+}
+
+function isForbidden({ status }: Seen): boolean {
+  return status === 403
+}
+
+function withoutTenants(rows: readonly unknown[]): readonly unknown[] {
+  return rows.filter((row) => !JSON.stringify(row).includes('acme'))
+}
+
+function isFewer(engine: unknown, gateway: unknown): boolean {
+  return countOf(engine) >= 0 && countOf(engine) < countOf(gateway)
+}
+
+function countOf(body: unknown): number {
+  return isJson(body) && typeof body['count'] === 'number' ? body['count'] : -1
+}

@@ -1,0 +1,54 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import bcrypt from 'bcrypt'
+import { pino } from 'pino'
+import { loadConfig } from '../../src/config.ts'
+import { start } from '../../src/main.ts'
+import type { Json } from './admin.ts'
+import type { CallerSet } from './sets.ts'
+import { PASSWORD } from './sets.ts'
+
+export interface Door {
+  readonly base: string
+  readonly close: () => Promise<void>
+}
+
+/** A cheap hash: the cost of real ones is not what is looked at here. */
+const HASH = bcrypt.hashSync(PASSWORD, 4)
+/** The world's own memberships: a group's tenants are its members' too. */
+const TENANTS_OF_GROUPS: Readonly<Record<string, string>> = { staff: 'acme' }
+
+/** The gateway before the bare engine, with these callers and records. */
+export async function openGateway(
+  engineBase: string,
+  sets: readonly CallerSet[],
+  records: readonly Json[],
+): Promise<Door> {
+  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-differential-'))
+  const users = sets.map(({ user, ownGroups, joins, tenants }) => ({
+    id: user,
+    passwordHash: HASH,
+    groups: [...ownGroups, ...joins],
+    tenants: [...new Set([...tenants, ...joins.flatMap((group) => TENANTS_OF_GROUPS[group] ?? [])])],
+  }))
+  const config = {
+    version: 1,
+    listen: { port: 0 },
+    admin: { port: 0 },
+    engines: { default: { nodes: [engineBase] } },
+    identity: { source: 'file', file: 'users.json' },
+    authorization: { records: { source: 'file', file: 'records.json' } },
+  }
+  await writeFile(join(folder, 'users.json'), JSON.stringify({ users }))
+  await writeFile(join(folder, 'records.json'), JSON.stringify(records))
+  await writeFile(join(folder, 'gateway.json'), JSON.stringify(config))
+  const running = await start(loadConfig(join(folder, 'gateway.json')), pino({ level: 'silent' }))
+  return {
+    base: `${running.address}/engine-rest`,
+    close: async () => {
+      await running.drain()
+      await rm(folder, { recursive: true })
+    },
+  }
+}

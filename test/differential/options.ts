@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util'
+import type { Family } from '../engine/build.ts'
+
+export interface Options {
+  readonly seed: number
+  /** No new phase begins after this. */
+  readonly minutes: number
+  readonly sets: number
+  readonly family: Family
+  /** Operations to ask; empty: all. */
+  readonly only: readonly string[]
+  readonly nineteen: boolean
+  /** Only this set, to look at it again. */
+  readonly set: number | null
+  /** The gateway is not given the records that an engine writes by itself for tasks: it has to find them. */
+  readonly implied: boolean
+  /** How many lines of examples an operation gets. */
+  readonly examples: number
+}
+
+export const USAGE = `Usage: npm run test:differential -- [options]
+  --seed N            default 7: the same seed asks the same
+  --sets N            sets of a user, groups, tenants and records; default 320
+  --minutes M         no new phase after this; default 12
+  --family F          camunda (default) or operaton
+  --only ID[,ID]      these operations alone
+  --nineteen          the nineteen operations alone
+  --set N             one set alone, as it is in the whole run
+  --implied           the gateway finds implied task grants by itself
+  --examples N        examples printed for an operation; default 1
+`
+
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: 'string', default: '7' },
+      sets: { type: 'string', default: '320' },
+      minutes: { type: 'string', default: '12' },
+      family: { type: 'string', default: 'camunda' },
+      only: { type: 'string', default: '' },
+      nineteen: { type: 'boolean', default: false },
+      set: { type: 'string' },
+      implied: { type: 'boolean', default: false },
+      examples: { type: 'string', default: '1' },
+    },
+  })
+  return {
+    seed: numberOf('seed', values.seed),
+    sets: numberOf('sets', values.sets),
+    minutes: numberOf('minutes', values.minutes),
+    family: values.family === 'operaton' ? 'operaton' : 'camunda',
+    only: values.only === '' ? [] : values.only.split(','),
+    nineteen: values.nineteen,
+    set: values.set === undefined ? null : numberOf('set', values.set),
+    implied: values.implied,
+    examples: numberOf('examples', values.examples),
+  }
+}
+
+function numberOf(name: string, text: string): number {
+  const number = Number(text)
+  if (!Number.isFinite(number) || number < 0) throw new Error(`--${name} needs a number\n${USAGE}`)
+  return number
+}

@@ -1,0 +1,180 @@
+import type { Admin } from './admin.ts'
+import { REMAINS } from './bundles.ts'
+import { outcomeOf, seenOf } from './compare.ts'
+import { openGateway } from './gateway.ts'
+import { type Answer, type Ask, basicOf, type Client, createClient } from './http.ts'
+import { mapTexts, type Names, type Side, SIDES } from './names.ts'
+import { isRead, type Plan } from './plan.ts'
+import { mirrorRecords, writeRecord } from './records.ts'
+import type { Report } from './report.ts'
+import type { CallerSet, RecordText } from './sets.ts'
+import { Stock } from './stock.ts'
+import { ALL_LEFT, type Left, sweep } from './sweep.ts'
+
+export interface Stage {
+  readonly admins: Readonly<Record<Side, Admin>>
+  readonly secured: Client
+  readonly bareBase: string
+  readonly names: Names
+  readonly report: Report
+  /** Task grants that a secured engine writes by itself are not handed to the gateway. */
+  readonly implied: boolean
+}
+
+/** Requests under way at once; writes are made one after the other. */
+const IN_FLIGHT = 12
+
+/** Some callers and their records at once: the world is as before when it has ended. */
+export async function runPhase(
+  stage: Stage,
+  sets: readonly CallerSet[],
+  global: readonly RecordText[],
+): Promise<void> {
+  const { admins, names } = stage
+  const before = names.all()
+  await inParallel(sets, 4, (set) => makeCaller(stage, set))
+  for (const record of [...global, ...sets.flatMap(({ records }) => records)])
+    await writeRecord(admins.secured, record, { names, side: 'secured' })
+  const records = await mirrorRecords(
+    admins,
+    names,
+    ({ resourceType, type }) => !(stage.implied && resourceType === 7 && type === 1),
+  )
+  const door = await openGateway(stage.bareBase, sets, records)
+  const gateway = createClient(door.base)
+  const runner = new Runner(stage, gateway)
+  try {
+    const asked = sets.flatMap((set) => set.plans.map((plan) => ({ set, plan })))
+    await inParallel(
+      asked.filter(({ plan }) => isRead(plan)),
+      IN_FLIGHT,
+      ({ set, plan }) => runner.run(set, plan),
+    )
+    for (const { set, plan } of asked) if (!isRead(plan)) await runner.run(set, plan)
+  } finally {
+    await gateway.close()
+    await door.close()
+  }
+  await tidy(stage, sets, before)
+}
+
+async function inParallel<T>(
+  list: readonly T[],
+  width: number,
+  work: (one: T) => Promise<void>,
+): Promise<void> {
+  const rest = list.values()
+  const worker = async (): Promise<void> => {
+    for (const one of rest) await work(one)
+  }
+  await Promise.all(Array.from({ length: width }, worker))
+}
+
+async function makeCaller({ admins, names }: Stage, set: CallerSet): Promise<void> {
+  const { user, password, ownGroups, joins, tenants, links } = set
+  for (const side of SIDES) {
+    const { call } = admins[side]
+    const profile = { id: user, firstName: 'Test', lastName: user, email: 'test@test.example' }
+    await call('POST', '/user/create', { profile, credentials: { password } })
+    names.define(side, `caller.${user}`, user)
+    for (const id of ownGroups) {
+      await call('POST', '/group/create', { id, name: id, type: 'SET' })
+      names.define(side, `callers.${id}`, id)
+    }
+    for (const id of [...ownGroups, ...joins]) await call('PUT', `/group/${id}/members/${user}`)
+    for (const id of tenants) await call('PUT', `/tenant/${id}/user-members/${user}`)
+    for (const { task, userId, groupId } of links) {
+      const link = { userId: userId ?? null, groupId: groupId ?? null, type: 'candidate' }
+      await call('POST', `/task/${names.idOf(side, task)}/identity-links`, link)
+    }
+  }
+}
+
+async function tidy(
+  { admins, names }: Stage,
+  sets: readonly CallerSet[],
+  before: ReadonlySet<string>,
+): Promise<void> {
+  for (const name of names.all()) if (!before.has(name)) names.drop(name)
+  for (const side of SIDES) {
+    for (const { task, userId, groupId } of sets.flatMap(({ links }) => links)) {
+      const link = { userId: userId ?? null, groupId: groupId ?? null, type: 'candidate' }
+      await admins[side].attempt('POST', `/task/${names.idOf(side, task)}/identity-links/delete`, link)
+    }
+    await sweep(admins[side], ALL_LEFT, (id) => names.nameOf(side, id) !== undefined)
+  }
+}
+
+class Runner {
+  readonly #stage: Stage
+  readonly #gateway: Client
+  readonly #stock: Stock
+
+  constructor(stage: Stage, gateway: Client) {
+    this.#stage = stage
+    this.#gateway = gateway
+    this.#stock = new Stock(stage.admins, stage.names)
+  }
+
+  async run(set: CallerSet, plan: Plan): Promise<void> {
+    if (plan.uses !== null) await this.#stock.prepare(plan.uses)
+    const credentials = basicOf(set.user, set.password)
+    const { secured, names, report } = this.#stage
+    const answers = await Promise.all([
+      secured.send(askOf(plan, names, 'secured'), credentials),
+      this.#gateway.send(askOf(plan, names, 'bare'), credentials),
+    ])
+    if (answers.some(({ status }) => status === 401) && plan.operation.id !== 'isUserAuthorized')
+      throw new Error(`${set.user} was not let in: ${plan.operation.method} ${plan.path}`)
+    const engine = seenOf(answers[0], plan, { names, side: 'secured' })
+    const gateway = seenOf(answers[1], plan, { names, side: 'bare' })
+    const outcome = outcomeOf(engine, gateway, plan)
+    report.add(plan, outcome, () => differenceOf(set, plan, { outcome, engine, gateway }))
+    if (!isRead(plan)) await this.#restore(plan, answers)
+  }
+
+  async #restore(plan: Plan, answers: readonly Answer[]): Promise<void> {
+    const done = answers.map(({ status }) => status < 300)
+    if (!done.includes(true)) return
+    const left = new Set<Left>(plan.leaves)
+    if (plan.uses !== null && (!plan.keeps || done.includes(false))) {
+      this.#stock.use(plan.uses)
+      for (const kind of REMAINS[plan.uses.recipe]) left.add(kind)
+    }
+    const { admins, names } = this.#stage
+    const isNew = new Set(names.ofKind('new'))
+    const keeps = (side: Side) => (id: string) => {
+      const name = names.nameOf(side, id)
+      return (name !== undefined && !isNew.has(name)) || this.#stock.isLive(side, id)
+    }
+    await Promise.all(SIDES.map((side) => sweep(admins[side], left, keeps(side))))
+  }
+}
+
+function askOf({ operation, path, body, form }: Plan, names: Names, side: Side): Ask {
+  return {
+    method: operation.method,
+    path: path.replace(/<([\w.*@-]+)>/g, (_, name: string) => encodeURIComponent(names.idOf(side, name))),
+    ...(body !== undefined && { body: mapTexts(body, (text) => names.reveal(side, text)) }),
+    ...(form !== undefined && { form }),
+  }
+}
+
+function differenceOf(
+  { index, user, ownGroups, joins, tenants, links, records }: CallerSet,
+  { operation, path, body }: Plan,
+  seen: {
+    outcome: ReturnType<typeof outcomeOf>
+    engine: ReturnType<typeof seenOf>
+    gateway: ReturnType<typeof seenOf>
+  },
+) {
+  return {
+    operation: operation.id,
+    set: index,
+    caller: { user, ownGroups, joins, tenants, links },
+    records,
+    request: { method: operation.method, path, ...(body !== undefined && { body }) },
+    ...seen,
+  }
+}

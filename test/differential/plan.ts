@@ -1,0 +1,114 @@
+import type { Operation } from '../../src/operations/table.ts'
+import { RECIPES, type RecipeName } from './bundles.ts'
+import type { Part } from './http.ts'
+import type { Names } from './names.ts'
+import { mapTexts, namesIn } from './names.ts'
+import type { Random } from './random.ts'
+import { templatesOf } from './requests/all.ts'
+import { PARAMS, type Template } from './requests/template.ts'
+import type { Left } from './sweep.ts'
+
+/** One request, the same for both worlds: written in names. */
+export interface Plan {
+  readonly operation: Operation
+  readonly path: string
+  readonly body?: unknown
+  readonly form?: readonly Part[]
+  readonly uses: { readonly recipe: RecipeName; readonly form: number } | null
+  readonly keeps: boolean
+  readonly leaves: readonly Left[]
+}
+
+/** Who asks, for `@user`, `@group` and `@password`. */
+export interface Asker {
+  readonly user: string
+  readonly group: string
+  readonly password: string
+}
+
+export function isRead({ operation }: Plan): boolean {
+  return operation.retry === 'always'
+}
+
+/** One of the operation's requests, with everything open in it chosen. */
+export function planOf(
+  operation: Operation,
+  names: Names,
+  { random, asker }: { random: Random; asker: Asker },
+): Plan {
+  const template = random.pick(templatesOf(operation.id))
+  const choose = (text: string): string => names.choose(withAsker(text, asker), random)
+  const query = template.query === undefined ? '' : `?${choose(template.query)}`
+  return {
+    operation,
+    path: pathOf(operation, template, { random, choose }) + (query === '?' ? '' : query),
+    ...(template.body !== undefined && { body: mapTexts(template.body, choose) }),
+    ...(template.form !== undefined && { form: template.form }),
+    uses:
+      template.uses === undefined
+        ? null
+        : { recipe: template.uses, form: random.below(RECIPES[template.uses].length) },
+    keeps: template.keeps ?? false,
+    leaves: template.leaves ?? [],
+  }
+}
+
+interface Choosing {
+  readonly random: Random
+  readonly choose: (text: string) => string
+}
+
+/** Now and then an id of another kind, or of nothing: an engine has its own answer to each. */
+const UNKNOWN = 0.05
+const OTHER_KIND = 0.04
+const OTHERS = ['<pi.*>', '<task.*>', '<execution.*>', '<pd.*>', '<job.*>', '<ended.*>', '<deployment.*>']
+
+function pathOf(operation: Operation, template: Template, { random, choose }: Choosing): string {
+  const isKey = /\/key\/:key/.test(operation.template)
+  return operation.template.replace(/:(\w+)/g, (_, name: string) => {
+    if (name === 'id' || name === 'key' || name === 'operationId') {
+      if (random.chance(UNKNOWN)) return 'nosuch'
+      if (!isKey && operation.retry === 'always' && random.chance(OTHER_KIND))
+        return choose(random.pick(OTHERS))
+    }
+    const text = template.params?.[name] ?? defaultParam(operation.template, name, random)
+    return encodeText(choose(text))
+  })
+}
+
+function defaultParam(template: string, name: string, random: Random): string {
+  if (name === 'varName') return 'pages'
+  if (name === 'messageName') return 'paid'
+  const [, choices] = PARAMS.find(([pattern]) => pattern.test(template)) ?? []
+  if (choices === undefined) throw new Error(`No request says what ${name} of ${template} is`)
+  return random.pick(choices)
+}
+
+/** Names stay readable: their ids are encoded when they are filled in. */
+function encodeText(text: string): string {
+  return text.includes('<') ? text : encodeURIComponent(text)
+}
+
+function withAsker(text: string, { user, group, password }: Asker): string {
+  return text.replaceAll('@user', user).replaceAll('@group', group).replaceAll('@password', password)
+}
+
+/** The permissions that the operation's row asks for, by check; what its rows ask for is one more. */
+export function atomsOf({ checks, rows }: Operation): readonly (readonly string[])[] {
+  const lists = checks.map(({ anyOf, allOf }) => textsOf(anyOf, allOf))
+  return [...lists, textsOf(rows?.anyOf, rows?.allOf, rows?.and)].filter((list) => list.length > 0)
+}
+
+function textsOf(...lists: readonly (readonly string[] | undefined)[]): readonly string[] {
+  return lists.flatMap((list) => list ?? [])
+}
+
+/** Ids of a resource that the plan is about, as texts with names. */
+export function idsAbout({ path, body }: Plan, names: Names, resource: string): readonly string[] {
+  const text = `${path} ${body === undefined ? '' : JSON.stringify(body)}`
+  const found = namesIn(text).flatMap((name) => {
+    const id = names.about(name)[resource]
+    return id === undefined ? [] : [id]
+  })
+  return found.filter((id) => !/<new\.|^temp$/.test(id))
+}

@@ -1,0 +1,81 @@
+import { type Admin, type Json, rowsOf, textOf } from './admin.ts'
+import { mapTexts, type Names, type Side } from './names.ts'
+import type { RecordText } from './sets.ts'
+
+/** Writes a record as an administrator. */
+export async function writeRecord(
+  { attempt }: Admin,
+  record: RecordText,
+  { names, side }: { names: Names; side: Side },
+): Promise<void> {
+  const resourceId = names.reveal(side, record.resourceId)
+  const answer = await attempt('POST', '/authorization/create', { ...record, resourceId })
+  const text = answer.bytes.toString('utf8')
+  // The engine has written one of the same key by itself: for a candidate, or a member.
+  if (answer.status >= 300 && !text.includes('ProcessEnginePersistenceException'))
+    throw new Error(`${JSON.stringify(record)}: ${answer.status} ${text}`)
+}
+
+/** All records of an engine, each with its key: what no two records share, in names. */
+export async function readRecords(
+  { call }: Admin,
+  names: Names,
+  side: Side,
+): Promise<ReadonlyMap<string, Json>> {
+  const rows = rowsOf(await call('GET', '/authorization'))
+  return new Map(rows.map((row) => [keyOf(row, names, side), row]))
+}
+
+function keyOf(row: Json, names: Names, side: Side): string {
+  const members = ['type', 'userId', 'groupId', 'resourceType', 'resourceId']
+  return names.mask(
+    side,
+    members.map((member) => JSON.stringify(row[member] ?? '').replaceAll('"', '')).join(' '),
+  )
+}
+
+/**
+ * A secured engine writes records by itself; a bare one never does. The bare one is given them, so that both hold the
+ * same, and every record gets a name. The answer is the bare engine's list: what the gateway decides by.
+ */
+export async function mirrorRecords(
+  admins: Readonly<Record<Side, Admin>>,
+  names: Names,
+  isMirrored: (record: Json) => boolean,
+): Promise<readonly Json[]> {
+  const wanted = await readRecords(admins.secured, names, 'secured')
+  const held = await readRecords(admins.bare, names, 'bare')
+  for (const [key, row] of wanted) {
+    if (held.has(key) || !isMirrored(row)) continue
+    const named = mapTexts({ ...row }, (text) => names.mask('secured', text))
+    const { type, permissions, userId, groupId, resourceType, resourceId } = row
+    const translated = textOf(named, 'resourceId')
+    if (/<id>/.test(translated))
+      throw new Error(`A record is about something without a name: ${String(resourceId)}`)
+    const record = {
+      type,
+      permissions,
+      userId,
+      groupId,
+      resourceType,
+      resourceId: names.reveal('bare', translated),
+    }
+    await admins.bare.call('POST', '/authorization/create', record)
+  }
+  const mirrored = await readRecords(admins.bare, names, 'bare')
+  for (const [side, rows] of [
+    ['secured', wanted],
+    ['bare', mirrored],
+  ] as const)
+    for (const [key, row] of rows) nameRecord(names, side, { key, row })
+  return [...mirrored.values()]
+}
+
+function nameRecord(names: Names, side: Side, { key, row }: { key: string; row: Json }): void {
+  const name = `auth.${key
+    .replace(/<\w+\.([^<>]*)>/g, '$1')
+    .replace(/ +/g, '.')
+    .replace(/[^\w.*@-]/g, '-')}`
+  names.define(side, name, textOf(row, 'id'))
+  names.describe(name, { AUTHORIZATION: `<${name}>` })
+}

@@ -1,0 +1,125 @@
+import { writeFile } from 'node:fs/promises'
+import type { Outcome, Seen } from './compare.ts'
+import { type Plan, isRead } from './plan.ts'
+import type { CallerSet, RecordText } from './sets.ts'
+import { isOfNineteen } from './sets.ts'
+
+/** One comparison that was not equal, with all that is needed to look at it again. */
+export interface Difference {
+  readonly outcome: Outcome
+  readonly operation: string
+  readonly set: number
+  readonly caller: Pick<CallerSet, 'user' | 'ownGroups' | 'joins' | 'tenants' | 'links'>
+  readonly records: readonly RecordText[]
+  readonly request: { readonly method: string; readonly path: string; readonly body?: unknown }
+  readonly engine: Seen
+  readonly gateway: Seen
+}
+
+interface Counts {
+  total: number
+  equal: number
+  readonly nineteen: boolean
+  readonly isRead: boolean
+  readonly hasRows: boolean
+  readonly outcomes: Map<Outcome, number>
+  readonly differences: Difference[]
+}
+
+const KEPT = 12
+
+export class Report {
+  readonly #counts = new Map<string, Counts>()
+
+  add(plan: Plan, outcome: Outcome, difference: () => Difference): void {
+    const counts = this.#of(plan)
+    counts.total += 1
+    if (outcome === 'equal') counts.equal += 1
+    counts.outcomes.set(outcome, (counts.outcomes.get(outcome) ?? 0) + 1)
+    const kept = counts.differences.filter((one) => one.outcome === outcome).length
+    if (outcome !== 'equal' && kept < KEPT) counts.differences.push(difference())
+  }
+
+  #of(plan: Plan): Counts {
+    const { operation } = plan
+    const found = this.#counts.get(operation.id)
+    if (found !== undefined) return found
+    const made: Counts = {
+      total: 0,
+      equal: 0,
+      nineteen: isOfNineteen(operation),
+      isRead: isRead(plan),
+      hasRows: operation.rows !== undefined || operation.selects !== undefined,
+      outcomes: new Map(),
+      differences: [],
+    }
+    this.#counts.set(operation.id, made)
+    return made
+  }
+
+  /** One line for each operation that differs, then the sums. */
+  lines(seed: number, examples: number): readonly string[] {
+    const lines: string[] = []
+    for (const [id, { differences, total, outcomes }] of [...this.#counts].sort(([one], [other]) =>
+      one.localeCompare(other),
+    )) {
+      const real = differences.filter(({ outcome }) => outcome === 'differs')
+      const shown = (real.length > 0 ? real : differences).slice(0, examples)
+      const counted = [...outcomes]
+        .filter(([outcome]) => outcome !== 'equal')
+        .map(([outcome, count]) => `${outcome} ${count}`)
+      for (const one of shown) lines.push(`${id} (${counted.join(', ')} of ${total}): ${exampleOf(one)}`)
+    }
+    return [...lines, ...this.#classes(), this.#sum(seed)]
+  }
+
+  #classes(): readonly string[] {
+    const sums = new Map<string, number>()
+    let plain = 0
+    let plainEqual = 0
+    for (const { total, equal, hasRows, outcomes } of this.#counts.values()) {
+      for (const [outcome, count] of outcomes) sums.set(outcome, (sums.get(outcome) ?? 0) + count)
+      if (hasRows) continue
+      const aside = (outcomes.get('tenants') ?? 0) + (outcomes.get('check') ?? 0)
+      plain += total - aside
+      plainEqual += equal
+    }
+    const classes = [...sums].map(([outcome, count]) => `${outcome} ${count}`).join(', ')
+    return [
+      `operations: ${this.#counts.size}; ${classes}`,
+      `operations without rows, tenants aside: ${plainEqual} of ${plain} (${percent(plainEqual, plain)})`,
+    ]
+  }
+
+  #sum(seed: number): string {
+    const { total, equal } = this.totals()
+    return `comparisons: ${total}, equal: ${equal} (${percent(equal, total)}), seed: ${seed}`
+  }
+
+  totals(): { readonly total: number; readonly equal: number; readonly nineteenDiffer: boolean } {
+    const all = [...this.#counts.values()]
+    return {
+      total: all.reduce((sum, { total }) => sum + total, 0),
+      equal: all.reduce((sum, { equal }) => sum + equal, 0),
+      nineteenDiffer: all.some(({ nineteen, total, equal }) => nineteen && equal < total),
+    }
+  }
+
+  async write(file: string): Promise<void> {
+    const differences = [...this.#counts.values()].flatMap((counts) => counts.differences)
+    await writeFile(file, JSON.stringify(differences, null, 1))
+  }
+}
+
+function percent(part: number, whole: number): string {
+  return `${whole === 0 ? '0.0' : ((100 * part) / whole).toFixed(2)} %`
+}
+
+function exampleOf({ set, request, engine, gateway, records }: Difference): string {
+  const asked = `${request.method} ${request.path} ${request.body === undefined ? '' : JSON.stringify(request.body)}`
+  return `set ${set} (${records.length} records) ${asked.slice(0, 300)} | engine: ${saidOf(engine)} | gateway: ${saidOf(gateway)}`
+}
+
+function saidOf({ status, body, code }: Seen): string {
+  return `${status} ${code} ${JSON.stringify(body)}`.slice(0, 260)
+}

@@ -1,0 +1,18 @@
+import { definitions } from './definitions.ts'
+import { history } from './history.ts'
+import { identity } from './identity.ts'
+import { jobs } from './jobs.ts'
+import { runtime } from './runtime.ts'
+import { tasks } from './tasks.ts'
+import type { Template } from './template.ts'
+
+const TEMPLATES = { ...identity, ...definitions, ...runtime, ...jobs, ...tasks, ...history }
+
+/** An operation without requests of its own is asked about any entity that its path names. */
+const PLAIN: readonly Template[] = [{}]
+
+export function templatesOf(operationId: string): readonly Template[] {
+  return TEMPLATES[operationId] ?? PLAIN
+}
+
+export const TEMPLATED: readonly string[] = Object.keys(TEMPLATES)

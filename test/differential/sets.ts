@@ -1,0 +1,250 @@
+import { RESOURCES, type ResourceName } from '../../src/operations/permissions.ts'
+import type { Operation } from '../../src/operations/table.ts'
+import { nineteen } from '../engine/nineteen.ts'
+import type { Names } from './names.ts'
+import { type Asker, atomsOf, idsAbout, type Plan, planOf } from './plan.ts'
+import { Random } from './random.ts'
+
+/** An authorization record in names; ids become the engine's when it is written. */
+export interface RecordText {
+  readonly type: 0 | 1 | 2
+  readonly userId: string | null
+  readonly groupId: string | null
+  readonly resourceType: number
+  readonly resourceId: string
+  readonly permissions: readonly string[]
+}
+
+/** One caller and all that is said about it. */
+export interface CallerSet extends Asker {
+  readonly index: number
+  /** Groups made for this set, and groups of the world. */
+  readonly ownGroups: readonly string[]
+  readonly joins: readonly string[]
+  readonly tenants: readonly string[]
+  /** Tasks that the caller, or a group of its own, is a candidate of. */
+  readonly links: readonly { readonly task: string; readonly userId?: string; readonly groupId?: string }[]
+  readonly records: readonly RecordText[]
+  readonly plans: readonly Plan[]
+}
+
+export const PASSWORD = 'secret'
+const FOCUSED = 9
+const ASKED_OF_EACH = 4
+const OTHERS = 30
+
+interface Choice {
+  readonly names: Names
+  readonly seed: number
+  readonly operations: readonly Operation[]
+}
+
+/** The set with this index: the same in every run with the same seed. */
+export function setOf(index: number, { names, seed, operations }: Choice): CallerSet {
+  const random = Random.of(seed, index)
+  const user = `user${index}`
+  const ownGroups = [`group${index}a`, `group${index}b`].slice(0, random.below(3))
+  const asker = { user, group: ownGroups[0] ?? 'editors', password: PASSWORD }
+  const focus = random.sample(weighted(operations), FOCUSED)
+  const asked = { random, asker }
+  const focused = focus.map((operation) =>
+    Array.from({ length: ASKED_OF_EACH }, () => planOf(operation, names, asked)),
+  )
+  const others = random
+    .sample(weighted(operations), OTHERS)
+    .map((operation) => planOf(operation, names, asked))
+  const writer = new RecordWriter({ random, names, user, groups: ownGroups })
+  return {
+    ...asker,
+    index,
+    ownGroups,
+    joins: random
+      .sample(['editors', 'readers', 'staff'], random.chance(0.3) ? 1 : 0)
+      .concat(random.chance(0.04) ? ['camunda-admin'] : []),
+    tenants: random.chance(0.3) ? [random.pick(['acme', 'acme', 'globex'])] : [],
+    links: linksOf(random, names, { user, ownGroups }),
+    records: writer.write(focused),
+    plans: [...focused.flat(), ...others],
+  }
+}
+
+/** Records for everybody, for a phase of its own. */
+export function globalRecords(index: number, { names, seed, operations }: Choice): readonly RecordText[] {
+  const random = Random.of(seed, 1_000_000 + index)
+  const writer = new RecordWriter({ random, names, user: '*', groups: [] })
+  const asker = { user: 'nobody', group: 'editors', password: PASSWORD }
+  const plans = random.sample(operations, 3).map((operation) => [planOf(operation, names, { random, asker })])
+  const records = writer.write(plans).slice(0, 1 + random.below(3))
+  const seen = new Set<string>()
+  return records
+    .map((record) => ({ ...record, type: 0 as const, userId: '*', groupId: null }))
+    .filter(({ resourceType, resourceId }) => {
+      const key = `${resourceType} ${resourceId}`
+      return !seen.has(key) && seen.add(key) !== undefined
+    })
+}
+
+const NINETEEN = new Set(nineteen.map(({ operation }) => operation))
+
+export function isOfNineteen({ method, template }: Operation): boolean {
+  const path = template.replace(/:(\w+)/g, (_, name: string) => `{${name.replace('tenantId', 'tenant-id')}}`)
+  return NINETEEN.has(`${method} ${path}`)
+}
+
+function weighted(operations: readonly Operation[]): readonly Operation[] {
+  return operations.flatMap((operation) =>
+    isOfNineteen(operation) ? [operation, operation, operation, operation] : [operation],
+  )
+}
+
+function linksOf(
+  random: Random,
+  names: Names,
+  { user, ownGroups }: { user: string; ownGroups: readonly string[] },
+) {
+  if (!random.chance(0.25)) return []
+  const tasks = names.ofKind('task').filter((name) => !name.includes('Nurse'))
+  const [group] = ownGroups
+  const subject = group !== undefined && random.chance(0.5) ? { groupId: group } : { userId: user }
+  return random.sample(tasks, 1).map((task) => ({ task, ...subject }))
+}
+
+interface Writing {
+  readonly random: Random
+  readonly names: Names
+  readonly user: string
+  readonly groups: readonly string[]
+}
+
+class RecordWriter {
+  readonly #about: Writing
+  readonly #records = new Map<string, RecordText>()
+  #revoking = false
+
+  constructor(about: Writing) {
+    this.#about = about
+  }
+
+  /** Records that nearly, just, or more than open what is asked; now and then none, or nearly all. */
+  write(plans: readonly (readonly Plan[])[]): readonly RecordText[] {
+    const { random } = this.#about
+    this.#revoking = random.chance(0.4)
+    if (random.chance(0.05)) return []
+    if (random.chance(0.25)) this.#writeBroad()
+    for (const some of plans) if (random.chance(0.75)) this.#writeFor(random.pick(some))
+    while (this.#records.size === 0 || random.chance(0.5)) this.#writeAny()
+    return [...this.#records.values()]
+  }
+
+  #writeBroad(): void {
+    const { random } = this.#about
+    for (const resource of NAMES_OF_RESOURCES)
+      if (random.chance(0.85)) this.#add({ resource, resourceId: '*', permissions: ['ALL'], type: 1 })
+  }
+
+  #writeFor(plan: Plan): void {
+    const { random, names } = this.#about
+    for (const atoms of atomsOf(plan.operation)) {
+      if (!random.chance(0.8)) continue
+      const [name = ''] = random.pick(atoms).split(' ')
+      const [resource = '', permission = ''] = name.split('.')
+      if (!isResource(resource)) continue
+      const ids = idsAbout(plan, names, resource)
+      const resourceId = ids.length > 0 && random.chance(0.6) ? random.pick(ids) : this.#anyId(resource)
+      this.#add({
+        resource,
+        resourceId,
+        permissions: this.#permissions(resource, permission),
+        type: this.#type(),
+      })
+    }
+  }
+
+  #writeAny(): void {
+    const resource = this.#about.random.pick(NAMES_OF_RESOURCES)
+    const permission = this.#about.random.pick(permissionsOf(resource))
+    const resourceId = this.#anyId(resource)
+    this.#add({
+      resource,
+      resourceId,
+      permissions: this.#permissions(resource, permission),
+      type: this.#type(),
+    })
+  }
+
+  #add({
+    resource,
+    resourceId,
+    permissions,
+    type,
+  }: {
+    resource: ResourceName
+    resourceId: string
+    permissions: readonly string[]
+    type: 1 | 2
+  }): void {
+    const { random, user, groups } = this.#about
+    const group = groups.length > 0 && random.chance(0.4) ? random.pick(groups) : null
+    const record = {
+      type,
+      userId: group === null ? user : null,
+      groupId: group,
+      resourceType: RESOURCES[resource].id,
+      resourceId,
+      permissions,
+    }
+    const key = `${type} ${group ?? user} ${resource} ${resourceId}`
+    if (!this.#records.has(key)) this.#records.set(key, record)
+  }
+
+  #type(): 1 | 2 {
+    return this.#revoking && this.#about.random.chance(0.35) ? 2 : 1
+  }
+
+  #permissions(resource: ResourceName, permission: string): readonly string[] {
+    const { random } = this.#about
+    if (random.chance(0.1)) return ['ALL']
+    const chosen = random.chance(0.93) ? [permission] : []
+    if (random.chance(0.35)) chosen.push(random.pick(permissionsOf(resource)))
+    return [...new Set(chosen)]
+  }
+
+  #anyId(resource: ResourceName): string {
+    const { random, names } = this.#about
+    if (random.chance(0.6)) return '*'
+    const ids = idsOf(resource, names)
+    return ids.length === 0 ? '*' : random.pick(ids)
+  }
+}
+
+const isResource = (name: string): name is ResourceName => Object.hasOwn(RESOURCES, name)
+const NAMES_OF_RESOURCES = Object.keys(RESOURCES).filter(isResource)
+
+function permissionsOf(resource: ResourceName): readonly string[] {
+  return Object.keys(RESOURCES[resource].permissions)
+}
+
+/** Kinds of names whose ids a resource's records may name; a key stands for its definitions. */
+const KINDS: Readonly<Partial<Record<ResourceName, readonly string[]>>> = {
+  USER: ['user'],
+  GROUP: ['group'],
+  GROUP_MEMBERSHIP: ['group'],
+  AUTHORIZATION: ['auth'],
+  FILTER: ['filter'],
+  PROCESS_DEFINITION: ['pdkey'],
+  TASK: ['task'],
+  PROCESS_INSTANCE: ['pi'],
+  HISTORIC_PROCESS_INSTANCE: ['pi', 'ended'],
+  HISTORIC_TASK: ['task'],
+  DEPLOYMENT: ['deployment'],
+  DECISION_DEFINITION: ['ddkey'],
+  TENANT: ['tenant'],
+  TENANT_MEMBERSHIP: ['tenant'],
+  BATCH: ['batch'],
+  DECISION_REQUIREMENTS_DEFINITION: ['drdkey'],
+}
+
+function idsOf(resource: ResourceName, names: Names): readonly string[] {
+  if (resource === 'OPERATION_LOG_CATEGORY') return ['Admin', 'Operator', 'TaskWorker']
+  return (KINDS[resource] ?? []).flatMap((kind) => names.ofKind(kind).map((name) => `<${name}>`))
+}

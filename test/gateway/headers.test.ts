@@ -1,0 +1,168 @@
+import type { ServerResponse } from 'node:http'
+import t from 'tap'
+import { BASE, openGateway } from './open-gateway.ts'
+import { head, speak } from './raw.ts'
+
+/** An engine that answers as a badly kept proxy before it might. */
+function answer(_request: unknown, response: ServerResponse): void {
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    connection: 'keep-alive, x-hop',
+    'x-hop': '1',
+    'keep-alive': 'timeout=5',
+    'x-request-id': 'theirs',
+    via: '1.1 theirs',
+    'context-user-id': 'admin',
+    'x-authorized-user': 'admin',
+    'x-kept': 'yes',
+    'content-length': '2',
+  })
+  response.end('{}')
+}
+
+const gateway = await openGateway(t, { engine: answer, listen: true })
+const { ask } = gateway
+
+const VARIED = ['GET /version', 'GET /decision-definition/key/a/diagram', 'DELETE /deployment/x'] as const
+const HOWS = ['streamed', 'held', 'read whole'] as const
+
+for (const [index, route] of VARIED.entries()) {
+  t.test(`an answer that is ${HOWS[index]} carries our id and name, and nothing of the hop`, async (t) => {
+    const { headers, status } = await ask('demo', route, { headers: { 'x-request-id': 'mine-1' } })
+    t.equal(status, 200)
+    t.match(headers, { 'x-request-id': 'mine-1', via: '1.1 engine-gateway', 'x-kept': 'yes' })
+    for (const name of ['x-hop', 'keep-alive', 'context-user-id', 'x-authorized-user'])
+      t.notOk(headers[name], name)
+  })
+}
+
+t.test('an answer that was held carries the id of the request that gets it', async (t) => {
+  await ask('demo', VARIED[1])
+  const { headers, forwarded } = await ask('demo', VARIED[1], { headers: { 'x-request-id': 'mine-2' } })
+  t.same(forwarded, [])
+  t.match(headers, { 'x-request-id': 'mine-2', 'cache-status': /hit/ })
+})
+
+t.test('refusals carry them too, from the first stage to the last', async (t) => {
+  for (const [user, route] of [
+    [null, 'GET /task'],
+    ['demo', 'GET /nosuch'],
+    ['demo', 'GET /task/a%00'],
+    ['nobody', 'POST /history/cleanup'],
+  ] as const) {
+    const { headers } = await ask(user, route, { headers: { 'x-request-id': 'mine-3' } })
+    t.match(headers, { 'x-request-id': 'mine-3', via: '1.1 engine-gateway' }, route)
+  }
+})
+
+t.test('the engine gets the id that the answer carries', async (t) => {
+  for (const given of ['abc-1', 'with space', 'x'.repeat(129), '<script>']) {
+    const { headers, forwarded } = await ask('demo', 'GET /version', { headers: { 'x-request-id': given } })
+    t.equal(forwarded[0]?.headers['x-request-id'], headers['x-request-id'])
+    t.equal(headers['x-request-id'] === given, given === 'abc-1', 'what could harm a log is not taken over')
+  }
+  const [one, other] = [await ask('demo', 'GET /version'), await ask('demo', 'GET /version')]
+  t.not(one.headers['x-request-id'], other.headers['x-request-id'])
+})
+
+const WITHHELD = {
+  'Context-User-ID': 'admin',
+  'X-Authorized-User': 'admin',
+  'X-Forwarded-For': '6.6.6.6',
+  'X-Forwarded-Host': 'evil',
+  'X-Forwarded-Proto': 'https',
+  Forwarded: 'for=6.6.6.6',
+  'X-Real-IP': '6.6.6.6',
+  'X-HTTP-Method-Override': 'DELETE',
+  'X-Original-URL': '/engine-rest/user',
+  'X-Rewrite-URL': '/engine-rest/user',
+  X_Auth_User: 'admin',
+  Cookie: 'JSESSIONID=1',
+  TE: 'trailers',
+  Trailer: 'X-A',
+  'Proxy-Authorization': 'Basic x',
+  'Proxy-Connection': 'keep-alive',
+  'Keep-Alive': 'timeout=5',
+  Upgrade: 'h2c',
+}
+
+t.test('the caller cannot say for the engine who or where he is', async (t) => {
+  const { forwarded } = await ask('demo', 'GET /version', { headers: WITHHELD })
+  t.equal(forwarded.length, 1)
+  const names = Object.keys(forwarded[0]?.headers ?? {})
+  for (const name of Object.keys(WITHHELD)) t.notOk(names.includes(name.toLowerCase()), name)
+})
+
+t.test('his credentials stay here', async (t) => {
+  const { forwarded } = await ask('demo', 'GET /version')
+  t.equal(forwarded[0]?.headers.authorization, undefined)
+  const [answered] = await speak(
+    gateway.origin,
+    head(`GET ${BASE}/version`, 'Connection: close, Authorization'),
+  )
+  t.equal(answered?.status, 200)
+  t.equal(gateway.engine.seen.at(-1)?.headers.authorization, undefined)
+})
+
+t.test('what Connection names is not sent on, and what the engine needs is', async (t) => {
+  const headers = { connection: 'x-secret', 'x-secret': '1', accept: 'application/json', 'x-other': '2' }
+  const { forwarded } = await ask('demo', 'GET /version', {
+    headers: { ...headers, traceparent: '00-1-2-01' },
+  })
+  t.match(forwarded[0]?.headers, { accept: 'application/json', 'x-other': '2', traceparent: '00-1-2-01' })
+  t.notOk(forwarded[0]?.headers['x-secret'])
+})
+
+t.test('two Authorization headers are refused', async (t) => {
+  const before = gateway.engine.requests
+  const [answered] = await speak(gateway.origin, head(`GET ${BASE}/version`, 'Authorization: Basic eDp5'))
+  t.match(answered, { status: 400, headers: { 'x-gateway-error': 'GW_BAD_HEADER' } })
+  t.equal(gateway.engine.requests, before)
+})
+
+t.test('more headers than a hundred and twenty-eight are refused', async (t) => {
+  const before = gateway.engine.requests
+  const many = Array.from({ length: 130 }, (_, index) => `X-${index}: 1`)
+  const [answered] = await speak(gateway.origin, head(`GET ${BASE}/version`, ...many))
+  t.match(answered, { status: 431, headers: { 'x-gateway-error': 'GW_HEADERS_TOO_LARGE' } })
+  t.equal(gateway.engine.requests, before)
+})
+
+t.test('the engine may be sent credentials of its own, or the caller’s', async (t) => {
+  const own = await openGateway(t, {
+    engine: answer,
+    engineSettings: { credentials: { username: 'gate', password: 'way' } },
+  })
+  const sent = await own.ask('demo', 'GET /version')
+  t.equal(sent.forwarded[0]?.headers.authorization, `Basic ${Buffer.from('gate:way').toString('base64')}`)
+  const passed = await openGateway(t, { engine: answer, engineSettings: { credentials: 'forward' } })
+  const { forwarded } = await passed.ask('demo', 'GET /version')
+  t.equal(forwarded[0]?.headers.authorization, `Basic ${Buffer.from('demo:demo').toString('base64')}`)
+})
+
+t.test('the engine sees the caller’s Host, or that of its node', async (t) => {
+  const headers = { host: 'public.example' }
+  t.equal((await ask('demo', 'GET /version', { headers })).forwarded[0]?.headers.host, 'public.example')
+  const other = await openGateway(t, { engine: answer, engineSettings: { host: 'node' } })
+  const { forwarded } = await other.ask('demo', 'GET /version', { headers })
+  t.equal(forwarded[0]?.headers.host, new URL(other.engine.base).host)
+})
+
+t.test('only the hosts that are listed are served', async (t) => {
+  const listed = await openGateway(t, { engine: answer, settings: { hosts: ['public.example'] } })
+  const status = async (host: string) =>
+    (await listed.ask('demo', 'GET /version', { headers: { host } })).status
+  t.same(
+    [await status('public.example'), await status('PUBLIC.example'), await status('evil.example')],
+    [200, 200, 400],
+  )
+})
+
+t.test('a redirect is the caller’s business', async (t) => {
+  const redirecting = await openGateway(t, {
+    engine: (_request, response) => response.writeHead(302, { location: 'http://evil.example/' }).end(),
+  })
+  const { status, headers, forwarded } = await redirecting.ask('demo', 'GET /version')
+  t.match({ status, headers }, { status: 302, headers: { location: 'http://evil.example/' } })
+  t.equal(forwarded.length, 1)
+})

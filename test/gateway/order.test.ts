@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import t from 'tap'
+import { authorizationOf, BASE, openGateway } from './open-gateway.ts'
+import { head, hear, openSocket, speak } from './raw.ts'
+
+const gateway = await openGateway(t, { listen: true, records: [] })
+const { ask, origin } = gateway
+
+const STRANGER = authorizationOf('demo', 'wrong')
+
+/** The head of a request whose body does not come yet. */
+function headOf(authorization: string, path: string, ...lines: readonly string[]): string {
+  const fields = [
+    `POST ${BASE}${path} HTTP/1.1`,
+    'Host: gateway',
+    `Authorization: ${authorization}`,
+    ...lines,
+  ]
+  return `${fields.join('\r\n')}\r\n\r\n`
+}
+
+/** What comes first, before anything else is sent. */
+async function firstWord(bytes: string): Promise<string> {
+  const socket = openSocket(origin)
+  socket.write(bytes)
+  const [chunk] = (await once(socket, 'data')) as [Buffer]
+  socket.destroy()
+  return chunk.toString('latin1').split('\r\n', 1)[0] ?? ''
+}
+
+const HUGE = ['Content-Type: application/json', 'Content-Length: 10000000000'] as const
+const JSON_COMES = ['Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue'] as const
+
+t.test('a stranger is answered before a byte of his body has come', async (t) => {
+  t.match(await firstWord(headOf(STRANGER, '/task', ...HUGE)), 'HTTP/1.1 401')
+  t.match(await firstWord(headOf(STRANGER, '/task', 'Transfer-Encoding: chunked')), 'HTTP/1.1 401')
+})
+
+t.test('so is a caller whose body would be too large, of another type, or for nothing', async (t) => {
+  const demo = authorizationOf('demo')
+  t.match(await firstWord(headOf(demo, '/task', ...HUGE)), 'HTTP/1.1 413')
+  t.match(
+    await firstWord(headOf(demo, '/task', 'Content-Length: 9', 'Content-Type: text/plain')),
+    'HTTP/1.1 415',
+  )
+  t.match(await firstWord(headOf(demo, '/nosuch', ...HUGE)), 'HTTP/1.1 404')
+  t.match(await firstWord(headOf(demo, '/signal/x', ...HUGE)), 'HTTP/1.1 404')
+  t.match(await firstWord(headOf(demo, '/engine', ...HUGE)), 'HTTP/1.1 405')
+  t.match(await firstWord(headOf(demo, '/../task', ...HUGE)), 'HTTP/1.1 400')
+})
+
+t.test('only who is let in is told to send his body', async (t) => {
+  t.match(await firstWord(headOf(STRANGER, '/task/count', ...JSON_COMES)), 'HTTP/1.1 401')
+  t.match(await firstWord(headOf(authorizationOf('demo'), '/nosuch', ...JSON_COMES)), 'HTTP/1.1 404')
+  t.match(
+    await firstWord(headOf(authorizationOf('demo'), '/task/count', ...JSON_COMES)),
+    'HTTP/1.1 100 Continue',
+  )
+})
+
+t.test('the body that was waited for is read, and the answer follows', async (t) => {
+  const socket = openSocket(origin)
+  socket.write(headOf(authorizationOf('demo'), '/task/count', 'Connection: close', ...JSON_COMES))
+  const [continued] = (await once(socket, 'data')) as [Buffer]
+  t.equal(continued.toString(), 'HTTP/1.1 100 Continue\r\n\r\n')
+  socket.write('{}')
+  t.match(await hear(socket), [{ status: 200 }])
+})
+
+t.test('who was not told to send it is not waited for: the connection ends', async (t) => {
+  t.match(await speak(origin, headOf(STRANGER, '/task', ...JSON_COMES)), [
+    { status: 401, headers: { connection: 'close' } },
+  ])
+})
+
+t.test('another expectation is refused', async (t) => {
+  const before = gateway.engine.requests
+  const [answer] = await speak(origin, head(`GET ${BASE}/version`, 'Expect: foo'))
+  t.match(answer, { status: 417, headers: { 'x-gateway-error': 'GW_EXPECTATION' } })
+  t.equal(gateway.engine.requests, before)
+})
+
+t.test('the cache is not asked before the permission', async (t) => {
+  const route = 'GET /decision-definition/key/discount/diagram'
+  await ask('demo', route)
+  t.match((await ask('demo', route)).headers, { 'cache-status': /hit/ })
+  const refused = await ask('nobody', route)
+  t.match(refused, { status: 404, body: { type: 'RestException' }, forwarded: [] })
+  t.notOk(refused.headers['cache-status'])
+  t.notOk(refused.headers.etag)
+})
+
+t.test('the shape of a body comes before the permission', async (t) => {
+  t.match(await ask('nobody', 'PUT /task/x', { body: { priority: 'high' } }), { status: 400, forwarded: [] })
+  t.match(await ask('nobody', 'POST /authorization/create', { body: '{' }), { status: 400, forwarded: [] })
+})
+
+t.test('a hazard comes before the shape', async (t) => {
+  const body = { orQueries: [{ assigneeExpression: 'x' }], priority: {} }
+  t.match((await ask('nobody', 'POST /task', { body })).headers, { 'x-gateway-error': 'GW_HAZARD' })
+})
+
+t.test('what the engine looks at after its permission is looked at after ours', async (t) => {
+  const body = { type: 1, permissions: ['FOO'], userId: 'a', resourceType: 7, resourceId: '*' }
+  const [refused, admitted] = [
+    await ask('nobody', 'POST /authorization/create', { body }),
+    await ask('demo', 'POST /authorization/create', { body }),
+  ]
+  t.match(refused, { status: 403, body: { type: 'AuthorizationException' }, forwarded: [] })
+  t.match(admitted, { status: 400, body: { message: /FOO/ }, forwarded: [] })
+})
+
+t.test('a method is looked at after the credentials, and before the body', async (t) => {
+  const [stranger] = await speak(
+    origin,
+    `TRACE ${BASE}/task HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n`,
+  )
+  t.equal(stranger?.status, 401)
+  const [known] = await speak(origin, head(`TRACE ${BASE}/task`))
+  t.match(known, { status: 405, headers: { allow: 'GET, HEAD, POST' } })
+})

@@ -1,0 +1,71 @@
+import t from 'tap'
+import { openGateway } from './open-gateway.ts'
+
+const gateway = await openGateway(t, {
+  records: [
+    'grant mary PROCESS_DEFINITION:external READ_INSTANCE,UPDATE_INSTANCE,READ',
+    'grant mary PROCESS_DEFINITION:review READ_INSTANCE,READ',
+  ],
+})
+const FETCH = { body: { workerId: 'w', maxTasks: 1, topics: [{ topicName: 'work', lockDuration: 1000 }] } }
+
+t.test('who sees all rows asks as he asks, whatever the query', async (t) => {
+  for (const route of [
+    'GET /process-instance',
+    'GET /external-task/topic-names',
+    'GET /event-subscription',
+  ]) {
+    const { status, forwarded } = await gateway.ask('demo', route)
+    t.equal(status, 200)
+    t.match(forwarded, [{ method: 'GET', url: `/engine-rest${route.slice(4)}` }])
+  }
+})
+
+t.test('who has no grant at all sees none, in the form the engine has for none', async (t) => {
+  for (const [route, body] of [
+    ['GET /external-task/topic-names', []],
+    ['GET /event-subscription', []],
+    ['POST /history/external-task-log', []],
+  ] as const) {
+    const answer = await gateway.ask('nobody', route, route.startsWith('POST') ? { body: {} } : {})
+    t.match(answer, { status: 200 }, route)
+    t.same(answer.body, body, route)
+  }
+})
+
+t.test('nobody sees a row that his records do not name', async (t) => {
+  for (const route of [
+    'GET /process-instance',
+    'GET /process-definition',
+    'GET /external-task',
+    'GET /execution',
+  ]) {
+    const { status, body } = await gateway.ask('mary', route)
+    const text = JSON.stringify(body)
+    t.ok(status === 200 || status === 403, route)
+    t.notMatch(text, /moving|catching|tenantReview/, route)
+  }
+})
+
+t.test('tasks are not locked for who may not lock them: refused, or asked for what he may', async (t) => {
+  const nobody = await gateway.ask('nobody', 'POST /external-task/fetchAndLock', FETCH)
+  t.same(
+    nobody.forwarded.filter(({ url }) => url.endsWith('fetchAndLock')),
+    [],
+  )
+  const mary = await gateway.ask('mary', 'POST /external-task/fetchAndLock', FETCH)
+  for (const { body } of mary.forwarded)
+    t.match(JSON.parse(body.toString()), { topics: [{ processDefinitionKeyIn: ['external'] }] })
+  if (mary.forwarded.length === 0)
+    t.match(mary, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
+})
+
+t.test('what is counted inside the engine is refused to who may not see all of it', async (t) => {
+  const route = 'GET /process-definition/key/review/statistics'
+  const answer = await gateway.ask('nobody', route)
+  t.not(answer.status, 200)
+  t.same(
+    answer.forwarded.filter(({ url }) => url.includes('statistics')),
+    [],
+  )
+})

@@ -1,0 +1,167 @@
+import t from 'tap'
+import { isRecord } from '../../src/policy/asked.ts'
+import { idsOf } from '../sandbox/asks.ts'
+import { type Answer, openGateway, type Seen } from './open-gateway.ts'
+
+const gateway = await openGateway(t)
+const { ask, engine } = gateway
+
+/** The or-blocks of a query as the engine got it. */
+function blocksOf(seen: Seen | undefined): readonly unknown[] {
+  const query: unknown = JSON.parse(seen?.body.toString() || '{}')
+  return isRecord(query) && Array.isArray(query['orQueries']) ? query['orQueries'] : []
+}
+
+function keysOf({ body }: Answer): string[] {
+  if (!Array.isArray(body)) throw new Error(JSON.stringify(body))
+  const definitions = body.map((row: unknown) => (isRecord(row) ? row['processDefinitionId'] : null))
+  return [...new Set(definitions.map((id) => String(id).split(':')[0] ?? ''))].sort()
+}
+
+const MINE = { processDefinitionKeyIn: ['review'] }
+
+t.test('a caller sees the tasks that his records name, and the engine finds them', async (t) => {
+  const answer = await ask('mary', 'POST /task', { body: {} })
+  t.equal(answer.status, 200)
+  t.same(keysOf(answer), ['review'])
+  t.match(answer.forwarded, [{ method: 'POST', url: '/engine-rest/task' }])
+  t.equal(answer.forwarded.length, 1)
+  t.has(blocksOf(answer.forwarded[0]), [MINE])
+})
+
+t.test('whatever else he asks for stays as he wrote it', async (t) => {
+  const body = '{ "taskVariables" : [ {"name":"a", "operator":"eq", "value":12345678901234567890} ] }'
+  const { forwarded } = await ask('mary', 'POST /task?maxResults=1', { body })
+  t.match(forwarded[0]?.body.toString(), '12345678901234567890')
+  t.equal(forwarded[0]?.url, '/engine-rest/task?maxResults=1')
+})
+
+t.test('his own or-blocks stay, and cannot widen what he sees', async (t) => {
+  const own = { processDefinitionKeyIn: ['moving', 'review'] }
+  const answer = await ask('mary', 'POST /task', { body: { orQueries: [own] } })
+  t.same(keysOf(answer), ['review'])
+  const blocks = blocksOf(answer.forwarded[0])
+  t.same(blocks[0], own)
+  t.match(blocks, [own, MINE])
+})
+
+t.test('a query whose first bytes are a byte order mark is narrowed like any other', async (t) => {
+  const answer = await ask('mary', 'POST /task', { body: Buffer.from('\ufeff{}') })
+  t.equal(answer.status, 200)
+  t.same(keysOf(answer), ['review'])
+})
+
+t.test('a GET gives the rows that the POST gives', async (t) => {
+  for (const [query, body] of [
+    ['', {}],
+    ['?unassigned=true', { unassigned: true }],
+    ['?processDefinitionKey=moving', { processDefinitionKey: 'moving' }],
+    ['?processInstanceBusinessKey=order-1', { processInstanceBusinessKey: 'order-1' }],
+  ] as const) {
+    const [got, posted] = [await ask('mary', `GET /task${query}`), await ask('mary', 'POST /task', { body })]
+    t.same([got.status, got.body], [200, posted.body], query)
+  }
+})
+
+t.test('its paging stays in the query string', async (t) => {
+  const answer = await ask('mary', 'GET /task?firstResult=1&maxResults=1')
+  t.match(answer, { status: 200, body: { length: 1 } })
+  t.match(answer.forwarded, [{ url: '/engine-rest/task?firstResult=1&maxResults=1' }])
+})
+
+t.test('counts count what the lists list', async (t) => {
+  t.same((await ask('mary', 'GET /task/count')).body, { count: 3 })
+  t.same((await ask('mary', 'POST /task/count', { body: {} })).body, { count: 3 })
+  t.same((await ask('mary', 'GET /engine/second/task/count')).body, { count: 1 })
+})
+
+t.test('who has no grant sees nothing, and the engine is not asked', async (t) => {
+  for (const [route, body] of [
+    ['GET /task', []],
+    ['POST /task', []],
+    ['GET /task/count', { count: 0 }],
+    ['POST /task/count', { count: 0 }],
+  ] as const) {
+    const answer = await ask('nobody', route, route.startsWith('POST') ? { body: {} } : {})
+    t.same(
+      [answer.status, answer.body, answer.headers['content-type']],
+      [200, body, 'application/json'],
+      route,
+    )
+    t.same(answer.forwarded, [], route)
+  }
+})
+
+t.test('but hears of what is wrong with his query', async (t) => {
+  t.match(await ask('nobody', 'GET /task?maxResults=abc'), {
+    status: 404,
+    body: { type: 'QueryParamException' },
+  })
+  t.match(await ask('nobody', 'POST /task', { body: { priority: {} } }), { status: 400 })
+  t.match(await ask('nobody', 'GET /task?assigneeExpression=x'), { status: 400 })
+})
+
+t.test('who may see all asks as he asks', async (t) => {
+  const body = '{"priority" : 50,\n "unknown":12345678901234567890}'
+  const posted = await ask('demo', 'POST /task?x=%20&x=2', { body })
+  t.match(posted.forwarded, [{ method: 'POST', url: '/engine-rest/task?x=%20&x=2' }])
+  t.equal(posted.forwarded[0]?.body.toString(), body)
+  const got = await ask('demo', 'GET /task?sortBy=created&sortOrder=asc')
+  t.match(got.forwarded, [{ method: 'GET', url: '/engine-rest/task?sortBy=created&sortOrder=asc' }])
+})
+
+t.test('an answer in HAL, which embeds what has not been checked, is for who may see all', async (t) => {
+  for (const accept of ['application/hal+json', 'application/json, APPLICATION/HAL+JSON;q=0.5']) {
+    const refused = await ask('mary', 'GET /task', { headers: { accept } })
+    t.match(refused, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' }, forwarded: [] })
+  }
+  const { forwarded } = await ask('demo', 'GET /task', { headers: { accept: 'application/hal+json' } })
+  t.match(forwarded, [{ headers: { accept: 'application/hal+json' } }])
+})
+
+t.test('a grant on one task opens that task, beside those of a process', async (t) => {
+  const [standing = ''] = await idsOf(engine.base, '/task?processDefinitionKey=moving')
+  const other = await openGateway(t, {
+    records: [`grant mary TASK:${standing} READ`, 'grant mary PROCESS_DEFINITION:external READ_TASK'],
+  })
+  const [id = ''] = await idsOf(other.engine.base, '/task?processDefinitionKey=moving')
+  t.equal(id, standing)
+  const answer = await other.ask('mary', 'POST /task', { body: {} })
+  t.match(answer.body, [{ id: standing }])
+  t.match(blocksOf(answer.forwarded[0]), [{ processDefinitionKeyIn: ['external'], taskIdIn: [standing] }])
+})
+
+t.test('a revocation takes one task out of all of them', async (t) => {
+  const [hidden = '', ...others] = await idsOf(engine.base, '/task')
+  const other = await openGateway(t, {
+    records: ['grant mary TASK:* READ', `revoke mary TASK:${hidden} READ`],
+  })
+  const answer = await other.ask('mary', 'POST /task', { body: {} })
+  const ids = Array.isArray(answer.body) ? answer.body.map((row: { id: string }) => row.id) : []
+  t.notOk(ids.includes(hidden))
+  t.ok(ids.length > 0)
+  t.ok(ids.every((id) => others.includes(id)))
+})
+
+t.test('where the POST says that a query is bad, the words are those of the GET', async (t) => {
+  const other = await openGateway(t, {
+    engine: ({ method }, response) =>
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ method })),
+  })
+  const answer = await other.ask('mary', 'GET /task?name=x')
+  t.match(answer, { status: 400, body: { method: 'GET' } })
+  t.same(
+    answer.forwarded.map(({ method, url }) => `${method} ${url}`),
+    ['POST /engine-rest/task', 'GET /engine-rest/task?name=x'],
+  )
+})
+
+t.test('but rows that were not narrowed never go out', async (t) => {
+  const other = await openGateway(t, {
+    engine: ({ method }, response) =>
+      response
+        .writeHead(method === 'GET' ? 200 : 400, { 'content-type': 'application/json' })
+        .end(method === 'GET' ? '[{"id":"secret"}]' : '{}'),
+  })
+  t.match(await other.ask('mary', 'GET /task?name=x'), { status: 400, body: {} })
+})

@@ -1,0 +1,88 @@
+import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import type { Operation } from '../../src/operations/table.ts'
+import { compileCheck, type CompiledCheck } from '../../src/policy/check.ts'
+import type { Permission } from '../../src/policy/atoms.ts'
+
+interface Asking {
+  readonly operation: Operation
+  readonly check: CompiledCheck
+  readonly permission: Permission
+}
+
+const CHECKS = OPERATIONS.flatMap((operation) =>
+  operation.checks.map((check) => ({
+    operation,
+    check: compileCheck(check, operation.absent, { historicInstancePermissions: true }),
+  })),
+)
+const ASKED: readonly Asking[] = CHECKS.flatMap(({ operation, check }) =>
+  check.permissions.map((permission) => ({ operation, check, permission })),
+)
+
+t.test('every check asks for something, or for an admin', (t) => {
+  for (const { operation, check } of CHECKS) t.ok(check.admin || check.permissions.length > 0, operation.id)
+  t.end()
+})
+
+t.test('a refusal that looks like a missing entity says how a missing one looks', (t) => {
+  const silent = CHECKS.filter(({ check }) => check.denied === 404 && check.absent === null)
+  t.same(idsOf(silent), [])
+  t.end()
+})
+
+t.test('whatever is looked up by the path says what the engine answers where it is missing', (t) => {
+  const silent = ASKED.filter(
+    ({ check, permission: { fact } }) =>
+      fact.from === 'lookup' && fact.by.from === 'path' && check.absent === null,
+  )
+  t.same(idsOf(silent), [])
+  t.end()
+})
+
+t.test('an id of the path is one that the path has', (t) => {
+  const wrong = ASKED.filter(({ operation: { template }, permission: { fact } }) => {
+    const name = fact.from === 'path' ? fact.name : null
+    return name !== null && !template.split('/').includes(`:${name}`)
+  })
+  t.same(idsOf(wrong), [])
+  t.end()
+})
+
+// A look-up by a parameter that is not there finds nothing, and a check of nothing lets everybody in.
+t.test('an entity is looked up by a parameter that the path has', (t) => {
+  const wrong = ASKED.filter(({ operation: { template }, permission: { fact } }) => {
+    const name = fact.from === 'lookup' && fact.by.from === 'path' ? fact.by.name : null
+    return name !== null && !template.split('/').includes(`:${name}`)
+  })
+  t.same(idsOf(wrong), [])
+  t.end()
+})
+
+t.test('members of a set are asked about only where a set is named, rows only in row restrictions', (t) => {
+  for (const { operation, check, permission } of ASKED) {
+    if (permission.fact.from === 'each') t.not(check.each, null, operation.id)
+    t.not(permission.fact.from, 'row', operation.id)
+  }
+  t.end()
+})
+
+t.test('what was created is asked about only afterwards, and only that', (t) => {
+  for (const { operation, check, permission } of ASKED)
+    t.equal(permission.fact.from === 'created', check.after, operation.id)
+  t.end()
+})
+
+t.test('the answer for a missing entity names parameters that are there', (t) => {
+  for (const { operation, check } of CHECKS) {
+    const names = [...(check.absent ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+    const inBody = operation.method === 'POST' || operation.method === 'PUT'
+    for (const name of names)
+      t.ok(operation.template.includes(`:${name}`) || name === 'created' || inBody, `${operation.id} ${name}`)
+  }
+  t.end()
+})
+
+function idsOf(found: readonly { readonly operation: Operation }[]): readonly string[] {
+  return [...new Set(found.map(({ operation }) => operation.id))]
+}

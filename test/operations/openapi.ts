@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { isRecord } from '../../src/policy/asked.ts'
+
+const ARTIFACT = 'org.camunda.bpm:camunda-engine-rest-openapi:7.22.0'
+const ARGS = ['-q', '-B', 'dependency:unpack', `-Dartifact=${ARTIFACT}`, '-DoutputDirectory=.']
+
+/** An operation of the engine's published API. */
+export interface Published {
+  readonly method: string
+  /** As published: `/task/{id}`. */
+  readonly path: string
+  readonly operationId: string
+}
+
+/** The operations of the engine's OpenAPI document, got by Maven. */
+export async function publishedOperations(): Promise<readonly Published[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'openapi-'))
+  try {
+    // In that folder: Maven leaves a mark there that the document is unpacked, and would not do it again.
+    await promisify(execFile)('mvn', ARGS, { cwd: folder })
+    return operationsIn(JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8')))
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+function operationsIn(document: unknown): Published[] {
+  const paths = isRecord(document) ? document['paths'] : undefined
+  if (!isRecord(paths)) throw new Error('the document has no paths')
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(isRecord(methods) ? methods : {}).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operationId: String(isRecord(operation) ? operation['operationId'] : ''),
+    })),
+  )
+}

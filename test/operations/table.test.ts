@@ -1,0 +1,181 @@
+import { readdirSync } from 'node:fs'
+import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import type { Method, Operation, Rowset } from '../../src/operations/table.ts'
+import { operationsOf } from '../../src/operations/table.ts'
+import { javaSkip } from '../requirements.ts'
+import { publishedOperations } from './openapi.ts'
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
+
+t.test('it holds 393 operations on 304 paths', (t) => {
+  const counts = METHODS.map((method) => [method, where((row) => row.method === method).length])
+  t.same(Object.fromEntries(counts), { GET: 195, POST: 115, PUT: 42, DELETE: 28, OPTIONS: 13 })
+  t.equal(OPERATIONS.length, 393)
+  t.equal(new Set(OPERATIONS.map(({ template }) => template)).size, 304)
+  t.end()
+})
+
+t.test('it holds exactly the operations that the engine publishes', { skip: javaSkip }, async (t) => {
+  const published = (await publishedOperations()).map(({ method, path, operationId }) =>
+    [method, path.replace(/\{([^}]+)\}/g, (_, name: string) => `:${camelCase(name)}`), operationId].join(' '),
+  )
+  t.same(linesOf(OPERATIONS), published.sort())
+})
+
+t.test('no two paths differ by the name of a parameter alone', (t) => {
+  const shapes = new Set(OPERATIONS.map(({ template }) => template))
+  t.equal(new Set([...shapes].map((template) => template.replace(/:\w+/g, ':'))).size, shapes.size)
+  t.end()
+})
+
+t.test('parameters are in camelCase and literals are plain', (t) => {
+  for (const { template } of OPERATIONS)
+    t.match(template, /^(\/(:[a-z][A-Za-z]*|[a-z][A-Za-z]*(-[a-z]+)*))+$/)
+  t.end()
+})
+
+t.test('a name or a route that is there twice is refused', (t) => {
+  const row = { route: 'GET /a', checks: [] } as const
+  t.throws(() => operationsOf([{ one: row }, { other: row }]), /twice/)
+  t.throws(() => operationsOf([{ one: row }, { one: { ...row, route: 'GET /b' } }]), /twice/)
+  t.end()
+})
+
+t.test('the rows of a file stand in the order of their paths and methods', async (t) => {
+  for (const { file, rows } of await rowsets()) {
+    const places = Object.values(rows).map(({ route }) => placeOf(route))
+    t.same(places, places.toSorted(byPlace), file)
+  }
+})
+
+t.test('244 operations are pure reads: all by GET and OPTIONS, and 36 queries by POST', (t) => {
+  const reads = where(({ retry }) => retry === 'always')
+  t.equal(reads.length, 244)
+  t.same(
+    METHODS.map((method) => reads.filter((row) => row.method === method).length),
+    [195, 36, 0, 0, 13],
+  )
+  t.end()
+})
+
+t.test('only reads that nothing restricts by row are held for others', (t) => {
+  for (const { id, method, retry, rows } of where(({ cache }) => cache !== undefined)) {
+    t.match({ method, retry }, { method: 'GET', retry: 'always' }, id)
+    if (rows !== undefined)
+      t.equal(id, 'getTopicNames', 'whoever does not see all of them is answered before')
+  }
+  t.end()
+})
+
+t.test('every write that evicts names tags that something is held under', (t) => {
+  const tags = new Set(OPERATIONS.flatMap(({ cache }) => cache?.tags ?? []))
+  const evicting = where(({ evicts }) => evicts !== undefined)
+  t.ok(evicting.length > 0)
+  for (const { id, retry, evicts = [] } of evicting) {
+    t.equal(retry, 'unsent', id)
+    for (const tag of evicts) t.ok(tags.has(tag), `${id} ${tag}`)
+  }
+  t.end()
+})
+
+t.test('forms and long polls are sent by POST', (t) => {
+  for (const { id, method } of where(({ media, longPoll }) => media !== undefined || longPoll === true))
+    t.equal(method, 'POST', id)
+  t.end()
+})
+
+t.test('a form to upload is neither read as JSON nor sent twice', (t) => {
+  for (const { id, body, retry } of where(({ media }) => media !== undefined))
+    t.match({ body, retry }, { body: undefined, retry: 'unsent' }, id)
+  t.end()
+})
+
+t.test('the nineteen name the schemas that their bodies and queries are held against', (t) => {
+  const named = Object.keys(NINETEEN).map((id) => {
+    const row = OPERATIONS.find((one) => one.id === id)
+    return [id, [row?.body ?? null, row?.query ?? null]]
+  })
+  t.same(Object.fromEntries(named), NINETEEN)
+  t.end()
+})
+
+t.test('whatever takes a task query refuses expressions in it', (t) => {
+  const takesOne = where(
+    ({ body, query, template }) =>
+      body === 'TaskQueryDto' || query === 'TaskQuery' || template.startsWith('/filter'),
+  )
+  const open = takesOne.filter(({ method, expressions }) => method !== 'OPTIONS' && expressions !== 'refused')
+  t.same(
+    open.map(({ method, template }) => `${method} ${template}`).filter((route) => /^(POST|PUT)/.test(route)),
+    [],
+  )
+  t.end()
+})
+
+/** Body and query of the nineteen. */
+const NINETEEN = {
+  createAuthorization: ['AuthorizationCreateDto', null],
+  getDecisionDefinitionDiagramByKey: [null, null],
+  evaluateDecisionById: ['EvaluateDecisionDto', null],
+  getEventSubscriptions: [null, 'EventSubscriptionQuery'],
+  signalExecution: ['ExecutionTriggerDto', null],
+  getTopicNames: [null, 'TopicNamesQuery'],
+  getHistoricDecisionInstance: [null, 'HistoricDecisionInstanceOptions'],
+  queryHistoricExternalTaskLogs: ['HistoricExternalTaskLogQueryDto', 'Paging'],
+  cleanupAsync: [null, 'HistoryCleanupOptions'],
+  executeMigrationPlan: ['MigrationExecutionDto', null],
+  executeMigrationPlanAsync: ['MigrationExecutionDto', null],
+  submitFormByKey: ['StartProcessInstanceFormDto', null],
+  getRenderedStartFormByKeyAndTenantId: [null, null],
+  getProcessInstanceComments: [null, null],
+  setProcessInstanceVariable: ['VariableValueDto', null],
+  throwSignal: ['SignalDto', null],
+  queryTasks: ['TaskQueryDto', 'Paging'],
+  getTaskCountByCandidateGroup: [null, null],
+  updateTask: ['TaskDto', null],
+}
+
+function where(claim: (operation: Operation) => boolean): readonly Operation[] {
+  return OPERATIONS.filter(claim)
+}
+
+function linesOf(operations: readonly Operation[]): string[] {
+  return operations.map(({ id, method, template }) => [method, template, id].join(' ')).sort()
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+const FOLDER = new URL('../../src/operations/', import.meta.url)
+const NO_ROWS = new Set(['all.ts', 'notation.ts', 'permissions.ts', 'table.ts'])
+
+/** Each file's own export. */
+async function rowsets(): Promise<readonly { readonly file: string; readonly rows: Rowset }[]> {
+  const files = readdirSync(FOLDER).filter((file) => !NO_ROWS.has(file))
+  return Promise.all(
+    files.map(async (file) => {
+      const [rows] = Object.values((await import(new URL(file, FOLDER).href)) as Record<string, Rowset>)
+      return { file, rows: rows ?? {} }
+    }),
+  )
+}
+
+interface Place {
+  readonly template: string
+  readonly method: number
+}
+
+function placeOf(route: string): Place {
+  const [method, template = ''] = route.split(' ')
+  return { template, method: METHODS.findIndex((one) => one === method) }
+}
+
+function byPlace(a: Place, b: Place): number {
+  return compare(a.template, b.template) || a.method - b.method
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}

@@ -1,0 +1,126 @@
+import t from 'tap'
+import type { HazardRule } from '../../src/policy/hazards.ts'
+import { checkMultipart } from '../../src/policy/multipart.ts'
+
+const MODEL = '<definitions><process id="a"/></definitions>'
+const DOCTYPE = `<!DOCTYPE definitions [<!ENTITY a "b">]>${MODEL}`
+const TYPE = 'multipart/form-data; boundary=B'
+
+/** One byte a character: what is not ASCII stands here as its bytes. */
+function form(...parts: readonly (readonly [headers: string, content: string])[]): string {
+  const texts = parts.map(
+    ([headers, content]) => `--B\r\nContent-Disposition: form-data; ${headers}\r\n\r\n${content}\r\n`,
+  )
+  return `${texts.join('')}--B--\r\n`
+}
+
+function check(body: string, type = TYPE, opened: readonly HazardRule[] = []) {
+  checkMultipart(Buffer.from(body, 'latin1'), type, new Set(opened))
+}
+
+const doctype = { code: 'GW_HAZARD', message: /'doctype'/ }
+const unreadable = { code: 'GW_BAD_MULTIPART', statusCode: 400 }
+const latin1 = (text: string, encoding: BufferEncoding) => Buffer.from(text, encoding).toString('latin1')
+
+t.test('a model with a DOCTYPE is refused under every name that the engine takes for one', async (t) => {
+  const names = [
+    'name="d"; filename="a.bpmn"',
+    'name="d"; filename=a.dmn',
+    'name="d"; filename="x.bpmn20.xml"',
+    'name="d"; filename="xcmmn11.xml"',
+    'name="d"; filename="no-dotbpmn"',
+    'name="d"; filename="A.BPMN "',
+    'name="d";\r\n filename="a.bpmn"',
+    'name="d"; filename="=?UTF-8?Q?a=2Eb=70mn?="',
+    'name="d"; filename*=UTF-8\'\'a%2Ebpmn',
+    String.raw`name="d"; filename="a.bp\mn"`,
+    'name="d"; filename="a.txt"; filename="a.bpmn"',
+  ]
+  for (const name of names) {
+    t.throws(() => check(form([name, DOCTYPE])), doctype, name)
+    t.doesNotThrow(() => check(form([name, DOCTYPE]), TYPE, ['doctype']), `${name}, opened`)
+    t.doesNotThrow(() => check(form([name, MODEL])), `${name}, without`)
+  }
+})
+
+t.test('a model is found wherever a reader may see a part', async (t) => {
+  const part = `\r\nContent-Disposition: form-data; name="d"; filename="a.bpmn"\r\n\r\n${DOCTYPE}\r\n--B--`
+  const bodies = {
+    'after a preamble': `junk\r\n--B${part}`,
+    'after a preamble on its line': `junk--B${part}`,
+    'after a bare line feed': `--B${part.replace('\r\n', '\n')}`,
+    'after the end': `--B--\r\n--B${part}`,
+    'without an end': `--B${part.replace('--B--', '')}`,
+  }
+  for (const [claim, body] of Object.entries(bodies)) t.throws(() => check(body), doctype, claim)
+})
+
+t.test('a DOCTYPE is found in every encoding, or the encoding is refused', async (t) => {
+  const declared = (encoding: string, rest = DOCTYPE) => `<?xml version="1.0" encoding="${encoding}"?>${rest}`
+  const contents = {
+    'after a declaration': `<?xml version='1.0'?>\n${DOCTYPE}`,
+    'after a comment': `<!-- > --><?pi ?>\r\n ${DOCTYPE}`,
+    'UTF-8 with a mark': latin1(`\ufeff${DOCTYPE}`, 'utf8'),
+    'UTF-16 with a mark': latin1(`\ufeff${DOCTYPE}`, 'utf16le'),
+    'UTF-16 without one': latin1(declared('UTF-16LE'), 'utf16le'),
+    'UTF-16, big end first': Buffer.from(`\ufeff${DOCTYPE}`, 'utf16le').swap16().toString('latin1'),
+    'UTF-32': '\0\0\xfe\xff\0\0\0<',
+    EBCDIC: '\x4c\x6f\xa7\x94',
+    'EBCDIC after a declaration in ASCII': declared('IBM037', '\x4c'),
+    'an encoding that shifts': declared('ISO-2022-JP', MODEL),
+    'UTF-7': declared('UTF-7', MODEL),
+    'UTF-16 declared in ASCII': declared('UTF-16BE', MODEL),
+  }
+  for (const [claim, content] of Object.entries(contents))
+    t.throws(() => check(form(['name="d"; filename="a.bpmn"', content])), doctype, claim)
+})
+
+t.test('what is no DOCTYPE of a model passes', async (t) => {
+  const parts: readonly (readonly [string, string])[] = [
+    ['name="d"; filename="form.html"', '<!DOCTYPE html><html/>'],
+    ['name="d"; filename="bpmn-form.html"', '<!DOCTYPE html><html/>'],
+    ['name="d"; filename="picture.svg"', '<!DOCTYPE svg><svg/>'],
+    ['name="deployment-name"', '<!DOCTYPE bpmn>'],
+    ['name="d"; filename="a.bpmn"', `<definitions><![CDATA[<!DOCTYPE html>]]></definitions>`],
+    ['name="d"; filename="a.bpmn"', `<?xml version="1.0" encoding="ISO-8859-1"?>${MODEL}`],
+    [
+      'name="d"; filename="a.bpmn"',
+      latin1(`\ufeff<?xml version="1.0" encoding="UTF-16"?>${MODEL}`, 'utf16le'),
+    ],
+    ['name="d"; filename="a.bpmn"', ''],
+    ['name="d"; filename="=?UTF-8?Q?b=C3=BCro.png?="', '\x89PNG\r\n\x1a\n'],
+    ['name="data"; filename="type"', 'x'],
+  ]
+  for (const part of parts) t.doesNotThrow(() => check(form(part)), part[0])
+})
+
+t.test('a part that names the class of an object is refused', async (t) => {
+  const hazard = { code: 'GW_HAZARD', message: /'object-type-name'/ }
+  const upload = form(['name="data"\r\nContent-Type: application/json', '{}'], ['name=type', 'java.net.URL'])
+  t.throws(() => check(upload), hazard)
+  t.throws(() => check(upload.replace('name=type', 'name="type"; filename="x"')), hazard)
+  t.throws(() => check(upload.replace('name=type', 'name="=?UTF-8?Q?type?="')), unreadable)
+  t.doesNotThrow(() => check(upload, TYPE, ['object-type-name']))
+  t.doesNotThrow(() => check(form(['name="data"; filename="a"', 'x'], ['name="valueType"', 'File'])))
+  t.doesNotThrow(
+    () => check(form(['name="type"; filename="a.bpmn"', MODEL])),
+    'no data beside it: a deployment',
+  )
+})
+
+t.test('a body whose parts cannot be told is refused', async (t) => {
+  const body = form(['name="d"; filename="a.bpmn"', MODEL])
+  const types = [
+    'multipart/form-data',
+    'multipart/form-data; boundary=',
+    'multipart/form-data; boundary=A',
+    'multipart/form-data; boundary=A; boundary=B',
+    'multipart/form-data; boundary=B; BOUNDARY=B',
+    'multipart/form-data; boundary="=?UTF-8?Q?B?="',
+    `multipart/form-data; boundary=${'B'.repeat(71)}`,
+  ]
+  for (const type of types) t.throws(() => check(body, type), unreadable, type)
+  t.doesNotThrow(() => check(body, 'multipart/form-data; Boundary="B"; charset=utf-8'))
+  const mixed = form(['name="d"\r\nContent-Type: multipart/mixed; boundary=C', '--C--'])
+  t.throws(() => check(mixed), unreadable, 'a multipart part')
+})
