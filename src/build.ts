@@ -139,7 +139,7 @@ function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
 function permitOptionsOf(
   own: Upstream,
   { records, identity }: EngineSources,
-  { adminGroups, adminUsers, tenants }: AuthorizationConfig,
+  { adminGroups, adminUsers, tenants, implied }: AuthorizationConfig,
 ): PermitOptions {
   const read = readerOf(own)
   const lookUp = createLookUp({ read })
@@ -151,7 +151,8 @@ function permitOptionsOf(
     lookUp,
     findEach: createSignalFinder({ read, lookUp }),
     readRowFacts: createRowFacts({ read, lookUp }),
-    implied: createImplied(read),
+    implied: implied.tasks ? createImplied(read) : null,
+    impliesIdentity: implied.identity,
     groupsOf: identity.groupsOf,
     checksTenants: tenants === 'check',
   }

@@ -65,6 +65,15 @@ const authorization = z.strictObject({
   adminGroups: z.array(z.string()).default(['camunda-admin']),
   adminUsers: z.array(z.string()).default([]),
   disabledPermissions: z.array(z.string()).default([]),
+  /** Grants that a secured engine writes by itself, and a bare one does not. */
+  implied: z
+    .strictObject({
+      /** READ and UPDATE on a task for its assignee, its owner and every user and group linked to it. Needs history level full. */
+      tasks: z.boolean().default(true),
+      /** ALL on oneself, READ on one's groups and tenants. */
+      identity: z.boolean().default(true),
+    })
+    .prefault({}),
   /** As the engine's `tenantCheckEnabled`: what belongs to a tenant is for its members. */
   tenants: z.enum(['check', 'ignore']).default('check'),
 })

@@ -54,12 +54,32 @@ export interface ErrorBody {
   readonly code: number | null
 }
 
+/** A permission that the caller of a refused request lacks: for the audit and for explanations, never for an answer. */
+export interface Lack {
+  readonly permission: string
+  /** As the engine's messages name it: `ProcessDefinition`. */
+  readonly resource: string
+  /** `*`: all of them, also where the engine asks without an id. */
+  readonly resourceId: string
+  /** Alternatives share a number; one of each number is needed. */
+  readonly need: number
+}
+
+/** What refused a request, and for want of what. */
+export interface Grounds {
+  /** `check 0`, as the row counts them, or another name. */
+  readonly rule: string
+  readonly missing: readonly Lack[]
+}
+
 interface GatewayErrorOptions {
   /** Replaces the code's public message: say what is wrong and where, never a secret. */
   readonly message?: string
   readonly cause?: unknown
   /** Whole seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number
+  /** Which of the rules behind one code; for the audit. */
+  readonly rule?: string
 }
 
 /** An answer of the gateway's own: it carries `X-Gateway-Error: <code>`. */
@@ -67,6 +87,7 @@ export class GatewayError extends Error {
   readonly code: GatewayCode
   readonly statusCode: number
   readonly retryAfterSeconds: number | null
+  readonly rule: string | null
 
   constructor(code: GatewayCode, options: GatewayErrorOptions = {}) {
     super(options.message ?? CODES[code][2], { cause: options.cause })
@@ -74,6 +95,7 @@ export class GatewayError extends Error {
     this.code = code
     this.statusCode = CODES[code][0]
     this.retryAfterSeconds = options.retryAfterSeconds ?? null
+    this.rule = options.rule ?? null
   }
 
   get body(): ErrorBody {

@@ -12,6 +12,7 @@ import {
   unknownEngine,
 } from './matched.ts'
 import { observe } from './observe.ts'
+import type { Operation } from './operations/table.ts'
 import type { EngineParts, Mode, Parts } from './parts.ts'
 import type { Asked } from './policy/asked.ts'
 import { queryOf } from './policy/canonical.ts'
@@ -32,6 +33,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null: the path names an engine that is not configured. */
     engine: EngineParts | null
+    /** Null: no row of the table has this path and method. Read once: the framework makes its `routeOptions` anew each time. */
+    operation: Operation | null
     principal: Principal | null
     /** Where the request is; where it was refused, for the log and the metrics. */
     stage: Stage
@@ -89,6 +92,7 @@ export function buildGateway(parts: Parts): FastifyInstance {
 
 const FIELDS = [
   'engine',
+  'operation',
   'principal',
   'asked',
   'bytes',
@@ -109,6 +113,7 @@ function findEngine({ engines }: Parts): Stepped {
   return function findEngineHook(request, _reply, done) {
     request.stage = 'authenticate'
     request.engine = engines.get(engineNameOf(request)) ?? null
+    request.operation = request.routeOptions.config.operation ?? null
     done()
   }
 }
@@ -134,13 +139,15 @@ function findOperation(
   done: HookHandlerDoneFunction,
 ): void {
   request.stage = 'operation'
-  const { operation, allow } = request.routeOptions.config
-  if (request.engine === null) throw unknownEngine(engineNameOf(request))
-  if (typeof allow === 'string') {
+  const { engine, operation } = request
+  if (engine === null) throw unknownEngine(engineNameOf(request))
+  if (operation === null) {
+    const { allow } = request.routeOptions.config
+    if (typeof allow !== 'string') throw notFound()
     reply.header('allow', allow)
     throw otherMethod()
   }
-  if (operation === undefined || operation === null || !isWellFormed(request)) throw notFound()
+  if (!isWellFormed(request)) throw notFound()
   request.stage = 'body'
   checkMedia(operation, request.headers)
   done()

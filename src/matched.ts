@@ -18,10 +18,9 @@ export interface Match {
 
 /** What the stages have found. @throws EngineVerdict 404 when a stage before was left out: then nothing is known of the request */
 export function matchOf(request: FastifyRequest): Match {
-  const { engine, asked } = request
-  const { operation } = request.routeOptions.config
-  const permit = operation && engine?.permits.get(operation.id)
-  if (engine === null || !operation || !permit) throw notFoundVerdict()
+  const { engine, operation, asked } = request
+  const permit = operation === null ? undefined : engine?.permits.get(operation.id)
+  if (engine === null || operation === null || permit === undefined) throw notFoundVerdict()
   return {
     engine,
     operation,

@@ -38,7 +38,7 @@ export function accessRecordOf(access: Access): AccessRecord {
   }
 }
 
-function bounded(value: string | null): string | undefined {
+export function bounded(value: string | null): string | undefined {
   if (value === null || value === '') return undefined
   if (value.length <= MAX_CHARS) return value
   // Not between the two halves of a character.

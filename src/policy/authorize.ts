@@ -7,6 +7,7 @@ import type { AtomOptions } from './atoms.ts'
 import type { CompiledCheck, Ground } from './check.ts'
 import { applies, argumentOf, atomsOf, compileCheck, lookupKeyOf, missingOf } from './check.ts'
 import { decideAll, decideAny, enabledChecks } from './decide.ts'
+import type { Implied } from './implied.ts'
 import type { Facts, LookUp } from './lookup.ts'
 import type { Records } from './records.ts'
 import { usesRevokes } from './records.ts'
@@ -28,6 +29,10 @@ export interface AuthorizeOptions extends AtomOptions {
   readonly adminUsers: readonly string[]
   readonly lookUp: LookUp
   readonly findEach: FindEach
+  /** Null: links to tasks grant nothing. */
+  readonly implied: Implied | null
+  /** Whether users, groups and tenants are open to themselves and their members. */
+  readonly impliesIdentity: boolean
 }
 
 /** The checks of one operation, ready to be asked. */
@@ -62,7 +67,11 @@ function runAll(
   for (const [index, check] of checks.entries()) {
     if (isSettled(check, asked, options)) continue
     if (needsEngine(check)) return runRest(checks.slice(index), asked, options)
-    const verdict = run(check, { asked, known: new Map(), each: null, created: null }, options)
+    const verdict = run(
+      check,
+      { asked, known: new Map(), each: null, created: null, impliesIdentity: options.impliesIdentity },
+      options,
+    )
     if (!verdict.permitted) return verdict
   }
   return PERMITTED
@@ -78,7 +87,11 @@ async function runRest(
     if (isSettled(check, asked, options)) continue
     const missing = await learn(check, { asked, known }, options)
     if (missing) return { permitted: false, refusal: absentAnswer(check.absent, asked, null) }
-    const verdict = await runEach(check, { asked, known, each: null, created: null }, options)
+    const verdict = await runEach(
+      check,
+      { asked, known, each: null, created: null, impliesIdentity: options.impliesIdentity },
+      options,
+    )
     if (!verdict.permitted) return verdict
   }
   return PERMITTED
@@ -90,7 +103,11 @@ function runAfter(
   options: AuthorizeOptions,
 ): Verdict {
   for (const check of checks) {
-    const verdict = run(check, { asked, known: new Map(), each: null, created }, options)
+    const verdict = run(
+      check,
+      { asked, known: new Map(), each: null, created, impliesIdentity: options.impliesIdentity },
+      options,
+    )
     if (!verdict.permitted) return verdict
   }
   return PERMITTED
@@ -149,7 +166,7 @@ async function runEach(check: CompiledCheck, ground: Ground, options: AuthorizeO
   const applied = applies(check.when, ground)
   if (applied === false) return PERMITTED
   if (check.each === null) {
-    const verdict = run(check, ground, options)
+    const verdict = await runLinked(check, ground, options)
     return verdict.permitted || applied ? verdict : NOT_EXACT
   }
   const members = await membersOf(check.each, ground.asked, options)
@@ -159,6 +176,16 @@ async function runEach(check: CompiledCheck, ground: Ground, options: AuthorizeO
     if (!verdict.permitted) return verdict
   }
   return PERMITTED
+}
+
+/** Links to a task are asked for only where the records say no: they can only open. */
+async function runLinked(check: CompiledCheck, ground: Ground, options: AuthorizeOptions): Promise<Verdict> {
+  const verdict = run(check, ground, options)
+  if (verdict.permitted || options.implied === null) return verdict
+  const taskId = atomsOf(check, ground).find(({ resource }) => resource === 'TASK')?.id ?? null
+  if (taskId === null || taskId === '*') return verdict
+  const linked = await options.implied.on(taskId, ground.asked.principal)
+  return linked.user + linked.groups === 0 ? verdict : run(check, { ...ground, linked }, options)
 }
 
 const NOT_EXACT: Verdict = {

@@ -5,6 +5,7 @@ import { bodyText, bodyValue } from './asked.ts'
 import type { AtomOptions, Fact, Permission } from './atoms.ts'
 import { permissionsOf } from './atoms.ts'
 import type { AtomicCheck } from './decide.ts'
+import { identityBits, type ImpliedBits } from './implied.ts'
 import type { Facts } from './lookup.ts'
 import type { Missing } from './refusal.ts'
 
@@ -44,6 +45,10 @@ export interface Ground {
   readonly each: Facts | null
   /** The id an operation has just created; only for checks that come after. */
   readonly created: string | null
+  /** What the caller's links to the task grant on it. */
+  readonly linked?: ImpliedBits
+  /** Whether users, groups and tenants are open to themselves and their members. */
+  readonly impliesIdentity: boolean
 }
 
 export function lookupKeyOf(fact: Fact & { readonly from: 'lookup' }): string {
@@ -97,9 +102,18 @@ export function atomsOf({ permissions }: CompiledCheck, ground: Ground): readonl
   const atoms: AtomicCheck[] = []
   for (const { resource, permission, fact } of permissions) {
     const id = idOf(fact, ground)
-    if (id !== undefined) atoms.push({ resource, permission, id })
+    if (id === undefined) continue
+    atoms.push({ resource, permission, id, ...impliedOn({ resource, id }, ground) })
   }
   return atoms
+}
+
+function impliedOn(
+  { resource, id }: Pick<AtomicCheck, 'resource' | 'id'>,
+  { asked, linked, impliesIdentity }: Ground,
+): Pick<AtomicCheck, 'implied'> {
+  if (resource === 'TASK') return linked === undefined ? {} : { implied: linked }
+  return impliesIdentity ? { implied: identityBits(resource, id, asked.principal) } : {}
 }
 
 export function missingOf(atoms: readonly AtomicCheck[]): readonly Missing[] {

@@ -49,6 +49,7 @@ export function checkHazards(
 export function hazard(rule: HazardRule, where: string): GatewayError {
   return new GatewayError('GW_HAZARD', {
     message: `Refused by the rule '${rule}': ${where.slice(0, MAX_PLACE_CHARS)}`,
+    rule,
   })
 }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import { bitOf } from '../operations/permissions.ts'
+import { ALL_BITS, bitOf, type ResourceName } from '../operations/permissions.ts'
 import { isRecord } from './asked.ts'
 import type { Principal } from './credentials.ts'
 import type { ReadEngine } from './lookup.ts'
@@ -16,6 +16,18 @@ export interface ImpliedTasks {
   readonly groups: ReadonlySet<string>
 }
 
+/** What a secured engine writes for every user, group and membership: ALL on oneself, READ on one's groups and tenants. */
+export function identityBits(
+  resource: ResourceName,
+  id: string | null,
+  { userId, groups, tenants }: Principal,
+): ImpliedBits {
+  if (id === null) return NONE
+  if (resource === 'USER' && id === userId) return { user: ALL_BITS, groups: 0 }
+  if (resource === 'GROUP' && groups.includes(id)) return { user: 0, groups: READ_BITS }
+  return resource === 'TENANT' && tenants.includes(id) ? { user: READ_BITS, groups: 0 } : NONE
+}
+
 /** The grants on tasks that a secured engine writes by itself, for as long as the task lives. */
 export interface Implied {
   /** On one task. */
@@ -26,6 +38,8 @@ export interface Implied {
 
 // What the engine's default provider writes for an assignee, an owner, and every user or group of an identity link.
 const LINK_BITS = (bitOf('TASK', 'READ') ?? 0) | (bitOf('TASK', 'UPDATE') ?? 0)
+// The same bit on users, groups and tenants.
+const READ_BITS = bitOf('GROUP', 'READ') ?? 0
 const NONE: ImpliedBits = { user: 0, groups: 0 }
 /** Of one user's or one group's links, and of the tasks that a query can name. */
 const MAX_LINKS = 5000

@@ -7,9 +7,16 @@ import { createAuthorize, isAdmin } from './authorize.ts'
 import type { ReadRowFacts, Row } from './row-facts.ts'
 import type { CompiledRows, Scope, Viewer } from './rows.ts'
 import { usesRevokes } from './records.ts'
-import { compileRows, concernsTasks, idsGranted, isVisible, onlyOf, scopeOf } from './rows.ts'
+import {
+  compileRows,
+  concernsIdentity,
+  concernsTasks,
+  idsGranted,
+  isVisible,
+  onlyOf,
+  scopeOf,
+} from './rows.ts'
 import type { Narrow } from './narrow.ts'
-import type { Implied } from './implied.ts'
 import { createOffers } from './offers.ts'
 import { narrowTasks, type Visible } from './task-query.ts'
 import { type Fetchable, narrowTopics } from './topics.ts'
@@ -33,8 +40,6 @@ export type KeepRows = (template: string, rows: readonly Row[]) => Promise<reado
 
 export interface PermitOptions extends AuthorizeOptions {
   readonly readRowFacts: ReadRowFacts
-  /** Null: links to tasks grant nothing. */
-  readonly implied: Implied | null
   /** Groups of any user, for those who may ask. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
   /** As the engine's `tenantCheckEnabled`. */
@@ -95,7 +100,8 @@ function rowsVerdict(parts: RowsParts, asked: Asked, wantsHal: boolean): RowsVer
 
 function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
   const { operation, rows } = parts
-  if (scope === 'none' && (rows.exempt === null || rows.exempt === 'case'))
+  const mayBeSelf = viewer.impliesIdentity && concernsIdentity(rows)
+  if (scope === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
     return { rows: 'none', valid: operation.body !== undefined || operation.query !== undefined }
   return someOf(parts, scope, viewer)
 }
@@ -120,6 +126,7 @@ function viewerOf({ principal }: Asked, options: PermitOptions): Viewer {
     records: options.records(),
     tenants: isFree ? null : new Set(principal.tenants),
     implied: null,
+    impliesIdentity: options.impliesIdentity,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Rows, RowsForm } from '../operations/notation.ts'
 import type { AtomOptions, Permission } from './atoms.ts'
 import { permissionsOf } from './atoms.ts'
 import type { Principal } from './credentials.ts'
-import { impliedBits, type ImpliedTasks } from './implied.ts'
+import { identityBits, impliedBits, type ImpliedTasks } from './implied.ts'
 import { decideAny, isAuthorized } from './decide.ts'
 import { grantedIds } from './granted-ids.ts'
 import type { Records } from './records.ts'
@@ -99,6 +99,8 @@ export interface Viewer {
   readonly tenants: ReadonlySet<string> | null
   /** Tasks that the caller's links open; null: links open nothing here. */
   readonly implied: ImpliedTasks | null
+  /** Whether users, groups and tenants are open to themselves and their members. */
+  readonly impliesIdentity: boolean
 }
 
 /** Whether the caller sees one row: the engine's decision, with the ids that the row offers. A row without an id is asked about as `*`. */
@@ -108,14 +110,15 @@ export function isVisible(
   fact: RowFact,
   viewer: Viewer,
 ): boolean {
-  const { principal, records, tenants, implied } = viewer
+  const { principal, records, tenants, implied, impliesIdentity } = viewer
   if (tenanted && tenants !== null && !isOfTenants(fact('tenantId'), tenants)) return false
   if (exempt !== null && isExempt(exempt, row, fact)) return true
   return conditions.every(({ permissions }) => {
     const atoms = permissions.map(({ resource, permission, fact: asked }) => {
       const id = 'name' in asked ? fact(asked.name) : null
       const atom = { resource, permission, id }
-      return resource === 'TASK' && implied !== null ? { ...atom, implied: impliedBits(implied, id) } : atom
+      if (resource === 'TASK' && implied !== null) return { ...atom, implied: impliedBits(implied, id) }
+      return impliesIdentity ? { ...atom, implied: identityBits(resource, id, principal) } : atom
     })
     return decideAny(records, principal, atoms)
   })
@@ -132,6 +135,13 @@ function isExempt(exempt: Exempt, row: Row, fact: RowFact): boolean {
   if (exempt === 'no category and no definition' && fact('category') !== null) return false
   return fact('processDefinitionKey') === null
 }
+
+/** Whether rows may be open to the caller by being the caller, or the caller's group or tenant. */
+export function concernsIdentity({ conditions }: CompiledRows): boolean {
+  return conditions.some(({ permissions }) => permissions.some(({ resource }) => IDENTITIES.has(resource)))
+}
+
+const IDENTITIES: ReadonlySet<string> = new Set(['USER', 'GROUP', 'TENANT'])
 
 /** Whether links to tasks may open rows that no record names. */
 export function concernsTasks({ conditions }: CompiledRows): boolean {

@@ -70,6 +70,6 @@ function tenantsWithin(
 }
 
 function parsed(body: Buffer): Readonly<Record<string, unknown>> {
-  const value: unknown = JSON.parse(body.toString('utf8'))
+  const value: unknown = JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
   return isRecord(value) ? value : {}
 }

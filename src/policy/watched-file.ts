@@ -115,7 +115,8 @@ class Watcher<T> {
   async #look(): Promise<void> {
     try {
       await this.#compare()
-      this.#goneAt = null
+      // Once too old, it takes more than a file that cannot be taken to bring the content back.
+      if (this.current() !== null) this.#goneAt = null
     } catch (error) {
       this.#goneAt ??= this.#options.now()
       this.#isTroubled(error)
@@ -151,6 +152,7 @@ class Watcher<T> {
     this.#taken = taken
     this.#seen = { signature: taken.signature, since: this.#seen.since, refused: false }
     this.#goodAt = this.#options.now()
+    this.#goneAt = null
     this.#trouble = null
     if (isNews) this.#options.onLook(null, null)
   }

@@ -2,6 +2,7 @@ import t from 'tap'
 import { EngineVerdict } from '../../src/errors.ts'
 import type { AuthenticationResult, AuthenticatorOptions } from '../../src/policy/authenticate.ts'
 import { createAuthenticator } from '../../src/policy/authenticate.ts'
+import { createFileIdentity } from '../../src/policy/identity-source.ts'
 import type { User, Users } from '../../src/policy/users.ts'
 
 const UNAUTHORIZED = { name: 'EngineVerdict', statusCode: 401 }
@@ -16,6 +17,8 @@ const usersOf = (...list: User[]): Users => ({
   dummyHash: 'hash of nobody',
 })
 
+const state = () => ({ trouble: null, ageMs: 0 })
+
 function open(options: Partial<AuthenticatorOptions> = {}) {
   const clock = { ms: 0 }
   const source = { users: usersOf(mary) }
@@ -27,8 +30,7 @@ function open(options: Partial<AuthenticatorOptions> = {}) {
   }
   const authenticator = createAuthenticator({
     engine: 'default',
-    users: () => source.users,
-    passwords: { verify },
+    source: createFileIdentity({ file: { current: () => source.users, state }, passwords: { verify } }),
     now: () => clock.ms,
     onResult: (result) => results.push(result),
     ...options,
@@ -149,4 +151,32 @@ t.test('a real user whom the gateway has not seen gets in from another address',
   const { ask } = open()
   for (let guess = 0; guess < 9; guess += 1) await ask(basic(`mary:${guess}`)).catch(() => undefined)
   t.match(await ask(basic('mary:secret'), AWAY), { userId: 'mary' })
+})
+
+t.test('the same wrong password costs nothing for a while, and is no further guess', async (t) => {
+  const { authenticator, ask, clock, hashed, results } = open({ failureTtlMs: 5_000 })
+  for (let time = 0; time < 100; time += 1) await t.rejects(ask(basic('mary:wrong')), UNAUTHORIZED)
+  t.equal(hashed.length, 1)
+  t.equal(results.filter((result) => result === 'failed').length, 100)
+  t.match(await ask(basic('mary:secret')), { userId: 'mary' }, 'the right one is let in')
+  clock.ms += 5_000
+  await t.rejects(Promise.resolve(authenticator.authenticate(basic('mary:wrong'), HOME)), UNAUTHORIZED)
+  t.equal(hashed.length, 3)
+})
+
+t.test('a wrong password that a reload makes right is right at once', async (t) => {
+  const { ask, source } = open()
+  await t.rejects(ask(basic('mary:other')), UNAUTHORIZED)
+  source.users = usersOf({ ...mary, passwordHash: 'hash of other' })
+  t.match(await ask(basic('mary:other')), { userId: 'mary' })
+})
+
+t.test('without users nobody gets in, remembered or not', async (t) => {
+  let users: Users | null = usersOf(mary)
+  const passwords = { verify: async () => true }
+  const file = { current: () => users, state }
+  const { ask } = open({ source: createFileIdentity({ file, passwords }) })
+  await ask(basic('mary:secret'))
+  users = null
+  await t.rejects(ask(basic('mary:secret')), { code: 'GW_RECORDS_UNAVAILABLE', statusCode: 503 })
 })
