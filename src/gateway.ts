@@ -7,8 +7,8 @@ import {
   fallbackOf,
   isWellFormed,
   matchOf,
+  noOperation,
   notFound,
-  otherMethod,
   unknownEngine,
 } from './matched.ts'
 import { observe } from './observe.ts'
@@ -21,7 +21,7 @@ import { checkHazards } from './policy/hazards.ts'
 import { readJson } from './policy/json.ts'
 import { checkMedia } from './policy/media.ts'
 import { checkMultipart } from './policy/multipart.ts'
-import type { Verdict } from './policy/authorize.ts'
+import type { Verdict } from './policy/verdict.ts'
 import type { Restriction, RowsVerdict } from './policy/permit.ts'
 import { checkRules, checkShape } from './policy/validate.ts'
 import { answerableOf, sendRefusal } from './replies.ts'
@@ -33,7 +33,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null: the path names an engine that is not configured. */
     engine: EngineParts | null
-    /** Null: no row of the table has this path and method. Read once: the framework makes its `routeOptions` anew each time. */
+    /** Null: no row of the table has this path and method. */
     operation: Operation | null
     principal: Principal | null
     /** Where the request is; where it was refused, for the log and the metrics. */
@@ -48,8 +48,8 @@ declare module 'fastify' {
     cacheStatus: string | null
     /** The node that answered; null for answers of the gateway's own. */
     node: string | null
-    /** Of a streamed answer's body; null for answers that were read whole. */
-    relayedBytes: number | null
+    /** Of the body of an answer that was written past the framework; null for the others. */
+    writtenBytes: number | null
   }
 }
 
@@ -100,7 +100,7 @@ const FIELDS = [
   'refusal',
   'cacheStatus',
   'node',
-  'relayedBytes',
+  'writtenBytes',
 ] as const
 
 function decorate(app: FastifyInstance): void {
@@ -113,6 +113,7 @@ function findEngine({ engines }: Parts): Stepped {
   return function findEngineHook(request, _reply, done) {
     request.stage = 'authenticate'
     request.engine = engines.get(engineNameOf(request)) ?? null
+    // Read once: the framework makes `routeOptions` anew each time.
     request.operation = request.routeOptions.config.operation ?? null
     done()
   }
@@ -133,20 +134,11 @@ function authenticate({ engines }: Parts): Stepped {
 }
 
 // 4. What do they want? A row of the table at an engine we have: what is not in the table does not exist.
-function findOperation(
-  request: FastifyRequest,
-  reply: { header(name: string, value: string): unknown },
-  done: HookHandlerDoneFunction,
-): void {
+function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void {
   request.stage = 'operation'
   const { engine, operation } = request
   if (engine === null) throw unknownEngine(engineNameOf(request))
-  if (operation === null) {
-    const { allow } = request.routeOptions.config
-    if (typeof allow !== 'string') throw notFound()
-    reply.header('allow', allow)
-    throw otherMethod()
-  }
+  if (operation === null) throw noOperation(request)
   if (!isWellFormed(request)) throw notFound()
   request.stage = 'body'
   checkMedia(operation, request.headers)

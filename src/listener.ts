@@ -61,7 +61,34 @@ export function createListener(config: Config, onUnreadable: (code: GatewayCode)
   // RFC 9110 section 10.1.1: the body is asked for once the stages that look at headers alone have let the request in.
   for (const event of ['checkContinue', 'checkExpectation'])
     app.server.on(event, (request: object, response: object) => app.server.emit('request', request, response))
+  letGo(app)
   return app
+}
+
+/** Long enough for a request that was on its way when the drain began. */
+const SILENT_MS = 1000
+
+/**
+ * So that a drain ends: the newest answer on each connection closes it, and a connection on which nothing was ever
+ * said, which is not idle to Node, is not waited for.
+ */
+function letGo(app: FastifyInstance): void {
+  const newest = new Map<Socket, ServerResponse | null>()
+  app.server.on('connection', (socket: Socket) => {
+    newest.set(socket, null)
+    socket.once('close', () => newest.delete(socket))
+  })
+  app.server.on('request', ({ socket }: { readonly socket: Socket }, response: ServerResponse) =>
+    newest.set(socket, response),
+  )
+  app.addHook('preClose', (done) => {
+    for (const response of newest.values()) if (response !== null) response.shouldKeepAlive = false
+    setTimeout(() => {
+      for (const [socket, response] of newest)
+        if (response === null && socket.bytesRead === 0) socket.destroy()
+    }, SILENT_MS).unref()
+    done()
+  })
 }
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/

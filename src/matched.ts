@@ -68,8 +68,11 @@ function notFoundVerdict(): EngineVerdict {
   return verdictOf(404, 'NotFoundException', 'HTTP 404 Not Found')
 }
 
-export function otherMethod(): EngineVerdict {
-  return verdictOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed')
+/** A path that has other methods, or no path of the API's. */
+export function noOperation({ routeOptions }: FastifyRequest): EngineVerdict {
+  const { allow } = routeOptions.config
+  if (typeof allow !== 'string') return notFoundVerdict()
+  return verdictOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
 }
 
 /** As the engine's own authentication filter says it. */
@@ -77,9 +80,13 @@ export function unknownEngine(name: string): EngineVerdict {
   return verdictOf(404, 'InvalidRequestException', `Process engine ${name} not available`)
 }
 
-function verdictOf(status: number, type: string, message: string): EngineVerdict {
-  const headers = { 'content-type': 'application/json' }
-  return new EngineVerdict({ status, body: { type, message, code: null }, headers, reason: message })
+function verdictOf(status: number, type: string, message: string, headers = {}): EngineVerdict {
+  return new EngineVerdict({
+    status,
+    body: { type, message, code: null },
+    headers: { 'content-type': 'application/json', ...headers },
+    reason: message,
+  })
 }
 
 /** For prefixes that pass through: any caller whom the default engine's users know. */

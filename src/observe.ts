@@ -31,28 +31,34 @@ function createRecord({ metrics, log }: Parts) {
   const writeRecord = createRecordWriter(log)
   return function record(request: FastifyRequest, { raw }: FastifyReply, durationMs: number): void {
     const { id: requestId, method, refusal } = request
-    const labels = { operation: request.operation?.id ?? '', engine: request.engine?.name ?? '' }
+    const { operation, engine } = labelsOf(request)
     const status = raw.headersSent ? raw.statusCode : CLIENT_CLOSED
     metrics.inFlight(-1)
-    metrics.requestDone({ ...labels, method, status }, durationMs / 1000)
-    if (refusal !== null) metrics.refusal({ ...labels, stage: request.stage, reason: codeOf(refusal) })
+    metrics.requestDone({ operation, engine, method, status }, durationMs / 1000)
+    if (refusal !== null)
+      metrics.refusal({ engine, operation, stage: request.stage, reason: codeOf(refusal) })
     if (refusal !== null && refusal.statusCode >= 500)
       log.error({ requestId, err: refusal.cause ?? refusal }, refusal.message)
     writeRecord(
       accessRecordOf({
         requestId,
-        ...labels,
+        operation,
+        engine,
         method,
         status,
         durationMs,
         user: request.principal?.userId ?? null,
         node: request.node,
         cache: request.cacheStatus,
-        bytes: request.relayedBytes ?? Number(raw.getHeader('content-length') ?? 0),
+        bytes: request.writtenBytes ?? Number(raw.getHeader('content-length') ?? 0),
         error: refusal === null ? null : errorOf(refusal),
       }),
     )
   }
+}
+
+function labelsOf({ operation, engine }: FastifyRequest) {
+  return { operation: operation?.id ?? '', engine: engine?.name ?? '' }
 }
 
 /** A label of few values: the gateway's code, or the status that the engine's verdict has. */

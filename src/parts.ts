@@ -16,8 +16,8 @@ export interface EngineParts {
   readonly name: string
   readonly upstream: Upstream
   readonly authenticator: Authenticator
-  /** A write has passed: what it changed of users and records is in force when this resolves. Never rejects. */
-  readonly changed: (changes: readonly Change[]) => Promise<void>
+  /** A write has passed: what it changed of users and records is in force when this resolves; `about` a user. Never rejects. */
+  readonly changed: (changes: readonly Change[], about: string) => Promise<void>
   /** By operationId, one for every row of the table. */
   readonly permits: ReadonlyMap<string, Permit>
   readonly authorization: Mode

@@ -54,18 +54,35 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(JSON.stringify(body))
 }
 
-/** A whole answer that the gateway holds: from its cache, or read to be looked at. */
-export function sendAnswer(
-  reply: FastifyReply,
-  answer: {
-    readonly status: number
-    readonly headers: Readonly<Record<string, string | string[]>>
-    readonly body: Buffer
-  },
-): FastifyReply {
+interface WholeAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly body: Buffer
+}
+
+/** A whole answer that the gateway holds: read to be looked at, or of its own. */
+export function sendAnswer(reply: FastifyReply, answer: WholeAnswer): FastifyReply {
   reply.code(answer.status)
   // What the gateway has said already stands: a kept answer would bring the request id of another exchange.
   for (const [name, value] of Object.entries(answer.headers))
     if (!reply.hasHeader(name)) reply.header(name, value)
   return answer.body.length === 0 ? reply.send() : reply.send(answer.body)
+}
+
+/** The same past the framework, whose way to the socket costs a third of a cached answer. `own` goes before what the answer brings. */
+export function writeAnswer(
+  reply: FastifyReply,
+  own: Readonly<Record<string, string>>,
+  { status, headers, body }: WholeAnswer,
+): FastifyReply {
+  const list: (string | string[])[] = []
+  for (const name in own) list.push(name, own[name] ?? '')
+  for (const name in headers) if (!Object.hasOwn(own, name)) list.push(name, headers[name] ?? '')
+  if (status !== 204 && status !== 304) list.push('content-length', String(body.length))
+  reply.raw.writeHead(status, list)
+  reply.raw.end(body)
+  // Last: an error before this can still be answered.
+  reply.hijack()
+  reply.request.writtenBytes = body.length
+  return reply
 }

@@ -6,13 +6,13 @@ import type { Held } from './cache/entry.ts'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { matchOf, type Match } from './matched.ts'
 import type { EngineParts, Parts } from './parts.ts'
-import { bodyValue } from './policy/asked.ts'
+import { bodyText, bodyValue } from './policy/asked.ts'
 import type { Restriction } from './policy/permit.ts'
 import type { Query } from './policy/narrow.ts'
 import type { Answer, Hop } from './proxy/hop.ts'
 import { upstreamHeaders } from './proxy/headers.ts'
 import { ownHeadersOf } from './observe.ts'
-import { sendAnswer } from './replies.ts'
+import { sendAnswer, writeAnswer } from './replies.ts'
 import { createPathOf, type PathOf } from './routes.ts'
 import { hasOtherLinks, withClientLinks } from './serve-links.ts'
 import { emptyAnswerOf, serveRows } from './serve-rows.ts'
@@ -26,6 +26,9 @@ export function createServe(parts: Parts): RouteHandlerMethod {
   const paths = new Map(parts.operations.map(({ template }) => [template, createPathOf(template)]))
   return function serve(request, reply) {
     const match = matchOf(request)
+    // 9. Do we hold it? Only what every caller who came this far may see.
+    const held = peekHeld(parts, match, request)
+    if (held !== null) return sendHeld(parts, held, request, reply)
     const pathOf = paths.get(match.operation.template)
     if (match.operation.answer === 'engine-names') return sendAnswer(reply, jsonAnswer(namesOf(parts)))
     if (match.operation.answer === 'authorization-check') return serveCheck(match, reply)
@@ -40,7 +43,6 @@ export function createServe(parts: Parts): RouteHandlerMethod {
 function serveHop(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
   const { match, hop, request } = exchange
   if (request.rows !== null && request.rows.rows !== 'narrowed') return serveSome(exchange, request.rows)
-  // 9. Do we hold it? Only what every caller who came this far may see.
   if (match.operation.cache !== undefined && hop.method === 'GET') return serveHeld(exchange)
   // 10. Ask the engine; what nobody here has to look at streams through.
   return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
@@ -84,11 +86,14 @@ function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { reado
   return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
 }
 
-async function serveHeld({ parts, match, hop, request, reply }: Exchange): Promise<FastifyReply> {
-  const { engine, operation, asked } = match
-  const { seconds = 0, tags = [] } = operation.cache ?? {}
+function peekHeld({ cache }: Parts, match: Match, request: FastifyRequest): Held | null {
+  if (match.operation.cache === undefined || request.method !== 'GET' || request.rows !== null) return null
+  return cache.peek(cacheKeyOf(match, request))
+}
+
+function cacheKeyOf({ engine, operation, asked }: Match, request: FastifyRequest): string {
   const mark = request.url.indexOf('?')
-  const key = keyOf({
+  return keyOf({
     engine: engine.name,
     template: operation.template,
     params: asked.params,
@@ -96,20 +101,25 @@ async function serveHeld({ parts, match, hop, request, reply }: Exchange): Promi
     accept: request.headers.accept,
     host: operation.links === true ? request.host : null,
   })
-  const fill = (): Promise<Answer> => engine.upstream.fetch(hop, MAX_READ_BYTES)
-  const held =
-    parts.cache.peek(key) ?? (await parts.cache.load(key, { seconds, tags: tagsOf(engine, tags) }, fill))
-  return sendHeld(held, request, reply)
 }
 
-function sendHeld(held: Held, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+async function serveHeld({ parts, match, hop, request, reply }: Exchange): Promise<FastifyReply> {
+  const { engine, operation } = match
+  const { seconds = 0, tags = [] } = operation.cache ?? {}
+  const fill = (): Promise<Answer> => engine.upstream.fetch(hop, MAX_READ_BYTES)
+  const rule = { seconds, tags: tagsOf(engine, tags) }
+  return sendHeld(parts, await parts.cache.load(cacheKeyOf(match, request), rule, fill), request, reply)
+}
+
+function sendHeld(parts: Parts, held: Held, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   request.cacheStatus = cacheStatusOf(held)
-  reply.header('cache-status', request.cacheStatus)
-  if (held.from !== 'upstream') reply.header('age', String(held.ageSeconds))
+  const own = ownHeadersOf(request, parts.isDraining())
+  own['cache-status'] = request.cacheStatus
+  if (held.from !== 'upstream') own['age'] = String(held.ageSeconds)
   const { etag } = held.answer.headers
   if (held.stored && typeof etag === 'string' && isNotModified(request.headers['if-none-match'], etag))
-    return sendAnswer(reply, notModified(held.answer))
-  return sendAnswer(reply, held.answer)
+    return writeAnswer(reply, own, notModified(held.answer))
+  return writeAnswer(reply, own, held.answer)
 }
 
 /** RFC 9110 section 15.4.5: the fields that the whole answer would have, as far as they guide a cache. */
@@ -157,10 +167,11 @@ async function serveRead(exchange: Exchange): Promise<FastifyReply> {
 }
 
 /** 11. What has changed is no longer held or believed, here or at any replica, before the caller hears of it. */
-async function settle({ parts, match: { engine, operation } }: Exchange): Promise<void> {
+async function settle({ parts, match: { engine, operation, asked } }: Exchange): Promise<void> {
   const { evicts, changes } = operation
   if (evicts !== undefined) await parts.cache.evict(tagsOf(engine, evicts))
-  if (changes !== undefined) await engine.changed(changes)
+  if (changes === undefined) return
+  await engine.changed(changes, asked.params['id'] ?? bodyText(asked.body, 'profile.id') ?? '')
 }
 
 /** The answer with the address that the client used, without links to what it may not do, and with a GET's own headers. */
@@ -211,7 +222,7 @@ async function serveRelayed({
   // Until here an error could still be answered; from here the answer is out.
   reply.hijack()
   request.node = relayed.node
-  request.relayedBytes = relayed.bytes
+  request.writtenBytes = relayed.bytes
   return reply
 }
 

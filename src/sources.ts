@@ -18,7 +18,7 @@ export interface EngineSources {
   /** How guesses are slowed down before the source is asked. */
   readonly throttle: ThrottleOptions
   /** A write has passed through to the engine: what it changed is in force here, and told, when this resolves. Never rejects. */
-  readonly changed: (changes: readonly Change[]) => Promise<void>
+  readonly changed: (changes: readonly Change[], about: string) => Promise<void>
   /** What another replica tells, `about` a user. */
   readonly hear: (topic: string, about: string) => void
   /** Another replica may have told something, and was not heard. */
@@ -51,17 +51,17 @@ export function createSources(options: SourcesOptions): EngineSources {
     identity,
     records,
     throttle: atEngine === null ? {} : ENGINE_THROTTLE,
-    changed: async (changes) => {
+    changed: async (changes, about) => {
       const here = changes.filter((change) => isAtEngine[change])
-      await Promise.all([...here.map(apply), ...here.map((change) => publish(change))])
+      await Promise.all(here.flatMap((change) => [apply(change, about), publish(change, about)]))
     },
     hear: (topic, about) => {
-      if (isChange(topic) && isAtEngine[topic]) void apply(topic)
+      if (isChange(topic) && isAtEngine[topic]) void apply(topic, about)
       if (isOutcome(topic)) atEngine?.count(topic, about)
     },
     missed: () => {
-      if (isAtEngine.records) void apply('records')
-      void apply('identity')
+      if (isAtEngine.records) void apply('records', '')
+      void apply('identity', '')
     },
   }
 }
@@ -69,10 +69,11 @@ export function createSources(options: SourcesOptions): EngineSources {
 function createApply(
   identity: EngineIdentity | null,
   records: RecordsSource,
-): (change: Change) => Promise<void> {
-  return async (change) => {
+): (change: Change, about: string) => Promise<void> {
+  return async (change, about) => {
     if (change === 'identity') identity?.changed()
-    if (change === 'lockouts') identity?.forget()
+    // A user who was unlocked, made or deleted begins anew.
+    if (change === 'lockouts') identity?.count('succeeded', about)
     if (change === 'records') await records.refresh()
   }
 }

@@ -21,7 +21,7 @@ export const user = {
       { anyOf: ['USER.DELETE path:id'], denied: 403 },
       { anyOf: ['USER.READ path:id'], denied: 403 },
     ],
-    changes: ['records', 'identity'],
+    changes: ['records', 'identity', 'lockouts'],
   },
   availableUserOperations: {
     route: 'OPTIONS /user/:id',
@@ -71,6 +71,6 @@ export const user = {
   createUser: {
     route: 'POST /user/create',
     checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
-    changes: ['records', 'identity'],
+    changes: ['records', 'identity', 'lockouts'],
   },
 } as const satisfies Rowset

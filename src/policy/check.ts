@@ -11,6 +11,8 @@ import type { Missing } from './refusal.ts'
 
 /** A row's check, taken apart once. */
 export interface CompiledCheck {
+  /** Its place in the row. */
+  readonly index: number
   readonly permissions: readonly Permission[]
   readonly mode: 'any' | 'all'
   readonly admin: boolean
@@ -22,8 +24,14 @@ export interface CompiledCheck {
 }
 
 /** @throws Error on an atom that the notation does not know. */
-export function compileCheck(check: Check, absent: Absent | undefined, options: AtomOptions): CompiledCheck {
+export function compileCheck(
+  check: Check,
+  absent: Absent | undefined,
+  options: AtomOptions,
+  index = 0,
+): CompiledCheck {
   return {
+    index,
     permissions: permissionsOf(check.allOf ?? check.anyOf ?? [], options),
     mode: check.allOf === undefined ? 'any' : 'all',
     admin: check.admin ?? false,

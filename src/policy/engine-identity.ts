@@ -12,7 +12,7 @@ export interface EngineIdentityOptions extends LockoutOptions, EvenTimeOptions {
 }
 
 /** The engine's own users. */
-export interface EngineIdentity extends IdentitySource, Pick<Lockout, 'count' | 'forget'> {
+export interface EngineIdentity extends IdentitySource, Pick<Lockout, 'count'> {
   /** Users, groups or tenants have changed: nothing that is remembered of them counts any more. */
   readonly changed: () => void
 }
@@ -48,6 +48,7 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
         user !== '*' && lockout.attempt({ user, proven }, () => isVerified(ask, user, password))
       return findOut(user, () => inEvenTime(isRight))
     },
+    principalOf: (userId) => principalOf(ask, userId),
     groupsOf: (userId) => readIds(ask, `/group?member=${encodeURIComponent(userId)}`),
     generation: () => generation,
     state: () => ({ trouble, ageMs: answeredAt === null ? null : now() - answeredAt }),
@@ -55,7 +56,6 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
       generation = {}
     },
     count: lockout.count,
-    forget: lockout.forget,
   }
 }
 

@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.ts'
 import type { Principal } from './credentials.ts'
 import type { Passwords } from './password.ts'
 import type { SourceState } from './timing.ts'
-import type { Users } from './users.ts'
+import type { User, Users } from './users.ts'
 
 export interface Proof {
   readonly user: string
@@ -15,6 +15,8 @@ export interface Proof {
 export interface IdentitySource {
   /** Null: no such user or another password, after the same time. @throws GatewayError when it cannot be known now */
   readonly verify: (proof: Proof) => Promise<Principal | null>
+  /** Who a user would be, without a proof: for explanations. Null: there is none. @throws GatewayError when it cannot be known now */
+  readonly principalOf: (userId: string) => Promise<Principal | null>
   /** Of any user, also of one who does not ask. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
   /** A new object voids every remembered credential at once. @throws GatewayError when nothing may be decided any more */
@@ -43,11 +45,18 @@ export function createFileIdentity({ file, passwords }: FileIdentityOptions): Id
       const { find, dummyHash } = users()
       const found = find(user)
       const right = await passwords.verify(found?.passwordHash ?? dummyHash, password)
-      if (found === undefined || !right) return null
-      return { userId: found.id, groups: found.groups, tenants: found.tenants }
+      return found === undefined || !right ? null : principalOf(found)
+    },
+    principalOf: async (userId) => {
+      const found = users().find(userId)
+      return found === undefined ? null : principalOf(found)
     },
     groupsOf: async (userId) => users().find(userId)?.groups ?? [],
     generation: users,
     state: file.state,
   }
+}
+
+function principalOf({ id, groups, tenants }: User): Principal {
+  return { userId: id, groups, tenants }
 }

@@ -32,8 +32,6 @@ export interface Lockout {
   readonly attempt: (who: Attempt, ask: () => Promise<boolean>) => Promise<boolean>
   /** What was seen at a replica. False: it changes nothing. */
   readonly count: (outcome: Outcome, user: string) => boolean
-  /** Somebody has unlocked a user at the engine. */
-  readonly forget: () => void
 }
 
 /** Keeps wrong passwords from the engine, whose own lock would hit the real user and at the tenth would not open again. */
@@ -59,7 +57,6 @@ export function createLockout(options: LockoutOptions = {}): Lockout {
       }
     },
     count: (outcome, user) => counts.add(keyOf(user), outcome),
-    forget: () => counts.clear(),
   }
 }
 
@@ -90,10 +87,6 @@ class Counts {
 
   get(key: string): Count | null {
     return this.#counts.get(key) ?? null
-  }
-
-  clear(): void {
-    this.#counts.clear()
   }
 
   /** @throws GatewayError GW_THROTTLED */

@@ -14,6 +14,7 @@ const PLAIN_FILE_NAME = /filename\s*=\s*(?:"([^"\r\n]*)"|([^\s";]+))/i
 const ENCODED = /=\?|\*\s*=|\\/
 /** The engine's own bound is lower. */
 const MAX_HEADER_BYTES = 10_240
+const MAX_PARTS = 10_000
 /** The suffixes by which the engine takes a resource for a model and reads it as XML. The engine wants no dot. */
 const MODEL = /(?:bpmn|dmn|cmmn|bpmn20\.xml|dmn11\.xml|cmmn1[01]\.xml)$/i
 
@@ -50,7 +51,8 @@ function* partsOf(bytes: Buffer, boundary: string): Generator<Part> {
   const delimiter = Buffer.from(`--${boundary}`, 'latin1')
   let start = bytes.indexOf(delimiter)
   if (start < 0) throw unreadable('the boundary does not occur')
-  while (start >= 0) {
+  for (let count = 1; start >= 0; count += 1) {
+    if (count > MAX_PARTS) throw unreadable('it has too many parts')
     const next = bytes.indexOf(delimiter, start + delimiter.length)
     const end = next < 0 ? bytes.length : next
     const blank = bytes.indexOf('\r\n\r\n', start)

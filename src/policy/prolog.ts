@@ -6,6 +6,10 @@ const DECLARATION = /\sencoding\s*=\s*["']([^"']*)["']/
 /** The first bytes of XML in encodings that are not looked into: UTF-32 in both orders, with and without mark, and EBCDIC. */
 const STRANGE = ['0000feff', 'fffe0000', '0000003c', '3c000000', '00003c00', '003c0000', '4c6fa794']
 
+/** A prolog longer than this is not looked through: 1 MiB. */
+const MAX_PROLOG_BYTES = 1_048_576
+const MAX_DECLARATION_CHARS = 1000
+
 /**
  * Whether an XML document declares a DOCTYPE, in whatever encoding; true also where that cannot be told. It can stand
  * only before the root element, so a `<!DOCTYPE` inside a script or a text is none.
@@ -13,12 +17,15 @@ const STRANGE = ['0000feff', 'fffe0000', '0000003c', '3c000000', '00003c00', '00
 export function declaresDoctype(document: Buffer): boolean {
   if (STRANGE.includes(document.toString('hex', 0, 4))) return true
   const order = byteOrderOf(document)
-  const text = order === null ? document.toString('latin1') : utf16Of(document, order)
+  const head = document.subarray(0, MAX_PROLOG_BYTES)
+  const text = order === null ? head.toString('latin1') : utf16Of(head, order)
   const start = /^(?:\ufeff|ï»¿)?\s*/.exec(text)?.[0].length ?? 0
-  const encoding = DECLARATION.exec(text.slice(start, start + 1000))?.[1]
+  const declaration = text.startsWith('<?xml', start) ? text.slice(start, text.indexOf('?>', start)) : ''
+  if (declaration.length > MAX_DECLARATION_CHARS) return true
+  const encoding = DECLARATION.exec(declaration)?.[1]
   const isKnown =
     encoding === undefined || (order === null ? ASCII_LIKE : /^utf-16(?:le|be)?$/i).test(encoding)
-  return !isKnown || hasDoctype(text, start)
+  return !isKnown || hasDoctype(text, start, head.length < document.length)
 }
 
 function byteOrderOf(document: Buffer): 'le' | 'be' | null {
@@ -34,16 +41,16 @@ function utf16Of(document: Buffer, order: 'le' | 'be'): string {
     .toString('utf16le')
 }
 
-/** Passes over processing instructions and comments; what comes then decides. */
-function hasDoctype(text: string, from: number): boolean {
+/** Passes over processing instructions and comments; what comes then decides. `isCut`: there is more than the text. */
+function hasDoctype(text: string, from: number, isCut: boolean): boolean {
   const blank = /\s*/y
   for (let at = from; ; ) {
     blank.lastIndex = at
     at += blank.exec(text)?.[0].length ?? 0
     const end = text.startsWith('<?', at) ? '?>' : text.startsWith('<!--', at) ? '-->' : null
-    if (end === null) return text.startsWith('<!', at)
+    if (end === null) return text.startsWith('<!', at) || (isCut && at + '<!--'.length > text.length)
     const close = text.indexOf(end, at + 2)
-    if (close < 0) return false
+    if (close < 0) return isCut
     at = close + end.length
   }
 }

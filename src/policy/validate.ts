@@ -61,12 +61,26 @@ function checkCountOf({ checks }: Checked): number {
 
 /** The engine's own words for a body it cannot map vary from process to process; ours say where. */
 function readAs(schema: z.ZodType, body: unknown): void {
-  const { error } = schema.safeParse(body)
-  if (error === undefined) return
-  const [issue] = error.issues
+  const issue = firstIssue(schema, body)
+  if (issue === null) return
   throw new GatewayError('GW_INVALID_BODY', {
-    message: `The request body does not fit the operation: ${placeOf(issue?.path ?? [])}: ${issue?.message}`,
+    message: `The request body does not fit the operation: ${placeOf(issue.path)}: ${issue.message}`,
   })
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+function firstIssue(schema: z.ZodType, body: unknown): Issue | null {
+  try {
+    return schema.safeParse(body).error?.issues[0] ?? null
+  } catch (error) {
+    // Or-blocks within or-blocks by the hundred; the engine ignores all but the first level.
+    if (error instanceof RangeError) return { path: [], message: 'is nested too deeply' }
+    throw error
+  }
 }
 
 const MAX_PLACE_CHARS = 200

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { authorizationOf, BASE } from './open-gateway.ts'
 
@@ -29,7 +28,7 @@ export function openSocket(origin: string): Socket {
 export async function hear(socket: Socket): Promise<readonly RawAnswer[]> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk))
-  if (!socket.closed) await once(socket, 'close')
+  if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve))
   return answersIn(Buffer.concat(chunks).toString('latin1'))
 }
 

@@ -1,0 +1,67 @@
+import { Redis } from 'ioredis'
+import t from 'tap'
+import type { Test } from 'tap'
+import { createNews } from '../../src/cache/news.ts'
+import { startRedis } from '../redis.ts'
+import { redisSkip } from '../requirements.ts'
+import { until } from './harness.ts'
+
+async function openNews(t: Test, namespaces: readonly [string, string] = ['n', 'n']) {
+  const server = await startRedis()
+  t.teardown(() => server.stop())
+  const [one, other] = namespaces.map((namespace) => {
+    const news = createNews({ url: server.url, namespace, now: () => performance.now() })
+    const heard: string[] = []
+    news.listen({
+      onNews: (topic, about) => void heard.push(`${topic} ${about}`),
+      onGap: () => void heard.push('(gap)'),
+    })
+    t.teardown(() => news.close())
+    return { news, heard }
+  })
+  if (one === undefined || other === undefined) throw new Error('two are needed')
+  await until(() => one.heard.length === 1 && other.heard.length === 1)
+  return { server, one, other }
+}
+
+t.test('what one publishes the others hear, and it itself does not', { skip: redisSkip }, async (t) => {
+  const { one, other } = await openNews(t)
+  await one.news.publish('default records')
+  await one.news.publish('default failed', 'mary')
+  await until(() => other.heard.length === 3)
+  t.same(other.heard, ['(gap)', 'default records ', 'default failed mary'])
+  t.same(one.heard, ['(gap)'])
+})
+
+t.test('another namespace hears nothing', { skip: redisSkip }, async (t) => {
+  const { server, one, other } = await openNews(t, ['n', 'm'])
+  await one.news.publish('records')
+  await other.news.publish('identity')
+  const control = new Redis(server.url)
+  t.teardown(() => control.disconnect())
+  await control.publish('engine-gateway:n:news', '["x","last",""]')
+  await until(() => one.heard.length === 2)
+  t.same(one.heard, ['(gap)', 'last '])
+  t.same(other.heard, ['(gap)'])
+})
+
+t.test('what could not be told is told when Redis is back', { skip: redisSkip }, async (t) => {
+  const { server, one, other } = await openNews(t)
+  await server.stop()
+  await one.news.publish('records')
+  const again = await startRedis({ port: server.port })
+  t.teardown(() => again.stop())
+  // Each hears it, or that it may have missed it.
+  await until(() => other.heard.length > 1)
+  t.ok(other.heard.slice(1).every((heard) => heard === '(gap)' || heard === 'records '))
+})
+
+t.test('what is no message is not heard', { skip: redisSkip }, async (t) => {
+  const { server, one } = await openNews(t)
+  const control = new Redis(server.url)
+  t.teardown(() => control.disconnect())
+  const junk = ['', 'x', '{}', '[]', '["x","t"]', '["x",1,""]', 'null', `["x","t","${'a'.repeat(5000)}"]`]
+  for (const text of [...junk, '["x","last",""]']) await control.publish('engine-gateway:n:news', text)
+  await until(() => one.heard.length > 1)
+  t.same(one.heard, ['(gap)', 'last '])
+})

@@ -1,0 +1,197 @@
+import { once } from 'node:events'
+import t from 'tap'
+import { authorizationOf, BASE, openGateway } from './open-gateway.ts'
+import { get, head, hear, openSocket, speak, type RawAnswer } from './raw.ts'
+
+const gateway = await openGateway(t, { listen: true })
+const { origin, engine } = gateway
+const JSON_TYPE = 'Content-Type: application/json'
+
+/** One refusal, the end of the connection, and nothing at the engine. */
+function refuses(claim: string, bytes: string, [status, code]: readonly [number, string]): void {
+  t.test(claim, async (t) => {
+    const before = engine.requests
+    const answers = await speak(origin, bytes)
+    t.equal(answers.length, 1)
+    t.match(answers[0], { status, headers: { 'x-gateway-error': code, 'content-type': 'application/json' } })
+    t.match(JSON.parse(answers[0]?.body ?? ''), { type: String, message: String, code: null })
+    t.equal(engine.requests, before)
+  })
+}
+
+const UNREADABLE = [400, 'GW_BAD_REQUEST'] as const
+const post = (...lines: readonly string[]): string => head(`POST ${BASE}/task`, JSON_TYPE, ...lines)
+
+refuses(
+  'two framings of one body',
+  `${post('Content-Length: 6', 'Transfer-Encoding: chunked')}0\r\n\r\nX`,
+  UNREADABLE,
+)
+refuses('two lengths', `${post('Content-Length: 1', 'Content-Length: 0')}Z`, UNREADABLE)
+refuses('a list of lengths', `${post('Content-Length: 2, 2')}{}`, UNREADABLE)
+refuses('a length that is none', `${post('Content-Length: +2')}{}`, UNREADABLE)
+refuses(
+  'a coding that is not the last',
+  `${post('Transfer-Encoding: chunked, identity')}0\r\n\r\n`,
+  UNREADABLE,
+)
+refuses('a coding with a vertical tab', `${post('Transfer-Encoding: \x0bchunked')}0\r\n\r\n`, UNREADABLE)
+refuses('a coding that looks like one', `${post('Transfer-Encoding: xchunked')}0\r\n\r\n`, UNREADABLE)
+refuses('bare line feeds', get('/version').replaceAll('\r', ''), UNREADABLE)
+refuses('a NUL in a header', get('/version').replace('gateway', 'gate\0way'), UNREADABLE)
+refuses('a folded header', head(`GET ${BASE}/version`, 'X-A: a\r\n b'), UNREADABLE)
+refuses('a space before the colon', head(`GET ${BASE}/version`, 'X-A : a'), UNREADABLE)
+refuses(
+  'a size of a chunk that is no number',
+  `${post('Transfer-Encoding: chunked')}0x2\r\n{}\r\n0\r\n\r\n`,
+  UNREADABLE,
+)
+refuses(
+  'a size of a chunk that is too large a number',
+  `${post('Transfer-Encoding: chunked')}${'f'.repeat(17)}\r\n`,
+  UNREADABLE,
+)
+refuses(
+  'a chunk longer than it says',
+  `${post('Transfer-Encoding: chunked')}1\r\n{}\r\n0\r\n\r\n`,
+  UNREADABLE,
+)
+refuses('raw bytes beyond ASCII in the target', get('/user/\xc3\xa9'), UNREADABLE)
+refuses('a space in the target', get('/task/a b'), UNREADABLE)
+refuses('what is no HTTP', 'SSH-2.0-OpenSSH_9\r\n\r\n', [501, 'GW_METHOD_UNKNOWN'])
+refuses('a method that does not exist', get('/version').replace('GET', 'STEAL'), [501, 'GW_METHOD_UNKNOWN'])
+refuses('a method that exists elsewhere', get('/version').replace('GET', 'PROPFIND'), [
+  501,
+  'GW_METHOD_UNKNOWN',
+])
+refuses('PURGE', get('/version').replace('GET', 'PURGE'), [501, 'GW_METHOD_UNKNOWN'])
+refuses('headers of 17 KiB', head(`GET ${BASE}/version`, `X-A: ${'a'.repeat(17 * 1024)}`), [
+  431,
+  'GW_HEADERS_TOO_LARGE',
+])
+refuses('a target of 17 KiB', get(`/task/${'a'.repeat(17 * 1024)}`), [431, 'GW_HEADERS_TOO_LARGE'])
+
+const HOST = [400, 'GW_BAD_HOST'] as const
+const hosted = (...hosts: readonly string[]): string =>
+  get('/version').replace('Host: gateway\r\n', hosts.map((host) => `Host: ${host}\r\n`).join(''))
+refuses('no Host', hosted(), HOST)
+refuses('two Hosts', hosted('gateway', 'evil'), HOST)
+refuses('the same Host twice', hosted('gateway', 'gateway'), HOST)
+for (const host of ['', 'a/b', 'user@a', 'a, b', 'a:b', 'a b', 'a?b', '[::1', 'ä'])
+  refuses(`a Host '${host}'`, hosted(Buffer.from(host).toString('latin1')), HOST)
+refuses('no Host in HTTP/1.0', hosted().replace('HTTP/1.1', 'HTTP/1.0'), HOST)
+refuses(
+  'chunks in HTTP/1.0',
+  `${post('Transfer-Encoding: chunked').replace('HTTP/1.1', 'HTTP/1.0')}2\r\n{}\r\n0\r\n\r\n`,
+  UNREADABLE,
+)
+
+const TARGET = [400, 'GW_BAD_TARGET'] as const
+const at = (target: string): string => head(`GET ${target}`)
+refuses('an absolute target', at(`http://evil.example${BASE}/version`), TARGET)
+refuses('one with our own name', at(`http://gateway${BASE}/version`), TARGET)
+refuses('an asterisk', at('*').replace('GET', 'OPTIONS'), TARGET)
+refuses('dot segments', at(`${BASE}/task/../user/demo/profile`), TARGET)
+refuses('encoded dot segments', at(`${BASE}/task/%2e%2E/user`), TARGET)
+refuses('a fragment', at(`${BASE}/version#x`), TARGET)
+refuses('a backslash', at(`${BASE}\\user`), TARGET)
+refuses('our own address for refusals', at('/-refused'), TARGET)
+
+t.test('TRACE of a known path is a method that it does not have', async (t) => {
+  const [answer] = await speak(origin, get('/task').replace('GET', 'TRACE'))
+  t.match(answer, { status: 405, headers: { allow: 'GET, HEAD, POST' } })
+})
+
+t.test('CONNECT gets no tunnel', async (t) => {
+  const before = engine.requests
+  const answers = await speak(origin, 'CONNECT evil.example:80 HTTP/1.1\r\nHost: evil.example\r\n\r\n')
+  t.ok(answers.every(({ status }) => status >= 400))
+  t.equal(engine.requests, before)
+})
+
+t.test('an upgrade is not made: the request is answered as it is', async (t) => {
+  const bytes = get('/version').replace(
+    'Connection: close',
+    'Connection: Upgrade, close\r\nUpgrade: websocket',
+  )
+  t.match(await speak(origin, bytes), [{ status: 200 }])
+})
+
+t.test('chunks reach the engine as one length', async (t) => {
+  const body = `${post('Transfer-Encoding: chunked')}1\r\n{\r\n1;ext=1\r\n}\r\n0\r\n\r\n`
+  t.match(await speak(origin, body), [{ status: 200 }])
+  const seen = engine.seen.at(-1)
+  t.match(seen, { headers: { 'content-length': '2' } })
+  t.same([seen?.body.toString(), seen?.headers['transfer-encoding']], ['{}', undefined])
+})
+
+t.test('a length with zeros before it is read as a decimal one, and sent so', async (t) => {
+  t.match(await speak(origin, `${post('Content-Length: 0010')}{"a":1   }`), [{ status: 200 }])
+  t.match(engine.seen.at(-1), { headers: { 'content-length': '10' } })
+})
+
+t.test('a request in a body is a body', async (t) => {
+  const inner = get('/user')
+  const before = engine.requests
+  const answers = await speak(origin, `${post(`Content-Length: ${inner.length}`)}${inner}`)
+  t.match(answers, [{ status: 400, headers: { 'x-gateway-error': 'GW_BAD_JSON' } }])
+  t.equal(engine.requests, before)
+})
+
+t.test('a body that was not read is not taken for the next request', async (t) => {
+  const inner = get('/version')
+  const refused = post(`Content-Length: ${inner.length}`)
+    .replace('Connection: close\r\n', '')
+    .replace(authorizationOf('demo'), authorizationOf('demo', 'wrong'))
+  const answers = await speak(origin, refused + inner + get('/nosuch'))
+  t.same(statusesOf(answers), [401, 404])
+})
+
+t.test('a body that is cut off goes no further', async (t) => {
+  const before = engine.requests
+  const socket = openSocket(origin)
+  await once(socket, 'connect')
+  socket.end(`${post('Content-Length: 100')}{"a":`)
+  await hear(socket)
+  t.equal(engine.requests, before)
+})
+
+t.test('requests in a row are answered in their order', async (t) => {
+  const kept = (path: string) => get(path).replace('Connection: close\r\n', '')
+  const answers = await speak(
+    origin,
+    kept('/version') + kept('/nosuch') + kept('/task/count') + get('/engine'),
+  )
+  t.same(statusesOf(answers), [200, 404, 200, 200])
+})
+
+t.test('what cannot be read after an answer is begun does not come into it', async (t) => {
+  const large = 'x'.repeat(1024 ** 2)
+  const slow = await openGateway(t, {
+    listen: true,
+    engine: (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 2 * large.length })
+      response.write(large)
+      setTimeout(() => response.end(large), 50)
+    },
+  })
+  const socket = openSocket(slow.origin)
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  socket.write(get('/version').replace('Connection: close\r\n', ''))
+  await once(socket, 'data')
+  socket.write('GARBAGE\r\n\r\n')
+  await once(socket, 'close')
+  t.notMatch(Buffer.concat(chunks).toString('latin1'), /GW_|HTTP\/1\.1 [45]/)
+})
+
+t.test('refusals of what is no request are counted', async (t) => {
+  t.match(
+    await gateway.parts.metrics.text(),
+    /gateway_refusals_total\{engine="",operation="",stage="canonical",reason="GW_BAD_REQUEST"\} \d+/,
+  )
+})
+
+function statusesOf(answers: readonly RawAnswer[]): number[] {
+  return answers.map(({ status }) => status)
+}
