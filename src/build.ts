@@ -2,13 +2,21 @@ import { hash } from 'node:crypto'
 import { createCache } from './cache/cache.ts'
 import { createNews, type News } from './cache/news.ts'
 import { createRedisTier } from './cache/redis.ts'
-import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } from './config.ts'
+import {
+  type AuthorizationConfig,
+  type Config,
+  ConfigError,
+  type EngineConfig,
+  settingsOf,
+} from './config.ts'
 import type { Logger } from './log.ts'
+import { type AuditStream, openAudit } from './metrics/audit.ts'
 import { createMetrics, type Metrics } from './metrics/registry.ts'
 import { OPERATIONS } from './operations/all.ts'
 import { askerOf, readerOf } from './own-hops.ts'
 import type { EngineParts, Parts } from './parts.ts'
 import { createAuthenticator } from './policy/authenticate.ts'
+import { createExplainRequest } from './policy/explain-request.ts'
 import { createImplied } from './policy/implied.ts'
 import { createLookUp } from './policy/lookup.ts'
 import { createPasswords, type Passwords } from './policy/password.ts'
@@ -40,6 +48,7 @@ export interface BuildOptions {
 /** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
 export async function build({ config, log, version, isDraining }: BuildOptions): Promise<Built> {
   const files = await openSourceFiles(config, log)
+  const audit = buildAudit(config, log)
   const metrics = createMetrics({ version })
   const news = buildNews(config)
   const shared = { config, files, metrics, passwords: createPasswords(), news, log }
@@ -57,12 +66,13 @@ export async function build({ config, log, version, isDraining }: BuildOptions):
     metrics,
   })
   return {
-    parts: { config, operations: OPERATIONS, engines, cache, metrics, log, isDraining },
+    parts: { config, operations: OPERATIONS, engines, cache, metrics, log, audit: audit.write, isDraining },
     start: running.start,
     readiness: running.readiness,
     close: async () => {
       running.close()
       await Promise.all([cache.close(), ...built.map(({ close }) => close())])
+      audit.close()
     },
   }
 }
@@ -103,8 +113,10 @@ function buildEngine(options: EngineOptions): BuiltEngine {
       throttle: sources.throttle,
       onResult: (result) => metrics.authentication(name, result),
     }),
+    principalOf: sources.identity.principalOf,
     changed: sources.changed,
     permits: new Map(OPERATIONS.map((operation) => [operation.id, createPermit(operation, permit)])),
+    explain: createExplainRequest(permit),
     authorization: authorization.mode,
     validation: validation.mode,
     opened: new Set(validation.allow),
@@ -199,6 +211,15 @@ function buildCache(config: Config, metrics: Metrics, log: Logger) {
 function buildNews(config: Config): News | null {
   const url = config.cache.redis
   return url === null ? null : createNews({ url, namespace: namespaceOf(config), now: monotonicMs })
+}
+
+function buildAudit(config: Config, log: Logger): AuditStream {
+  const to = config.log.audit
+  try {
+    return openAudit({ to, log })
+  } catch (cause) {
+    throw new ConfigError('The configuration', [`log.audit: ${cause instanceof Error ? cause.message : to}`])
+  }
 }
 
 function monotonicMs(): number {

@@ -148,7 +148,13 @@ const schema = z.strictObject({
   passthrough: z
     .array(z.strictObject({ prefix: z.string().regex(/^(\/[A-Za-z0-9._-]+)+$/), upstream: httpUrl }))
     .default([]),
-  log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error']).default('info') }).prefault({}),
+  log: z
+    .strictObject({
+      level: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+      /** Where every refusal and every write is written down: `stdout` among the other lines, a file of its own, or `off`. */
+      audit: z.string().min(1).default('stdout'),
+    })
+    .prefault({}),
 })
 
 export type Config = z.infer<typeof schema>
@@ -213,5 +219,14 @@ function withAbsolutePaths(config: Config, base: string): Config {
     engines: Object.fromEntries(engines),
     identity: at(config.identity),
     authorization: ofAuthorization(config.authorization),
+    log: {
+      ...config.log,
+      audit: isWord(config.log.audit) ? config.log.audit : resolve(base, config.log.audit),
+    },
   }
+}
+
+/** What is no file's name. */
+function isWord(audit: string): boolean {
+  return audit === 'stdout' || audit === 'off'
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { EngineVerdict, GatewayError } from './errors.ts'
+import type { EngineVerdict, GatewayError, Grounds } from './errors.ts'
+import { guard, type Report, reportRows } from './guard.ts'
 import { createListener } from './listener.ts'
 import {
   askedOf,
@@ -13,7 +14,7 @@ import {
 } from './matched.ts'
 import { observe } from './observe.ts'
 import type { Operation } from './operations/table.ts'
-import type { EngineParts, Mode, Parts } from './parts.ts'
+import type { EngineParts, Parts } from './parts.ts'
 import type { Asked } from './policy/asked.ts'
 import { queryOf } from './policy/canonical.ts'
 import type { Principal } from './policy/credentials.ts'
@@ -21,7 +22,7 @@ import { checkHazards } from './policy/hazards.ts'
 import { readJson } from './policy/json.ts'
 import { checkMedia } from './policy/media.ts'
 import { checkMultipart } from './policy/multipart.ts'
-import type { Verdict } from './policy/verdict.ts'
+import { withAllLacks, type Verdict } from './policy/verdict.ts'
 import type { Restriction, RowsVerdict } from './policy/permit.ts'
 import { checkRules, checkShape } from './policy/validate.ts'
 import { answerableOf, sendRefusal } from './replies.ts'
@@ -44,6 +45,10 @@ declare module 'fastify' {
     /** What of a query's rows the caller may see; null: all of them. */
     rows: Restriction | null
     refusal: GatewayError | EngineVerdict | null
+    /** What stands behind the refusal; for the audit alone. */
+    grounds: Grounds | null
+    /** What would have been refused where the mode is `report`. */
+    reports: readonly Report[] | null
     /** `Cache-Status`; null where nothing is held. */
     cacheStatus: string | null
     /** The node that answered; null for answers of the gateway's own. */
@@ -98,6 +103,8 @@ const FIELDS = [
   'bytes',
   'rows',
   'refusal',
+  'grounds',
+  'reports',
   'cacheStatus',
   'node',
   'writtenBytes',
@@ -177,14 +184,21 @@ function permit(parts: Parts): Stepped {
       const rows = restrictionOf(verdict)
       // A report changes nothing: whoever would see fewer rows sees them all.
       if (engine.authorization === 'enforce') request.rows = rows
+      else if (rows !== null) reportRows(request, rows)
     }
     const conclude = (verdict: Verdict): void | Promise<void> => {
-      if (!verdict.permitted) throw verdict.refusal
+      if (!verdict.permitted) {
+        request.grounds = verdict.grounds ?? null
+        throw verdict.refusal
+      }
       const rows = permitted.rows?.(asked, wantsHal(request))
       return rows instanceof Promise ? rows.then(restrict) : restrict(rows)
     }
     const settled = guard(parts, engine.authorization, request, () => {
-      const verdict = permitted.before(asked)
+      const verdict =
+        engine.authorization === 'report'
+          ? withAllLacks((watch) => permitted.before(asked, watch))
+          : permitted.before(asked)
       return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
     })
     if (settled instanceof Promise) settled.then(() => done(), done)
@@ -211,34 +225,4 @@ function checkLateRules(parts: Parts): Stepped {
     request.stage = 'forward'
     done()
   }
-}
-
-/** Runs a check as its mode says: `report` counts and logs a refusal and lets the request go on. */
-function guard(
-  parts: Parts,
-  mode: Mode,
-  request: FastifyRequest,
-  check: () => void | Promise<void>,
-): void | Promise<void> {
-  if (mode === 'off') return undefined
-  if (mode === 'enforce') return check()
-  try {
-    const checked = check()
-    return checked instanceof Promise
-      ? checked.catch((error: unknown) => report(parts, request, error))
-      : checked
-  } catch (error) {
-    return report(parts, request, error)
-  }
-}
-
-function report({ metrics, log }: Parts, request: FastifyRequest, error: unknown): void {
-  const { operation, engine } = matchOf(request)
-  const refusal = answerableOf(error)
-  const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
-  metrics.refusal({ engine: engine.name, operation: operation.id, stage: `${request.stage}-report`, reason })
-  log.warn(
-    { requestId: request.id, operation: operation.id, engine: engine.name, would: refusal.message },
-    'would be refused',
-  )
 }

@@ -18,23 +18,8 @@ export function createListener(config: Config, onUnreadable: (code: GatewayCode)
   const hosts = new Set(config.hosts.map((host) => host.toLowerCase()))
   const faults = new WeakMap<object, GatewayCode>()
   const app = fastify({
-    logger: false,
-    exposeHeadRoutes: false,
-    forceCloseConnections: 'idle',
-    // While draining, a request on a connection that was kept is served like any other, and the connection then closed.
-    return503OnClosing: false,
-    requestTimeout: config.timeouts.request,
-    keepAliveTimeout: 72_000,
-    bodyLimit: config.limits.body,
-    // A variable's name has up to 255 characters, and each may be encoded with nine; the router's default is 100.
-    routerOptions: { maxParamLength: 4096 },
+    ...limitsOf(config),
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
-    http: {
-      maxHeaderSize: 16 * 1024,
-      headersTimeout: 10_000,
-      connectionsCheckingInterval: 2000,
-      requireHostHeader: false,
-    },
     rewriteUrl: (request) => {
       const { url, fault } = canonicalOf(request, hosts)
       if (fault === null) return url
@@ -63,6 +48,27 @@ export function createListener(config: Config, onUnreadable: (code: GatewayCode)
     app.server.on(event, (request: object, response: object) => app.server.emit('request', request, response))
   letGo(app)
   return app
+}
+
+function limitsOf({ timeouts, limits }: Config) {
+  return {
+    logger: false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    // While draining, a request on a connection that was kept is served like any other, and the connection then closed.
+    return503OnClosing: false,
+    requestTimeout: timeouts.request,
+    keepAliveTimeout: 72_000,
+    bodyLimit: limits.body,
+    // A variable's name has up to 255 characters, and each may be encoded with nine; the router's default is 100.
+    routerOptions: { maxParamLength: 4096 },
+    http: {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 2000,
+      requireHostHeader: false,
+    },
+  } as const
 }
 
 /** Long enough for a request that was on its way when the drain began. */

@@ -9,6 +9,11 @@ interface LoggerOptions {
   readonly destination?: DestinationStream
 }
 
+export interface Destination extends DestinationStream {
+  /** Writes what waits, then closes. */
+  readonly end: () => void
+}
+
 interface DestinationOptions {
   /** A file or a descriptor. Default: standard output. */
   readonly to?: string | number
@@ -50,9 +55,17 @@ export type WriteRecord = (record: object) => void
 
 /** For the line of every request, to the logger's destination: without a search for secrets, which costs as much as the line. */
 export function createRecordWriter(log: Logger): WriteRecord {
+  return log.isLevelEnabled('info') ? createLineWriter(destinationOf(log)) : () => undefined
+}
+
+/** Where the logger's lines go. */
+export function destinationOf(log: Logger): DestinationStream | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- pino's types do not say what stands behind its symbols
-  const { [symbols.streamSym]: stream } = log as unknown as Record<symbol, DestinationStream>
-  if (!log.isLevelEnabled('info')) return () => undefined
+  return (log as unknown as Record<symbol, DestinationStream>)[symbols.streamSym]
+}
+
+/** Whatever the logger's level is. */
+export function createLineWriter(stream: DestinationStream | undefined): WriteRecord {
   const isoTime = createClock()
   return function writeRecord(record) {
     stream?.write(`{"level":"info","time":"${isoTime()}",${JSON.stringify(record).slice(1)}\n`)
@@ -72,20 +85,23 @@ function createClock(): () => string {
 }
 
 /** Lines that cannot be written wait up to a bound, then they are dropped and counted: a full disk stops no request. */
-export function openDestination({ to = 1, onDrop }: DestinationOptions = {}): DestinationStream {
+export function openDestination({ to = 1, onDrop }: DestinationOptions = {}): Destination {
   const stream = pino.destination({
     dest: to,
     sync: false,
     minLength: BATCH_BYTES,
     periodicFlush: BATCH_MS,
     maxLength: MAX_WAITING_BYTES,
+    contentMode: 'buffer', // of waiting text it would count all bytes anew with every line
   })
   stream.on('drop', () => onDrop?.())
   stream.removeAllListeners('error').on('error', () => {
     // At the exit it would try for ever to write to what takes nothing.
     stream.flushSync = () => undefined
   })
-  return stream
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- in this mode it takes bytes; its types know text alone
+  const write = stream.write.bind(stream) as unknown as (bytes: Buffer) => boolean
+  return { write: (line) => write(Buffer.from(line)), end: () => stream.end() }
 }
 
 export function withoutSecrets(line: string): string {

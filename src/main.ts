@@ -3,8 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { build } from './build.ts'
 import { demo } from './cli/demo.ts'
+import { explainCommand } from './cli/explain.ts'
 import { hashPasswordCommand } from './cli/hash-password.ts'
+import { suggestCommand } from './cli/suggest.ts'
 import { type Config, ConfigError, configJsonSchema, loadConfig } from './config.ts'
+import { answerQuestion } from './explain.ts'
 import { buildGateway } from './gateway.ts'
 import { createLogger, type Logger } from './log.ts'
 import { createAdmin, type Readiness } from './metrics/admin.ts'
@@ -16,6 +19,10 @@ const USAGE = `Usage: engine-gateway [start] --config FILE   run the gateway
        engine-gateway check --config FILE     say whether a configuration is good, and what is wrong
        engine-gateway demo                    run it before a sandbox engine
        engine-gateway hash-password           read a password from standard input, print its hash
+       engine-gateway explain --config FILE --user ID [--engine NAME] "METHOD /path" [--body FILE] [--json]
+                                              say whether a user may do something, and which records decide it
+       engine-gateway suggest [--file AUDIT] [--engine NAME] [--user ID]... [--group ID]
+                                              print the fewest records that would have allowed what was refused
        engine-gateway schema [--write FILE]   print the configuration's JSON schema
 `
 
@@ -49,6 +56,7 @@ export async function start(config: Config, log: Logger): Promise<Running> {
     ...config.admin,
     metrics: parts.metrics,
     log,
+    explain: (question) => answerQuestion(parts, question),
     readiness: () => readinessOf(draining, built.readiness()),
   })
   await built.start()
@@ -78,6 +86,9 @@ function readinessOf(draining: boolean, { ready, checks }: Readiness): Readiness
 }
 
 async function main(argv: readonly string[]): Promise<number> {
+  const [name = '', ...own] = argv
+  if (name === 'explain') return explainCommand(own, process)
+  if (name === 'suggest') return suggestCommand(own, process)
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { auditsOf } from './audit.ts'
 import type { GatewayError } from './errors.ts'
 import { accessRecordOf } from './metrics/observe.ts'
 import { createRecordWriter } from './log.ts'
@@ -27,7 +28,7 @@ export function observe(app: FastifyInstance, parts: Parts): void {
   })
 }
 
-function createRecord({ metrics, log }: Parts) {
+function createRecord({ metrics, log, audit }: Parts) {
   const writeRecord = createRecordWriter(log)
   return function record(request: FastifyRequest, { raw }: FastifyReply, durationMs: number): void {
     const { id: requestId, method, refusal } = request
@@ -54,6 +55,7 @@ function createRecord({ metrics, log }: Parts) {
         error: refusal === null ? null : errorOf(refusal),
       }),
     )
+    for (const each of auditsOf(request, status)) audit(each)
   }
 }
 

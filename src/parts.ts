@@ -1,10 +1,13 @@
 import type { Cache } from './cache/cache.ts'
 import type { Config } from './config.ts'
 import type { Logger } from './log.ts'
+import type { Audit } from './metrics/audit.ts'
 import type { Metrics } from './metrics/registry.ts'
 import type { Change, Operation } from './operations/table.ts'
 import type { Authenticator } from './policy/authenticate.ts'
+import type { ExplainRequest } from './policy/explain-request.ts'
 import type { HazardRule } from './policy/hazards.ts'
+import type { IdentitySource } from './policy/identity-source.ts'
 import type { Permit } from './policy/permit.ts'
 import type { RequestPolicy } from './proxy/headers.ts'
 import type { Upstream } from './proxy/upstream.ts'
@@ -16,10 +19,13 @@ export interface EngineParts {
   readonly name: string
   readonly upstream: Upstream
   readonly authenticator: Authenticator
+  /** Who a user would be; null: there is none. */
+  readonly principalOf: IdentitySource['principalOf']
   /** A write has passed: what it changed of users and records is in force when this resolves; `about` a user. Never rejects. */
   readonly changed: (changes: readonly Change[], about: string) => Promise<void>
   /** By operationId, one for every row of the table. */
   readonly permits: ReadonlyMap<string, Permit>
+  readonly explain: ExplainRequest
   readonly authorization: Mode
   readonly validation: Mode
   readonly opened: ReadonlySet<HazardRule>
@@ -36,6 +42,8 @@ export interface Parts {
   readonly cache: Cache
   readonly metrics: Metrics
   readonly log: Logger
+  /** Writes a line of the audit stream. */
+  readonly audit: (audit: Audit) => void
   /** True from SIGTERM on: answers close their connections. */
   readonly isDraining: () => boolean
 }

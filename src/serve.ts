@@ -150,7 +150,7 @@ function isLookedAt(exchange: Exchange): boolean {
 }
 
 async function serveRead(exchange: Exchange): Promise<FastifyReply> {
-  const { match, reply } = exchange
+  const { match, request, reply } = exchange
   const { engine, permit, asked } = match
   const answer = await fetchAnswer(exchange).catch((error: unknown) => {
     // It may have taken effect all the same.
@@ -161,7 +161,10 @@ async function serveRead(exchange: Exchange): Promise<FastifyReply> {
   if (isDone) await settle(exchange)
   if (isDone && permit.after !== null && engine.authorization === 'enforce') {
     const verdict = permit.after(asked, createdId(answer))
-    if (!verdict.permitted) throw verdict.refusal
+    if (!verdict.permitted) {
+      request.grounds = verdict.grounds ?? null
+      throw verdict.refusal
+    }
   }
   return sendAnswer(reply, shownAnswer(exchange, answer))
 }

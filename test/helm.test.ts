@@ -1,12 +1,13 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { loadConfig } from '../src/config.ts'
+import { helmSkip } from './requirements.ts'
 
 const chart = join(import.meta.dirname, '../helm/engine-gateway')
-const skip = spawnSync('helm', ['version']).error === undefined ? false : 'needs helm: not on PATH'
+const skip = helmSkip
 
 type Json = Readonly<Record<string, unknown>>
 

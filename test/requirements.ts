@@ -7,6 +7,9 @@ export const javaSkip = skipOf('a real engine', ['java', 'mvn'])
 /** Why tests that need a Redis server are skipped; false when they run. For tap's `{ skip }`. */
 export const redisSkip = skipOf('Redis', ['redis-server'])
 
+/** Why tests of the chart are skipped; false when they run. For tap's `{ skip }`. */
+export const helmSkip = skipOf('Helm', ['helm'])
+
 function skipOf(what: string, programs: readonly string[]): string | false {
   const missing = programs.filter((program) => !isOnPath(program))
   if (missing.length === 0) return false

@@ -15,8 +15,12 @@ interface AdminOptions {
   readonly port: number
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>
   readonly readiness: () => Readiness
+  /** Answers a question about permissions; a rejection is a 500. */
+  readonly explain: (question: unknown) => Promise<{ readonly status: number; readonly value: unknown }>
   readonly log: Pick<Logger, 'error'>
 }
+
+const MAX_QUESTION_BYTES = 64 * 1024
 
 export interface Admin {
   /** `http://127.0.0.1:9090` */
@@ -39,7 +43,10 @@ export async function createAdmin({ host, port, ...parts }: AdminOptions): Promi
   return { address, close: () => app.close() }
 }
 
-function addAnswers(app: FastifyInstance, { metrics, readiness, log }: Omit<AdminOptions, 'host' | 'port'>) {
+function addAnswers(
+  app: FastifyInstance,
+  { metrics, readiness, explain, log }: Omit<AdminOptions, 'host' | 'port'>,
+) {
   app.addHook('onRequest', async (_request, reply) => {
     void reply.type('text/plain; charset=utf-8').header('cache-control', 'no-store')
   })
@@ -52,6 +59,11 @@ function addAnswers(app: FastifyInstance, { metrics, readiness, log }: Omit<Admi
   app.get('/metrics', async (_request, reply) => {
     void reply.type(metrics.contentType)
     return metrics.text()
+  })
+  app.post('/explain', { bodyLimit: MAX_QUESTION_BYTES }, async (request, reply) => {
+    const { status, value } = await explain(request.body)
+    void reply.code(status).type('application/json; charset=utf-8')
+    return value
   })
   app.setNotFoundHandler(async (_request, reply) => {
     void reply.code(404)

@@ -1,4 +1,7 @@
+import { closeSync, openSync } from 'node:fs'
 import type { Lack } from '../errors.ts'
+import { createLineWriter, destinationOf, openDestination } from '../log.ts'
+import type { Logger } from '../log.ts'
 import { bounded } from './observe.ts'
 
 /** One decision about one request: a refusal, a write, or in report mode what would have been refused. */
@@ -43,4 +46,40 @@ export function auditRecordOf(audit: Audit): AuditRecord {
 
 function lackRecordOf({ permission, resource, resourceId, need }: Lack) {
   return { permission, resource, resourceId: bounded(resourceId), need }
+}
+
+export interface AuditStream {
+  readonly write: (audit: Audit) => void
+  /** Writes what waits, and lets go of the file. */
+  readonly close: () => void
+}
+
+interface AuditOptions {
+  /** `stdout`: among the logger's lines, whatever its level; `off`: nowhere; else a file. */
+  readonly to: string
+  readonly log: Logger
+}
+
+/** @throws Error when the file cannot be written */
+export function openAudit({ to, log }: AuditOptions): AuditStream {
+  if (to === 'off') return { write: () => undefined, close: () => undefined }
+  const file = to === 'stdout' ? null : openFile(to, log)
+  const writeLine = createLineWriter(file ?? destinationOf(log))
+  return { write: (audit) => writeLine(auditRecordOf(audit)), close: () => file?.end() }
+}
+
+/** Names and ids are nobody else's business. */
+const FILE_MODE = 0o640
+
+function openFile(path: string, log: Logger) {
+  // The stream itself would say only later that it cannot.
+  closeSync(openSync(path, 'a', FILE_MODE))
+  let isLosing = false
+  return openDestination({
+    to: path,
+    onDrop: () => {
+      if (!isLosing) log.error({ path }, 'audit lines are lost: the file takes none')
+      isLosing = true
+    },
+  })
 }

@@ -18,12 +18,25 @@ export const MAX_SERIES = 20_000
 const OTHER = 'other'
 const PLAIN = /^[\w.:/[\]-]{0,128}$/
 
-/** A counter that keeps what it has resolved: a count costs about 0.2 µs. */
+/** A counter. The library hears of the counts when it is scraped: it looks the labels up anew with every one. */
 export function createCounts<L extends string>(naming: Naming<L>): (values: Values<L>) => void {
   const { name, help, labels, registry } = naming
-  const counter = new Counter({ name, help, labelNames: labels, registers: [registry] })
-  const childOf = remembered(labels, (values) => counter.labels(...values))
-  return (values) => childOf(values).inc()
+  const tallies: { readonly values: readonly string[]; count: number }[] = []
+  const tallyOf = remembered(labels, (values) => {
+    const tally = { values, count: 0 }
+    tallies.push(tally)
+    return tally
+  })
+  const tell = (): void => {
+    for (const tally of tallies) {
+      counter.labels(...tally.values).inc(tally.count)
+      tally.count = 0
+    }
+  }
+  const counter = new Counter({ name, help, labelNames: labels, registers: [registry], collect: tell })
+  return (values) => {
+    tallyOf(values).count += 1
+  }
 }
 
 /** A histogram over OpenTelemetry's buckets for HTTP durations. */

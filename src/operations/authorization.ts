@@ -20,6 +20,7 @@ export const authorization = {
     checks: [{ anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 }],
     retry: 'always',
     absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
+    entity: 'authorization',
   },
   updateAuthorization: {
     route: 'PUT /authorization/:id',
@@ -29,6 +30,7 @@ export const authorization = {
     ],
     absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
     changes: ['records'],
+    entity: 'authorization',
   },
   deleteAuthorization: {
     route: 'DELETE /authorization/:id',
@@ -38,6 +40,7 @@ export const authorization = {
     ],
     absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
     changes: ['records'],
+    entity: 'authorization',
   },
   availableOperationsAuthorizationInstance: {
     route: 'OPTIONS /authorization/:id',
@@ -48,9 +51,10 @@ export const authorization = {
   },
   isUserAuthorized: {
     route: 'GET /authorization/check',
-    checks: [{ anyOf: ['AUTHORIZATION.READ'], when: 'query:userId is another user', denied: 403 }],
+    checks: [{ anyOf: ['AUTHORIZATION.READ'], when: 'query:userId is another user', denied: 'absent' }],
     retry: 'always',
     answer: 'authorization-check',
+    absent: '403 InvalidRequestException: You must have READ permission for Authorization resource.',
   },
   getAuthorizationCount: {
     route: 'GET /authorization/count',

@@ -17,10 +17,13 @@ export const batch = {
   deleteBatch: {
     route: 'DELETE /batch/:id',
     checks: [{ anyOf: ['BATCH.DELETE path:id'], denied: 403 }],
+    entity: 'batch',
+    absent: "400 InvalidRequestException 0: Unable to delete batch with id '{id}'",
   },
   updateBatchSuspensionState: {
     route: 'PUT /batch/:id/suspended',
     checks: [{ anyOf: ['BATCH.UPDATE path:id'], denied: 403 }],
+    entity: 'batch',
   },
   getBatchesCount: {
     route: 'GET /batch/count',

@@ -15,6 +15,7 @@ export const decisionRequirementsDefinition = {
     ],
     retry: 'always',
     absent: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    foreign: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   },
   getDecisionRequirementsDefinitionDiagramById: {
     route: 'GET /decision-requirements-definition/:id/diagram',
@@ -24,6 +25,7 @@ export const decisionRequirementsDefinition = {
     retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'] },
     absent: "400 NotValidException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   },
   getDecisionRequirementsDefinitionDmnXmlById: {
     route: 'GET /decision-requirements-definition/:id/xml',
@@ -33,6 +35,7 @@ export const decisionRequirementsDefinition = {
     retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'] },
     absent: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    foreign: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   },
   getDecisionRequirementsDefinitionsCount: {
     route: 'GET /decision-requirements-definition/count',
@@ -45,6 +48,7 @@ export const decisionRequirementsDefinition = {
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
+    entity: 'decisionRequirementsDefinitionOfKey',
   },
   getDecisionRequirementsDefinitionDiagramByKey: {
     route: 'GET /decision-requirements-definition/key/:key/diagram',
@@ -52,12 +56,14 @@ export const decisionRequirementsDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
+    entity: 'decisionRequirementsDefinitionOfKey',
   },
   getDecisionRequirementsDefinitionByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'decisionRequirementsDefinitionOfKey',
   },
   getDecisionRequirementsDefinitionDiagramByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/diagram',
@@ -65,6 +71,7 @@ export const decisionRequirementsDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'decisionRequirementsDefinitionOfKey',
   },
   getDecisionRequirementsDefinitionDmnXmlByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/xml',
@@ -72,6 +79,7 @@ export const decisionRequirementsDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'decisionRequirementsDefinitionOfKey',
   },
   getDecisionRequirementsDefinitionDmnXmlByKey: {
     route: 'GET /decision-requirements-definition/key/:key/xml',
@@ -79,5 +87,6 @@ export const decisionRequirementsDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
+    entity: 'decisionRequirementsDefinitionOfKey',
   },
 } as const satisfies Rowset

@@ -13,6 +13,7 @@ export const deployment = {
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 }],
     retry: 'always',
     absent: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
+    entity: 'deployment',
   },
   deleteDeployment: {
     route: 'DELETE /deployment/:id',
@@ -22,6 +23,7 @@ export const deployment = {
     ],
     evicts: ['deployment'],
     absent: "404 InvalidRequestException: Deployment with id '{id}' do not exist",
+    entity: 'deployment',
   },
   redeploy: {
     route: 'POST /deployment/:id/redeploy',
@@ -33,21 +35,28 @@ export const deployment = {
     evicts: ['deployment'],
     links: true,
     absent: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
+    entity: 'deployment',
   },
   getDeploymentResources: {
     route: 'GET /deployment/:id/resources',
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
     retry: 'always',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
+    entity: 'deployment',
   },
   getDeploymentResource: {
     route: 'GET /deployment/:id/resources/:resourceId',
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
     retry: 'always',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
+    entity: 'deployment',
   },
   getDeploymentResourceData: {
     route: 'GET /deployment/:id/resources/:resourceId/data',
     checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
     retry: 'always',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
+    entity: 'deployment',
   },
   getDeploymentsCount: {
     route: 'GET /deployment/count',

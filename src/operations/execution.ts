@@ -30,7 +30,7 @@ export const execution = {
       { anyOf: [
         'PROCESS_INSTANCE.READ execution.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 404 },
+      ], denied: 404, found: 'query' },
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: Execution with id {id} does not exist',
@@ -44,6 +44,7 @@ export const execution = {
       ], denied: 403 },
     ],
     absent: "400 InvalidRequestException: Cannot find an execution with executionId '{id}': execution is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getLocalExecutionVariables: {
     route: 'GET /execution/:id/localVariables',
@@ -55,6 +56,7 @@ export const execution = {
     ],
     retry: 'always',
     absent: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   modifyLocalExecutionVariables: {
     route: 'POST /execution/:id/localVariables',
@@ -67,6 +69,7 @@ export const execution = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot modify variables for execution {id}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot modify variables for execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getLocalExecutionVariable: {
     route: 'GET /execution/:id/localVariables/:varName',
@@ -78,6 +81,7 @@ export const execution = {
     ],
     retry: 'always',
     absent: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   putLocalExecutionVariable: {
     route: 'PUT /execution/:id/localVariables/:varName',
@@ -90,6 +94,7 @@ export const execution = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot put execution variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot put execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   deleteLocalExecutionVariable: {
     route: 'DELETE /execution/:id/localVariables/:varName',
@@ -102,6 +107,7 @@ export const execution = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot delete execution variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot delete execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getLocalExecutionVariableBinary: {
     route: 'GET /execution/:id/localVariables/:varName/data',
@@ -113,6 +119,7 @@ export const execution = {
     ],
     retry: 'always',
     absent: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   setLocalExecutionVariableBinary: {
     route: 'POST /execution/:id/localVariables/:varName/data',
@@ -126,6 +133,7 @@ export const execution = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot put execution variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot put execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getMessageEventSubscription: {
     route: 'GET /execution/:id/messageSubscriptions/:messageName',
@@ -133,7 +141,7 @@ export const execution = {
       { anyOf: [
         'PROCESS_INSTANCE.READ execution.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 404 },
+      ], denied: 404, found: 'query' },
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: Message event subscription for execution {id} named {messageName} does not exist',
@@ -147,6 +155,7 @@ export const execution = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot trigger message {messageName} for execution {id}: Execution with id '{id}' does not have a subscription to a message event with name '{messageName}': eventSubscriptions is empty",
+    entity: 'messageSubscription',
   },
   signalExecution: {
     route: 'POST /execution/:id/signal',
@@ -158,6 +167,7 @@ export const execution = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot signal execution {id}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot signal execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getExecutionsCount: {
     route: 'GET /execution/count',

@@ -30,7 +30,7 @@ export const externalTask = {
       { anyOf: [
         'PROCESS_INSTANCE.READ externalTask.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 404 },
+      ], denied: 404, found: 'query' },
     ],
     retry: 'always',
     absent: '404 RestException: External task with id {id} does not exist',
@@ -44,6 +44,10 @@ export const externalTask = {
       ], denied: 403 },
     ],
     absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the worker does not hold the task', answer: "400 RestException 0: Bpmn error of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
+    ],
   },
   completeExternalTaskResource: {
     route: 'POST /external-task/:id/complete',
@@ -54,6 +58,10 @@ export const externalTask = {
       ], denied: 403 },
     ],
     absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the worker does not hold the task', answer: "400 RestException 0: External Task {id} cannot be completed by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
+    ],
   },
   getExternalTaskErrorDetails: {
     route: 'GET /external-task/:id/errorDetails',
@@ -65,6 +73,7 @@ export const externalTask = {
     ],
     retry: 'always',
     absent: '500 NullValueException 0: No external task found with id {id}: externalTask is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   extendLock: {
     route: 'POST /external-task/:id/extendLock',
@@ -75,6 +84,10 @@ export const externalTask = {
       ], denied: 403 },
     ],
     absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the worker does not hold the task', answer: "400 RestException 0: The lock of the External Task {id} cannot be extended by worker '{workerId}''. It is locked by worker '{externalTask.workerId}'." },
+    ],
   },
   handleFailure: {
     route: 'POST /external-task/:id/failure',
@@ -85,6 +98,10 @@ export const externalTask = {
       ], denied: 403 },
     ],
     absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the worker does not hold the task', answer: "400 RestException 0: Failure of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
+    ],
   },
   lock: {
     route: 'POST /external-task/:id/lock',
@@ -95,6 +112,7 @@ export const externalTask = {
       ], denied: 403 },
     ],
     absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   setExternalTaskResourcePriority: {
     route: 'PUT /external-task/:id/priority',
@@ -105,6 +123,7 @@ export const externalTask = {
       ], denied: 403 },
     ],
     absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   setExternalTaskResourceRetries: {
     route: 'PUT /external-task/:id/retries',
@@ -115,6 +134,7 @@ export const externalTask = {
       ], denied: 403 },
     ],
     absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   unlock: {
     route: 'POST /external-task/:id/unlock',
@@ -125,6 +145,7 @@ export const externalTask = {
       ], denied: 403 },
     ],
     absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   getExternalTasksCount: {
     route: 'GET /external-task/count',

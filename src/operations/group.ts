@@ -26,6 +26,7 @@ export const group = {
     checks: [{ anyOf: ['GROUP.READ path:id'], denied: 404 }],
     retry: 'always',
     absent: '404 InvalidRequestException: Group with id {id} does not exist',
+    entity: 'group',
   },
   updateGroup: {
     route: 'PUT /group/:id',
@@ -34,6 +35,7 @@ export const group = {
       { anyOf: ['GROUP.UPDATE path:id'], denied: 403 },
     ],
     absent: '404 InvalidRequestException: Group with id {id} does not exist',
+    entity: 'group',
   },
   deleteGroup: {
     route: 'DELETE /group/:id',

@@ -30,7 +30,7 @@ export const historicActivityInstance = {
       { anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY historicActivityInstance.processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ historicActivityInstance.processInstanceId when:historicInstancePermissions',
-      ], denied: 404 },
+      ], denied: 404, found: 'query' },
     ],
     retry: 'always',
     absent: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",

@@ -17,6 +17,8 @@ export const historicBatch = {
   deleteHistoricBatch: {
     route: 'DELETE /history/batch/:id',
     checks: [{ anyOf: ['BATCH.DELETE_HISTORY path:id'], denied: 403 }],
+    entity: 'historicBatch',
+    absent: "400 InvalidRequestException 0: Unable to delete historic batch with id '{id}'",
   },
   getCleanableHistoricBatchesReport: {
     route: 'GET /history/batch/cleanable-batch-report',

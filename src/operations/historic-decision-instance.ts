@@ -12,7 +12,7 @@ export const historicDecisionInstance = {
     route: 'GET /history/decision-instance/:id',
     query: 'HistoricDecisionInstanceOptions',
     checks: [
-      { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404 },
+      { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, found: 'query' },
     ],
     retry: 'always',
     absent: "404 InvalidRequestException: Historic decision instance with id '{id}' does not exist",

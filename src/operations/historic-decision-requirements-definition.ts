@@ -8,6 +8,7 @@ export const historicDecisionRequirementsDefinition = {
       { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 403 },
     ],
     retry: 'always',
-    absent: '200 []',
+    foreign: 'ignored',
+    absent: "500 NullValueException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
   },
 } as const satisfies Rowset

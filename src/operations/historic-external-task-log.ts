@@ -32,7 +32,7 @@ export const historicExternalTaskLog = {
       { anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ historicExternalTaskLog.processInstanceId when:historicInstancePermissions',
-      ], denied: 404 },
+      ], denied: 404, found: 'query' },
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: Historic external task log with id {id} does not exist',
@@ -44,6 +44,7 @@ export const historicExternalTaskLog = {
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: No historic external task log found with id {id}: historicExternalTaskLog is null',
+    foreign: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic external task log '{id}' because it belongs to no authenticated tenant.",
   },
   getHistoricExternalTaskLogsCount: {
     route: 'GET /history/external-task-log/count',

@@ -7,6 +7,7 @@ export const historicProcessDefinition = {
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
     retry: 'always',
     absent: '200 []',
+    foreign: 'ignored',
   },
   getCleanableHistoricProcessInstanceReport: {
     route: 'GET /history/process-definition/cleanable-process-instance-report',

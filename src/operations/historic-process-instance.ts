@@ -48,6 +48,7 @@ export const historicProcessInstance = {
       { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
     ],
     absent: '404 InvalidRequestException: No historic process instance found with id: {id}: instance is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instances of process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getHistoricProcessInstancesCount: {
     route: 'GET /history/process-instance/count',
@@ -87,7 +88,7 @@ export const historicProcessInstance = {
         'PROCESS_DEFINITION.READ_HISTORY each.id',
       ], when: 'query:processDefinitionKeyIn given', each: 'query:processDefinitionKeyIn[]', denied: 403 },
       { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY each.key',
+        'PROCESS_DEFINITION.READ_HISTORY processDefinition(each:id).key',
       ], when: 'query:processDefinitionIdIn given', each: 'query:processDefinitionIdIn[]', denied: 403 },
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], when: 'no definition given', denied: 403 },
     ],

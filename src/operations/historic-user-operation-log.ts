@@ -20,8 +20,8 @@ export const historicUserOperationLog = {
     route: 'PUT /history/user-operation/:operationId/clear-annotation',
     checks: [
       { anyOf: [
-        'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry.processDefinitionKey',
-        'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry.category',
+        'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry(path:operationId).processDefinitionKey',
+        'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry(path:operationId).category',
       ], denied: 403 },
     ],
     absent: '400 BadUserRequestException 0: operation is null',
@@ -30,8 +30,8 @@ export const historicUserOperationLog = {
     route: 'PUT /history/user-operation/:operationId/set-annotation',
     checks: [
       { anyOf: [
-        'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry.processDefinitionKey',
-        'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry.category',
+        'PROCESS_DEFINITION.UPDATE_HISTORY operationLogEntry(path:operationId).processDefinitionKey',
+        'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry(path:operationId).category',
       ], denied: 403 },
     ],
     absent: '400 BadUserRequestException 0: operation is null',

@@ -20,7 +20,7 @@ export const incident = {
       { anyOf: [
         'PROCESS_INSTANCE.READ incident.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE incident.processDefinitionKey',
-      ], denied: 404 },
+      ], denied: 404, found: 'query', exempt: 'no definition' },
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: No matching incident with id {id}',
@@ -34,6 +34,9 @@ export const incident = {
       ], denied: 403 },
     ],
     absent: "404 InvalidRequestException: Cannot find an incident with id '{id}': incident is null",
+    first: [
+      { when: 'the incident was not created by a caller', answer: '400 InvalidRequestException: Cannot resolve an incident of type {incident.incidentType}' },
+    ],
   },
   setIncidentAnnotation: {
     route: 'PUT /incident/:id/annotation',

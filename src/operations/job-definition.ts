@@ -16,7 +16,7 @@ export const jobDefinition = {
   },
   getJobDefinition: {
     route: 'GET /job-definition/:id',
-    checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404 }],
+    checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404, found: 'query' }],
     retry: 'always',
     absent: '404 InvalidRequestException: Job Definition with id {id} does not exist',
   },
@@ -30,6 +30,7 @@ export const jobDefinition = {
       ], when: 'body:includeJobs is true', denied: 403 },
     ],
     absent: "404 InvalidRequestException: Job definition with id '{id}' does not exist: jobDefinition is null",
+    foreign: "500 RestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
   },
   setJobRetriesJobDefinition: {
     route: 'PUT /job-definition/:id/retries',
@@ -42,6 +43,7 @@ export const jobDefinition = {
       ], denied: 403 },
     ],
     absent: '204',
+    foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
   },
   updateSuspensionStateJobDefinition: {
     route: 'PUT /job-definition/:id/suspended',

@@ -32,7 +32,7 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.READ job.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE job.processDefinitionKey',
-      ], denied: 404 },
+      ], denied: 404, found: 'query', exempt: 'no definition' },
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: Job with id {id} does not exist',
@@ -46,6 +46,7 @@ export const job = {
       ], denied: 403 },
     ],
     absent: "404 InvalidRequestException: No job found with id '{id}': job is null",
+    foreign: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   setJobDuedate: {
     route: 'PUT /job/:id/duedate',
@@ -56,6 +57,7 @@ export const job = {
       ], denied: 403 },
     ],
     absent: "500 InvalidRequestException: No job found with id '{id}'.",
+    foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   recalculateDuedate: {
     route: 'POST /job/:id/duedate/recalculate',
@@ -66,6 +68,7 @@ export const job = {
       ], denied: 403 },
     ],
     absent: "404 InvalidRequestException 0: No job found with id '{id}': job is null",
+    foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   executeJob: {
     route: 'POST /job/:id/execute',
@@ -76,6 +79,7 @@ export const job = {
       ], denied: 403 },
     ],
     absent: "404 InvalidRequestException: ENGINE-14026 No job found with id '{id}'",
+    foreign: "404 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   setJobPriority: {
     route: 'PUT /job/:id/priority',
@@ -86,6 +90,7 @@ export const job = {
       ], denied: 403 },
     ],
     absent: "404 InvalidRequestException: No job found with id '{id}': job is null",
+    foreign: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   setJobRetries: {
     route: 'PUT /job/:id/retries',
@@ -98,6 +103,7 @@ export const job = {
       ], denied: 403 },
     ],
     absent: "500 InvalidRequestException: ENGINE-13053 No job found with id '{id}'.'",
+    foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   getStacktrace: {
     route: 'GET /job/:id/stacktrace',
@@ -109,6 +115,7 @@ export const job = {
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: No job found with id {id}: job is null',
+    foreign: "404 InvalidRequestException: ENGINE-13034 Cannot read the job '{id}' because it belongs to no authenticated tenant.",
   },
   updateJobSuspensionState: {
     route: 'PUT /job/:id/suspended',
@@ -123,6 +130,7 @@ export const job = {
       ], when: 'the job has only a definition', denied: 403 },
     ],
     absent: '204',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{job.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   getJobsCount: {
     route: 'GET /job/count',

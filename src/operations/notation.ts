@@ -15,16 +15,25 @@ export type Fact =
   | `body:${string}`
   | `row:${string}`
   | `each.${string}`
-  | `${LookupName}.${string}`
-  | `${LookupName}(${'body' | 'query'}:${string}).${string}`
+  | `${Entity}.${string}`
+
+/** An entity by the member of the request, or of what `each` runs over, that names it; without one by the path's `id`. */
+export type Entity = LookupName | `${LookupName}(${'path' | 'body' | 'query' | 'each'}:${string})`
 
 /** What the gateway can read at the engine to learn whose permission is needed. */
 export type LookupName =
+  | 'authorization'
+  | 'batch'
   | 'decisionDefinition'
+  | 'decisionDefinitionOfKey'
   | 'decisionRequirementsDefinition'
+  | 'decisionRequirementsDefinitionOfKey'
+  | 'deployment'
   | 'execution'
   | 'externalTask'
+  | 'group'
   | 'historicActivityInstance'
+  | 'historicBatch'
   | 'historicDecisionInstance'
   | 'historicDetail'
   | 'historicExternalTaskLog'
@@ -35,10 +44,14 @@ export type LookupName =
   | 'incident'
   | 'job'
   | 'jobDefinition'
+  | 'messageSubscription'
   | 'operationLogEntry'
   | 'processDefinition'
+  | 'processDefinitionOfKey'
   | 'processInstance'
   | 'task'
+  | 'tenant'
+  | 'user'
   | 'variableInstance'
 
 /** One permission on one id; without a fact it is asked without an id, and the message names none. */
@@ -55,8 +68,12 @@ export type When =
   | `query:${string} given`
   | `query:${string} is another user`
   | 'no definition given'
+  | 'the incident was not created by a caller'
   | 'the job has an instance'
   | 'the job has only a definition'
+  | 'the task belongs to a case'
+  | 'the task belongs to a process'
+  | 'the worker does not hold the task'
   | 'nothing is left active'
 
 /** What a check runs over, once for each. */
@@ -72,14 +89,23 @@ export type Each =
   | 'signalStarts'
   | 'signalSubscriptions'
 
-/** How the engine shows a refusal: by a status, as a 403 with the message alone (`plain`), or as an answer without rows. */
-export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty'
+/**
+ * How the engine shows a refusal: openly (403), as `RestException` that quotes it (500), as a 403 with the message alone
+ * (`plain`), as an answer without rows, or in the words of `absent` (400, 404, and any other status there).
+ */
+export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty' | 'absent'
 
 /**
  * The engine's answer where an entity is missing (and where it hides one): `404 Type: message`, `404 Type 0: message`
- * where it sets `code`. `{id}` is a path parameter, `{a.b}` a member of the body, `{created}` the id just written.
+ * where it sets `code`. `{id}` is a path parameter, `{a.b}` a member of the body or of the entity `a`, `{created}` the id just written.
  */
 export type Absent = `${number} ${string}: ${string}` | '200 []' | '204'
+
+/** The engine's answer for what belongs to a tenant that the caller is no member of; `ignored`: it does not look. */
+export type Foreign = Absent | 'ignored'
+
+/** What belongs to nothing that a record could name. */
+export type Exempt = 'case' | 'no definition' | 'no execution' | 'no category and no definition'
 
 /** One check of the engine. `anyOf`: the first answer that is not "don't know" decides; `allOf`: every one must be granted. */
 export interface Check {
@@ -92,8 +118,19 @@ export interface Check {
   readonly denied: Denied
   /** For this check alone, before the row's own. */
   readonly absent?: Absent
+  readonly foreign?: Foreign
+  /** The entity is found by a query that shows only what the caller may see: an id that it lacks is asked for as `*`. */
+  readonly found?: 'query'
+  /** Entities that everybody finds. */
+  readonly exempt?: Exempt
   /** The check comes after the engine has done its work (authorization records are read again after they are written). */
   readonly after?: true
+}
+
+/** What the engine says before it asks for any permission. */
+export interface First {
+  readonly when: When
+  readonly answer: Absent
 }
 
 /**
@@ -111,7 +148,7 @@ export interface Rows {
   readonly allOf?: readonly Atom[]
   /** A second condition that every row must meet as well. */
   readonly and?: readonly Atom[]
-  readonly exempt?: 'case' | 'no definition' | 'no execution' | 'no category and no definition'
+  readonly exempt?: Exempt
   /** Tenants do not restrict these rows. */
   readonly tenants?: 'ignored'
 }

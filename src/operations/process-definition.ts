@@ -19,12 +19,14 @@ export const processDefinition = {
     checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE processDefinition.key'], denied: 403 }],
     evicts: ['deployment'],
     absent: "404 InvalidRequestException 0: No process definition found with id '{id}': processDefinition is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{id}' because it belongs to no authenticated tenant.",
   },
   getDeployedStartForm: {
     route: 'GET /process-definition/:id/deployed-start-form',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 'plain' }],
     retry: 'always',
     absent: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   },
   getProcessDefinitionDiagram: {
     route: 'GET /process-definition/:id/diagram',
@@ -32,23 +34,27 @@ export const processDefinition = {
     retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'] },
     absent: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   },
   getStartFormVariables: {
     route: 'GET /process-definition/:id/form-variables',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
     retry: 'always',
     absent: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   },
   updateHistoryTimeToLiveByProcessDefinitionId: {
     route: 'PUT /process-definition/:id/history-time-to-live',
     checks: [{ anyOf: ['PROCESS_DEFINITION.UPDATE processDefinition.key'], denied: 403 }],
     absent: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.ProcessDefinitionEntity.getHistoryTimeToLive()" because "processDefinitionEntity" is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{id}' because it belongs to no authenticated tenant.",
   },
   getRenderedStartForm: {
     route: 'GET /process-definition/:id/rendered-form',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
     retry: 'always',
     absent: "400 NotFoundException 0: no deployed process definition found with id '{id}': processDefinition is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   },
   restartProcessInstance: {
     route: 'POST /process-definition/:id/restart',
@@ -59,11 +65,15 @@ export const processDefinition = {
     ],
     absent: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
     selects: { historicProcessInstanceQuery: 'processInstanceIds' },
+    foreign: 'ignored',
   },
   restartProcessInstanceAsyncOperation: {
     route: 'POST /process-definition/:id/restart-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_RESTART_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
     selects: { historicProcessInstanceQuery: 'processInstanceIds' },
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot restart process instances of process definition '{id}' because it belongs to no authenticated tenant.",
+    absent: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
+    entity: 'processDefinition',
   },
   startProcessInstance: {
     route: 'POST /process-definition/:id/start',
@@ -73,6 +83,7 @@ export const processDefinition = {
     ],
     links: true,
     absent: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
+    foreign: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
   },
   getStartForm: {
     route: 'GET /process-definition/:id/startForm',
@@ -86,6 +97,7 @@ export const processDefinition = {
     rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'] },
     retry: 'always',
     absent: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   },
   getActivityStatistics: {
     route: 'GET /process-definition/:id/statistics',
@@ -98,7 +110,8 @@ export const processDefinition = {
       ],
     },
     retry: 'always',
-    absent: '200 []',
+    foreign: 'ignored',
+    absent: "500 NullValueException 0: no deployed process definition found with id '{id}': processDefinition is null",
   },
   submitForm: {
     route: 'POST /process-definition/:id/submit-form',
@@ -108,6 +121,7 @@ export const processDefinition = {
     ],
     links: true,
     absent: "500 RestException 0: Cannot instantiate process definition {id}: no deployed process definition found with id '{id}': processDefinition is null",
+    foreign: "500 RestException 0: Cannot instantiate process definition {id}: ENGINE-13034 Cannot create an instance of the process definition '{id}' because it belongs to no authenticated tenant.",
   },
   updateProcessDefinitionSuspensionStateById: {
     route: 'PUT /process-definition/:id/suspended',
@@ -123,7 +137,8 @@ export const processDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition.key',
       ], when: 'body:includeProcessInstances is true', denied: 403 },
     ],
-    absent: '204',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{id}' because it belongs to no authenticated tenant.",
+    absent: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.ProcessDefinitionEntity.getId()" because "processDefinition" is null',
   },
   getProcessDefinitionBpmn20Xml: {
     route: 'GET /process-definition/:id/xml',
@@ -131,6 +146,7 @@ export const processDefinition = {
     retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'] },
     absent: '404 InvalidRequestException 0: No matching definition with id {id}',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
   },
   getProcessDefinitionsCount: {
     route: 'GET /process-definition/count',
@@ -143,6 +159,7 @@ export const processDefinition = {
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   deleteProcessDefinitionsByKey: {
     route: 'DELETE /process-definition/key/:key',
@@ -152,6 +169,7 @@ export const processDefinition = {
     ],
     evicts: ['deployment'],
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   getDeployedStartFormByKey: {
     route: 'GET /process-definition/key/:key/deployed-start-form',
@@ -161,6 +179,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   getProcessDefinitionDiagramByKey: {
     route: 'GET /process-definition/key/:key/diagram',
@@ -171,6 +190,7 @@ export const processDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   getStartFormVariablesByKey: {
     route: 'GET /process-definition/key/:key/form-variables',
@@ -180,6 +200,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   updateHistoryTimeToLiveByProcessDefinitionKey: {
     route: 'PUT /process-definition/key/:key/history-time-to-live',
@@ -188,6 +209,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.UPDATE path:key'], denied: 403 },
     ],
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   getRenderedStartFormByKey: {
     route: 'GET /process-definition/key/:key/rendered-form',
@@ -197,6 +219,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   startProcessInstanceByKey: {
     route: 'POST /process-definition/key/:key/start',
@@ -207,6 +230,7 @@ export const processDefinition = {
     ],
     links: true,
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   getStartFormByKey: {
     route: 'GET /process-definition/key/:key/startForm',
@@ -216,6 +240,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   getActivityStatisticsByProcessDefinitionKey: {
     route: 'GET /process-definition/key/:key/statistics',
@@ -232,6 +257,7 @@ export const processDefinition = {
     },
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   submitFormByKey: {
     route: 'POST /process-definition/key/:key/submit-form',
@@ -243,6 +269,7 @@ export const processDefinition = {
     ],
     links: true,
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   updateProcessDefinitionSuspensionStateByKey: {
     route: 'PUT /process-definition/key/:key/suspended',
@@ -257,12 +284,14 @@ export const processDefinition = {
       ], when: 'body:includeProcessInstances is true', denied: 403 },
     ],
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   getLatestProcessDefinitionByTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   deleteProcessDefinitionsByKeyAndTenantId: {
     route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId',
@@ -272,6 +301,7 @@ export const processDefinition = {
     ],
     evicts: ['deployment'],
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   getDeployedStartFormByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/deployed-start-form',
@@ -281,6 +311,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   getProcessDefinitionDiagramByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/diagram',
@@ -291,6 +322,7 @@ export const processDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   getStartFormVariablesByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/form-variables',
@@ -300,6 +332,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   updateHistoryTimeToLiveByProcessDefinitionKeyAndTenantId: {
     route: 'PUT /process-definition/key/:key/tenant-id/:tenantId/history-time-to-live',
@@ -308,6 +341,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.UPDATE path:key'], denied: 403 },
     ],
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   getRenderedStartFormByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/rendered-form',
@@ -317,6 +351,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   startProcessInstanceByKeyAndTenantId: {
     route: 'POST /process-definition/key/:key/tenant-id/:tenantId/start',
@@ -327,6 +362,7 @@ export const processDefinition = {
     ],
     links: true,
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   getStartFormByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/startForm',
@@ -336,6 +372,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   getActivityStatisticsByProcessDefinitionKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/statistics',
@@ -352,6 +389,7 @@ export const processDefinition = {
     },
     retry: 'always',
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   submitFormByKeyAndTenantId: {
     route: 'POST /process-definition/key/:key/tenant-id/:tenantId/submit-form',
@@ -362,6 +400,7 @@ export const processDefinition = {
     ],
     links: true,
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   updateProcessDefinitionSuspensionStateByKeyAndTenantId: {
     route: 'PUT /process-definition/key/:key/tenant-id/:tenantId/suspended',
@@ -376,6 +415,7 @@ export const processDefinition = {
       ], when: 'body:includeProcessInstances is true', denied: 403 },
     ],
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   getProcessDefinitionBpmn20XmlByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/xml',
@@ -386,6 +426,7 @@ export const processDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     absent: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'processDefinitionOfKey',
   },
   getProcessDefinitionBpmn20XmlByKey: {
     route: 'GET /process-definition/key/:key/xml',
@@ -396,6 +437,7 @@ export const processDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     absent: '404 RestException: No matching process definition with key: {key} and no tenant-id',
+    entity: 'processDefinitionOfKey',
   },
   getProcessDefinitionStatistics: {
     route: 'GET /process-definition/statistics',

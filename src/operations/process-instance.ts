@@ -30,7 +30,7 @@ export const processInstance = {
       { anyOf: [
         'PROCESS_INSTANCE.READ path:id',
         'PROCESS_DEFINITION.READ_INSTANCE processInstance.processDefinitionKey',
-      ], denied: 404 },
+      ], denied: 404, found: 'query' },
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: Process instance with id {id} does not exist',
@@ -44,6 +44,7 @@ export const processInstance = {
       ], denied: 403 },
     ],
     absent: "404 InvalidRequestException 0: No process instance found for id '{id}': processInstance is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getActivityInstanceTree: {
     route: 'GET /process-instance/:id/activity-instances',
@@ -55,6 +56,7 @@ export const processInstance = {
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: Process instance with id {id} does not exist',
+    foreign: "500 InvalidRequestException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getProcessInstanceComments: {
     route: 'GET /process-instance/:id/comment',
@@ -80,10 +82,14 @@ export const processInstance = {
       ], when: 'nothing is left active', denied: 403 },
     ],
     absent: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   modifyProcessInstanceAsyncOperation: {
     route: 'POST /process-instance/:id/modification-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
+    absent: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
+    entity: 'execution',
+    foreign: 'ignored',
   },
   updateSuspensionStateById: {
     route: 'PUT /process-instance/:id/suspended',
@@ -96,6 +102,7 @@ export const processInstance = {
       ], denied: 403 },
     ],
     absent: '204',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getProcessInstanceVariables: {
     route: 'GET /process-instance/:id/variables',
@@ -107,6 +114,7 @@ export const processInstance = {
     ],
     retry: 'always',
     absent: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   modifyProcessInstanceVariables: {
     route: 'POST /process-instance/:id/variables',
@@ -119,6 +127,7 @@ export const processInstance = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot modify variables for process instance {id}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot modify variables for process instance {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getProcessInstanceVariable: {
     route: 'GET /process-instance/:id/variables/:varName',
@@ -130,6 +139,7 @@ export const processInstance = {
     ],
     retry: 'always',
     absent: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   setProcessInstanceVariable: {
     route: 'PUT /process-instance/:id/variables/:varName',
@@ -143,6 +153,7 @@ export const processInstance = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   deleteProcessInstanceVariable: {
     route: 'DELETE /process-instance/:id/variables/:varName',
@@ -155,6 +166,7 @@ export const processInstance = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot delete process instance variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot delete process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getProcessInstanceVariableBinary: {
     route: 'GET /process-instance/:id/variables/:varName/data',
@@ -166,6 +178,7 @@ export const processInstance = {
     ],
     retry: 'always',
     absent: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   setProcessInstanceVariableBinary: {
     route: 'POST /process-instance/:id/variables/:varName/data',
@@ -179,6 +192,7 @@ export const processInstance = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getProcessInstancesCount: {
     route: 'GET /process-instance/count',

@@ -1,4 +1,4 @@
-import type { Absent, Atom, Check, Rows } from './notation.ts'
+import type { Absent, Atom, Check, Entity, First, Foreign, Rows } from './notation.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
@@ -65,8 +65,14 @@ export interface Row {
   readonly offers?: Readonly<Record<string, Atom>>
   /** The body, query string or stored query is a task query: `*Expression` members are code. */
   readonly expressions?: 'refused'
+  /** In the engine's order; an entity that is missing goes before. */
+  readonly first?: readonly First[]
+  /** What the engine loads before it asks for permission, where no check names it. */
+  readonly entity?: Entity
   /** What the engine answers where the path's entity is missing. */
   readonly absent?: Absent
+  /** What it answers where that belongs to another's tenant; default: as if it were missing. */
+  readonly foreign?: Foreign
   /** The gateway answers by itself; nothing is forwarded. */
   readonly answer?: 'engine-names' | 'authorization-check'
 }

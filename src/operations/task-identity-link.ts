@@ -9,6 +9,7 @@ export const taskIdentityLink = {
     ],
     retry: 'always',
     absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   addIdentityLink: {
     route: 'POST /task/:id/identity-links',
@@ -21,6 +22,7 @@ export const taskIdentityLink = {
       ], denied: 403 },
     ],
     absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
   deleteIdentityLink: {
     route: 'POST /task/:id/identity-links/delete',
@@ -33,5 +35,6 @@ export const taskIdentityLink = {
       ], denied: 403 },
     ],
     absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
 } as const satisfies Rowset

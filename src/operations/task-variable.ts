@@ -9,6 +9,7 @@ export const taskVariable = {
     ],
     retry: 'always',
     absent: "500 NullValueException 0: task {id} doesn't exist: task is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   modifyTaskVariables: {
     route: 'POST /task/:id/variables',
@@ -21,6 +22,7 @@ export const taskVariable = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot modify variables for task {id}: task {id} doesn't exist: task is null",
+    foreign: "500 RestException 0: Cannot modify variables for task {id}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
   },
   getTaskVariable: {
     route: 'GET /task/:id/variables/:varName',
@@ -29,6 +31,7 @@ export const taskVariable = {
     ],
     retry: 'always',
     absent: "500 RestException 0: Cannot get task variable {varName}: task {id} doesn't exist: task is null",
+    foreign: "500 RestException 0: Cannot get task variable {varName}: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   putTaskVariable: {
     route: 'PUT /task/:id/variables/:varName',
@@ -41,6 +44,7 @@ export const taskVariable = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot put task variable {varName}: task {id} doesn't exist: task is null",
+    foreign: "500 RestException 0: Cannot put task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
   },
   deleteTaskVariable: {
     route: 'DELETE /task/:id/variables/:varName',
@@ -53,6 +57,7 @@ export const taskVariable = {
       ], denied: 403 },
     ],
     absent: '500 RestException 0: Cannot delete task variable {varName}: Cannot find task with id {id}: task is null',
+    foreign: "500 RestException 0: Cannot delete task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
   },
   getTaskVariableBinary: {
     route: 'GET /task/:id/variables/:varName/data',
@@ -61,6 +66,7 @@ export const taskVariable = {
     ],
     retry: 'always',
     absent: "500 RestException 0: Cannot get task variable {varName}: task {id} doesn't exist: task is null",
+    foreign: "500 RestException 0: Cannot get task variable {varName}: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   setBinaryTaskVariable: {
     route: 'POST /task/:id/variables/:varName/data',
@@ -74,5 +80,6 @@ export const taskVariable = {
       ], denied: 403 },
     ],
     absent: "500 RestException 0: Cannot put task variable {varName}: task {id} doesn't exist: task is null",
+    foreign: "500 RestException 0: Cannot put task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
   },
 } as const satisfies Rowset

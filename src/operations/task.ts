@@ -28,7 +28,7 @@ export const task = {
   getTask: {
     route: 'GET /task/:id',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, found: 'query' },
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: No matching task with id {id}',
@@ -37,7 +37,7 @@ export const task = {
     route: 'PUT /task/:id',
     body: 'TaskDto',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, found: 'query' },
       { anyOf: [
         'TASK.TASK_ASSIGN path:id',
         'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
@@ -50,6 +50,13 @@ export const task = {
   deleteTask: {
     route: 'DELETE /task/:id',
     checks: [{ anyOf: ['TASK.DELETE path:id'], denied: 403 }],
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the task '{id}' because it belongs to no authenticated tenant.",
+    absent: '204',
+    entity: 'task',
+    first: [
+      { when: 'the task belongs to a process', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running process' },
+      { when: 'the task belongs to a case', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running case instance' },
+    ],
   },
   setAssignee: {
     route: 'POST /task/:id/assignee',
@@ -62,6 +69,7 @@ export const task = {
       ], denied: 403 },
     ],
     absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
   handleBpmnError: {
     route: 'POST /task/:id/bpmnError',
@@ -74,6 +82,7 @@ export const task = {
       ], denied: 403 },
     ],
     absent: '404 RestException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   handleEscalation: {
     route: 'POST /task/:id/bpmnEscalation',
@@ -86,6 +95,7 @@ export const task = {
       ], denied: 403 },
     ],
     absent: '404 RestException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   claim: {
     route: 'POST /task/:id/claim',
@@ -98,6 +108,7 @@ export const task = {
       ], denied: 403 },
     ],
     absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   complete: {
     route: 'POST /task/:id/complete',
@@ -110,6 +121,7 @@ export const task = {
       ], denied: 403 },
     ],
     absent: '500 RestException 0: Cannot complete task {id}: Cannot find task with id {id}: task is null',
+    foreign: "500 RestException 0: Cannot complete task {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   delegateTask: {
     route: 'POST /task/:id/delegate',
@@ -122,6 +134,7 @@ export const task = {
       ], denied: 403 },
     ],
     absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
   getDeployedForm: {
     route: 'GET /task/:id/deployed-form',
@@ -130,6 +143,7 @@ export const task = {
     ],
     retry: 'always',
     absent: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.TaskEntity.getId()" because "task" is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   getForm: {
     route: 'GET /task/:id/form',
@@ -146,6 +160,7 @@ export const task = {
     ],
     retry: 'always',
     absent: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   getRenderedForm: {
     route: 'GET /task/:id/rendered-form',
@@ -154,6 +169,7 @@ export const task = {
     ],
     retry: 'always',
     absent: "500 NullValueException 0: Task '{id}' not found: task is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   resolve: {
     route: 'POST /task/:id/resolve',
@@ -166,6 +182,7 @@ export const task = {
       ], denied: 403 },
     ],
     absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   submit: {
     route: 'POST /task/:id/submit-form',
@@ -178,6 +195,7 @@ export const task = {
       ], denied: 403 },
     ],
     absent: '500 RestException 0: Cannot submit task form {id}: Cannot find task with id {id}: task is null',
+    foreign: "500 RestException 0: Cannot submit task form {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   unclaim: {
     route: 'POST /task/:id/unclaim',
@@ -190,6 +208,7 @@ export const task = {
       ], denied: 403 },
     ],
     absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
   getTasksCount: {
     route: 'GET /task/count',

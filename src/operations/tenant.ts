@@ -20,6 +20,7 @@ export const tenant = {
     checks: [{ anyOf: ['TENANT.READ path:id'], denied: 404 }],
     retry: 'always',
     absent: '404 InvalidRequestException: Tenant with id {id} does not exist',
+    entity: 'tenant',
   },
   updateTenant: {
     route: 'PUT /tenant/:id',
@@ -28,6 +29,7 @@ export const tenant = {
       { anyOf: ['TENANT.UPDATE path:id'], denied: 403 },
     ],
     absent: '404 InvalidRequestException: Tenant with id {id} does not exist',
+    entity: 'tenant',
   },
   deleteTenant: {
     route: 'DELETE /tenant/:id',

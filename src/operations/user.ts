@@ -39,12 +39,14 @@ export const user = {
     ],
     absent: '404 InvalidRequestException: User with id {id} does not exist',
     changes: ['identity'],
+    entity: 'user',
   },
   getUserProfile: {
     route: 'GET /user/:id/profile',
     checks: [{ anyOf: ['USER.READ path:id'], denied: 404 }],
     retry: 'always',
     absent: '404 InvalidRequestException: User with id {id} does not exist',
+    entity: 'user',
   },
   updateProfile: {
     route: 'PUT /user/:id/profile',
@@ -53,6 +55,7 @@ export const user = {
       { anyOf: ['USER.UPDATE path:id'], denied: 403 },
     ],
     absent: '404 InvalidRequestException: User with id {id} does not exist',
+    entity: 'user',
   },
   unlockUser: {
     route: 'POST /user/:id/unlock',

@@ -1,8 +1,8 @@
 import { EngineVerdict, GatewayError } from '../errors.ts'
 import type { Absent } from '../operations/notation.ts'
-import type { Asked } from './asked.ts'
 import { bodyText } from './asked.ts'
-import type { CompiledCheck, Ground } from './check.ts'
+import { type CompiledCheck, factsOf, type Ground } from './check.ts'
+import { isLookup } from './lookup.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -10,14 +10,14 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 export function disguise(
   check: CompiledCheck,
   forbidden: EngineVerdict,
-  { asked, created }: Ground,
+  ground: Ground,
 ): EngineVerdict | GatewayError {
   const { reason } = forbidden
   if (check.denied === 403) return forbidden
   if (check.denied === 'plain')
     return verdictOf(403, { type: 'InvalidRequestException', message: reason, code: null }, reason)
   if (check.denied === 'empty') return verdictOf(200, [], reason)
-  if (check.denied !== 500) return absentAnswer(check.absent, asked, created, reason)
+  if (check.denied !== 500) return absentAnswer(check.absent, ground, reason)
   const message = `org.camunda.bpm.engine.AuthorizationException: ${reason}`
   return verdictOf(500, { type: 'RestException', message, code: 0 }, reason)
 }
@@ -28,21 +28,23 @@ export function disguise(
  */
 export function absentAnswer(
   absent: Absent | null,
-  asked: Asked,
-  created: string | null,
+  ground: Ground,
   reason = 'no such entity',
 ): EngineVerdict | GatewayError {
   if (absent === null) return new GatewayError('GW_CHECK_NOT_EXACT')
   if (absent === '200 []') return verdictOf(200, [], reason)
   if (absent === '204') return new EngineVerdict({ status: 204, reason })
   const [, status, type, code, text = ''] = /^(\d+) (\w+)( 0)?: (.*)$/s.exec(absent) ?? []
-  const message = text.replace(/\{([\w.]+)\}/g, (_, name: string) => wordOf(name, asked, created))
+  const message = text.replace(/\{([\w.]+)\}/g, (_, name: string) => wordOf(name, ground))
   return verdictOf(Number(status), { type, message, code: code === undefined ? null : 0 }, reason)
 }
 
-function wordOf(name: string, { params, body }: Asked, created: string | null): string {
+function wordOf(name: string, ground: Ground): string {
+  const { asked, created } = ground
   if (name === 'created') return created ?? ''
-  return params[name] ?? bodyText(body, name) ?? 'null'
+  const [lookup = '', member = ''] = name.split('.')
+  const facts = isLookup(lookup) ? factsOf({ lookup, by: { from: 'path', name: 'id' } }, ground) : null
+  return asked.params[name] ?? bodyText(asked.body, name) ?? facts?.[member] ?? 'null'
 }
 
 function verdictOf(status: number, body: unknown, reason: string): EngineVerdict {

@@ -1,5 +1,5 @@
 import type { Atom, LookupName } from '../operations/notation.ts'
-import { LOOKUPS } from './lookup.ts'
+import { isLookup } from './lookup.ts'
 import { bitOf, RESOURCES, type ResourceName } from '../operations/permissions.ts'
 
 type Place = 'path' | 'query' | 'body' | 'row' | 'each'
@@ -8,12 +8,18 @@ type Place = 'path' | 'query' | 'body' | 'row' | 'each'
 export type Fact =
   | { readonly from: 'none' | 'any' | 'caller' | 'created' }
   | { readonly from: Place; readonly name: string }
-  | { readonly from: 'lookup'; readonly lookup: LookupName; readonly by: Argument; readonly name: string }
+  | ({ readonly from: 'lookup'; readonly name: string } & Reference)
 
-/** Which entity a look-up reads: the one named by this member of the request. */
+/** Which entity a look-up reads: the one named by this member of the request, or of what the check runs over. */
 export interface Argument {
-  readonly from: 'path' | 'query' | 'body'
+  readonly from: 'path' | 'query' | 'body' | 'each'
   readonly name: string
+}
+
+/** An entity to look up. */
+export interface Reference {
+  readonly lookup: LookupName
+  readonly by: Argument
 }
 
 /** A row's atom taken apart once, at start-up. */
@@ -52,7 +58,8 @@ const WORDS: Readonly<Record<string, Fact>> = {
   'created.id': { from: 'created' },
 }
 const MEMBER = /^(path|query|body|row|each)[:.](.+)$/
-const LOOKUP = /^(\w+)(?:\((body|query):([^)]+)\))?\.(\w+)$/
+const LOOKUP = /^(.+)\.(\w+)$/
+const ENTITY = /^(\w+)(?:\((\w+):([^)]+)\))?$/
 
 function factOf(text: string | undefined): Fact {
   if (text === undefined) return { from: 'none' }
@@ -60,20 +67,23 @@ function factOf(text: string | undefined): Fact {
   if (word !== undefined) return word
   const [, place, member] = MEMBER.exec(text) ?? []
   if (isPlace(place) && member !== undefined) return { from: place, name: member }
-  const [, lookup, from = 'path', by = 'id', name] = LOOKUP.exec(text) ?? []
-  if (!isLookup(lookup) || !isArgumentPlace(from) || name === undefined)
-    throw new Error(`Unknown fact ${text}`)
-  return { from: 'lookup', lookup, by: { from, name: by }, name }
+  const [, entity = '', name] = LOOKUP.exec(text) ?? []
+  if (name === undefined) throw new Error(`Unknown fact ${text}`)
+  return { from: 'lookup', ...referenceOf(entity), name }
+}
+
+/** @throws Error on an entity that the notation does not know */
+export function referenceOf(text: string): Reference {
+  const [, lookup, from = 'path', name = 'id'] = ENTITY.exec(text) ?? []
+  if (lookup === undefined || !isLookup(lookup) || !isArgumentPlace(from))
+    throw new Error(`Unknown entity ${text}`)
+  return { lookup, by: { from, name } }
 }
 
 function isPlace(text: string | undefined): text is Place {
-  return text === 'each' || text === 'row' || (text !== undefined && isArgumentPlace(text))
+  return text === 'row' || (text !== undefined && isArgumentPlace(text))
 }
 
 function isArgumentPlace(text: string): text is Argument['from'] {
-  return text === 'path' || text === 'query' || text === 'body'
-}
-
-function isLookup(text: string | undefined): text is LookupName {
-  return text !== undefined && Object.hasOwn(LOOKUPS, text)
+  return text === 'path' || text === 'query' || text === 'body' || text === 'each'
 }

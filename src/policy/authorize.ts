@@ -1,33 +1,29 @@
-import { GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
-import { absentAnswer, disguise } from './absent.ts'
+import { applies } from './applies.ts'
 import type { Asked } from './asked.ts'
 import { listOf } from './asked.ts'
-import type { AtomOptions } from './atoms.ts'
 import type { CompiledCheck, Ground } from './check.ts'
-import { applies, argumentOf, atomsOf, compileCheck, lookupKeyOf, missingOf } from './check.ts'
-import { decideAll, decideAny, enabledChecks, isAuthorized } from './decide.ts'
+import { atomsOf, compileCheck } from './check.ts'
+import { type Entities, entitiesOf, learn, settle, tenantsOf } from './entities.ts'
 import type { Implied } from './implied.ts'
 import type { Facts, LookUp } from './lookup.ts'
-import type { Records } from './records.ts'
-import { usesRevokes } from './records.ts'
-import { adminExceptionOf, adminOrPermissionExceptionOf, authorizationExceptionOf } from './refusal.ts'
+import { absentAnswer } from './absent.ts'
+import { isAdmin, isSettled, NOT_EXACT, rule, type RulingOptions } from './ruling.ts'
 import type { Verdict, Watch } from './verdict.ts'
-import { BY_ADMIN, groundsOf, NOT_APPLIED, NOTHING_ASKED, OF_CASE, PERMITTED } from './verdict.ts'
+import { NOT_APPLIED, PERMITTED } from './verdict.ts'
 
 /** The members of a set that only the engine knows; null: it cannot be determined here. */
 export type FindEach = (each: string, asked: Asked) => Promise<readonly Facts[] | null>
 
-export interface AuthorizeOptions extends AtomOptions {
-  readonly records: () => Records
-  readonly adminGroups: readonly string[]
-  readonly adminUsers: readonly string[]
+export interface AuthorizeOptions extends RulingOptions {
   readonly lookUp: LookUp
   readonly findEach: FindEach
   /** Null: links to tasks grant nothing. */
   readonly implied: Implied | null
   /** Whether users, groups and tenants are open to themselves and their members. */
   readonly impliesIdentity: boolean
+  /** As the engine's `tenantCheckEnabled`. */
+  readonly checksTenants: boolean
 }
 
 /** The checks of one operation, ready to be asked. */
@@ -43,14 +39,21 @@ interface Pass extends AuthorizeOptions {
   readonly watch?: Watch
 }
 
+interface Parts {
+  readonly checks: readonly CompiledCheck[]
+  readonly entities: Entities
+  readonly options: Pass
+}
+
 /** Prepares one operation's checks. @throws Error on a row the notation does not know */
 export function createAuthorize(operation: Operation, options: AuthorizeOptions): Authorize {
-  const checks = operation.checks.map((check, index) => compileCheck(check, operation.absent, options, index))
+  const checks = operation.checks.map((check, index) => compileCheck(check, operation, { ...options, index }))
   const before = checks.filter((check) => !check.after)
   const after = checks.filter((check) => check.after)
+  const entities = entitiesOf(operation, before)
   const passOf = (watch: Watch | undefined): Pass => (watch === undefined ? options : { ...options, watch })
   return {
-    before: (asked, watch) => runAll(before, asked, passOf(watch)),
+    before: (asked, watch) => runBefore({ checks: before, entities, options: passOf(watch) }, asked),
     after:
       after.length === 0
         ? null
@@ -58,32 +61,55 @@ export function createAuthorize(operation: Operation, options: AuthorizeOptions)
   }
 }
 
+function runBefore(parts: Parts, asked: Asked): Verdict | Promise<Verdict> {
+  const { entities, options } = parts
+  const ground = groundOf(asked, options)
+  // Another tenant's entity is refused before any permission is asked for, and a bare engine would not refuse it.
+  if (entities.isTenanted && tenantsFor(asked, options) !== null)
+    return settled(parts, ground).then((verdict) => verdict ?? runAll(parts, ground))
+  const verdict = runAll(parts, ground)
+  return verdict instanceof Promise
+    ? verdict.then((said) => inOrder(parts, ground, said))
+    : inOrder(parts, ground, verdict)
+}
+
+/** The engine looks for what is asked about before it refuses it: nobody is forbidden what does not exist. */
+function inOrder(parts: Parts, ground: Ground, verdict: Verdict): Verdict | Promise<Verdict> {
+  const { list, first } = parts.entities
+  if (verdict.permitted || verdict.isHidden === true || list.length + first.length === 0) return verdict
+  return settled(parts, ground).then((earlier) => earlier ?? verdict)
+}
+
+async function settled({ entities, options }: Parts, ground: Ground): Promise<Verdict | null> {
+  const { lookUp } = options
+  const refusal = await settle(entities, ground, { lookUp, tenants: tenantsFor(ground.asked, options) })
+  return refusal === null ? null : { permitted: false, refusal }
+}
+
+/** Admins see every tenant's, and so does everybody where tenants are not checked. */
+function tenantsFor({ principal }: Asked, options: AuthorizeOptions): readonly string[] | null {
+  return tenantsOf(principal, !options.checksTenants || isAdmin(principal, options))
+}
+
+function groundOf(asked: Asked, { impliesIdentity }: Pick<AuthorizeOptions, 'impliesIdentity'>): Ground {
+  return { asked, known: new Map(), each: null, created: null, impliesIdentity }
+}
+
 /** Runs the checks in order; goes on asynchronously from the first that needs the engine. */
-function runAll(checks: readonly CompiledCheck[], asked: Asked, options: Pass): Verdict | Promise<Verdict> {
+function runAll({ checks, options }: Parts, ground: Ground): Verdict | Promise<Verdict> {
   for (const [index, check] of checks.entries()) {
-    if (isOver(check, asked, options)) continue
-    if (needsEngine(check)) return runRest(checks.slice(index), asked, options)
-    const verdict = run(
-      check,
-      { asked, known: new Map(), each: null, created: null, impliesIdentity: options.impliesIdentity },
-      options,
-    )
+    if (isOver(check, ground.asked, options)) continue
+    if (needsEngine(check)) return runRest(checks.slice(index), ground, options)
+    const verdict = run(check, ground, options)
     if (!verdict.permitted) return verdict
   }
   return PERMITTED
 }
 
-async function runRest(checks: readonly CompiledCheck[], asked: Asked, options: Pass): Promise<Verdict> {
-  const known = new Map<string, Facts | null>()
+async function runRest(checks: readonly CompiledCheck[], ground: Ground, options: Pass): Promise<Verdict> {
   for (const check of checks) {
-    if (isOver(check, asked, options)) continue
-    const missing = await learn(check, { asked, known }, options)
-    if (missing) return { permitted: false, refusal: absentAnswer(check.absent, asked, null) }
-    const verdict = await runEach(
-      check,
-      { asked, known, each: null, created: null, impliesIdentity: options.impliesIdentity },
-      options,
-    )
+    if (isOver(check, ground.asked, options)) continue
+    const verdict = await runOne(check, ground, options)
     if (!verdict.permitted) return verdict
   }
   return PERMITTED
@@ -95,44 +121,10 @@ function runAfter(
   options: Pass,
 ): Verdict {
   for (const check of checks) {
-    const verdict = run(
-      check,
-      { asked, known: new Map(), each: null, created, impliesIdentity: options.impliesIdentity },
-      options,
-    )
+    const verdict = run(check, { ...groundOf(asked, options), created }, options)
     if (!verdict.permitted) return verdict
   }
   return PERMITTED
-}
-
-function isOver(check: CompiledCheck, asked: Asked, options: Pass): boolean {
-  const isOnAll = isSettled(check, asked, options)
-  if (isOnAll) options.watch?.({ check, ground: null, verdict: PERMITTED })
-  return isOnAll
-}
-
-/** What can be settled without knowing ids: an admin's pass, or a grant on all when no revocation counts for the caller. */
-function isSettled(check: CompiledCheck, { principal }: Asked, options: AuthorizeOptions): boolean {
-  if (check.admin && isAdmin(principal, options)) return true
-  const records = options.records()
-  if (usesRevokes(records, principal)) return false
-  const sure = check.permissions.filter(
-    ({ fact }) => !(fact.from === 'lookup' && MAY_BE_MISSING.has(fact.lookup)),
-  )
-  const onAll = sure.map(({ resource, permission }) => ({ resource, permission, id: null }))
-  if (check.mode === 'all')
-    return onAll.length === check.permissions.length && decideAll(records, principal, onAll)
-  return onAll.length > 0 && decideAny(records, principal, onAll)
-}
-
-/** Entities whose definition or instance may be none, so that a grant on all definitions does not reach them. */
-const MAY_BE_MISSING: ReadonlySet<string> = new Set(['task', 'variableInstance'])
-
-export function isAdmin(
-  { userId, groups }: Asked['principal'],
-  { adminGroups, adminUsers }: Pick<AuthorizeOptions, 'adminGroups' | 'adminUsers'>,
-): boolean {
-  return adminUsers.includes(userId) || groups.some((group) => adminGroups.includes(group))
 }
 
 function needsEngine({ permissions, each, when }: CompiledCheck): boolean {
@@ -143,34 +135,35 @@ function needsEngine({ permissions, each, when }: CompiledCheck): boolean {
   )
 }
 
+async function runOne(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
+  if (check.each !== null && applies(check.when, ground) !== false) return runEach(check, ground, options)
+  if (await isMissing(check, ground, options))
+    return { permitted: false, refusal: absentAnswer(check.absent, ground) }
+  const applied = applies(check.when, ground)
+  if (applied === false) return options.watch?.({ check, ground, verdict: NOT_APPLIED }) ?? NOT_APPLIED
+  const verdict = await runLinked(check, ground, options)
+  return verdict.permitted || applied === true ? verdict : NOT_EXACT
+}
+
 /** Reads what the check needs. True: an entity that the request names does not exist. */
-async function learn(
-  check: CompiledCheck,
-  { asked, known }: { readonly asked: Asked; readonly known: Map<string, Facts | null> },
+async function isMissing(
+  { permissions }: CompiledCheck,
+  ground: Ground,
   { lookUp }: AuthorizeOptions,
 ): Promise<boolean> {
-  for (const { fact } of check.permissions) {
-    if (fact.from !== 'lookup') continue
-    const key = lookupKeyOf(fact)
-    const id = argumentOf(fact, asked)
-    if (id === null) continue
-    if (!known.has(key)) known.set(key, await lookUp(fact.lookup, id))
-    if (known.get(key) === null) return true
-  }
+  for (const { fact } of permissions)
+    if (fact.from === 'lookup' && (await learn(fact, ground, lookUp)) === null) return true
   return false
 }
 
 async function runEach(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
-  const applied = applies(check.when, ground)
-  if (applied === false) return options.watch?.({ check, ground, verdict: NOT_APPLIED }) ?? NOT_APPLIED
-  if (check.each === null) {
-    const verdict = await runLinked(check, ground, options)
-    return verdict.permitted || applied ? verdict : NOT_EXACT
-  }
-  const members = await membersOf(check.each, ground.asked, options)
+  const members = await membersOf(check.each ?? '', ground.asked, options)
   if (members === null) return NOT_EXACT
   for (const each of members) {
-    const verdict = run(check, { ...ground, each }, options)
+    const one = { ...ground, each }
+    // The engine asks for nothing on what is not there.
+    if (await isMissing(check, one, options)) continue
+    const verdict = run(check, one, options)
     if (!verdict.permitted) return verdict
   }
   return PERMITTED
@@ -192,9 +185,15 @@ async function linksOf(check: CompiledCheck, ground: Ground, { implied }: Author
   return linked.user + linked.groups === 0 ? null : linked
 }
 
-const NOT_EXACT: Verdict = {
-  permitted: false,
-  refusal: new GatewayError('GW_CHECK_NOT_EXACT'),
+function isOver(check: CompiledCheck, asked: Asked, options: Pass): boolean {
+  const isOnAll = isSettled(check, asked, options)
+  if (isOnAll) options.watch?.({ check, ground: null, verdict: PERMITTED })
+  return isOnAll
+}
+
+function run(check: CompiledCheck, ground: Ground, options: Pass): Verdict {
+  const verdict = rule(check, ground, options)
+  return options.watch?.({ check, ground, verdict }) ?? verdict
 }
 
 async function membersOf(
@@ -204,38 +203,4 @@ async function membersOf(
 ): Promise<readonly Facts[] | null> {
   const [, from, name] = /^(body|query):(\w+)\[\]$/.exec(each) ?? []
   return from === undefined || name === undefined ? findEach(each, asked) : listOf(asked, from, name)
-}
-
-function run(check: CompiledCheck, ground: Ground, options: Pass): Verdict {
-  const verdict = rule(check, ground, options)
-  return options.watch?.({ check, ground, verdict }) ?? verdict
-}
-
-/** One check against the records: the pure decision, and what its refusal looks like. */
-function rule(check: CompiledCheck, ground: Ground, options: AuthorizeOptions): Verdict {
-  if (applies(check.when, ground) === false) return NOT_APPLIED
-  const { principal } = ground.asked
-  if (check.admin && isAdmin(principal, options)) return BY_ADMIN
-  if (check.admin && check.permissions.length === 0)
-    return { permitted: false, refusal: adminExceptionOf(), grounds: groundsOf(check, [], () => null) }
-  if (isCaseTask(ground)) return OF_CASE
-  const records = options.records()
-  const atoms = atomsOf(check, ground)
-  // Nothing to ask about: the entity belongs to no definition and no instance, and the engine lets everybody in.
-  if (atoms.length === 0) return NOTHING_ASKED
-  const permitted =
-    check.mode === 'all' ? decideAll(records, principal, atoms) : decideAny(records, principal, atoms)
-  if (permitted) return PERMITTED
-  const enabled = enabledChecks(records, atoms)
-  const missing = missingOf(enabled)
-  const forbidden = check.admin
-    ? adminOrPermissionExceptionOf(missing)
-    : authorizationExceptionOf(principal.userId, missing)
-  const grounds = groundsOf(check, enabled, (atom) => isAuthorized(records, principal, atom))
-  return { permitted: false, refusal: disguise(check, forbidden, ground), grounds }
-}
-
-/** The engine asks for no permission on a task of a case. */
-function isCaseTask({ known }: Ground): boolean {
-  return known.get('task path:id')?.['caseExecutionId'] != null
 }

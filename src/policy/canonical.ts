@@ -71,6 +71,14 @@ function headFault(
   if (method === undefined || !METHODS.has(method)) return 'GW_METHOD_UNKNOWN'
   if (rawHeaders.length > 2 * MAX_HEADERS) return 'GW_HEADERS_TOO_LARGE'
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') return 'GW_EXPECTATION'
+  const fields = singleFields(rawHeaders)
+  if (typeof fields === 'string') return fields
+  if (fields.has('transfer-encoding') && httpVersion !== '1.1') return 'GW_BAD_REQUEST'
+  return isServed(fields.get('host'), hosts) ? null : 'GW_BAD_HOST'
+}
+
+/** The fields that are looked at here, by lower-case name; a code where one is given twice that may not be. */
+function singleFields(rawHeaders: readonly string[]): ReadonlyMap<string, string> | GatewayCode {
   const found = new Map<string, string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
@@ -80,8 +88,7 @@ function headFault(
     if (fault !== undefined) return fault
     found.set(lower, rawHeaders[index + 1] ?? '')
   }
-  if (found.has('transfer-encoding') && httpVersion !== '1.1') return 'GW_BAD_REQUEST'
-  return isServed(found.get('host'), hosts) ? null : 'GW_BAD_HOST'
+  return found
 }
 
 const REPEATED: Readonly<Record<string, GatewayCode>> = {

@@ -1,12 +1,13 @@
-import type { Absent, Check, Denied, Each, When } from '../operations/notation.ts'
+import type { Absent, Check, Denied, Each, Exempt, Foreign, When } from '../operations/notation.ts'
 import { RESOURCES } from '../operations/permissions.ts'
 import type { Asked } from './asked.ts'
-import { bodyText, bodyValue } from './asked.ts'
-import type { AtomOptions, Fact, Permission } from './atoms.ts'
+import { bodyText } from './asked.ts'
+import type { AtomOptions, Fact, Permission, Reference } from './atoms.ts'
 import { permissionsOf } from './atoms.ts'
 import type { AtomicCheck } from './decide.ts'
 import { identityBits, type ImpliedBits } from './implied.ts'
 import type { Facts } from './lookup.ts'
+import { COMPOSITES } from './lookup.ts'
 import type { Missing } from './refusal.ts'
 
 /** A row's check, taken apart once. */
@@ -20,31 +21,54 @@ export interface CompiledCheck {
   readonly each: Each | null
   readonly denied: Denied
   readonly absent: Absent | null
+  readonly foreign: Foreign | null
+  /** Found by a restricted query: an id that the entity lacks is asked for as `*`. */
+  readonly isFound: boolean
+  readonly exempt: Exempt | null
   readonly after: boolean
 }
 
 /** @throws Error on an atom that the notation does not know. */
 export function compileCheck(
   check: Check,
-  absent: Absent | undefined,
-  options: AtomOptions,
-  index = 0,
+  row: { readonly absent?: Absent; readonly foreign?: Foreign },
+  options: AtomOptions & { readonly index?: number },
 ): CompiledCheck {
+  const {
+    anyOf = [],
+    allOf,
+    admin = false,
+    when = null,
+    each = null,
+    denied,
+    exempt = null,
+    after = false,
+  } = check
   return {
-    index,
-    permissions: permissionsOf(check.allOf ?? check.anyOf ?? [], options),
-    mode: check.allOf === undefined ? 'any' : 'all',
-    admin: check.admin ?? false,
-    when: check.when ?? null,
-    each: check.each ?? null,
-    denied: check.denied,
-    absent: check.absent ?? absent ?? null,
-    after: check.after ?? false,
+    index: options.index ?? 0,
+    permissions: permissionsOf(allOf ?? anyOf, options),
+    mode: allOf === undefined ? 'any' : 'all',
+    admin,
+    when,
+    each,
+    denied,
+    ...answersOf(check, row),
+    isFound: check.found === 'query',
+    exempt,
+    after,
   }
 }
 
-/** Entities read for a check, by `lookup by`; null: there is none. */
-export type Known = ReadonlyMap<string, Facts | null>
+/** What a check does not say, its row says. */
+function answersOf(
+  { absent, foreign }: Check,
+  row: { readonly absent?: Absent; readonly foreign?: Foreign },
+): Pick<CompiledCheck, 'absent' | 'foreign'> {
+  return { absent: absent ?? row.absent ?? null, foreign: foreign ?? row.foreign ?? null }
+}
+
+/** Entities read for a request, by what was looked up and its id; null: there is none. */
+export type Known = Map<string, Facts | null>
 
 /** Everything an atom's id may come from. */
 export interface Ground {
@@ -59,18 +83,32 @@ export interface Ground {
   readonly impliesIdentity: boolean
 }
 
-export function lookupKeyOf(fact: Fact & { readonly from: 'lookup' }): string {
-  return `${fact.lookup} ${fact.by.from}:${fact.by.name}`
+/** The id of the entity that is referred to; null: the request does not give one. */
+export function argumentOf(
+  { lookup, by }: Reference,
+  { asked, each }: Pick<Ground, 'asked' | 'each'>,
+): string | null {
+  const parts = COMPOSITES[lookup]
+  if (parts !== undefined) return parts.flatMap((name) => encoded(asked.params[name])).join('/')
+  if (by.from === 'each') return each?.[by.name] ?? null
+  if (by.from === 'path') return asked.params[by.name] ?? null
+  return by.from === 'query' ? (asked.query.get(by.name) ?? null) : bodyText(asked.body, by.name)
 }
 
-/** The id that an argument of a look-up names; null: the request does not give one. */
-export function argumentOf(fact: Fact & { readonly from: 'lookup' }, asked: Asked): string | null {
-  return memberOf(fact.by.from, fact.by.name, asked)
+function encoded(value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [encodeURIComponent(value)]
 }
 
-function memberOf(from: 'path' | 'query' | 'body', name: string, asked: Asked): string | null {
-  if (from === 'path') return asked.params[name] ?? null
-  return from === 'query' ? (asked.query.get(name) ?? null) : bodyText(asked.body, name)
+/** What is known of an entity; null: it is not there, or was not looked up. */
+export function factsOf(
+  reference: Reference,
+  ground: Pick<Ground, 'asked' | 'each' | 'known'>,
+): Facts | null {
+  return ground.known.get(knownKey(reference, argumentOf(reference, ground))) ?? null
+}
+
+export function knownKey({ lookup }: Reference, id: string | null): string {
+  return `${lookup} ${id}`
 }
 
 type IdOf = {
@@ -90,7 +128,7 @@ const ID_OF: IdOf = {
   caller: (_fact, { asked }) => asked.principal.userId,
   created: (_fact, { created }) => created ?? undefined,
   each: ({ name }, { each }) => each?.[name] ?? undefined,
-  lookup: (fact, { known }) => known.get(lookupKeyOf(fact))?.[fact.name] ?? undefined,
+  lookup: (fact, ground) => factsOf(fact, ground)?.[fact.name] ?? undefined,
   row: () => undefined,
   path: ({ name }, { asked }) => asked.params[name] ?? null,
   query: ({ name }, { asked }) => asked.query.get(name) ?? null,
@@ -106,12 +144,12 @@ function idOf<F extends Fact['from']>(
 }
 
 /** The atoms the engine would ask, with their ids filled in. */
-export function atomsOf({ permissions }: CompiledCheck, ground: Ground): readonly AtomicCheck[] {
+export function atomsOf({ permissions, isFound }: CompiledCheck, ground: Ground): readonly AtomicCheck[] {
   const atoms: AtomicCheck[] = []
   for (const { resource, permission, fact } of permissions) {
     const id = idOf(fact, ground)
-    if (id === undefined) continue
-    atoms.push({ resource, permission, id, ...impliedOn({ resource, id }, ground) })
+    if (id === undefined && !isFound) continue
+    atoms.push({ resource, permission, id: id ?? null, ...impliedOn({ resource, id: id ?? null }, ground) })
   }
   return atoms
 }
@@ -126,54 +164,4 @@ function impliedOn(
 
 export function missingOf(atoms: readonly AtomicCheck[]): readonly Missing[] {
   return atoms.map(({ resource, permission, id }) => ({ permission, resource: RESOURCES[resource].name, id }))
-}
-
-/** Whether the engine runs a check for this request; null: only the engine can know. */
-export function applies(when: When | null, ground: Pick<Ground, 'asked' | 'known'>): boolean | null {
-  switch (when) {
-    case null:
-      return true
-    case 'nothing is left active':
-      return null
-    case 'no definition given':
-      return (
-        !isGiven(ground, 'query:processDefinitionKeyIn') && !isGiven(ground, 'query:processDefinitionIdIn')
-      )
-    case 'the job has an instance':
-      return hasFact(ground, 'processInstanceId')
-    case 'the job has only a definition':
-      return !hasFact(ground, 'processInstanceId') && hasFact(ground, 'processDefinitionKey')
-    default:
-      return memberApplies(when, ground)
-  }
-}
-
-function memberApplies(when: When, ground: Pick<Ground, 'asked' | 'known'>): boolean {
-  const [member = '', ...words] = when.split(' ')
-  const value = valueOf(ground, member)
-  switch (words.join(' ')) {
-    case 'given':
-      return isGiven(ground, member)
-    case 'absent':
-      return !isGiven(ground, member)
-    case 'is true':
-      return value === true || value === 'true'
-    default:
-      return isGiven(ground, member) && value !== ground.asked.principal.userId
-  }
-}
-
-function isGiven(ground: Pick<Ground, 'asked' | 'known'>, member: string): boolean {
-  const value = valueOf(ground, member)
-  return value !== undefined && value !== null
-}
-
-function valueOf({ asked }: Pick<Ground, 'asked' | 'known'>, member: string): unknown {
-  const at = member.indexOf(':')
-  const name = member.slice(at + 1)
-  return member.startsWith('query:') ? asked.query.get(name) : bodyValue(asked.body, name)
-}
-
-function hasFact({ known }: Pick<Ground, 'asked' | 'known'>, name: string): boolean {
-  return (known.get('job path:id')?.[name] ?? null) !== null
 }

@@ -13,6 +13,7 @@ export type LookUp = (name: LookupName, id: string) => Promise<Facts | null>
 type Json = Readonly<Record<string, unknown>>
 
 interface LookupRule {
+  /** Of an encoded id; of a composite one, its encoded parts with `/` between them. */
   readonly path: (id: string) => string
   /** Members of the answer that are facts as they stand. */
   readonly members: readonly string[]
@@ -26,21 +27,34 @@ const KEYED = ['processDefinitionKey', 'processInstanceId'] as const
 
 /** How each entity is found at the engine. */
 export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
+  authorization: { path: (id) => `/authorization/${id}`, members: [] },
+  batch: { path: (id) => `/batch/${id}`, members: ['tenantId'] },
   decisionDefinition: { path: (id) => `/decision-definition/${id}`, members: ['key', 'tenantId'] },
+  decisionDefinitionOfKey: {
+    path: (id) => `/decision-definition/key/${ofTenant(id)}`,
+    members: ['tenantId'],
+  },
   decisionRequirementsDefinition: {
     path: (id) => `/decision-requirements-definition/${id}`,
     members: ['key', 'tenantId'],
   },
+  decisionRequirementsDefinitionOfKey: {
+    path: (id) => `/decision-requirements-definition/key/${ofTenant(id)}`,
+    members: ['tenantId'],
+  },
+  deployment: { path: (id) => `/deployment/${id}`, members: ['tenantId'] },
   execution: {
     path: (id) => `/execution/${id}`,
     members: ['processInstanceId', 'tenantId'],
     instance: 'processInstanceId',
   },
-  externalTask: { path: (id) => `/external-task/${id}`, members: [...KEYED, 'tenantId'] },
+  externalTask: { path: (id) => `/external-task/${id}`, members: [...KEYED, 'tenantId', 'workerId'] },
+  group: { path: (id) => `/group/${id}`, members: [] },
   historicActivityInstance: {
     path: (id) => `/history/activity-instance/${id}`,
     members: [...KEYED, 'tenantId'],
   },
+  historicBatch: { path: (id) => `/history/batch/${id}`, members: ['tenantId'] },
   historicDecisionInstance: {
     path: (id) =>
       `/history/decision-instance/${id}?disableBinaryFetching=true&disableCustomObjectDeserialization=true`,
@@ -48,7 +62,7 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
   },
   historicDetail: {
     path: (id) => `/history/detail/${id}?deserializeValue=false`,
-    members: [...KEYED, 'taskId', 'tenantId'],
+    members: [...KEYED, 'executionId', 'taskId', 'tenantId'],
   },
   historicExternalTaskLog: {
     path: (id) => `/history/external-task-log/${id}`,
@@ -59,23 +73,31 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
     path: (id) => `/history/process-instance/${id}`,
     members: ['processDefinitionKey', 'tenantId'],
   },
-  historicTask: { path: (id) => `/history/task?taskId=${id}`, members: [...KEYED, 'tenantId'] },
+  historicTask: {
+    path: (id) => `/history/task?taskId=${id}`,
+    members: [...KEYED, 'executionId', 'tenantId'],
+  },
   historicVariableInstance: {
     path: (id) => `/history/variable-instance/${id}?deserializeValue=false`,
-    members: [...KEYED, 'taskId', 'tenantId'],
+    members: [...KEYED, 'executionId', 'taskId', 'tenantId'],
   },
   incident: {
     path: (id) => `/incident/${id}`,
-    members: ['processInstanceId', 'tenantId'],
+    members: ['processInstanceId', 'tenantId', 'incidentType'],
     definition: 'processDefinitionId',
   },
   job: { path: (id) => `/job/${id}`, members: [...KEYED, 'tenantId'] },
-  jobDefinition: { path: (id) => `/job-definition/${id}`, members: ['processDefinitionKey', 'tenantId'] },
+  jobDefinition: {
+    path: (id) => `/job-definition/${id}`,
+    members: ['processDefinitionKey', 'processDefinitionId', 'tenantId'],
+  },
+  messageSubscription: { path: messageSubscriptionsOf, members: ['tenantId'] },
   operationLogEntry: {
     path: (id) => `/history/user-operation?operationId=${id}`,
     members: ['processDefinitionKey', 'category'],
   },
   processDefinition: { path: (id) => `/process-definition/${id}`, members: ['key', 'tenantId'] },
+  processDefinitionOfKey: { path: (id) => `/process-definition/key/${ofTenant(id)}`, members: ['tenantId'] },
   processInstance: {
     path: (id) => `/process-instance/${id}`,
     members: ['tenantId'],
@@ -86,11 +108,34 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
     members: ['processInstanceId', 'caseExecutionId', 'tenantId'],
     definition: 'processDefinitionId',
   },
+  tenant: { path: (id) => `/tenant/${id}`, members: [] },
+  user: { path: (id) => `/user/${id}/profile`, members: [] },
   variableInstance: {
     path: (id) => `/variable-instance/${id}?deserializeValue=false`,
     members: ['processInstanceId', 'taskId', 'tenantId'],
     instance: 'processInstanceId',
   },
+}
+
+/** Entities that several path parameters name together. */
+export const COMPOSITES: Readonly<Partial<Record<LookupName, readonly string[]>>> = {
+  decisionDefinitionOfKey: ['key', 'tenantId'],
+  decisionRequirementsDefinitionOfKey: ['key', 'tenantId'],
+  messageSubscription: ['id', 'messageName'],
+  processDefinitionOfKey: ['key', 'tenantId'],
+}
+
+function ofTenant(id: string): string {
+  return id.replace('/', '/tenant-id/')
+}
+
+function messageSubscriptionsOf(id: string): string {
+  const [executionId, name] = id.split('/')
+  return `/event-subscription?eventType=message&executionId=${executionId}&eventName=${name}`
+}
+
+export function isLookup(text: string): text is LookupName {
+  return Object.hasOwn(LOOKUPS, text)
 }
 
 /** Definitions never change key or tenant under their id, so only these answers are kept. Everything else is read afresh. */
@@ -136,7 +181,9 @@ class Learner {
 
   async #learn(name: LookupName, id: string): Promise<Facts | null> {
     const rule = LOOKUPS[name]
-    const answer = firstOf(await this.#read(rule.path(encodeURIComponent(id))))
+    const answer = firstOf(
+      await this.#read(rule.path(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)),
+    )
     if (answer === null) return null
     const facts: Record<string, string | null> = {}
     for (const member of rule.members) facts[member] = textOf(answer, member)

@@ -10,6 +10,8 @@ export type Verdict =
       readonly permitted: false
       readonly refusal: EngineVerdict | GatewayError
       readonly grounds?: Grounds
+      /** It looks as if there were no such entity: whether there is one makes no difference. */
+      readonly isHidden?: boolean
     }
 
 /** Why a check passes although no record was asked. */
@@ -17,12 +19,14 @@ export type Because =
   | 'it does not apply'
   | 'of an admin group or user'
   | 'a case task is open to all'
+  | 'everybody finds it'
   | 'there is no id to ask for'
 
 export const PERMITTED: Verdict = { permitted: true }
 export const NOT_APPLIED: Verdict = { permitted: true, because: 'it does not apply' }
 export const BY_ADMIN: Verdict = { permitted: true, because: 'of an admin group or user' }
 export const OF_CASE: Verdict = { permitted: true, because: 'a case task is open to all' }
+export const FOUND_BY_ALL: Verdict = { permitted: true, because: 'everybody finds it' }
 export const NOTHING_ASKED: Verdict = { permitted: true, because: 'there is no id to ask for' }
 
 /** One decision of a check. */
@@ -61,32 +65,40 @@ function untilFirst<T>(list: readonly T[], isLast: (item: T) => boolean): readon
   return at < 0 ? list : list.slice(0, at + 1)
 }
 
-/**
- * Looks at every check instead of stopping at the first that refuses, so that one report names all that is missing.
- * @param before runs the checks under a watch
- */
-export function refusalOfAll(
-  before: (watch: Watch) => Verdict | Promise<Verdict>,
-): Verdict | Promise<Verdict> {
-  const refused: Refused[] = []
-  const verdict = before((seen) => {
-    if (seen.verdict.permitted || seen.verdict.grounds === undefined) return seen.verdict
-    refused.push(seen.verdict)
-    return PERMITTED
-  })
-  return verdict instanceof Promise ? verdict.then((last) => joined(refused, last)) : joined(refused, verdict)
+/** Goes on behind a refusal that grants would change. */
+export function goOn({ verdict }: Seen): Verdict {
+  return verdict.permitted || verdict.grounds === undefined ? verdict : PERMITTED
 }
 
-type Refused = Extract<Verdict, { readonly permitted: false }>
-
-/** The first refusal is the one that the caller would get. */
-function joined(refused: readonly Refused[], last: Verdict): Verdict {
-  const [first] = refused
-  if (first === undefined) return last
-  const missing: Lack[] = []
-  for (const { grounds } of refused) {
-    const next = (missing.at(-1)?.need ?? -1) + 1
-    for (const lack of grounds?.missing ?? []) missing.push({ ...lack, need: next + lack.need })
+/** All that was missing, numbered through. */
+export function lacksOf(seen: readonly Seen[]): readonly Lack[] {
+  const lacks: Lack[] = []
+  for (const { verdict } of seen) {
+    if (verdict.permitted) continue
+    const next = (lacks.at(-1)?.need ?? -1) + 1
+    for (const lack of verdict.grounds?.missing ?? []) lacks.push({ ...lack, need: next + lack.need })
   }
-  return { ...first, grounds: { rule: first.grounds?.rule ?? '', missing } }
+  return lacks
+}
+
+/** A refusal with what is missing for every check, not only for the first that refuses: those behind it are looked at too. */
+export function withAllLacks(
+  before: (watch?: Watch) => Verdict | Promise<Verdict>,
+): Verdict | Promise<Verdict> {
+  const verdict = before()
+  return verdict instanceof Promise
+    ? verdict.then((known) => completed(known, before))
+    : completed(verdict, before)
+}
+
+function completed(verdict: Verdict, before: (watch: Watch) => Verdict | Promise<Verdict>) {
+  if (verdict.permitted || verdict.grounds === undefined) return verdict
+  const { rule } = verdict.grounds
+  const seen: Seen[] = []
+  const looked = before((one) => {
+    seen.push(one)
+    return goOn(one)
+  })
+  const conclude = (): Verdict => ({ ...verdict, grounds: { rule, missing: lacksOf(seen) } })
+  return looked instanceof Promise ? looked.then(conclude) : conclude()
 }

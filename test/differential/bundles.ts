@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Admin, idOf, type Json, rowsOf, textOf } from './admin.ts'
+import { type Admin, idOf, isJson, type Json, rowsOf, textOf } from './admin.ts'
 import { formOf, startOne } from './world.ts'
 import type { About } from './names.ts'
 import type { Left } from './sweep.ts'
@@ -29,7 +29,7 @@ function instance(key: string, tenant: string | null = null): Recipe {
     await find('new.job', '/job')
     await find('new.extern', '/external-task')
     await find('new.var', '/variable-instance')
-    for (const child of rowsOf(isChildren(tree))) {
+    for (const child of childrenOf(tree)) {
       const [execution] = executionsOf(child)
       if (execution !== undefined) ids[`new.${textOf(child, 'activityId')}`] = execution
       if (execution !== undefined && execution !== id) ids['new.execution'] = execution
@@ -39,10 +39,12 @@ function instance(key: string, tenant: string | null = null): Recipe {
   }
 }
 
-function isChildren(tree: unknown): unknown {
-  return typeof tree === 'object' && tree !== null && 'childActivityInstances' in tree
-    ? tree.childActivityInstances
-    : []
+/** In an order that both engines share. */
+function childrenOf(tree: unknown): readonly Json[] {
+  const children = isJson(tree) ? rowsOf(tree['childActivityInstances']) : []
+  return [...children].sort((one, other) =>
+    textOf(one, 'activityId').localeCompare(textOf(other, 'activityId')),
+  )
 }
 
 function executionsOf(child: Json): string[] {

@@ -36,7 +36,7 @@ export async function openGateway(
     version: 1,
     listen: { port: 0 },
     admin: { port: 0 },
-    engines: { default: { nodes: [engineBase] } },
+    engines: { default: { nodes: [engineBase] }, second: { nodes: [engineBase], remoteName: 'second' } },
     identity: { source: 'file', file: 'users.json' },
     authorization: { records: { source: 'file', file: 'records.json' } },
   }

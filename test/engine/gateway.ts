@@ -13,11 +13,11 @@ export interface RealGateway extends Running {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The demo's users and records before a real engine with the engines `default` and `second`. */
-export async function startGateway(engineBase: string): Promise<RealGateway> {
+/** The demo's users and records before a real engine with the engines `default` and `second`. `extra`: further members of `default`. */
+export async function startGateway(engineBase: string, extra = ''): Promise<RealGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-'))
   const file = join(folder, 'gateway.yaml')
-  await writeFile(file, configOf(engineBase))
+  await writeFile(file, configOf(engineBase, extra))
   const running = await start(loadConfig(file), pino({ level: 'silent' }))
   return {
     ...running,
@@ -30,13 +30,13 @@ export async function startGateway(engineBase: string): Promise<RealGateway> {
   }
 }
 
-function configOf(engineBase: string): string {
+function configOf(engineBase: string, extra: string): string {
   return `
 version: 1
 listen: { port: 0 }
 admin: { port: 0 }
 engines:
-  default: { nodes: ["${engineBase}"] }
+  default: { nodes: ["${engineBase}"]${extra} }
   second: { nodes: ["${engineBase}"], remoteName: second }
 identity: { source: file, file: ${DEMO}users.yaml }
 authorization: { records: { source: file, file: ${DEMO}authorizations.yaml } }

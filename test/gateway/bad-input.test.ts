@@ -213,9 +213,12 @@ t.test('the scheme of the credentials may be written in any case', async (t) => 
   t.match(await gateway.ask(null, 'GET /version', { headers: { authorization } }), { status: 200 })
 })
 
+function guess(number: number): Promise<Answer> {
+  const headers = { authorization: authorizationOf('mary', `${number}`) }
+  return gateway.ask(null, 'GET /task', { headers })
+}
+
 t.test('too many wrong passwords are answered before the engine would lock the user', async (t) => {
-  const guess = (number: number) =>
-    gateway.ask(null, 'GET /task', { headers: { authorization: authorizationOf('mary', `${number}`) } })
   const statuses: number[] = []
   for (let number = 1; number <= 8; number += 1) statuses.push((await guess(number)).status)
   t.same([statuses[0], statuses.at(-1)], [401, 429])

@@ -1,38 +1,43 @@
 import t from 'tap'
 import { openGateway } from './open-gateway.ts'
 
+const CREATE = 'POST /authorization/create'
+const { ask, engine } = await openGateway(t, {
+  records: [
+    'grant mary AUTHORIZATION:* CREATE',
+    'grant anna AUTHORIZATION:* CREATE,READ',
+    'grant ben AUTHORIZATION:* READ',
+  ],
+})
+
 function recordFor(userId: string) {
-  return { type: 1, permissions: ['READ'], userId, groupId: null, resourceType: 7, resourceId: '*' }
+  return { body: { type: 1, permissions: ['READ'], userId, groupId: null, resourceType: 7, resourceId: '*' } }
 }
 
 t.test(
   'who may create a record and not read it gets the engine’s 404, and the record is there',
   async (t) => {
-    const { ask, engine } = await openGateway(t, { records: ['grant mary AUTHORIZATION:* CREATE'] })
-    const answer = await ask('mary', 'POST /authorization/create', { body: recordFor('anna') })
+    const answer = await ask('mary', CREATE, recordFor('one'))
     t.match(answer, { status: 404, body: { type: 'InvalidRequestException', code: null } })
     t.match(answer.body, { message: /^Authorization with id [\w-]+ does not exist\.$/ })
     t.equal(answer.forwarded.length, 1)
-    const { body } = await ask('demo', 'GET /authorization')
-    t.match(body, [{ userId: 'anna' }])
-    t.equal(engine.requests, 2)
+    t.match((await ask('demo', 'GET /authorization')).body, [{ userId: 'one' }])
   },
 )
 
 t.test('who may read it gets it', async (t) => {
-  const { ask } = await openGateway(t, { records: ['grant mary AUTHORIZATION:* CREATE,READ'] })
-  const answer = await ask('mary', 'POST /authorization/create', { body: recordFor('anna') })
-  t.match(answer, { status: 200, body: { userId: 'anna', id: String } })
+  t.match(await ask('anna', CREATE, recordFor('two')), { status: 200, body: { userId: 'two', id: String } })
 })
 
 t.test('who may not create it creates nothing', async (t) => {
-  const { ask } = await openGateway(t, { records: ['grant mary AUTHORIZATION:* READ'] })
-  const answer = await ask('mary', 'POST /authorization/create', { body: recordFor('anna') })
-  t.match(answer, { status: 403, forwarded: [] })
+  const before = engine.requests
+  t.match(await ask('ben', CREATE, recordFor('three')), { status: 403 })
+  t.equal(engine.requests, before)
 })
 
 t.test('what the engine refuses to create is not asked about', async (t) => {
-  const { ask } = await openGateway(t, { records: ['grant mary AUTHORIZATION:* CREATE'] })
-  await ask('mary', 'POST /authorization/create', { body: recordFor('anna') })
-  t.match(await ask('mary', 'POST /authorization/create', { body: recordFor('anna') }), { status: 500 })
+  t.match(await ask('mary', CREATE, recordFor('one')), {
+    status: 500,
+    body: { type: 'ProcessEnginePersistenceException' },
+  })
 })

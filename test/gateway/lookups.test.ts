@@ -86,11 +86,14 @@ t.test('a task without a process is not opened by a grant on all processes', asy
   t.match(await ask('demo', `GET /task/${standalone}`), { status: 200 })
 })
 
+function put(id: string): Promise<Answer> {
+  return ask('mary', `PUT /process-instance/${id}/variables/a`, { body: { value: 1 } })
+}
+
 t.test('an execution’s id in the place of an instance’s is decided by its instance', async (t) => {
   const [instance = ''] = await idsOf(engine.base, '/process-instance?processDefinitionKey=catching')
   const executions = await idsOf(engine.base, `/execution?processInstanceId=${instance}`)
   const child = executions.find((id) => id !== instance) ?? ''
-  const put = (id: string) => ask('mary', `PUT /process-instance/${id}/variables/a`, { body: { value: 1 } })
   t.match(writesOf(await put(child)), [
     { method: 'PUT', url: `/engine-rest/process-instance/${child}/variables/a` },
   ])

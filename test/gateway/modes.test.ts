@@ -1,132 +1,131 @@
 import t from 'tap'
 import { idsOf } from '../sandbox/asks.ts'
-import { type GatewayOptions, openGateway } from './open-gateway.ts'
+import { type Answer, type Ask, openGateway } from './open-gateway.ts'
 
 const RECORDS = { source: 'file', file: 'records.yaml' }
 
-function authorization(mode: string): GatewayOptions {
-  return { records: [], settings: { authorization: { mode, records: RECORDS } } }
+function authorization(mode: string) {
+  return { authorization: { mode, records: RECORDS } }
 }
 
-function validation(mode: string): GatewayOptions {
-  return { records: [], settings: { validation: { mode } } }
+/** One engine a mode; the default one enforces all. */
+const gateway = await openGateway(t, {
+  engines: {
+    'rights-reported': authorization('report'),
+    'rights-off': authorization('off'),
+    'shapes-reported': { validation: { mode: 'report' } },
+    'shapes-off': { validation: { mode: 'off' } },
+    opened: { validation: { allow: ['expressions'] } },
+  },
+})
+const { engine, log, parts } = gateway
+const [task = ''] = await idsOf(engine.base, '/task?processDefinitionKey=moving')
+
+function ask(user: string, name: string, route: string, body?: Ask): Promise<Answer> {
+  return gateway.ask(user, route.replace(' ', ` /engine/${name}`), body)
+}
+
+/** What was reported of one engine since the start. */
+function reportedAt(name: string): readonly unknown[] {
+  return log
+    .filter((line) => line['msg'] === 'would be refused' && line['engine'] === name)
+    .map((line) => line['operation'])
 }
 
 t.test('a report of authorization refuses nothing, and says what would be refused', async (t) => {
-  const { ask, engine, log, parts } = await openGateway(t, authorization('report'))
-  const [task] = await idsOf(engine.base, '/task?processDefinitionKey=review')
-  t.match(await ask('nobody', `GET /task/${task}`), { status: 200, body: { id: task } })
-  t.match(await ask('nobody', 'POST /history/cleanup'), { status: 200 })
-  t.match(
-    log.filter(({ msg }) => msg === 'would be refused'),
-    [{ operation: 'getTask', level: 'warn' }, { operation: 'cleanupAsync' }],
-  )
+  t.match(await ask('nobody', 'rights-reported', `GET /task/${task}`), { status: 200, body: { id: task } })
+  t.match(await ask('nobody', 'rights-reported', 'POST /history/cleanup'), { status: 200 })
+  t.same(reportedAt('rights-reported'), ['getTask', 'cleanupAsync'])
   t.match(
     await parts.metrics.text(),
-    /gateway_refusals_total\{.*operation="getTask",stage="permit-report".*\} 1/,
+    /gateway_refusals_total\{engine="rights-reported",operation="getTask",stage="permit-report",reason="404"\} 1/,
   )
 })
 
 t.test('it leaves no rows out', async (t) => {
-  const { ask } = await openGateway(t, authorization('report'))
-  const all = await ask('demo', 'GET /task/count')
-  for (const route of ['GET /task/count', 'POST /task/count']) {
-    const { body, status } = await ask('mary', route, route.startsWith('POST') ? { body: {} } : {})
-    t.same([status, body], [200, all.body], route)
+  const all = await gateway.ask('demo', 'GET /task/count')
+  for (const [route, body] of [
+    ['GET /task/count', {}],
+    ['POST /task/count', { body: {} }],
+  ] as const) {
+    const answer = await ask('mary', 'rights-reported', route, body)
+    t.same([answer.status, answer.body], [200, all.body], route)
   }
 })
 
 t.test('a record that was created and may not be read is given all the same', async (t) => {
-  const { ask } = await openGateway(t, authorization('report'))
   const body = { type: 1, permissions: ['READ'], userId: 'a', resourceType: 7, resourceId: '*' }
-  t.match(await ask('nobody', 'POST /authorization/create', { body }), { status: 200, body: { userId: 'a' } })
-})
-
-t.test('a look-up that fails stops no request', async (t) => {
-  const { ask, log } = await openGateway(t, {
-    ...authorization('report'),
-    engine: ({ method }, response) =>
-      response.writeHead(method === 'GET' ? 500 : 204, { 'content-type': 'application/json' }).end(),
-  })
-  t.match(await ask('nobody', 'PUT /task/x', { body: {} }), { status: 204 })
-  t.ok(log.some(({ msg }) => msg === 'would be refused'))
+  const answer = await ask('nobody', 'rights-reported', 'POST /authorization/create', { body })
+  t.match(answer, { status: 200, body: { userId: 'a' } })
 })
 
 t.test('a report of validation lets through what it would refuse', async (t) => {
-  const { ask, log } = await openGateway(t, validation('report'))
-  const hazard = await ask('demo', 'POST /task', { body: { orQueries: [{ assigneeExpression: 'x' }] } })
-  t.match(hazard, { status: 200, forwarded: [{ method: 'POST' }] })
-  const form = await ask('demo', 'POST /task/x/variables/v/data', {
-    body: 'nothing of a form',
-    headers: { 'content-type': 'multipart/form-data; boundary=b' },
-  })
-  t.equal(form.forwarded.length, 1)
-  t.match(
-    log.filter(({ msg }) => msg === 'would be refused'),
-    [{ operation: 'queryTasks' }, { operation: 'setBinaryTaskVariable' }],
-  )
+  const hazard = { body: { orQueries: [{ assigneeExpression: 'x' }] } }
+  t.match(await ask('demo', 'shapes-reported', 'POST /task', hazard), { status: 200 })
+  const form = { body: 'nothing of a form', headers: { 'content-type': 'multipart/form-data; boundary=b' } }
+  const sent = await ask('demo', 'shapes-reported', 'POST /task/x/variables/v/data', form)
+  t.equal(sent.forwarded.length, 1)
+  t.same(reportedAt('shapes-reported'), ['queryTasks', 'setBinaryTaskVariable'])
 })
 
 t.test('a body that cannot be read is refused in every mode: nothing of it could be decided', async (t) => {
-  for (const mode of ['report', 'off']) {
-    const { ask } = await openGateway(t, validation(mode))
-    for (const body of ['{', '{"a":1,"a":2}', 'null'])
-      t.match(await ask('demo', 'POST /task', { body }), { status: 400, forwarded: [] }, `${mode} ${body}`)
+  for (const name of ['shapes-reported', 'shapes-off', 'rights-off']) {
+    for (const body of ['{', '{"a":1,"a":2}', 'null']) {
+      const { status, forwarded } = await ask('demo', name, 'POST /task', { body })
+      t.same([status, forwarded], [400, []], `${name} ${body}`)
+    }
   }
 })
 
 t.test('with validation off the engine says what is wrong with a body', async (t) => {
-  const { ask, log } = await openGateway(t, validation('off'))
   const body = { type: 1, permissions: ['READ'], resourceType: 7, resourceId: '*' }
-  t.match(await ask('demo', 'POST /authorization/create', { body }), { status: 500, forwarded: [{}] })
-  t.notOk(log.some(({ msg }) => msg === 'would be refused'))
+  const { status, forwarded } = await ask('demo', 'shapes-off', 'POST /authorization/create', { body })
+  t.same([status, forwarded.length], [500, 1])
+  t.same(reportedAt('shapes-off'), [])
 })
 
 t.test('a list in the place of a query is no accident of the gateway, whatever is checked', async (t) => {
-  const { ask } = await openGateway(t, { settings: { validation: { mode: 'off' } } })
   for (const body of ['[]', '"text"', '1']) {
-    const { status } = await ask('mary', 'POST /task', { body })
-    t.not(status, 200, body)
+    const { status, headers } = await ask('mary', 'shapes-off', 'POST /task', { body })
+    t.ok(status >= 400)
+    t.not(headers['x-gateway-error'], 'GW_INTERNAL', body)
   }
 })
 
 t.test('with authorization off nothing is looked up or left out', async (t) => {
-  const { ask, engine } = await openGateway(t, authorization('off'))
-  const [task] = await idsOf(engine.base, '/task')
-  t.match(await ask('nobody', `GET /task/${task}`), { status: 200, forwarded: { length: 1 } })
-  t.match(await ask('nobody', 'GET /task'), { status: 200, forwarded: [{ url: '/engine-rest/task' }] })
+  t.match(await ask('nobody', 'rights-off', `GET /task/${task}`), { status: 200, forwarded: { length: 1 } })
+  const all = await ask('nobody', 'rights-off', 'GET /task')
+  t.match(all.forwarded, [{ url: '/engine-rest/task' }])
 })
 
 t.test('in no mode is a stranger let in, or a path read in two ways', async (t) => {
-  for (const options of [authorization('off'), validation('off')]) {
-    const { ask } = await openGateway(t, options)
-    t.match(await ask(null, 'GET /task'), { status: 401, forwarded: [] })
-    t.match(await ask('demo', 'GET /task/a%2Fb'), { status: 400, forwarded: [] })
-    t.match(await ask('demo', 'GET /nosuch'), { status: 404, forwarded: [] })
+  for (const name of parts.engines.keys()) {
+    const stranger = await gateway.ask(null, `GET /engine/${name}/task`)
+    const twofold = await ask('demo', name, 'GET /task/a%2Fb')
+    const unknown = await ask('demo', name, 'GET /nosuch')
+    t.same([stranger.status, twofold.status, unknown.status], [401, 400, 404], name)
+    t.same(
+      [stranger, twofold, unknown].flatMap(({ forwarded }) => forwarded),
+      [],
+      name,
+    )
   }
 })
 
 t.test('a hazard that is opened passes, and no other with it', async (t) => {
-  const { ask } = await openGateway(t, { settings: { validation: { allow: ['expressions'] } } })
-  t.match(await ask('demo', 'POST /task', { body: { assigneeExpression: '${x}' } }), { status: 200 })
-  const java = { value: '', type: 'Object', valueInfo: { objectTypeName: 'java.lang.Runtime' } }
-  t.match(await ask('demo', 'PUT /process-instance/x/variables/a', { body: java }), { status: 400 })
+  const expression = { body: { assigneeExpression: '${x}' } }
+  t.match(await ask('demo', 'opened', 'POST /task', expression), { status: 200 })
+  t.match(await ask('demo', 'default', 'POST /task', expression), { status: 400 })
+  const java = { body: { value: '', type: 'Object', valueInfo: { objectTypeName: 'java.lang.Runtime' } } }
+  t.match(await ask('demo', 'opened', 'PUT /process-instance/x/variables/a', java), { status: 400 })
 })
 
-t.test('one engine may have a mode of its own', async (t) => {
-  const { ask, engine } = await openGateway(t, {
-    records: [],
-    settings: {
-      engines: {
-        default: { nodes: ['http://127.0.0.1:1/engine-rest'] },
-        second: {
-          nodes: ['http://127.0.0.1:1/engine-rest'],
-          authorization: { mode: 'off', records: RECORDS },
-        },
-      },
-    },
+t.test('while rights are reported, a look-up that fails stops no request', async (t) => {
+  const failing = await openGateway(t, {
+    settings: authorization('report'),
+    engine: ({ method }, response) =>
+      response.writeHead(method === 'GET' ? 500 : 204, { 'content-type': 'application/json' }).end(),
   })
-  t.equal((await ask('nobody', 'POST /history/cleanup')).status, 403)
-  t.equal((await ask('nobody', 'POST /engine/second/history/cleanup')).status, 503)
-  t.equal(engine.requests, 0)
+  t.match(await failing.ask('nobody', 'PUT /task/x', { body: {} }), { status: 204 })
+  t.ok(failing.log.some(({ msg }) => msg === 'would be refused'))
 })

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -11,6 +11,7 @@ import { createLogger } from '../../src/log.ts'
 import type { Parts } from '../../src/parts.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { startNode, type Seen as SeenRaw } from '../proxy/fake-engine.ts'
+import { idsOf } from '../sandbox/asks.ts'
 import { DEMO_RECORDS, recordsOf, USERS } from './people.ts'
 
 export const BASE = '/engine-rest'
@@ -23,8 +24,8 @@ export interface GatewayOptions {
   readonly records?: readonly string[]
   /** Members of the configuration in place of the defaults. */
   readonly settings?: Readonly<Record<string, unknown>>
-  /** Members of every engine's configuration. */
-  readonly engineSettings?: Readonly<Record<string, unknown>>
+  /** Further engines by their names, with members of their configuration: the default one of the same node. */
+  readonly engines?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** An engine of the test's own; default: the sandbox. */
   readonly engine?: (request: SeenRaw, response: ServerResponse) => void
   /** Puts something of the test's own in the place of a part. */
@@ -40,7 +41,7 @@ export interface Ask {
 
 export interface Answer {
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  readonly headers: Readonly<Record<string, string | undefined>>
   /** The value of JSON, else text. */
   readonly body: unknown
   readonly bytes: Buffer
@@ -57,7 +58,7 @@ export interface OpenGateway {
   /** Lines of the log, parsed. */
   readonly log: readonly Readonly<Record<string, unknown>>[]
   /** `ask('mary', 'GET /task/x?a=b')`; null: without credentials. The path is below the base. */
-  ask(user: string | null, route: string, ask?: Ask): Promise<Answer>
+  readonly ask: (user: string | null, route: string, ask?: Ask) => Promise<Answer>
 }
 
 /** Default and second engine at one node, as in the demo, behind a gateway that ends with the test. */
@@ -84,7 +85,7 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
 export function configOf(
   t: Test,
   base: string,
-  { records, settings, engineSettings }: GatewayOptions = {},
+  { records, settings, engines = {} }: GatewayOptions = {},
 ): Config {
   const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -97,8 +98,9 @@ export function configOf(
     listen: { port: 0 },
     admin: { port: 0 },
     engines: {
-      default: { nodes: [base], ...engineSettings },
-      second: { nodes: [base], remoteName: 'second', ...engineSettings },
+      default: { nodes: [base] },
+      second: { nodes: [base], remoteName: 'second' },
+      ...Object.fromEntries(Object.entries(engines).map(([name, own]) => [name, { nodes: [base], ...own }])),
     },
     identity: { source: 'file', file: 'users.yaml', remember: '1h' },
     authorization: { records: { source: 'file', file: 'records.yaml' } },
@@ -132,6 +134,13 @@ async function startEngine(t: Test, answer: GatewayOptions['engine']): Promise<E
   }
 }
 
+/** The ids of a list as every sandbox has them, for records that are written before there is one. */
+export async function sandboxIds(t: Test, path: string): Promise<readonly string[]> {
+  const sandbox = await startSandbox()
+  t.teardown(() => sandbox.close())
+  return idsOf(sandbox.base, path)
+}
+
 export function authorizationOf(user: string, password = user): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }
@@ -155,12 +164,16 @@ function createAsk(app: FastifyInstance, engine: Engine): OpenGateway['ask'] {
     const count = engine.requests - before
     return {
       status: response.statusCode,
-      headers: response.headers as IncomingHttpHeaders,
+      headers: textsOf(response.headers),
       body: valueOf(response.payload, response.headers['content-type']),
       bytes: response.rawPayload,
       forwarded: count === 0 ? [] : engine.seen.slice(-count),
     }
   }
+}
+
+function textsOf(headers: OutgoingHttpHeaders): Answer['headers'] {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'] as const

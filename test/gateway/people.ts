@@ -15,6 +15,8 @@ export const USERS = [
     tenants: ['acme'],
   },
   { id: 'nobody', passwordHash: '$2b$04$K5A2am89dA1lHAn/h7d4.eqkAqkyK/VlIM4tYT0n3GWCo3WbDeX..' },
+  { id: 'anna', passwordHash: '$2b$04$f8UuIpkdxagoaVehrjRvnuJTi3nMUpAH0/bHoTdoDV0kFXL.tZQaW' },
+  { id: 'ben', passwordHash: '$2b$04$QuS.UFyeNk9XVt8zFYXTNeWnawJeas5d8r2hKN9.zY7lnYrHlWNnW' },
 ]
 
 /** What the demo lets clerks do: work on reviews. */
@@ -39,7 +41,7 @@ export function recordsOf(lines: readonly string[]): readonly AuthorizationRecor
 function recordOf(line: string): AuthorizationRecord {
   const [kind = '', ...rest] = line.split(' ')
   const [subject = '', on = '', names = ''] = kind === 'everybody' ? ['*', ...rest] : rest
-  const [resource = '', resourceId = ''] = splitOnce(on)
+  const [resource, resourceId] = splitOnce(on)
   const type = TYPES.get(kind)
   const resourceType = Object.entries(RESOURCES).find(([name]) => name === resource)?.[1].id
   if (type === undefined || resourceType === undefined) throw new Error(`no record: ${line}`)

@@ -32,6 +32,14 @@ export async function hear(socket: Socket): Promise<readonly RawAnswer[]> {
   return answersIn(Buffer.concat(chunks).toString('latin1'))
 }
 
+/** What comes next on a connection. */
+export function nextBytes(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    socket.once('data', (chunk: Buffer) => resolve(chunk.toString('latin1')))
+    socket.once('close', () => reject(new Error('the connection ended')))
+  })
+}
+
 /** The head of a request of demo's that closes its connection, with its blank line. */
 export function head(start: string, ...lines: readonly string[]): string {
   const fields = [

@@ -156,8 +156,12 @@ t.test('a body that is cut off goes no further', async (t) => {
   t.equal(engine.requests, before)
 })
 
+/** One after which more may come. */
+function kept(path: string): string {
+  return get(path).replace('Connection: close\r\n', '')
+}
+
 t.test('requests in a row are answered in their order', async (t) => {
-  const kept = (path: string) => get(path).replace('Connection: close\r\n', '')
   const answers = await speak(
     origin,
     kept('/version') + kept('/nosuch') + kept('/task/count') + get('/engine'),
@@ -178,7 +182,7 @@ t.test('what cannot be read after an answer is begun does not come into it', asy
   const socket = openSocket(slow.origin)
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk))
-  socket.write(get('/version').replace('Connection: close\r\n', ''))
+  socket.write(kept('/version'))
   await once(socket, 'data')
   socket.write('GARBAGE\r\n\r\n')
   await once(socket, 'close')

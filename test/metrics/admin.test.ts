@@ -12,6 +12,7 @@ async function openAdmin(t: Test, parts: { readiness?: () => Readiness; text?: (
     host: '127.0.0.1',
     port: 0,
     metrics: { contentType: metrics.contentType, text: parts.text ?? metrics.text },
+    explain: async (question) => ({ status: 200, value: { question } }),
     readiness: parts.readiness ?? (() => ({ ready: true, checks: {} })),
     log: { error: (...words: unknown[]) => void errors.push(words) },
   })

@@ -100,3 +100,14 @@ t.test('two gateways in one process count apart', async (t) => {
   one.cache('memory', 'hit')
   t.equal(linesOf(await other.text(), 'gateway_cache_requests_total').length, 0)
 })
+
+t.test('values of several things are read at each scrape, and one that is gone is not shown', async (t) => {
+  const metrics = createMetrics({ version: '1' })
+  const values: Record<string, number | null> = { records: 1, identity: null }
+  metrics.gauges({ name: 'gateway_source_up', help: 'Up.', labels: ['source'] }, () =>
+    Object.entries(values).map(([source, value]) => ({ labels: { source }, value })),
+  )
+  t.same(linesOf(await metrics.text(), 'gateway_source_up'), ['gateway_source_up{source="records"} 1'])
+  Object.assign(values, { records: null, identity: 0 })
+  t.same(linesOf(await metrics.text(), 'gateway_source_up'), ['gateway_source_up{source="identity"} 0'])
+})

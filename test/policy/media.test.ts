@@ -71,3 +71,10 @@ t.test('a request without a body may say what it likes', async (t) => {
   )
   t.throws(() => checkMedia({ method: 'POST' }, { ...type, 'transfer-encoding': 'chunked' }), refused)
 })
+
+t.test('no header makes the check take long', async (t) => {
+  const started = performance.now()
+  for (const type of [`application/json${'; '.repeat(8000)}x`, `application/json;${' '.repeat(16_000)}x`])
+    t.throws(() => checkMedia({ method: 'POST' }, sent(type)), refused)
+  t.equal(performance.now() - started < 1000, true)
+})

@@ -124,3 +124,23 @@ t.test('a body whose parts cannot be told is refused', async (t) => {
   const mixed = form(['name="d"\r\nContent-Type: multipart/mixed; boundary=C', '--C--'])
   t.throws(() => check(mixed), unreadable, 'a multipart part')
 })
+
+t.test('what would take long to look into is refused', async (t) => {
+  const model = 'name="d"; filename="a.bpmn"'
+  t.throws(
+    () => check(form([model, `<!--${' '.repeat(1_048_576)}-->${MODEL}`])),
+    doctype,
+    'a prolog beyond 1 MiB',
+  )
+  t.throws(() => check(form([model, `${' '.repeat(1_048_576)}${MODEL}`])), doctype)
+  t.throws(
+    () => check(form([model, `<?xml version="1.0"${' '.repeat(1000)}encoding="UTF-8"?>${MODEL}`])),
+    doctype,
+  )
+  t.doesNotThrow(
+    () => check(form([model, `${MODEL}${' '.repeat(1_048_576)}`])),
+    'a long model is looked into',
+  )
+  t.throws(() => check(form([`name="d"\r\nX: ${'x'.repeat(10_240)}`, MODEL])), unreadable, 'long headers')
+  t.throws(() => check('--B\r\n'.repeat(10_001)), unreadable, 'too many parts')
+})

@@ -78,3 +78,27 @@ t.test('topics of tasks that are locked and not locked are none', async (t) => {
   t.equal(thrown instanceof EngineVerdict, true)
   t.match(thrown, { statusCode: 200, body: [] })
 })
+
+t.test('a query of hundreds of blocks within blocks is refused, not a crash', async (t) => {
+  let body: unknown = {}
+  for (let depth = 0; depth < 495; depth += 1) body = { orQueries: [body] }
+  const operation = operationOf({ operation: 'queryTasks' })
+  t.throws(() => checkShape(operation, { params: {}, query: new Map(), body }), { code: 'GW_INVALID_BODY' })
+})
+
+t.test('no text makes a check take long', async (t) => {
+  const started = performance.now()
+  for (const text of [
+    ' '.repeat(200_000),
+    '1'.repeat(200_000),
+    '1e'.repeat(100_000),
+    `2020${' '.repeat(200_000)}`,
+  ])
+    for (const type of ['Boolean', 'Bytes', 'Date', 'Double', 'Long']) {
+      const body = { name: 'a', variables: { v: { type, value: `${text}x` } } }
+      t.throws(() =>
+        checkShape(operationOf({ operation: 'throwSignal' }), { params: {}, query: new Map(), body }),
+      )
+    }
+  t.equal(performance.now() - started < 5000, true)
+})

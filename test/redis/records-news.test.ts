@@ -4,7 +4,7 @@ import { until } from '../cache/harness.ts'
 import { startRedis } from '../redis.ts'
 import { redisSkip } from '../requirements.ts'
 import { engineSources, type RunningGateway, startGateway } from '../running-gateway.ts'
-import { allOn, startStandIn } from './stand-in.ts'
+import { allOn, startStandIn } from '../stand-in.ts'
 
 const MARYS = '/authorization/mary-4'
 

@@ -28,18 +28,18 @@ export function list(item: z.ZodType): z.ZodType {
   return z.array(item).nullish()
 }
 
-/** Any names. zod's own record takes 0.2 s for the 50,000 entries that a body may hold, this 10 ms. */
+/** Any names. zod's own record takes 0.2 s for the 50,000 entries that a body may hold, an array of them 10 ms. */
 export function map(item: z.ZodType): z.ZodType {
+  const entries = z.array(item)
   return z
     .custom<unknown>((value) => !isGiven(value) || isMembers(value), 'is not an object')
     .superRefine((value, context) => {
       if (item === anything || !isMembers(value)) return
-      for (const [name, entry] of Object.entries(value)) {
-        const issue = item.safeParse(entry).error?.issues[0]
-        if (issue === undefined) continue
-        context.addIssue({ code: 'custom', path: [name, ...issue.path], message: issue.message })
-        return
-      }
+      const issue = entries.safeParse(Object.values(value)).error?.issues[0]
+      if (issue === undefined) return
+      const [index, ...path] = issue.path
+      const name = Object.keys(value)[Number(index)] ?? ''
+      context.addIssue({ code: 'custom', path: [name, ...path], message: issue.message })
     })
     .optional()
 }

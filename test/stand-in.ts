@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { startNode } from '../proxy/fake-engine.ts'
+import { type Seen, startNode } from './proxy/fake-engine.ts'
 
 interface Record {
   readonly id: string
@@ -19,6 +19,10 @@ export interface StandIn {
   readonly members: Map<string, Set<string>>
   /** Method and path of all it was asked. */
   readonly asked: readonly string[]
+  /** As who it was asked that. */
+  readonly askedAs: (line: string) => string | undefined
+  /** Does the writes that it is asked, and breaks the connection off instead of answering. */
+  breaksOff: boolean
 }
 
 const VERSION = { version: '7.22.0' }
@@ -42,25 +46,33 @@ export async function startStandIn(t: Test): Promise<StandIn> {
     [/^GET \/version$/, () => VERSION],
   ]
   const { url, seen } = await startNode(t, (request, response) => {
-    const line = `${request.method} ${request.url.replace('/engine-rest', '')}`
+    const line = lineOf(request)
     for (const [pattern, answer] of routes) {
       const parts = pattern.exec(line)
       if (parts === null) continue
       const body = answer(parts, request.body.toString())
-      if (body === undefined) response.writeHead(request.method === 'GET' ? 404 : 204).end()
+      if (engine.breaksOff && request.method === 'DELETE') response.destroy()
+      else if (body === undefined) response.writeHead(request.method === 'GET' ? 404 : 204).end()
       else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       return
     }
     response.writeHead(404).end()
   })
-  return {
+  const engine: StandIn = {
     base: `${url}/engine-rest`,
     records,
     members,
     get asked() {
-      return seen.map(({ method, url: path }) => `${method} ${path.replace('/engine-rest', '')}`)
+      return seen.map(lineOf)
     },
+    askedAs: (line) => seen.findLast((one) => lineOf(one) === line)?.headers.authorization,
+    breaksOff: false,
   }
+  return engine
+}
+
+function lineOf({ method, url }: Pick<Seen, 'method' | 'url'>): string {
+  return `${method} ${url.replace('/engine-rest', '')}`
 }
 
 function verdictOf({ username, password }: { readonly username: string; readonly password: string }) {

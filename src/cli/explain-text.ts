@@ -1,0 +1,134 @@
+import type { Explained } from '../explain.ts'
+import type { Lack } from '../errors.ts'
+import { bodyText } from '../policy/asked.ts'
+import type { Deciding } from '../policy/explain.ts'
+import type { CheckExplanation, DecidedAtom } from '../policy/explain-request.ts'
+import type { RowsAtom, RowsExplanation } from '../policy/explain-rows.ts'
+import { lineOfRecord } from './record-line.ts'
+
+/** An explanation for people. */
+export function textOfExplained(explained: Explained): string {
+  const { request, operation, engine, principal, policy } = explained
+  const lines = [
+    `${request} (${operation}) at engine ${engine}`,
+    `${principal.userId}: groups ${listOf(principal.groups)}; tenants ${listOf(principal.tenants)}`,
+    ...modeLines(explained),
+    '',
+    ...(policy === null ? [] : policy.checks.flatMap(checkLines)),
+    ...(policy?.checks.length === 0 && policy.rows === null
+      ? ['no check: being authenticated is enough', '']
+      : []),
+    ...(policy === null || policy.rows === null ? [] : rowsLines(policy.rows)),
+    ...answerLines(explained),
+    ...grantLines(explained),
+  ]
+  // An id may hold what a terminal obeys.
+  return `${lines.map((line) => line.replace(/\p{Cc}/gu, ' ')).join('\n')}\n`
+}
+
+function listOf(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.join(', ')
+}
+
+function modeLines({ modes }: Explained): string[] {
+  return Object.entries(modes)
+    .filter(([, mode]) => mode !== 'enforce')
+    .map(([name, mode]) => `${name} is on ${mode}: what it refuses here is let through`)
+}
+
+function checkLines({ check, row, verdict, decisions, more }: CheckExplanation): string[] {
+  const [only] = decisions
+  const isOne = decisions.length === 1 && more === 0
+  return [
+    `check ${check}: ${askedFor(row)}: ${verdict}`,
+    ...(isOne && only !== undefined
+      ? only.atoms.map((atom) => `  ${atomLine(atom)}`)
+      : decisions.flatMap((one) => [
+          `  ${one.verdict}`,
+          ...one.atoms.map((atom) => `    ${atomLine(atom)}`),
+        ])),
+    ...(more === 0 ? [] : [`  and ${more} more`]),
+    '',
+  ]
+}
+
+function askedFor({ anyOf, allOf, admin, when, each, after }: CheckExplanation['row']): string {
+  const atoms = (allOf ?? anyOf ?? []).map((atom) => atom.split(' ', 1)[0] ?? '')
+  const permissions =
+    atoms.length < 2 ? atoms.join('') : `${allOf === undefined ? 'any' : 'all'} of ${atoms.join(', ')}`
+  return [
+    [...(admin === true ? ['an admin'] : []), ...(permissions === '' ? [] : [permissions])].join(', or '),
+    ...(each === undefined ? [] : [`for each of ${each}`]),
+    ...(when === undefined ? [] : [`when ${when}`]),
+    ...(after === true ? ['after the engine has done it'] : []),
+  ].join(', ')
+}
+
+function atomLine({ permission, resource, resourceId, record }: DecidedAtom): string {
+  return `${permission} on ${resource} ${resourceId}: ${decidedBy(record)}`
+}
+
+const TYPES = ['GLOBAL', 'GRANT', 'REVOKE'] as const
+
+function decidedBy(record: Deciding | null): string {
+  if (record === null) return 'no record'
+  const { permitted, implied, type, level, subject, resourceId, step } = record
+  const word = permitted ? 'granted' : 'revoked'
+  if (implied) return `${word} by a link to ${level} ${subject} (step ${step})`
+  const whose = level === 'global' ? 'everybody' : `${level} ${subject}`
+  return `${word} by ${TYPES[type]} to ${whose} on ${resourceId} (step ${step})`
+}
+
+function rowsLines({ sees, conditions, exempt, tenants, linkedTasks }: RowsExplanation): string[] {
+  return [
+    `rows: ${sees}`,
+    ...conditions.flatMap(({ anyOf }) => [
+      '  every row needs one of',
+      ...anyOf.map((atom) => `    ${rowsAtomLine(atom)}`),
+    ]),
+    ...(exempt === null ? [] : [`  open to all: rows with ${exempt}`]),
+    ...(linkedTasks === null ? [] : [`  ${linkedTasks} tasks by links to the user or the groups`]),
+    ...(tenants === null ? [] : [`  only rows of no tenant, or of ${listOf(tenants)}`]),
+    '',
+  ]
+}
+
+function rowsAtomLine({ permission, resource, record, ids, idCount }: RowsAtom): string {
+  const some = idCount > ids.length ? `${ids.join(', ')} and ${idCount - ids.length} more` : ids.join(', ')
+  return `${permission} on ${resource}: all: ${decidedBy(record)}; single ones: ${some === '' ? 'none' : some}`
+}
+
+function answerLines({ decision, stage, answer }: Explained): string[] {
+  if (decision === 'permitted' || answer === null) return ['Permitted: the request goes on to the engine']
+  const error = answer.error === null ? '' : ` (${answer.error})`
+  return [`Refused at stage ${stage}: ${answer.status}${error}`, `  ${wordsOf(answer.body)}`]
+}
+
+function wordsOf(body: unknown): string {
+  const [type, message] = [bodyText(body, 'type'), bodyText(body, 'message')]
+  return type === null || message === null ? JSON.stringify(body) : `${type}: ${message}`
+}
+
+function grantLines({ policy }: Explained): string[] {
+  if (policy === null || policy.missing.length === 0) return []
+  const head =
+    policy.sufficient === true
+      ? 'It would be permitted with (tried):'
+      : 'Missing, but not enough by itself (tried):'
+  return [
+    '',
+    'Missing:',
+    ...missingLines(policy.missing),
+    head,
+    ...policy.grants.map((grant) => `  ${lineOfRecord(grant)}`),
+  ]
+}
+
+function missingLines(missing: readonly Lack[]): string[] {
+  const needs = new Map<number, string[]>()
+  for (const { need, permission, resource, resourceId } of missing) {
+    const line = `${permission} on ${resource} ${resourceId}`
+    needs.set(need, [...(needs.get(need) ?? []), line])
+  }
+  return [...new Set([...needs.values()].map((alternatives) => `  ${alternatives.join(' or ')}`))]
+}

@@ -1,0 +1,78 @@
+import type { Exempt, LookupName, When } from '../operations/notation.ts'
+import { bodyText, bodyValue } from './asked.ts'
+import { factsOf, type Ground } from './check.ts'
+import type { Facts } from './lookup.ts'
+
+type Situation = Pick<Ground, 'asked' | 'known' | 'each'>
+type Named = Exclude<When, `${'body' | 'query'}:${string}`>
+
+/** Whether a condition holds for this request; null: only the engine can know. */
+export function applies(when: When | null, situation: Situation): boolean | null {
+  if (when === null) return true
+  return isNamed(when) ? NAMED[when](situation) : memberApplies(when, situation)
+}
+
+const NAMED: Readonly<Record<Named, (situation: Situation) => boolean | null>> = {
+  'no definition given': (situation) =>
+    !isGiven(situation, 'query:processDefinitionKeyIn') && !isGiven(situation, 'query:processDefinitionIdIn'),
+  'nothing is left active': () => null,
+  'the incident was not created by a caller': (situation) =>
+    ENGINES_OWN.has(entityOf('incident', situation)['incidentType'] ?? ''),
+  'the job has an instance': (situation) => has('job', 'processInstanceId', situation),
+  'the job has only a definition': (situation) =>
+    !has('job', 'processInstanceId', situation) && has('job', 'processDefinitionKey', situation),
+  'the task belongs to a case': (situation) => has('task', 'caseExecutionId', situation),
+  'the task belongs to a process': (situation) => has('task', 'processInstanceId', situation),
+  'the worker does not hold the task': (situation) =>
+    isGiven(situation, 'body:workerId') &&
+    entityOf('externalTask', situation)['workerId'] !== bodyText(situation.asked.body, 'workerId'),
+}
+
+/** Incidents that end when their cause does. */
+const ENGINES_OWN: ReadonlySet<string> = new Set(['failedJob', 'failedExternalTask'])
+
+/** Whether everybody finds the entity, whatever the records say. */
+export function isExempt(exempt: Exempt | null, facts: Facts | null): boolean {
+  if (exempt === null || facts === null) return false
+  if (exempt === 'case') return (facts['caseExecutionId'] ?? null) !== null
+  return (facts[exempt === 'no execution' ? 'executionId' : 'processDefinitionKey'] ?? null) === null
+}
+
+function isNamed(when: When): when is Named {
+  return Object.hasOwn(NAMED, when)
+}
+
+/** The path's entity. */
+function entityOf(lookup: LookupName, situation: Situation): Facts {
+  return factsOf({ lookup, by: { from: 'path', name: 'id' } }, situation) ?? {}
+}
+
+function has(lookup: LookupName, member: string, situation: Situation): boolean {
+  return (entityOf(lookup, situation)[member] ?? null) !== null
+}
+
+function memberApplies(when: string, situation: Situation): boolean {
+  const [member = '', ...words] = when.split(' ')
+  const value = valueOf(situation, member)
+  switch (words.join(' ')) {
+    case 'given':
+      return isGiven(situation, member)
+    case 'absent':
+      return !isGiven(situation, member)
+    case 'is true':
+      return value === true || value === 'true'
+    default:
+      return isGiven(situation, member) && value !== situation.asked.principal.userId
+  }
+}
+
+function isGiven(situation: Situation, member: string): boolean {
+  const value = valueOf(situation, member)
+  return value !== undefined && value !== null
+}
+
+function valueOf({ asked }: Situation, member: string): unknown {
+  const at = member.indexOf(':')
+  const name = member.slice(at + 1)
+  return member.startsWith('query:') ? asked.query.get(name) : bodyValue(asked.body, name)
+}

@@ -1,0 +1,101 @@
+import type { EngineVerdict, GatewayError } from '../errors.ts'
+import type { Absent, First, Foreign, When } from '../operations/notation.ts'
+import type { Operation } from '../operations/table.ts'
+import { absentAnswer } from './absent.ts'
+import { applies } from './applies.ts'
+import { type Reference, referenceOf } from './atoms.ts'
+import { argumentOf, type CompiledCheck, type Ground, knownKey } from './check.ts'
+import type { Principal } from './credentials.ts'
+import type { Facts, LookUp } from './lookup.ts'
+import { LOOKUPS } from './lookup.ts'
+
+/** What the engine loads before it asks for any permission, and says when it must not or cannot. */
+export interface Entities {
+  readonly list: readonly Loaded[]
+  readonly first: readonly First[]
+  /** Whether any of them may belong to a tenant. */
+  readonly isTenanted: boolean
+}
+
+interface Loaded {
+  readonly reference: Reference
+  readonly when: When | null
+  readonly absent: Absent | null
+  readonly foreign: Foreign | null
+}
+
+/** @throws Error on an entity that the notation does not know */
+export function entitiesOf(operation: Operation, checks: readonly CompiledCheck[]): Entities {
+  const { entity, first = [] } = operation
+  const [absent, foreign] = [operation.absent ?? null, operation.foreign ?? null]
+  const list: Loaded[] = []
+  if (entity !== undefined) list.push({ reference: referenceOf(entity), when: null, absent, foreign })
+  for (const check of checks) {
+    for (const { fact } of check.permissions) {
+      if (fact.from !== 'lookup' || fact.by.from === 'each') continue
+      if (list.some(({ reference }) => isSame(reference, fact))) continue
+      list.push({ reference: fact, when: check.when, absent: check.absent, foreign: check.foreign })
+    }
+  }
+  const isTenanted = list.some(({ reference, foreign: said }) => said !== 'ignored' && hasTenant(reference))
+  return { list, first, isTenanted }
+}
+
+function isSame(one: Reference, other: Reference): boolean {
+  return one.lookup === other.lookup && one.by.from === other.by.from && one.by.name === other.by.name
+}
+
+function hasTenant({ lookup }: Reference): boolean {
+  return LOOKUPS[lookup].members.includes('tenantId')
+}
+
+export interface SettleOptions {
+  readonly lookUp: LookUp
+  /** Whose entities are there for the caller, beside those of no tenant; null: every tenant's. */
+  readonly tenants: readonly string[] | null
+}
+
+/** Looks in the engine's order at what is asked about. Null: all of it is there, and nothing speaks against it. @throws GatewayError when a look-up fails */
+export async function settle(
+  { list, first }: Entities,
+  ground: Ground,
+  { lookUp, tenants }: SettleOptions,
+): Promise<EngineVerdict | GatewayError | null> {
+  for (const { reference, when, absent, foreign } of list) {
+    if (applies(when, ground) === false) continue
+    const facts = await learn(reference, ground, lookUp)
+    if (facts === undefined) continue
+    if (facts === null && absent !== null) return absentAnswer(absent, ground)
+    if (facts === null) continue
+    if (foreign !== 'ignored' && isForeign(facts, tenants)) return absentAnswer(foreign ?? absent, ground)
+  }
+  const said = first.find(({ when }) => applies(when, ground) === true)
+  return said === undefined ? null : absentAnswer(said.answer, ground)
+}
+
+/** Reads an entity, once for a request. `undefined`: the request names none. */
+export async function learn(
+  reference: Reference,
+  ground: Pick<Ground, 'asked' | 'each' | 'known'>,
+  lookUp: LookUp,
+): Promise<Facts | null | undefined> {
+  const id = argumentOf(reference, ground)
+  if (id === null) return undefined
+  const key = knownKey(reference, id)
+  const known = ground.known.get(key)
+  if (known !== undefined) return known
+  const facts = await lookUp(reference.lookup, id)
+  ground.known.set(key, facts)
+  return facts
+}
+
+/** Whether an entity belongs to a tenant that is none of these. */
+export function isForeign(facts: Facts, tenants: readonly string[] | null): boolean {
+  const tenantId = facts['tenantId'] ?? null
+  return tenantId !== null && tenants !== null && !tenants.includes(tenantId)
+}
+
+/** The caller's tenants; null where tenants restrict nothing. */
+export function tenantsOf({ tenants }: Principal, isFree: boolean): readonly string[] | null {
+  return isFree ? null : tenants
+}

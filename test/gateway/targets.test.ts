@@ -1,0 +1,108 @@
+import t, { type Test } from 'tap'
+import { readByEngine } from './engine-reading.ts'
+import { BASE, openGateway, type Seen } from './open-gateway.ts'
+import { head, type RawAnswer, speak } from './raw.ts'
+import { type Decided, watchPermits } from './watched.ts'
+
+const decided: Decided[] = []
+const gateway = await openGateway(t, {
+  listen: true,
+  engine: (_request, response) => response.setHeader('content-type', 'application/json').end('{}'),
+  settings: { validation: { mode: 'off' }, cache: { memory: { maxBytes: '0B' } } },
+  wrap: watchPermits(decided),
+})
+
+const SEEDS = 700
+
+const VALID = [
+  '/task',
+  '/task/count',
+  '/task/t-1.a/variables/v',
+  '/user/demo/profile',
+  '/version',
+  '/decision-definition/key/discount/diagram',
+  '/process-definition/key/k/tenant-id/t-1/xml',
+  '/engine/default/task/x',
+  '/engine/second/user/demo/profile',
+]
+// What two readers of a path have taken differently before.
+const NASTY = [
+  '.. . %2e%2e %2E ..; ; ;x=1 %3B %2F %2f %5C \\ // /./ /../ / % %2 %zz %252F %2525 %00 %0a %7f %c0%ae %ff',
+  '# #/x %3F %23 é engine engine/second /engine/second TASK " < | ^ {id} %%32%66 %74 %70rofile',
+]
+  .flatMap((words) => words.split(' '))
+  .concat(' ')
+// A character of a segment like any other, or what looks like something else.
+const HARMLESS =
+  "%C3%A9 %E2%82%AC + * @ : = & ' ~ %20 %25zz %25 , ( count engine ?a=b ?a=b;c=/../d :id %41".split(' ')
+
+/** Numbers that are the same at every run: a failure names its seed. */
+function randomOf(seed: number): (below: number) => number {
+  let state = Math.imul(seed, 0x9e3779b1)
+  return (below) => {
+    state = Math.trunc(state + 0x6d2b79f5)
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+  }
+}
+
+/** A path that is right, with one or two pieces of another kind in it. */
+function targetOf(seed: number): string {
+  const random = randomOf(seed)
+  const pieces = random(2) === 0 ? HARMLESS : NASTY
+  let target = BASE + (VALID[random(VALID.length)] ?? '')
+  for (let count = random(2); count >= 0; count -= 1) {
+    const at = BASE.length + random(target.length - BASE.length + 1)
+    const piece = pieces[random(pieces.length)] ?? ''
+    // In the middle of a segment, or at the beginning of one.
+    const cut = random(2) === 0 ? at : target.indexOf('/', at) + 1 || at
+    target = target.slice(0, cut) + piece + target.slice(cut + random(2))
+  }
+  return target
+}
+
+interface Outcome {
+  readonly target: string
+  readonly answer: RawAnswer | undefined
+  readonly seen: readonly Seen[]
+  readonly decision: Decided | undefined
+}
+
+async function outcomeOf(seed: number): Promise<Outcome> {
+  const target = targetOf(seed)
+  const before = gateway.engine.requests
+  decided.length = 0
+  const [answer] = await speak(gateway.origin, Buffer.from(head(`GET ${target}`), 'utf8'))
+  return { target, answer, seen: gateway.engine.seen.slice(before), decision: decided[0] }
+}
+
+t.test('a target is refused, or means the same to the gateway, its decision and the engine', async (t) => {
+  let forwarded = 0
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const outcome = await outcomeOf(seed)
+    if (outcome.seen.length > 0) {
+      forwarded += 1
+      checkForwarded(t, outcome)
+    } else checkRefused(t, outcome)
+  }
+  t.ok(forwarded > SEEDS / 10, `${forwarded} of ${SEEDS} were forwarded`)
+})
+
+function checkRefused(t: Test, { target, answer }: Outcome): void {
+  // The gateway answers the list of engines by itself.
+  const isOwn = readByEngine(target)[0]?.template === '/engine'
+  const { status = 0 } = answer ?? {}
+  t.ok((status >= 400 && status < 500) || (isOwn && status === 200), `${target}: ${status}`)
+}
+
+function checkForwarded(t: Test, { target, seen, decision }: Outcome): void {
+  const [{ url } = { url: '' }] = seen
+  const [sent] = readByEngine(url)
+  const { engineName = 'default', ...params } = decision?.params ?? {}
+  t.equal(seen.length, 1, target)
+  t.same(readByEngine(target), [sent], target)
+  t.same({ engine: engineName, template: decision?.template, params }, sent, target)
+  // Written anew, so that nobody else could read it in another way.
+  t.match(url.split('?')[0], /^(\/([\w.~!'()*-]|%[0-9A-F]{2})+)+$/, target)
+}

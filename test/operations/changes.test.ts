@@ -1,0 +1,24 @@
+import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+
+const KINDS = /^\/(authorization|user|group|tenant)(\/|$)/
+/** Writes to these that decide nothing: names and addresses. */
+const HARMLESS: ReadonlySet<string> = new Set(['updateProfile', 'updateGroup', 'updateTenant'])
+
+const isWrite = ({ method, template }: (typeof OPERATIONS)[number]): boolean =>
+  method === 'PUT' || method === 'DELETE' || /\/(create|unlock)$/.test(template)
+
+t.test('every write to users, groups, tenants and records says what it changes', (t) => {
+  const writes = OPERATIONS.filter((row) => KINDS.test(row.template) && isWrite(row))
+  t.equal(writes.length, 20)
+  for (const { id, changes } of writes) t.equal(changes === undefined, HARMLESS.has(id), id)
+  t.end()
+})
+
+t.test('nothing else changes who anybody is or what the records say', (t) => {
+  for (const row of OPERATIONS.filter(({ changes }) => changes !== undefined)) {
+    t.ok(KINDS.test(row.template) && isWrite(row), row.id)
+    t.equal(row.retry, 'unsent', row.id)
+  }
+  t.end()
+})
