@@ -7,11 +7,10 @@ import { load, type Ask, type Measured } from './load.ts'
 import { writeNginxConf } from './nginx.ts'
 import { CORES, freePorts, has, pinned, startServer, type Server } from './processes.ts'
 import { ratioLine, valueLine } from './report.ts'
+import { AUTHORIZATION, START_BODY, USER } from './scenario.ts'
 
 // Rounds of a few seconds, in turn: what disturbs the machine disturbs all of them. Ratios are taken within a round.
 
-const USER = 'bench'
-const AUTHORIZATION = `Basic ${Buffer.from(`${USER}:${USER}`).toString('base64')}`
 const NODE = process.execPath
 
 interface Contender {
@@ -33,17 +32,6 @@ interface Plan {
   readonly rounds: number
   readonly seconds: number
 }
-
-const START_BODY = JSON.stringify({
-  businessKey: 'order-4711',
-  withVariablesInReturn: false,
-  variables: {
-    amount: { value: 555.5, type: 'Double' },
-    creditor: { value: 'Great Pizza for Everyone Inc.', type: 'String' },
-    invoiceCategory: { value: 'Travel Expenses', type: 'String' },
-    invoiceNumber: { value: 'GPFE-23232323', type: 'String' },
-  },
-})
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -67,7 +55,7 @@ async function main(): Promise<void> {
     for (const scenario of scenarios)
       if (values.only === undefined || scenario.title.includes(values.only)) await measure(scenario, plan)
   } finally {
-    for (const server of running.reverse()) await server.stop()
+    for (const server of running.toReversed()) await server.stop()
     rmSync(directory, { recursive: true, force: true })
   }
 }

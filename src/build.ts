@@ -22,7 +22,8 @@ import { createLookUp } from './policy/lookup.ts'
 import { createPasswords, type Passwords } from './policy/password.ts'
 import { createPermit, type PermitOptions } from './policy/permit.ts'
 import { createRowFacts } from './policy/row-facts.ts'
-import { createSignalFinder } from './policy/signals.ts'
+import { createFindOut } from './policy/find-out.ts'
+import { createFindEach } from './policy/members.ts'
 import type { Credentials } from './proxy/headers.ts'
 import { createUpstream, type Upstream } from './proxy/upstream.ts'
 import { createRunningSources, type RunningSources } from './running-sources.ts'
@@ -161,7 +162,8 @@ function permitOptionsOf(
     adminUsers,
     historicInstancePermissions: false,
     lookUp,
-    findEach: createSignalFinder({ read, lookUp }),
+    findEach: createFindEach({ read, lookUp }),
+    findOut: createFindOut({ read, ask: askerOf(own) }),
     readRowFacts: createRowFacts({ read, lookUp }),
     implied: implied.tasks ? createImplied(read) : null,
     impliesIdentity: implied.identity,

@@ -58,7 +58,8 @@ const records = z.discriminatedUnion('source', [
     }),
 ])
 const authorization = z.strictObject({
-  mode: mode.default('enforce'),
+  /** `engine`: the engine is secured and told the caller; only what is held here is decided here. */
+  mode: z.enum(['enforce', 'report', 'off', 'engine']).default('enforce'),
   records,
   /** As the engine's `authorizationCheckRevokes`. */
   revokes: z.enum(['auto', 'always', 'never']).default('auto'),
@@ -185,8 +186,18 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   const value = substitute(document.toJS(), { env, base: dirname(resolve(file)), problems, path: '' })
   const result = schema.safeParse(value)
   if (!result.success) problems.push(...result.error.issues.flatMap((issue) => problemsOf(issue, schema)))
+  else problems.push(...credentialProblems(result.data))
   if (!result.success || problems.length > 0) throw new ConfigError(file, problems)
   return withAbsolutePaths(result.data, dirname(resolve(file)))
+}
+
+/** An engine that decides by itself has to know about whom. */
+function credentialProblems(config: Config): string[] {
+  return Object.entries(config.engines).flatMap(([name, engineConfig]) => {
+    const { mode: decides } = settingsOf(config, engineConfig).authorization
+    if (decides !== 'engine' || engineConfig.credentials === 'forward') return []
+    return [`engines.${name}.credentials: must be forward where authorization.mode is engine`]
+  })
 }
 
 /** The JSON schema of the file, for editors. */

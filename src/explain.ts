@@ -1,11 +1,12 @@
 import { EngineVerdict, GatewayError } from './errors.ts'
 import { findOperation, type FoundOperation } from './find-operation.ts'
 import { DEFAULT_ENGINE } from './matched.ts'
-import type { EngineParts, Mode, Parts } from './parts.ts'
+import type { EngineParts, Parts } from './parts.ts'
 import { type Asked, isRecord } from './policy/asked.ts'
 import { queryOf } from './policy/canonical.ts'
 import type { Principal } from './policy/credentials.ts'
 import type { Explanation } from './policy/explain-request.ts'
+import type { Permit } from './policy/permit.ts'
 import { checkHazards } from './policy/hazards.ts'
 import { readJson } from './policy/json.ts'
 import { checkRules, checkShape } from './policy/validate.ts'
@@ -26,7 +27,7 @@ export interface Explained {
   readonly engine: string
   readonly principal: Principal
   /** Where a mode is not `enforce`, what is refused here is let through all the same. */
-  readonly modes: { readonly validation: Mode; readonly authorization: Mode }
+  readonly modes: Pick<EngineParts, 'validation' | 'authorization'>
   readonly decision: 'permitted' | 'refused'
   /** The stage that refuses. */
   readonly stage: 'body' | 'permit' | 'rules' | null
@@ -127,27 +128,44 @@ async function runStages(
     checkShape(operation, asked)
   })
   const { refusal, ...policy } = await explainRequest(permit, asked)
-  const late = refusalOf(() => checkRules(operation, asked))
+  const rules = shape ?? (await brokenRule(permit, asked, refusal === null))
   const said =
     shape !== null
       ? refused('body', shape)
-      : refusal !== null
-        ? refused('permit', refusal)
-        : late !== null
-          ? refused('rules', late)
+      : rules !== null
+        ? refused('rules', rules)
+        : refusal !== null
+          ? refused('permit', refusal)
           : PERMITTED
   return { ...said, policy }
 }
 
+/** What a rule behind permissions refuses: of those that stand between two checks, the ones that are reached. */
+async function brokenRule(
+  { operation, before }: Permit,
+  asked: Asked,
+  isPermitted: boolean,
+): Promise<Refusal | null> {
+  if (isPermitted) return refusalOf(() => checkRules(operation, asked))
+  let broken: Refusal | null = null
+  await before(asked, ({ check, verdict }) => {
+    if (verdict.permitted) broken ??= refusalOf(() => checkRules(operation, asked, check.index + 1))
+    return verdict
+  })
+  return broken
+}
+
+type Refusal = GatewayError | EngineVerdict
+
 const PERMITTED = { decision: 'permitted', stage: null, answer: null } as const
 
-function refused(stage: 'body' | 'permit' | 'rules', refusal: GatewayError | EngineVerdict) {
+function refused(stage: 'body' | 'permit' | 'rules', refusal: Refusal) {
   const { statusCode: status, body = null } = refusal
   const error = refusal instanceof GatewayError ? refusal.code : null
   return { decision: 'refused', stage, answer: { status, body, error } } as const
 }
 
-function refusalOf(check: () => void): GatewayError | EngineVerdict | null {
+function refusalOf(check: () => void): Refusal | null {
   try {
     check()
     return null

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { EngineVerdict, GatewayError, Grounds } from './errors.ts'
-import { guard, type Report, reportRows } from './guard.ts'
+import { type EngineVerdict, GatewayError, type Grounds } from './errors.ts'
+import { guard, type Report, reportRows, rulesBetween } from './guard.ts'
 import { createListener } from './listener.ts'
 import {
   askedOf,
@@ -49,6 +49,8 @@ declare module 'fastify' {
     grounds: Grounds | null
     /** What would have been refused where the mode is `report`. */
     reports: readonly Report[] | null
+    /** True: only the engine may answer, for whoever asks may not have been permitted. */
+    unheld: true | null
     /** `Cache-Status`; null where nothing is held. */
     cacheStatus: string | null
     /** The node that answered; null for answers of the gateway's own. */
@@ -105,6 +107,7 @@ const FIELDS = [
   'refusal',
   'grounds',
   'reports',
+  'unheld',
   'cacheStatus',
   'node',
   'writtenBytes',
@@ -161,7 +164,7 @@ function readBody(parts: Parts): Stepped {
     request.bytes = bytes
     const asked = askedOf(request, {
       query: queryOf(request.url),
-      body: isJson ? readJson(bytes) : undefined,
+      body: isJson ? readBodyOf(operation, bytes) : undefined,
     })
     request.asked = asked
     void guard(parts, engine.validation, request, () => {
@@ -174,16 +177,26 @@ function readBody(parts: Parts): Stepped {
   }
 }
 
+/** A query that is no object has no members to restrict: whatever is checked, its rows could not be decided. */
+function readBodyOf({ rows }: Operation, bytes: Buffer): unknown {
+  const body = readJson(bytes)
+  if (rows !== undefined && (typeof body !== 'object' || Array.isArray(body)))
+    throw new GatewayError('GW_INVALID_BODY', { message: 'The request body does not fit the operation: $' })
+  return body
+}
+
 // 7. May they? After the shape is known, before any cache: a hit must not widen access.
 function permit(parts: Parts): Stepped {
   return function permitHook(request, _reply, done) {
     request.stage = 'permit'
-    const { engine, asked, permit: permitted } = matchOf(request)
-    if (engine.authorization === 'off') return done()
+    const { engine, operation, asked, permit: permitted } = matchOf(request)
+    const isDecidedThere = engine.authorization === 'engine' && operation.cache === undefined
+    if (engine.authorization === 'off' || isDecidedThere) return done()
     const restrict = (verdict: RowsVerdict | undefined): void => {
       const rows = restrictionOf(verdict)
       // A report changes nothing: whoever would see fewer rows sees them all.
       if (engine.authorization === 'enforce') request.rows = rows
+      else if (rows !== null && engine.authorization === 'engine') request.unheld = true
       else if (rows !== null) reportRows(request, rows)
     }
     const conclude = (verdict: Verdict): void | Promise<void> => {
@@ -198,7 +211,7 @@ function permit(parts: Parts): Stepped {
       const verdict =
         engine.authorization === 'report'
           ? withAllLacks((watch) => permitted.before(asked, watch))
-          : permitted.before(asked)
+          : permitted.before(asked, rulesBetween(parts, request))
       return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
     })
     if (settled instanceof Promise) settled.then(() => done(), done)

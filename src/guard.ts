@@ -2,8 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import type { EngineVerdict, GatewayError, Grounds } from './errors.ts'
 import type { Stage } from './gateway.ts'
 import { matchOf } from './matched.ts'
-import type { Mode, Parts } from './parts.ts'
+import type { AuthorizationMode, Parts } from './parts.ts'
 import type { Restriction } from './policy/permit.ts'
+import { checkRules } from './policy/validate.ts'
+import type { Watch } from './policy/verdict.ts'
 import { answerableOf } from './replies.ts'
 
 /** What would have been refused. */
@@ -14,10 +16,13 @@ export interface Report {
   readonly grounds: Grounds | null
 }
 
-/** Runs a check as its mode says: `report` counts and logs a refusal and lets the request go on. */
+/**
+ * Runs a check as its mode says: `report` counts and logs a refusal and lets the request go on; with `engine` it goes on to
+ * the engine, which decides, and nothing that is held is given out.
+ */
 export function guard(
   parts: Parts,
-  mode: Mode,
+  mode: AuthorizationMode,
   request: FastifyRequest,
   check: () => void | Promise<void>,
 ): void | Promise<void> {
@@ -26,11 +31,16 @@ export function guard(
   try {
     const checked = check()
     return checked instanceof Promise
-      ? checked.catch((error: unknown) => report(parts, request, error))
+      ? checked.catch((error: unknown) => letPass(parts, mode, request, error))
       : checked
   } catch (error) {
-    return report(parts, request, error)
+    return letPass(parts, mode, request, error)
   }
+}
+
+function letPass(parts: Parts, mode: AuthorizationMode, request: FastifyRequest, error: unknown): void {
+  if (mode === 'engine') request.unheld = true
+  else report(parts, request, error)
 }
 
 function report({ metrics, log }: Parts, request: FastifyRequest, error: unknown): void {
@@ -55,4 +65,15 @@ export function reportRows(request: FastifyRequest, { rows }: Restriction): void
 
 function keep(request: FastifyRequest, kept: Report): void {
   request.reports = [...(request.reports ?? []), kept]
+}
+
+/** Some rules stand between two permissions: whoever breaks one is told so, and not that the later permission is missing. */
+export function rulesBetween(parts: Parts, request: FastifyRequest): Watch | undefined {
+  const { engine, operation, asked } = matchOf(request)
+  if (operation.body === undefined || operation.checks.length < 2) return undefined
+  return ({ check, verdict }) => {
+    if (verdict.permitted)
+      void guard(parts, engine.validation, request, () => checkRules(operation, asked, check.index + 1))
+    return verdict
+  }
 }

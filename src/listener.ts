@@ -64,7 +64,8 @@ function limitsOf({ timeouts, limits }: Config) {
     routerOptions: { maxParamLength: 4096 },
     http: {
       maxHeaderSize: 16 * 1024,
-      headersTimeout: 10_000,
+      // Node swaps the two where this one is the longer.
+      headersTimeout: Math.min(10_000, timeouts.request),
       connectionsCheckingInterval: 2000,
       requireHostHeader: false,
     },

@@ -40,9 +40,13 @@ export function paramsOf(request: FastifyRequest): Readonly<Record<string, strin
   return request.params as Readonly<Record<string, string>>
 }
 
+/** Of an unknown path too: it is the named engine's users who hear that there is no such path. */
 export function engineNameOf(request: FastifyRequest): string {
-  return paramsOf(request)['engineName'] ?? DEFAULT_ENGINE
+  const { engineName, '*': unknown } = paramsOf(request)
+  return engineName ?? ENGINE_OF_PATH.exec(unknown ?? '')?.[1] ?? DEFAULT_ENGINE
 }
+
+const ENGINE_OF_PATH = /^engine\/([^/]+)\/./
 
 /** Whose users a caller of an unknown engine is held against. */
 export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EngineParts {
@@ -56,8 +60,9 @@ export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EnginePar
 export function isWellFormed(request: FastifyRequest): boolean {
   const params = paramsOf(request)
   for (const name in params) if (params[name] === '') return false
+  if (!request.url.includes('%')) return true
   const [path = ''] = request.url.split('?', 1)
-  return !path.includes('%') || spellsLiterals(request.routeOptions.url ?? '', path)
+  return spellsLiterals(request.routeOptions.url ?? '', path)
 }
 
 export function notFound(): never {

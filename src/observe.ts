@@ -21,9 +21,17 @@ export function observe(app: FastifyInstance, parts: Parts): void {
   app.addHook('onRequest', function begin(request, reply, done) {
     const startedAtMs = performance.now()
     metrics.inFlight(1)
-    reply.headers(ownHeadersOf(request, isDraining()))
     // Comes once for every answer, also for one that is cut off: onResponse does not hear of that.
-    reply.raw.on('close', () => record(request, reply, performance.now() - startedAtMs))
+    reply.raw.on('close', () => {
+      const durationMs = performance.now() - startedAtMs
+      // Ticks run before promises: only then has serve.ts heard which node it was.
+      queueMicrotask(() => record(request, reply, durationMs))
+    })
+    done()
+  })
+  // Answers that are written past the framework take the same headers themselves.
+  app.addHook('onSend', function sign(request, reply, _payload, done) {
+    reply.headers(ownHeadersOf(request, isDraining()))
     done()
   })
 }
@@ -52,7 +60,7 @@ function createRecord({ metrics, log, audit }: Parts) {
         node: request.node,
         cache: request.cacheStatus,
         bytes: request.writtenBytes ?? Number(raw.getHeader('content-length') ?? 0),
-        error: refusal === null ? null : errorOf(refusal),
+        error: refusal === null ? cutOf(raw) : errorOf(refusal),
       }),
     )
     for (const each of auditsOf(request, status)) audit(each)
@@ -70,6 +78,11 @@ function codeOf(refusal: NonNullable<FastifyRequest['refusal']>): string {
 
 function errorOf(refusal: NonNullable<FastifyRequest['refusal']>): string {
   return isOwn(refusal) ? `${refusal.code}: ${refusal.message}` : refusal.reason
+}
+
+/** The status alone would say that all is well. */
+function cutOf({ headersSent, writableEnded }: FastifyReply['raw']): string | null {
+  return headersSent && !writableEnded ? 'the answer broke off' : null
 }
 
 function isOwn(refusal: NonNullable<FastifyRequest['refusal']>): refusal is GatewayError {

@@ -13,6 +13,8 @@ import type { RequestPolicy } from './proxy/headers.ts'
 import type { Upstream } from './proxy/upstream.ts'
 
 export type Mode = 'enforce' | 'report' | 'off'
+/** `engine`: it decides by itself; here only what is held needs a decision. */
+export type AuthorizationMode = Mode | 'engine'
 
 /** One engine and all that is kept for it alone. */
 export interface EngineParts {
@@ -26,7 +28,7 @@ export interface EngineParts {
   /** By operationId, one for every row of the table. */
   readonly permits: ReadonlyMap<string, Permit>
   readonly explain: ExplainRequest
-  readonly authorization: Mode
+  readonly authorization: AuthorizationMode
   readonly validation: Mode
   readonly opened: ReadonlySet<HazardRule>
   readonly requestPolicy: RequestPolicy

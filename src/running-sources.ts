@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { News } from './cache/news.ts'
 import type { Readiness } from './metrics/admin.ts'
 import type { Metrics } from './metrics/registry.ts'
-import type { Mode } from './parts.ts'
+import type { AuthorizationMode } from './parts.ts'
 import type { SourceState } from './policy/timing.ts'
 import type { SourceFiles } from './source-files.ts'
 import type { EngineSources } from './sources.ts'
@@ -19,7 +19,10 @@ export interface RunningSources {
 }
 
 interface SourceSet {
-  readonly engines: ReadonlyMap<string, { readonly sources: EngineSources; readonly authorization: Mode }>
+  readonly engines: ReadonlyMap<
+    string,
+    { readonly sources: EngineSources; readonly authorization: AuthorizationMode }
+  >
   readonly files: SourceFiles
   readonly news: News | null
   readonly metrics: Metrics

@@ -41,9 +41,9 @@ export function createServe(parts: Parts): RouteHandlerMethod {
 }
 
 function serveHop(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
-  const { match, hop, request } = exchange
+  const { match, request } = exchange
   if (request.rows !== null && request.rows.rows !== 'narrowed') return serveSome(exchange, request.rows)
-  if (match.operation.cache !== undefined && hop.method === 'GET') return serveHeld(exchange)
+  if (mayBeHeld(match, request)) return serveHeld(exchange)
   // 10. Ask the engine; what nobody here has to look at streams through.
   return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
 }
@@ -80,15 +80,21 @@ function narrowedHop(hop: Hop, query: Query | null): Hop | null {
 /** A query of which the caller sees nothing, or the rows that the records name. */
 function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { readonly rows: 'narrowed' }>) {
   const { parts, match, reply } = exchange
-  if (restriction.rows === 'none' && restriction.valid)
+  // The engine is asked to judge a query by asking it for no rows. One that locks its rows takes no such limit: it would lock them.
+  const isAskable = match.operation.retry === 'always'
+  if (restriction.rows === 'none' && (restriction.valid || !isAskable))
     return sendAnswer(reply, emptyAnswerOf(match.operation))
   const keep = restriction.rows === 'none' ? null : restriction.keep
   return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
 }
 
 function peekHeld({ cache }: Parts, match: Match, request: FastifyRequest): Held | null {
-  if (match.operation.cache === undefined || request.method !== 'GET' || request.rows !== null) return null
-  return cache.peek(cacheKeyOf(match, request))
+  return mayBeHeld(match, request) ? cache.peek(cacheKeyOf(match, request)) : null
+}
+
+/** Only an answer that is the same for all who were permitted, and that somebody here has permitted. */
+function mayBeHeld({ operation }: Match, { method, rows, unheld }: FastifyRequest): boolean {
+  return operation.cache !== undefined && method === 'GET' && rows === null && unheld === null
 }
 
 function cacheKeyOf({ engine, operation, asked }: Match, request: FastifyRequest): string {

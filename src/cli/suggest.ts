@@ -173,5 +173,6 @@ function textOf(suggestion: Suggestion, { requests, refused, users, others }: Ga
     ...(others.size === 0 ? [] : ['# No record would change:']),
     ...[...others].map(([what, times]) => `#   ${what}: ${times} times`),
   ]
-  return `${lines.join('\n')}\n`
+  // A name must not end its comment.
+  return `${lines.map((line) => line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')).join('\n')}\n`
 }

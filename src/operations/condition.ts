@@ -6,8 +6,9 @@ export const condition = {
     route: 'POST /condition',
     checks: [
       { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'conditionalStarts', denied: 403 },
-      { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.key'], each: 'conditionalStarts', denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], each: 'conditionalStarts', denied: 403 },
     ],
     absent: "400 NotFoundException 0: no deployed process definition found with id '{processDefinitionId}': processDefinition is null",
+    entity: 'processDefinition(body:processDefinitionId)',
   },
 } as const satisfies Rowset

@@ -200,6 +200,7 @@ export const externalTask = {
       historicProcessInstanceQuery: 'processInstanceIds',
       externalTaskQuery: 'externalTaskIds',
     },
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   setExternalTaskRetriesAsyncOperation: {
     route: 'POST /external-task/retries-async',

@@ -43,5 +43,6 @@ export const historicBatch = {
       { anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 },
     ],
     selects: { historicBatchQuery: 'historicBatchIds' },
+    absent: '400 BadUserRequestException 0: historicBatches is empty',
   },
 } as const satisfies Rowset

@@ -27,7 +27,7 @@ export const jobDefinition = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
-      ], when: 'body:includeJobs is true', denied: 403 },
+      ], when: 'body:priority given', denied: 403 },
     ],
     absent: "404 InvalidRequestException: Job definition with id '{id}' does not exist: jobDefinition is null",
     foreign: "500 RestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
@@ -55,6 +55,7 @@ export const jobDefinition = {
       ], when: 'body:includeJobs is true', denied: 403 },
     ],
     absent: '204',
+    foreign: 'ignored',
   },
   getJobDefinitionsCount: {
     route: 'GET /job-definition/count',
@@ -71,11 +72,22 @@ export const jobDefinition = {
   updateSuspensionStateJobDefinitions: {
     route: 'PUT /job-definition/suspended',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.UPDATE body:processDefinitionKey'], denied: 403 },
+      { anyOf: [
+        'PROCESS_DEFINITION.UPDATE processDefinition(body:processDefinitionId).key',
+      ], when: 'body:processDefinitionId given', denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
+      ], when: 'body:processDefinitionId given and body:includeJobs is true', denied: 403 },
+      { anyOf: [
+        'PROCESS_DEFINITION.UPDATE body:processDefinitionKey',
+      ], when: 'body:processDefinitionKey given', denied: 403 },
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
-      ], when: 'body:includeJobs is true', denied: 403 },
+      ], when: 'body:processDefinitionKey given and body:includeJobs is true', denied: 403 },
     ],
+    absent: '204',
+    foreign: 'ignored',
   },
 } as const satisfies Rowset

@@ -10,7 +10,7 @@ export const message = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
       ], each: 'correlatedExecutions', denied: 403 },
       { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'correlatedDefinitions', denied: 403 },
-      { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.key'], each: 'correlatedDefinitions', denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], each: 'correlatedDefinitions', denied: 403 },
     ],
   },
 } as const satisfies Rowset

@@ -15,6 +15,7 @@ export const modification = {
       ], when: 'nothing is left active', each: 'processInstances', denied: 403 },
     ],
     selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",
   },
   executeModificationAsync: {
     route: 'POST /modification/executeAsync',

@@ -62,15 +62,18 @@ export type Atom =
 
 /** A condition on the request under which the engine runs a check. */
 export type When =
+  | `body:${string} given and body:${string} is true`
   | `body:${string} is true`
   | `body:${string} given`
   | `body:${string} absent`
   | `query:${string} given`
   | `query:${string} is another user`
+  | `body:${string} of another tenant`
   | 'no definition given'
   | 'the incident was not created by a caller'
   | 'the job has an instance'
   | 'the job has only a definition'
+  | 'the plan is valid'
   | 'the task belongs to a case'
   | 'the task belongs to a process'
   | 'the worker does not hold the task'
@@ -101,7 +104,7 @@ export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty' | 'absent'
  */
 export type Absent = `${number} ${string}: ${string}` | '200 []' | '204'
 
-/** The engine's answer for what belongs to a tenant that the caller is no member of; `ignored`: it does not look. */
+/** The engine's answer for what belongs to a tenant that the caller is no member of: `200 []` after the checks, all else before them; `ignored`: it does not look. */
 export type Foreign = Absent | 'ignored'
 
 /** What belongs to nothing that a record could name. */

@@ -60,8 +60,8 @@ export const processDefinition = {
     route: 'POST /process-definition/:id/restart',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 403 },
-      { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'restartedInstances', denied: 403 },
-      { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], each: 'restartedInstances', denied: 403 },
+      { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'restartedInstances', denied: 403, foreign: '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null' },
+      { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], each: 'restartedInstances', denied: 403, foreign: '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null' },
     ],
     absent: "400 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
     selects: { historicProcessInstanceQuery: 'processInstanceIds' },
@@ -110,8 +110,8 @@ export const processDefinition = {
       ],
     },
     retry: 'always',
-    foreign: 'ignored',
     absent: "500 NullValueException 0: no deployed process definition found with id '{id}': processDefinition is null",
+    foreign: '200 []',
   },
   submitForm: {
     route: 'POST /process-definition/:id/submit-form',
@@ -458,6 +458,10 @@ export const processDefinition = {
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
       ], when: 'body:includeProcessInstances is true', denied: 403 },
+    ],
+    first: [
+      { when: 'body:processDefinitionId given', answer: '400 InvalidRequestException: Only processDefinitionKey can be set to update the suspension state.' },
+      { when: 'body:processDefinitionKey absent', answer: '400 InvalidRequestException: Either processDefinitionId or processDefinitionKey should be set to update the suspension state.' },
     ],
   },
 } as const satisfies Rowset

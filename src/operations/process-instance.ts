@@ -279,6 +279,7 @@ export const processInstance = {
     ],
     absent: '204',
     selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",
   },
   updateSuspensionStateAsyncOperation: {
     route: 'POST /process-instance/suspended-async',

@@ -42,9 +42,16 @@ export function absentAnswer(
 function wordOf(name: string, ground: Ground): string {
   const { asked, created } = ground
   if (name === 'created') return created ?? ''
-  const [lookup = '', member = ''] = name.split('.')
-  const facts = isLookup(lookup) ? factsOf({ lookup, by: { from: 'path', name: 'id' } }, ground) : null
-  return asked.params[name] ?? bodyText(asked.body, name) ?? facts?.[member] ?? 'null'
+  return asked.params[name] ?? bodyText(asked.body, name) ?? memberOf(name, ground) ?? 'null'
+}
+
+/** A member of the path's entity, or of what a check runs over. */
+function memberOf(name: string, ground: Ground): string | null {
+  const [of = '', member = ''] = name.split('.')
+  if (of === 'each') return ground.each?.[member] ?? null
+  return isLookup(of)
+    ? (factsOf({ lookup: of, by: { from: 'path', name: 'id' } }, ground)?.[member] ?? null)
+    : null
 }
 
 function verdictOf(status: number, body: unknown, reason: string): EngineVerdict {

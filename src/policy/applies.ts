@@ -21,6 +21,7 @@ const NAMED: Readonly<Record<Named, (situation: Situation) => boolean | null>> =
   'the job has an instance': (situation) => has('job', 'processInstanceId', situation),
   'the job has only a definition': (situation) =>
     !has('job', 'processInstanceId', situation) && has('job', 'processDefinitionKey', situation),
+  'the plan is valid': () => null,
   'the task belongs to a case': (situation) => has('task', 'caseExecutionId', situation),
   'the task belongs to a process': (situation) => has('task', 'processInstanceId', situation),
   'the worker does not hold the task': (situation) =>
@@ -52,6 +53,7 @@ function has(lookup: LookupName, member: string, situation: Situation): boolean 
 }
 
 function memberApplies(when: string, situation: Situation): boolean {
+  if (when.includes(' and ')) return when.split(' and ').every((one) => memberApplies(one, situation))
   const [member = '', ...words] = when.split(' ')
   const value = valueOf(situation, member)
   switch (words.join(' ')) {
@@ -59,6 +61,8 @@ function memberApplies(when: string, situation: Situation): boolean {
       return isGiven(situation, member)
     case 'absent':
       return !isGiven(situation, member)
+    case 'of another tenant':
+      return typeof value === 'string' && !situation.asked.principal.tenants.includes(value)
     case 'is true':
       return value === true || value === 'true'
     default:

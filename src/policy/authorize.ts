@@ -4,7 +4,8 @@ import type { Asked } from './asked.ts'
 import { listOf } from './asked.ts'
 import type { CompiledCheck, Ground } from './check.ts'
 import { atomsOf, compileCheck } from './check.ts'
-import { type Entities, entitiesOf, learn, settle, tenantsOf } from './entities.ts'
+import { type Entities, entitiesOf, isForeign, lateAnswer, learn, settle, tenantsOf } from './entities.ts'
+import type { FindOut } from './find-out.ts'
 import type { Implied } from './implied.ts'
 import type { Facts, LookUp } from './lookup.ts'
 import { absentAnswer } from './absent.ts'
@@ -18,6 +19,7 @@ export type FindEach = (each: string, asked: Asked) => Promise<readonly Facts[] 
 export interface AuthorizeOptions extends RulingOptions {
   readonly lookUp: LookUp
   readonly findEach: FindEach
+  readonly findOut: FindOut
   /** Null: links to tasks grant nothing. */
   readonly implied: Implied | null
   /** Whether users, groups and tenants are open to themselves and their members. */
@@ -66,11 +68,19 @@ function runBefore(parts: Parts, asked: Asked): Verdict | Promise<Verdict> {
   const ground = groundOf(asked, options)
   // Another tenant's entity is refused before any permission is asked for, and a bare engine would not refuse it.
   if (entities.isTenanted && tenantsFor(asked, options) !== null)
-    return settled(parts, ground).then((verdict) => verdict ?? runAll(parts, ground))
+    return settled(parts, ground).then(
+      async (verdict) => verdict ?? late(parts, ground, await runAll(parts, ground)),
+    )
   const verdict = runAll(parts, ground)
   return verdict instanceof Promise
     ? verdict.then((said) => inOrder(parts, ground, said))
     : inOrder(parts, ground, verdict)
+}
+
+function late({ entities, options }: Parts, ground: Ground, verdict: Verdict): Verdict {
+  if (!verdict.permitted || !entities.isLate) return verdict
+  const refusal = lateAnswer(entities, ground, tenantsFor(ground.asked, options))
+  return refusal === null ? verdict : { permitted: false, refusal }
 }
 
 /** The engine looks for what is asked about before it refuses it: nobody is forbidden what does not exist. */
@@ -142,7 +152,9 @@ async function runOne(check: CompiledCheck, ground: Ground, options: Pass): Prom
   const applied = applies(check.when, ground)
   if (applied === false) return options.watch?.({ check, ground, verdict: NOT_APPLIED }) ?? NOT_APPLIED
   const verdict = await runLinked(check, ground, options)
-  return verdict.permitted || applied === true ? verdict : NOT_EXACT
+  if (verdict.permitted || applied === true || check.when === null) return verdict
+  const found = await options.findOut(check.when, ground.asked)
+  return found === null ? NOT_EXACT : found ? verdict : NOT_APPLIED
 }
 
 /** Reads what the check needs. True: an entity that the request names does not exist. */
@@ -159,14 +171,26 @@ async function isMissing(
 async function runEach(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
   const members = await membersOf(check.each ?? '', ground.asked, options)
   if (members === null) return NOT_EXACT
+  const tenants = tenantsFor(ground.asked, options)
+  let refused: Verdict | null = null
+  let passed = 0
   for (const each of members) {
     const one = { ...ground, each }
     // The engine asks for nothing on what is not there.
     if (await isMissing(check, one, options)) continue
+    if (isForeign(each, tenants)) return foreignVerdict(check, one)
     const verdict = run(check, one, options)
-    if (!verdict.permitted) return verdict
+    if (verdict.permitted) passed += 1
+    else if (check.denied !== 400) return verdict
+    else refused ??= verdict
   }
-  return PERMITTED
+  // A selection: what the caller may not see is left out, and only an empty one is refused. Here nothing is left out.
+  return refused === null ? PERMITTED : passed === 0 ? refused : NOT_EXACT
+}
+
+function foreignVerdict({ foreign }: CompiledCheck, ground: Ground): Verdict {
+  const said = foreign === 'ignored' ? null : foreign
+  return said === null ? NOT_EXACT : { permitted: false, refusal: absentAnswer(said, ground) }
 }
 
 /** Links to a task are asked for only where the records say no: they can only open. */

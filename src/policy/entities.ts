@@ -4,7 +4,7 @@ import type { Operation } from '../operations/table.ts'
 import { absentAnswer } from './absent.ts'
 import { applies } from './applies.ts'
 import { type Reference, referenceOf } from './atoms.ts'
-import { argumentOf, type CompiledCheck, type Ground, knownKey } from './check.ts'
+import { argumentOf, type CompiledCheck, factsOf, type Ground, knownKey } from './check.ts'
 import type { Principal } from './credentials.ts'
 import type { Facts, LookUp } from './lookup.ts'
 import { LOOKUPS } from './lookup.ts'
@@ -13,8 +13,10 @@ import { LOOKUPS } from './lookup.ts'
 export interface Entities {
   readonly list: readonly Loaded[]
   readonly first: readonly First[]
-  /** Whether any of them may belong to a tenant. */
+  /** Whether a tenant may be concerned: of an entity, or of what is to be made. */
   readonly isTenanted: boolean
+  /** Whether another tenant's entity is left out of the answer, once permission is granted. */
+  readonly isLate: boolean
 }
 
 interface Loaded {
@@ -37,12 +39,24 @@ export function entitiesOf(operation: Operation, checks: readonly CompiledCheck[
       list.push({ reference: fact, when: check.when, absent: check.absent, foreign: check.foreign })
     }
   }
-  const isTenanted = list.some(({ reference, foreign: said }) => said !== 'ignored' && hasTenant(reference))
-  return { list, first, isTenanted }
+  const tenanted = list.filter(({ reference, foreign: said }) => said !== 'ignored' && hasTenant(reference))
+  return {
+    list,
+    first,
+    isTenanted: tenanted.length > 0 || first.some(({ when }) => isOfTenant(when)),
+    isLate: tenanted.some(({ foreign: said }) => said === LATE),
+  }
 }
 
 function isSame(one: Reference, other: Reference): boolean {
   return one.lookup === other.lookup && one.by.from === other.by.from && one.by.name === other.by.name
+}
+
+/** What is foreign is not refused, it has no rows. */
+const LATE = '200 []'
+
+function isOfTenant(when: When): boolean {
+  return when.endsWith(' of another tenant')
 }
 
 function hasTenant({ lookup }: Reference): boolean {
@@ -61,16 +75,41 @@ export async function settle(
   ground: Ground,
   { lookUp, tenants }: SettleOptions,
 ): Promise<EngineVerdict | GatewayError | null> {
-  for (const { reference, when, absent, foreign } of list) {
-    if (applies(when, ground) === false) continue
-    const facts = await learn(reference, ground, lookUp)
-    if (facts === undefined) continue
-    if (facts === null && absent !== null) return absentAnswer(absent, ground)
-    if (facts === null) continue
-    if (foreign !== 'ignored' && isForeign(facts, tenants)) return absentAnswer(foreign ?? absent, ground)
+  for (const loaded of list) {
+    // What an entity itself decides is not known yet.
+    if (loaded.when?.startsWith('body:') && applies(loaded.when, ground) === false) continue
+    const facts = await learn(loaded.reference, ground, lookUp)
+    const said = facts === undefined ? null : saidOf(loaded, facts, tenants)
+    if (said !== null) return absentAnswer(said, ground)
   }
-  const said = first.find(({ when }) => applies(when, ground) === true)
-  return said === undefined ? null : absentAnswer(said.answer, ground)
+  const spoken = first.find(
+    ({ when }) => !(isOfTenant(when) && tenants === null) && applies(when, ground) === true,
+  )
+  return spoken === undefined ? null : absentAnswer(spoken.answer, ground)
+}
+
+/** What the engine says about an entity before any check; null: it goes on. */
+function saidOf(
+  { absent, foreign }: Loaded,
+  facts: Facts | null,
+  tenants: readonly string[] | null,
+): Absent | null {
+  if (facts === null) return absent
+  const isOpen = foreign === 'ignored' || foreign === LATE || !isForeign(facts, tenants)
+  return isOpen ? null : (foreign ?? absent)
+}
+
+/** The answer to who is permitted and asks about another tenant's; null: nothing of it is another's. */
+export function lateAnswer(
+  { list }: Entities,
+  ground: Ground,
+  tenants: readonly string[] | null,
+): EngineVerdict | GatewayError | null {
+  for (const { reference, foreign } of list) {
+    const facts = foreign === LATE ? factsOf(reference, ground) : null
+    if (facts !== null && isForeign(facts, tenants)) return absentAnswer(LATE, ground)
+  }
+  return null
 }
 
 /** Reads an entity, once for a request. `undefined`: the request names none. */

@@ -71,7 +71,7 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
   historicJobLog: { path: (id) => `/history/job-log/${id}`, members: [...KEYED, 'tenantId'] },
   historicProcessInstance: {
     path: (id) => `/history/process-instance/${id}`,
-    members: ['processDefinitionKey', 'tenantId'],
+    members: ['processDefinitionKey', 'processDefinitionId', 'endTime', 'tenantId'],
   },
   historicTask: {
     path: (id) => `/history/task?taskId=${id}`,

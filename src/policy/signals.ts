@@ -1,36 +1,17 @@
+import { bodyText, bodyValue } from './asked.ts'
 import type { Asked } from './asked.ts'
-import { bodyText, bodyValue, isRecord } from './asked.ts'
-import type { FindEach } from './authorize.ts'
 import type { Facts, LookUp, ReadEngine } from './lookup.ts'
-
-type Json = Readonly<Record<string, unknown>>
-
-/** Start events found in the latest definitions: more definitions than this are not searched. */
-const MAX_DEFINITIONS = 2000
-const START_EVENT = /<(?:[\w-]+:)?startEvent\b[^>]*?\bid\s*=\s*(?:"([^"]*)"|'([^']*)')/g
+import { rowsOf, type StartFinder, textOf } from './starts.ts'
 
 interface SignalOptions {
   readonly read: ReadEngine
   readonly lookUp: LookUp
+  readonly starts: StartFinder
 }
 
-/**
- * Finds whom a signal reaches: the executions that wait for it, and the definitions it starts. A start subscription
- * does not name its definition, so it is found by its start event in the latest versions' XML; where several fit,
- * all of them are asked about.
- */
-export function createSignalFinder(options: SignalOptions): FindEach {
-  const finder = new SignalFinder(options)
-  return async (each, asked) => {
-    if (each === 'signalSubscriptions') return finder.executions(asked)
-    return each === 'signalStarts' ? finder.starts(asked) : null
-  }
-}
-
-class SignalFinder {
+/** Whom a signal reaches: the executions that wait for it, and the definitions it starts. */
+export class SignalFinder {
   readonly #options: SignalOptions
-  /** Of a definition, which never changes. */
-  readonly #startEvents = new Map<string, ReadonlySet<string>>()
 
   constructor(options: SignalOptions) {
     this.#options = options
@@ -46,17 +27,8 @@ class SignalFinder {
 
   /** Null: a start subscription fits no definition that was searched, so nothing can be said about it. */
   async starts(asked: Asked): Promise<readonly Facts[] | null> {
-    const subscriptions = (await this.#subscriptions(asked)).filter(({ executionId }) => executionId === null)
-    if (subscriptions.length === 0) return []
-    const latest = `/process-definition?latestVersion=true&active=true&maxResults=${MAX_DEFINITIONS}`
-    const definitions = rowsOf(await this.#options.read(latest))
-    const starts: Facts[] = []
-    for (const { activityId, tenantId } of subscriptions) {
-      const fitting = await this.#fitting(definitions, activityId ?? '', tenantId ?? null)
-      if (fitting.length === 0 && definitions.length === MAX_DEFINITIONS) return null
-      starts.push(...fitting)
-    }
-    return starts
+    const subscriptions = await this.#subscriptions(asked)
+    return this.#options.starts.definitionsOf(subscriptions.filter(({ executionId }) => executionId === null))
   }
 
   async #subscriptions({ body }: Asked): Promise<readonly Facts[]> {
@@ -73,37 +45,4 @@ class SignalFinder {
       tenantId: textOf(row['tenantId']),
     }))
   }
-
-  async #fitting(
-    definitions: readonly Json[],
-    activityId: string,
-    tenantId: string | null,
-  ): Promise<Facts[]> {
-    const fitting: Facts[] = []
-    for (const definition of definitions) {
-      if (textOf(definition['tenantId']) !== tenantId) continue
-      const events = await this.#startEventsOf(textOf(definition['id']) ?? '')
-      if (events.has(activityId)) fitting.push({ processDefinitionKey: textOf(definition['key']) })
-    }
-    return fitting
-  }
-
-  async #startEventsOf(definitionId: string): Promise<ReadonlySet<string>> {
-    const known = this.#startEvents.get(definitionId)
-    if (known !== undefined) return known
-    const answer = await this.#options.read(`/process-definition/${encodeURIComponent(definitionId)}/xml`)
-    const xml = isRecord(answer) ? (textOf(answer['bpmn20Xml']) ?? '') : ''
-    const ids = new Set([...xml.matchAll(START_EVENT)].map(([, double, single]) => double ?? single ?? ''))
-    if (this.#startEvents.size >= MAX_DEFINITIONS) this.#startEvents.clear()
-    this.#startEvents.set(definitionId, ids)
-    return ids
-  }
-}
-
-function rowsOf(answer: unknown): readonly Json[] {
-  return Array.isArray(answer) ? answer.filter(isRecord) : []
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

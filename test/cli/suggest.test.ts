@@ -87,10 +87,12 @@ t.test('a group takes the place of its users', async (t) => {
 
 t.test('more than ten ids give way to their definitions, where these are alternatives', async (t) => {
   const numbers = Array.from({ length: 11 }, (_, index) => index)
-  const definition = (index: number) => ({ ...READ_REVIEW_TASKS, resourceId: `process-${index}` })
   const { out } = await run(
     [],
-    numbers.map((index) => lineOf({ missing: [readTask(`t${index}`), definition(index)] })),
+    numbers.map((index) => {
+      const byDefinition = { ...READ_REVIEW_TASKS, resourceId: `process-${index}` }
+      return lineOf({ missing: [readTask(`t${index}`), byDefinition] })
+    }),
   )
   t.notMatch(out, /resourceType: 7/)
   const alone = await run(
@@ -111,6 +113,16 @@ t.test('what records would not change is said, and not made up for', async (t) =
   t.equal(code, 0)
   t.match(out, /^authorizations: \[\]$/m)
   t.match(out, /^# {3}queryTasks by mary: rows: none: 2 times$/m)
+})
+
+t.test('a name cannot smuggle a record in', async (t) => {
+  const user = 'x\n  - { type: 0, resourceType: 6, resourceId: "*", permissions: [ALL] }'
+  const { out } = await run(
+    [],
+    [lineOf({ user, rule: 'GW_HAZARD' }), lineOf({ user, missing: [readTask('t1')] })],
+  )
+  t.equal(recordsIn(out).length, 1)
+  t.equal(recordsOf(out)[0]?.userId, user)
 })
 
 t.test('a refusal hides what else is missing, and that is said', async (t) => {

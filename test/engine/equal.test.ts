@@ -7,7 +7,9 @@ import { nineteen } from './nineteen.ts'
 import { normalize } from './normalize.ts'
 import { seed } from './seed.ts'
 
-void test('through the gateway the nineteen operations answer as they do directly', { skip: javaSkip }, async (t) => {
+void test('through the gateway the nineteen operations answer as they do directly', {
+  skip: javaSkip,
+}, async (t) => {
   const engine = await startEngine()
   t.teardown(() => engine.stop())
   const gateway = await startGateway(engine.base)
@@ -18,7 +20,11 @@ void test('through the gateway the nineteen operations answer as they do directl
     for (const scenario of nineteen) {
       const one = await exchange(direct, scenario.request(first))
       const other = await exchange(gateway.base + name, scenario.request(second), gateway.headers)
-      t.same(seenOf(other, scenario.volatile), seenOf(one, scenario.volatile), `${name} ${scenario.operation}`)
+      t.same(
+        seenOf(other, scenario.volatile),
+        seenOf(one, scenario.volatile),
+        `${name} ${scenario.operation}`,
+      )
     }
   }
 })

@@ -6,7 +6,9 @@ import { exchange } from './exchange.ts'
 import { startGateway } from './gateway.ts'
 import { seed } from './seed.ts'
 
-void test('the JavaScript client completes a task of a named engine through the gateway', { skip: javaSkip }, async (t) => {
+void test('the JavaScript client completes a task of a named engine through the gateway', {
+  skip: javaSkip,
+}, async (t) => {
   const engine = await startEngine()
   t.teardown(() => engine.stop())
   const gateway = await startGateway(engine.base)
@@ -29,6 +31,9 @@ void test('the JavaScript client completes a task of a named engine through the 
   })
   client.start()
   t.equal(await completed, externalInstanceId)
-  const { body } = await exchange(base, { method: 'GET', path: `/history/process-instance/${externalInstanceId}` })
+  const { body } = await exchange(base, {
+    method: 'GET',
+    path: `/history/process-instance/${externalInstanceId}`,
+  })
   t.match(body, { state: 'COMPLETED' })
 })

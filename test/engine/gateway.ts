@@ -35,6 +35,7 @@ function configOf(engineBase: string, extra: string): string {
 version: 1
 listen: { port: 0 }
 admin: { port: 0 }
+log: { audit: off }
 engines:
   default: { nodes: ["${engineBase}"]${extra} }
   second: { nodes: ["${engineBase}"], remoteName: second }

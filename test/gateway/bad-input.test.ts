@@ -204,8 +204,14 @@ t.test('credentials that are wrong or cannot be read are as good as none', async
 })
 
 t.test('the challenge names the engine that was asked for', async (t) => {
-  const { status, headers } = await gateway.ask(null, 'GET /engine/second/task')
-  t.match({ status, headers }, { status: 401, headers: { 'www-authenticate': 'Basic realm="second"' } })
+  for (const path of ['/task', '/nosuch', '/task/x/nosuch']) {
+    const { status, headers } = await gateway.ask(null, `GET /engine/second${path}`)
+    t.match(
+      { status, headers },
+      { status: 401, headers: { 'www-authenticate': 'Basic realm="second"' } },
+      path,
+    )
+  }
 })
 
 t.test('the scheme of the credentials may be written in any case', async (t) => {

@@ -82,8 +82,11 @@ t.test('what never changes is looked up once', async (t) => {
 })
 
 t.test('a task without a process is not opened by a grant on all processes', async (t) => {
-  t.match(await ask('mary', `GET /task/${standalone}`), { status: 404 })
-  t.match(await ask('demo', `GET /task/${standalone}`), { status: 200 })
+  const refused = await ask('mary', `POST /task/${standalone}/complete`, { body: {} })
+  t.match(refused, { status: 403, body: { missingAuthorizations: [{ resourceName: 'Task' }, {}] } })
+  t.notMatch(JSON.stringify(refused.body), /ProcessDefinition/)
+  t.same(writesOf(refused), [])
+  t.equal((await ask('demo', `GET /task/${standalone}`)).status, 200)
 })
 
 function put(id: string): Promise<Answer> {

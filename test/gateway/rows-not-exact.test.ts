@@ -5,8 +5,10 @@ const gateway = await openGateway(t, {
   records: [
     'grant mary PROCESS_DEFINITION:external READ_INSTANCE,UPDATE_INSTANCE,READ',
     'grant mary PROCESS_DEFINITION:review READ_INSTANCE,READ',
+    'grant anna PROCESS_INSTANCE:x READ,UPDATE',
   ],
 })
+const LOCK = 'POST /external-task/fetchAndLock'
 const FETCH = { body: { workerId: 'w', maxTasks: 1, topics: [{ topicName: 'work', lockDuration: 1000 }] } }
 
 t.test('who sees all rows asks as he asks, whatever the query', async (t) => {
@@ -47,17 +49,23 @@ t.test('nobody sees a row that his records do not name', async (t) => {
   }
 })
 
-t.test('tasks are not locked for who may not lock them: refused, or asked for what he may', async (t) => {
-  const nobody = await gateway.ask('nobody', 'POST /external-task/fetchAndLock', FETCH)
-  t.same(
-    nobody.forwarded.filter(({ url }) => url.endsWith('fetchAndLock')),
-    [],
-  )
-  const mary = await gateway.ask('mary', 'POST /external-task/fetchAndLock', FETCH)
-  for (const { body } of mary.forwarded)
-    t.match(JSON.parse(body.toString()), { topics: [{ processDefinitionKeyIn: ['external'] }] })
-  if (mary.forwarded.length === 0)
-    t.match(mary, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
+t.test('who may not lock tasks locks none', async (t) => {
+  const { status, body, forwarded } = await gateway.ask('nobody', LOCK, FETCH)
+  t.same([status, body, forwarded], [200, [], []])
+})
+
+t.test('tasks are locked for a caller where he may both read and lock them, and nowhere else', async (t) => {
+  const { forwarded } = await gateway.ask('mary', LOCK, FETCH)
+  t.equal(forwarded.length, 1)
+  t.match(JSON.parse(forwarded[0]?.body.toString() ?? ''), {
+    topics: [{ topicName: 'work', processDefinitionKeyIn: ['external'] }],
+  })
+})
+
+t.test('a right to single instances cannot be asked for when tasks are locked: refused', async (t) => {
+  const answer = await gateway.ask('anna', LOCK, FETCH)
+  t.match(answer, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
+  t.same(answer.forwarded, [])
 })
 
 t.test('what is counted inside the engine is refused to who may not see all of it', async (t) => {

@@ -12,7 +12,7 @@ const gateway = await openGateway(t, {
   wrap: watchPermits(decided),
 })
 
-const SEEDS = 700
+const SEEDS = 500
 
 const VALID = [
   '/task',
@@ -93,16 +93,15 @@ function checkRefused(t: Test, { target, answer }: Outcome): void {
   // The gateway answers the list of engines by itself.
   const isOwn = readByEngine(target)[0]?.template === '/engine'
   const { status = 0 } = answer ?? {}
-  t.ok((status >= 400 && status < 500) || (isOwn && status === 200), `${target}: ${status}`)
+  if ((status < 400 || status >= 500) && !(isOwn && status === 200)) t.fail(`${target}: ${status}`)
 }
 
 function checkForwarded(t: Test, { target, seen, decision }: Outcome): void {
   const [{ url } = { url: '' }] = seen
   const [sent] = readByEngine(url)
-  const { engineName = 'default', ...params } = decision?.params ?? {}
-  t.equal(seen.length, 1, target)
-  t.same(readByEngine(target), [sent], target)
-  t.same({ engine: engineName, template: decision?.template, params }, sent, target)
+  const { engineName: engine = 'default', ...params } = decision?.params ?? {}
+  const readings = [...readByEngine(target), { engine, template: decision?.template, params }]
+  t.same([seen.length, readings], [1, [sent, sent]], `${target} as ${url}`)
   // Written anew, so that nobody else could read it in another way.
   t.match(url.split('?')[0], /^(\/([\w.~!'()*-]|%[0-9A-F]{2})+)+$/, target)
 }

@@ -161,6 +161,13 @@ function kept(path: string): string {
   return get(path).replace('Connection: close\r\n', '')
 }
 
+t.test('a request that does not come to its end is not waited for', async (t) => {
+  const hasty = await openGateway(t, { listen: true, settings: { timeouts: { request: '100ms' } } })
+  const [answer] = await speak(hasty.origin, `${post('Content-Length: 100')}{"a":`)
+  t.match(answer, { status: 408, headers: { 'x-gateway-error': 'GW_REQUEST_TIMEOUT', connection: 'close' } })
+  t.equal(hasty.engine.requests, 0)
+})
+
 t.test('requests in a row are answered in their order', async (t) => {
   const answers = await speak(
     origin,

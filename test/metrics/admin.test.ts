@@ -82,3 +82,16 @@ t.test('it closes at once over kept connections', async (t) => {
   await admin.close()
   t.ok(performance.now() - start < 1000)
 })
+
+t.test('a question about permissions is answered as JSON, within its bound', async (t) => {
+  const { get } = await openAdmin(t)
+  const ask = (body: string, type = 'application/json') =>
+    get('/explain', { method: 'POST', body, headers: { 'content-type': type } })
+  const answer = await ask('{"user":"mary"}')
+  t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+  t.same(await answer.json(), { question: { user: 'mary' } })
+  t.equal((await ask(JSON.stringify('x'.repeat(65 * 1024)))).status, 413)
+  t.equal((await ask('{')).status, 400)
+  t.equal((await ask('a=b', 'application/x-www-form-urlencoded')).status, 415)
+  t.equal((await get('/explain')).status, 404)
+})

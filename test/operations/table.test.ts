@@ -31,8 +31,8 @@ t.test('no two paths differ by the name of a parameter alone', (t) => {
 })
 
 t.test('parameters are in camelCase and literals are plain', (t) => {
-  for (const { template } of OPERATIONS)
-    t.match(template, /^(\/(:[a-z][A-Za-z]*|[a-z][A-Za-z]*(-[a-z]+)*))+$/)
+  const other = where(({ template }) => !/^(\/(:[a-z][A-Za-z]*|[a-z][A-Za-z]*(-[a-z]+)*))+$/.test(template))
+  t.same(other, [])
   t.end()
 })
 

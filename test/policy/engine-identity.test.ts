@@ -145,3 +145,15 @@ t.test('groups of another user are read by themselves', async (t) => {
   t.same(await identity.groupsOf('bob'), ['clerks'])
   t.same(asked, ['GET /group?member=bob'])
 })
+
+t.test('who a user would be is known without a password', async (t) => {
+  const { identity, asked } = open()
+  t.same(await identity.principalOf('mary'), {
+    userId: 'mary',
+    groups: ['clerks'],
+    tenants: ['acme', 'north'],
+  })
+  t.notOk(asked.some((line) => line.includes('/identity/verify')))
+  const stranger = open({ '/user': () => answer([]) })
+  t.equal(await stranger.identity.principalOf('bob'), null)
+})

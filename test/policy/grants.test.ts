@@ -76,6 +76,10 @@ t.test('permissions on one id make one record', async (t) => {
   ])
 })
 
+function about(permission: string) {
+  return { resource: 'TASK', permission, id: 't1' } as const
+}
+
 t.test('records with grants more decide as if they were there, and the others stay', async (t) => {
   const records = recordsOf([
     'grant anna TASK:t1 UPDATE',
@@ -83,7 +87,6 @@ t.test('records with grants more decide as if they were there, and the others st
     'grant bob TASK:* READ',
   ])
   const more = withGrants(records, 'anna', [readTask('t1')])
-  const about = (permission: string) => ({ resource: 'TASK', permission, id: 't1' }) as const
   t.equal(isAuthorized(records, anna, about('READ')), false)
   t.equal(isAuthorized(more, anna, about('READ')), true)
   t.equal(isAuthorized(more, anna, about('UPDATE')), true)

@@ -87,6 +87,7 @@ export const definitions: Templates = {
     { body: { ...ACTIVE, processDefinitionKey: 'office' } },
     { body: { ...ALL_ACTIVE, processDefinitionKey: 'mail' } },
     { body: ACTIVE },
+    { body: { ...ACTIVE, processDefinitionId: '<pd.office.1>' } },
   ],
   getLatestProcessDefinitionByTenantId: each(OF_TENANT),
   deleteProcessDefinitionsByKeyAndTenantId: [

@@ -1,0 +1,121 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { build } from '../src/build.ts'
+import { loadConfig } from '../src/config.ts'
+import { createLogger } from '../src/log.ts'
+import type { EngineParts } from '../src/parts.ts'
+import type { Principal } from '../src/policy/credentials.ts'
+import { canonicalOf } from '../src/policy/canonical.ts'
+import { decideAny } from '../src/policy/decide.ts'
+import { readJson } from '../src/policy/json.ts'
+import { type AuthorizationRecord, indexRecords } from '../src/policy/records.ts'
+import { median } from './report.ts'
+import { AUTHORIZATION, START_BODY } from './scenario.ts'
+
+// What single steps of a request cost, in one process and without a socket: hot loops, so these are lower bounds.
+
+const ROUNDS = 25
+const CALLS_PER_ROUND = 10_000
+/** Of the rounds, for the compiler. */
+const WARM_UP = 5
+
+interface Step {
+  readonly name: string
+  readonly call: () => unknown
+}
+
+/** Nanoseconds of one call of each: the median of rounds in turn. */
+function measure(steps: readonly Step[]): readonly number[] {
+  const rounds = steps.map((): number[] => [])
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const [index, { call }] of steps.entries()) {
+      const startedAtNs = process.hrtime.bigint()
+      for (let calls = 0; calls < CALLS_PER_ROUND; calls += 1) call()
+      rounds[index]?.push(Number(process.hrtime.bigint() - startedAtNs) / CALLS_PER_ROUND)
+    }
+  return rounds.map((ns) => median(ns.slice(WARM_UP)))
+}
+
+/** Grants on single process definitions, to fifty users and fifty groups. */
+function recordsOf(count: number): readonly AuthorizationRecord[] {
+  return Array.from({ length: count }, (_, index) => ({
+    type: 1,
+    ...(index % 2 === 0 ? { groupId: `group-${index % 100}` } : { userId: `user-${index % 100}` }),
+    resourceType: 6,
+    resourceId: `definition-${index}`,
+    permissions: ['READ', 'CREATE_INSTANCE'],
+  }))
+}
+
+function decisionStep(count: number): Step {
+  const records = indexRecords(recordsOf(count))
+  const principal = { userId: 'user-1', groups: ['group-0', 'group-2', 'group-4'], tenants: [] }
+  // The caller's last group has it: every group is looked at.
+  const check = { resource: 'PROCESS_DEFINITION', permission: 'READ', id: `definition-${count - 6}` } as const
+  return { name: `decision, ${count} records`, call: () => decideAny(records, principal, [check]) }
+}
+
+/** Null where a permission cannot be told without the engine. */
+async function permitStep(
+  { permits }: EngineParts,
+  principal: Principal,
+  { id, key }: { readonly id: string; readonly key: string },
+): Promise<Step | null> {
+  const permit = permits.get(id)
+  const asked = { principal, params: { key }, query: new Map<string, string>(), body: undefined }
+  const verdict = permit?.before(asked)
+  if (!(verdict instanceof Promise)) return { name: `permit ${id}`, call: () => permit?.before(asked) }
+  await verdict.catch(() => undefined)
+  process.stdout.write(`permit ${id}: not measured, it asks the engine\n`)
+  return null
+}
+
+function requestStep(): Step {
+  const request = new IncomingMessage(new Socket())
+  request.method = 'GET'
+  request.url = '/engine-rest/process-definition/key/invoice?a=b'
+  request.httpVersion = '1.1'
+  request.rawHeaders = [
+    'Host',
+    '127.0.0.1:8080',
+    'Authorization',
+    AUTHORIZATION,
+    'Accept',
+    'application/json',
+  ]
+  const hosts = new Set<string>()
+  return { name: 'canonicalOf', call: () => canonicalOf(request, hosts) }
+}
+
+async function main(): Promise<void> {
+  const extra = { BENCH_GATEWAY_PORT: '0', BENCH_ADMIN_PORT: '0', BENCH_STUB_PORT: '9' }
+  const config = loadConfig(fileURLToPath(new URL('gateway.yaml', import.meta.url)), extra)
+  const log = createLogger({ level: 'silent' })
+  const { parts, close } = await build({ config, log, version: 'bench', isDraining: () => false })
+  const engine = parts.engines.get('default')
+  if (engine === undefined) throw new Error('The bench configures the engine default')
+  const { authenticate } = engine.authenticator
+  const principal = await authenticate(AUTHORIZATION, '127.0.0.1')
+  const body = Buffer.from(START_BODY)
+  const permits = [
+    await permitStep(engine, principal, { id: 'getProcessDefinitionByKey', key: 'invoice' }),
+    await permitStep(engine, principal, { id: 'getDecisionDefinitionDiagramByKey', key: 'dish' }),
+  ]
+  const steps: readonly Step[] = [
+    decisionStep(10),
+    decisionStep(100_000),
+    ...permits.filter((step) => step !== null),
+    { name: 'remembered credential', call: () => authenticate(AUTHORIZATION, '127.0.0.1') },
+    requestStep(),
+    { name: `readJson, ${body.length} bytes`, call: () => readJson(body) },
+  ]
+  const measured = measure(steps)
+  const [few = Number.NaN, many = Number.NaN] = measured
+  for (const [index, { name }] of steps.entries())
+    process.stdout.write(`${name.padEnd(48)}${(measured[index] ?? 0).toFixed(0).padStart(7)} ns\n`)
+  process.stdout.write(`A decision among 100000 records costs ${(many / few).toFixed(2)}x one among 10.\n`)
+  await close()
+}
+
+await main()

@@ -1,0 +1,193 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import t from 'tap'
+import { build } from '../../src/build.ts'
+import { suggestCommand } from '../../src/cli/suggest.ts'
+import { ConfigError } from '../../src/config.ts'
+import { createLogger } from '../../src/log.ts'
+import { idsOf } from '../sandbox/asks.ts'
+import { configOf, openGateway, type OpenGateway } from './open-gateway.ts'
+
+const STOP = { body: { name: 'stopAll' } }
+
+function auditsOf({ log }: OpenGateway): readonly Readonly<Record<string, unknown>>[] {
+  return log.filter(({ stream }) => stream === 'audit')
+}
+
+function modeOf(mode: string) {
+  return { authorization: { mode, records: { source: 'file', file: 'records.yaml' } } }
+}
+
+/** The audit lines that one request leaves behind. */
+async function auditsBehind(gateway: OpenGateway, ...ask: Parameters<OpenGateway['ask']>) {
+  const before = auditsOf(gateway).length
+  await gateway.ask(...ask)
+  await new Promise(setImmediate)
+  return auditsOf(gateway).slice(before)
+}
+
+t.test('a refusal names its check and what was missing', async (t) => {
+  const gateway = await openGateway(t, { records: [] })
+  const [waiting = ''] = await idsOf(gateway.engine.base, '/process-instance?processDefinitionKey=catching')
+  const headers = { 'x-request-id': 'r-1' }
+  t.match(await auditsBehind(gateway, 'nobody', 'POST /signal', { ...STOP, headers }), [
+    {
+      level: 'info',
+      requestId: 'r-1',
+      user: 'nobody',
+      engine: 'default',
+      operation: 'throwSignal',
+      method: 'POST',
+      decision: 'refused',
+      stage: 'permit',
+      rule: 'check 0',
+      missing: [
+        { permission: 'UPDATE', resource: 'ProcessInstance', resourceId: waiting, need: 0 },
+        { permission: 'UPDATE_INSTANCE', resource: 'ProcessDefinition', resourceId: 'catching', need: 0 },
+      ],
+      status: 403,
+    },
+  ])
+})
+
+t.test('a refusal that looks like a missing entity is told as what it is', async (t) => {
+  const gateway = await openGateway(t, { records: [] })
+  const [task = ''] = await idsOf(gateway.engine.base, '/task?processDefinitionKey=review')
+  const [hidden] = await auditsBehind(gateway, 'nobody', `PUT /task/${task}`, { body: { name: 'a' } })
+  t.match(hidden, {
+    decision: 'refused',
+    rule: 'check 0',
+    status: 404,
+    missing: [{ permission: 'READ' }, {}],
+  })
+  const [gone] = await auditsBehind(gateway, 'nobody', 'PUT /task/none', { body: { name: 'a' } })
+  t.match(gone, { decision: 'refused', stage: 'permit', rule: '404', status: 404, missing: undefined })
+})
+
+t.test('every stage from the authentication on is heard', async (t) => {
+  const gateway = await openGateway(t, { records: [] })
+  const cases: readonly (readonly [Parameters<OpenGateway['ask']>, object])[] = [
+    [[null, 'GET /task'], { user: undefined, stage: 'authenticate', rule: 'credentials', status: 401 }],
+    [['demo', 'GET /nothing'], { user: 'demo', stage: 'operation', rule: '404', operation: undefined }],
+    [['demo', 'GET /engine/third/task'], { stage: 'operation', rule: '404', engine: undefined }],
+    [['demo', 'POST /task', { body: '{' }], { stage: 'body', rule: 'GW_BAD_JSON', status: 400 }],
+    [['demo', 'POST /task', { body: { nameExpression: '${1}' } }], { stage: 'body', rule: 'expressions' }],
+  ]
+  for (const [ask, audit] of cases) {
+    const audits = await auditsBehind(gateway, ...ask)
+    t.equal(audits.length, 1)
+    t.match(audits[0], { decision: 'refused', ...audit })
+  }
+})
+
+t.test('a write is told, a read is not, however it is asked', async (t) => {
+  const gateway = await openGateway(t)
+  t.match(await auditsBehind(gateway, 'demo', 'POST /signal', STOP), [
+    {
+      user: 'demo',
+      operation: 'throwSignal',
+      decision: 'permitted',
+      status: 204,
+      stage: undefined,
+      rule: undefined,
+    },
+  ])
+  t.same(await auditsBehind(gateway, 'demo', 'GET /task'), [])
+  t.same(await auditsBehind(gateway, 'demo', 'POST /task', { body: {} }), [])
+})
+
+t.test('an engine that is away refuses nobody; the write is told with its answer', async (t) => {
+  const gateway = await openGateway(t, { engine: (_request, response) => void response.socket?.destroy() })
+  const [audit, ...rest] = await auditsBehind(gateway, 'demo', 'POST /message', {
+    body: { messageName: 'm' },
+  })
+  t.match(audit, { decision: 'permitted', status: 502 })
+  t.same(rest, [])
+  t.same(await auditsBehind(gateway, 'demo', 'GET /version'), [])
+})
+
+t.test('nothing of a body is written, and nothing at any length', async (t) => {
+  const gateway = await openGateway(t, { records: [] })
+  const id = 'x'.repeat(1000)
+  await gateway.ask('nobody', `POST /process-definition/key/${id}/start`, {
+    body: { businessKey: 'secret-key', variables: { iban: { value: 'DE00' } } },
+  })
+  await gateway.ask('nobody', 'POST /user/create', {
+    body: { profile: { id: 'new' }, credentials: { password: 'hunter2' } },
+  })
+  await new Promise(setImmediate)
+  const text = JSON.stringify(auditsOf(gateway))
+  t.notMatch(text, /secret-key|DE00|hunter2/)
+  t.notMatch(text, /x{257}/)
+  t.equal(auditsOf(gateway).length, 2)
+})
+
+t.test(
+  'in report mode all that was missing is told at once, and the records suggested for it are enough',
+  async (t) => {
+    const reporting = await openGateway(t, { records: [], settings: modeOf('report') })
+    const [task = ''] = await idsOf(reporting.engine.base, '/task?processDefinitionKey=review')
+    const rename = ['nobody', `PUT /task/${task}`, { body: { name: 'a' } }] as const
+    const signal = ['nobody', 'POST /signal', STOP] as const
+    const audits = [
+      ...(await auditsBehind(reporting, ...rename)),
+      ...(await auditsBehind(reporting, ...signal)),
+    ]
+    t.match(audits, [
+      { decision: 'reported', stage: 'permit', rule: 'check 0', status: 204 },
+      { decision: 'reported', rule: 'check 0', status: 204 },
+    ])
+    t.match(await auditsBehind(reporting, 'nobody', 'GET /task'), [
+      { decision: 'reported', rule: 'rows: none' },
+    ])
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+    const stdin = Readable.from([audits.map((audit) => `${JSON.stringify(audit)}\n`).join('')])
+    t.equal(await suggestCommand([], { stdin, stdout, stderr }), 0)
+    const lines = [
+      ...String(stdout.read()).matchAll(/resourceType: (\d+), resourceId: (\S+), permissions: \[(.*)\]/g),
+    ].map(
+      ([, type, id = '', names = '']) =>
+        `grant nobody ${type === '6' ? 'PROCESS_DEFINITION' : 'TASK'}:${id.replaceAll('"', '')} ${names.replaceAll(' ', '')}`,
+    )
+    const enforcing = await openGateway(t, { records: lines, settings: modeOf('enforce') })
+    t.equal((await enforcing.ask(...rename)).status, 204)
+    t.equal((await enforcing.ask(...signal)).status, 204)
+  },
+)
+
+t.test('validation reports are told too, beside what is refused indeed', async (t) => {
+  const gateway = await openGateway(t, { records: [], settings: { validation: { mode: 'report' } } })
+  t.match(
+    await auditsBehind(gateway, 'nobody', 'POST /task/create', {
+      body: { name: 1, nameExpression: '${1}', x: {} },
+    }),
+    [{ decision: 'refused', stage: 'permit', rule: 'check 0' }],
+  )
+  t.match(await auditsBehind(gateway, 'demo', 'POST /task', { body: { nameExpression: '${1}' } }), [
+    { decision: 'reported', stage: 'body', rule: 'expressions', status: 200 },
+  ])
+})
+
+t.test('a file takes the lines of its own, readable by few', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'audit-'))
+  const file = join(folder, 'audit.jsonl')
+  const gateway = await openGateway(t, { settings: { log: { audit: file } } })
+  await gateway.ask('demo', 'POST /signal', STOP)
+  t.same(auditsOf(gateway), [])
+  t.equal(statSync(file).mode & 0o007, 0)
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  while (readFileSync(file, 'utf8') === '') await new Promise(setImmediate)
+  t.match(JSON.parse(readFileSync(file, 'utf8')), { stream: 'audit', decision: 'permitted', user: 'demo' })
+})
+
+t.test('off is off, and a file that cannot be written stops the start', async (t) => {
+  const silent = await openGateway(t, { settings: { log: { audit: 'off' } } })
+  await silent.ask('demo', 'POST /signal', STOP)
+  await new Promise(setImmediate)
+  t.same(auditsOf(silent), [])
+  const config = configOf(t, 'http://127.0.0.1:9', { settings: { log: { audit: '/none/audit.jsonl' } } })
+  const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
+  await t.rejects(build({ config, log, version: 'test', isDraining: () => false }), ConfigError)
+})

@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import t from 'tap'
+import { BASE, openGateway } from './open-gateway.ts'
+import { get, head, openSocket, speak } from './raw.ts'
+
+const held: ServerResponse[] = []
+const gateway = await openGateway(t, {
+  listen: true,
+  engine: ({ url }, response) => {
+    response.setHeader('content-type', 'text/plain')
+    if (url.includes('held')) held.push(response)
+    else response.end('x'.repeat(url.includes('large') ? 200_000 : 10))
+  },
+})
+const { log, origin, parts } = gateway
+
+/** The newest line about a request that has gone. */
+function lastLine(): Readonly<Record<string, unknown>> | undefined {
+  return log.findLast(({ durationMs, stream }) => durationMs !== undefined && stream === undefined)
+}
+
+async function metric(name: string): Promise<string | undefined> {
+  const lines = (await parts.metrics.text()).split('\n')
+  return lines.find((line) => line.startsWith(name))
+}
+
+async function seriesCount(): Promise<number> {
+  return (await parts.metrics.text()).split('\n').length
+}
+
+/** Until the log has one line more. */
+async function nextLine(act: () => void): Promise<void> {
+  const before = log.length
+  act()
+  while (log.length === before) await new Promise((resolve) => setImmediate(resolve))
+}
+
+t.test('every request is one line, with who asked what of whom and what came of it', async (t) => {
+  for (const path of ['/version', '/version?large']) {
+    const before = log.length
+    await speak(origin, get(path))
+    t.equal(log.length, before + 1)
+    t.match(lastLine(), {
+      level: 'info',
+      requestId: String,
+      operation: 'getRestAPIVersion',
+      engine: 'default',
+      method: 'GET',
+      status: 200,
+      user: 'demo',
+      node: gateway.engine.base,
+      bytes: path.includes('large') ? 200_000 : 10,
+    })
+  }
+})
+
+t.test('a request that was refused says where and why, and names no engine it did not reach', async (t) => {
+  await speak(origin, head(`GET ${BASE}/task/a%00`))
+  const line = lastLine()
+  t.match(line, { status: 400, error: /^GW_BAD_TARGET: / })
+  for (const name of ['operation', 'engine', 'user', 'node']) t.notOk(line?.[name], name)
+})
+
+t.test('a caller who leaves is counted out, and written down as one who left', async (t) => {
+  const socket = openSocket(origin)
+  socket.write(get('/version?held'))
+  while (held.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(await metric('gateway_requests_in_flight'), 'gateway_requests_in_flight 1')
+  await nextLine(() => socket.destroy())
+  t.match(lastLine(), { status: 499, operation: 'getRestAPIVersion' })
+  t.equal(await metric('gateway_requests_in_flight'), 'gateway_requests_in_flight 0')
+})
+
+t.test('so is one who leaves in the middle of his own body', async (t) => {
+  const socket = openSocket(origin)
+  await once(socket, 'connect')
+  const lines = ['Content-Type: application/json', 'Content-Length: 10']
+  await nextLine(() => socket.end(`${head(`POST ${BASE}/task`, ...lines)}{`))
+  t.equal(await metric('gateway_requests_in_flight'), 'gateway_requests_in_flight 0')
+})
+
+t.test('an answer that breaks off in the middle is no whole one', async (t) => {
+  const socket = openSocket(origin)
+  held.length = 0
+  socket.write(get('/version?held'))
+  while (held.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  held[0]?.writeHead(200, { 'content-length': 200_000 }).write('x'.repeat(100_000))
+  await once(socket, 'data')
+  await nextLine(() => held[0]?.destroy())
+  t.match(lastLine(), { status: 200, error: 'the answer broke off' })
+  t.equal(await metric('gateway_requests_in_flight'), 'gateway_requests_in_flight 0')
+})
+
+t.test('the labels are those of the table and of the configuration, whatever is asked', async (t) => {
+  await speak(origin, get('/nosuch-0'))
+  await speak(origin, get('/engine/nosuch-0/task'))
+  await speak(origin, get('/version?0'))
+  const before = await seriesCount()
+  for (let number = 1; number <= 30; number += 1) {
+    await speak(origin, get(`/nosuch-${number}`))
+    await speak(origin, get(`/engine/nosuch-${number}/task`))
+    await speak(origin, get(`/version?${number}`))
+  }
+  t.equal(await seriesCount(), before)
+})
