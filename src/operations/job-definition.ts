@@ -74,7 +74,7 @@ export const jobDefinition = {
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.UPDATE processDefinition(body:processDefinitionId).key',
-      ], when: 'body:processDefinitionId given', denied: 403 },
+      ], when: 'body:processDefinitionId given', denied: 403, foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
@@ -88,6 +88,5 @@ export const jobDefinition = {
       ], when: 'body:processDefinitionKey given and body:includeJobs is true', denied: 403 },
     ],
     absent: '204',
-    foreign: 'ignored',
   },
 } as const satisfies Rowset

@@ -169,11 +169,11 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE body:processInstanceId',
         'PROCESS_DEFINITION.UPDATE_INSTANCE processInstance(body:processInstanceId).processDefinitionKey',
-      ], when: 'body:processInstanceId given', denied: 403 },
+      ], when: 'body:processInstanceId given', denied: 403, foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{processInstanceId}' because it belongs to no authenticated tenant." },
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
-      ], when: 'body:processDefinitionId given', denied: 403 },
+      ], when: 'body:processDefinitionId given', denied: 403, foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
@@ -181,7 +181,7 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition(body:jobDefinitionId).processDefinitionKey',
-      ], when: 'body:jobDefinitionId given', denied: 403 },
+      ], when: 'body:jobDefinitionId given', denied: 403, foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{jobDefinition(body:jobDefinitionId).processDefinitionId}' because it belongs to no authenticated tenant." },
     ],
     absent: '204',
   },

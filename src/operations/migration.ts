@@ -29,7 +29,7 @@ export const migration = {
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:migrationPlan.targetProcessDefinitionId).key',
       ], denied: 403, absent: "400 InvalidRequestException 0: ENGINE-23008 Target process definition with id '{migrationPlan.targetProcessDefinitionId}' does not exist", foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get process definition '{migrationPlan.targetProcessDefinitionId}' because it belongs to no authenticated tenant." },
-      { anyOf: ['BATCH.CREATE_BATCH_MIGRATE_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
+      { anyOf: ['BATCH.CREATE_BATCH_MIGRATE_PROCESS_INSTANCES', 'BATCH.CREATE'], when: 'the plan is valid', denied: 403 },
       { allOf: [
         'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.sourceProcessDefinitionId).key',
         'PROCESS_DEFINITION.MIGRATE_INSTANCE processDefinition(body:migrationPlan.targetProcessDefinitionId).key',

@@ -8,11 +8,11 @@ export const modification = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE each.id',
         'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
-      ], each: 'processInstances', denied: 403 },
+      ], each: 'modifiedInstances', denied: 403 },
       { anyOf: [
         'PROCESS_INSTANCE.DELETE each.id',
         'PROCESS_DEFINITION.DELETE_INSTANCE each.processDefinitionKey',
-      ], when: 'nothing is left active', each: 'processInstances', denied: 403 },
+      ], when: 'nothing is left active', each: 'modifiedInstances', denied: 403 },
     ],
     selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",

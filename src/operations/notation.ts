@@ -87,6 +87,7 @@ export type Each =
   | 'correlatedDefinitions'
   | 'correlatedExecutions'
   | 'externalTasks'
+  | 'modifiedInstances'
   | 'processInstances'
   | 'restartedInstances'
   | 'signalStarts'
@@ -100,7 +101,7 @@ export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty' | 'absent'
 
 /**
  * The engine's answer where an entity is missing (and where it hides one): `404 Type: message`, `404 Type 0: message`
- * where it sets `code`. `{id}` is a path parameter, `{a.b}` a member of the body or of the entity `a`, `{created}` the id just written.
+ * where it sets `code`. `{id}` is a path parameter, `{a.b}` a member of the body, of the entity `a` (`a(body:id)` by another member), of `each`, `{created}` the id just written.
  */
 export type Absent = `${number} ${string}: ${string}` | '200 []' | '204'
 
@@ -134,6 +135,8 @@ export interface Check {
 export interface First {
   readonly when: When
   readonly answer: Absent
+  /** It says so only to who is permitted. */
+  readonly late?: true
 }
 
 /**

@@ -238,7 +238,7 @@ export const task = {
     route: 'POST /task/create',
     checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }],
     first: [
-      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot create the task '{id}' because it belongs to no authenticated tenant." },
+      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot create the task '{id}' because it belongs to no authenticated tenant.", late: true },
     ],
   },
   getTaskCountByCandidateGroup: {

@@ -1,6 +1,7 @@
 import { EngineVerdict, GatewayError } from '../errors.ts'
 import type { Absent } from '../operations/notation.ts'
 import { bodyText } from './asked.ts'
+import { referenceOf } from './atoms.ts'
 import { type CompiledCheck, factsOf, type Ground } from './check.ts'
 import { isLookup } from './lookup.ts'
 
@@ -35,7 +36,7 @@ export function absentAnswer(
   if (absent === '200 []') return verdictOf(200, [], reason)
   if (absent === '204') return new EngineVerdict({ status: 204, reason })
   const [, status, type, code, text = ''] = /^(\d+) (\w+)( 0)?: (.*)$/s.exec(absent) ?? []
-  const message = text.replace(/\{([\w.]+)\}/g, (_, name: string) => wordOf(name, ground))
+  const message = text.replace(/\{([\w.():]+)\}/g, (_, name: string) => wordOf(name, ground))
   return verdictOf(Number(status), { type, message, code: code === undefined ? null : 0 }, reason)
 }
 
@@ -45,13 +46,13 @@ function wordOf(name: string, ground: Ground): string {
   return asked.params[name] ?? bodyText(asked.body, name) ?? memberOf(name, ground) ?? 'null'
 }
 
-/** A member of the path's entity, or of what a check runs over. */
+/** A member of an entity that was looked up, or of what a check runs over. */
 function memberOf(name: string, ground: Ground): string | null {
-  const [of = '', member = ''] = name.split('.')
+  const [, of = '', member = ''] = /^(.+)\.(\w+)$/.exec(name) ?? []
   if (of === 'each') return ground.each?.[member] ?? null
-  return isLookup(of)
-    ? (factsOf({ lookup: of, by: { from: 'path', name: 'id' } }, ground)?.[member] ?? null)
-    : null
+  return of === '' || !isLookup(of.split('(', 1)[0] ?? '')
+    ? null
+    : (factsOf(referenceOf(of), ground)?.[member] ?? null)
 }
 
 function verdictOf(status: number, body: unknown, reason: string): EngineVerdict {

@@ -172,20 +172,30 @@ async function runEach(check: CompiledCheck, ground: Ground, options: Pass): Pro
   const members = await membersOf(check.each ?? '', ground.asked, options)
   if (members === null) return NOT_EXACT
   const tenants = tenantsFor(ground.asked, options)
+  // Another tenant's are not selected; here nothing is left out of what is sent, so only all of them are as good as none.
+  const unseen = members.filter((each) => each['isSelected'] === 'true' && isForeign(each, tenants))
+  if (unseen.length > 0) return unseen.length === members.length ? emptyVerdict(check, ground) : NOT_EXACT
   let refused: Verdict | null = null
   let passed = 0
   for (const each of members) {
-    const one = { ...ground, each }
-    // The engine asks for nothing on what is not there.
-    if (await isMissing(check, one, options)) continue
-    if (isForeign(each, tenants)) return foreignVerdict(check, one)
-    const verdict = run(check, one, options)
+    const verdict = await runMember(check, { ...ground, each }, options)
     if (verdict.permitted) passed += 1
-    else if (check.denied !== 400) return verdict
-    else refused ??= verdict
+    // A selection, too: what the caller may not see is left out, and only an empty one is refused.
+    else if (check.denied === 400) refused ??= verdict
+    else return verdict
   }
-  // A selection: what the caller may not see is left out, and only an empty one is refused. Here nothing is left out.
   return refused === null ? PERMITTED : passed === 0 ? refused : NOT_EXACT
+}
+
+async function runMember(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
+  // The engine asks for nothing on what is not there.
+  if (await isMissing(check, ground, options)) return PERMITTED
+  const isAnothers = isForeign(ground.each ?? {}, tenantsFor(ground.asked, options))
+  return isAnothers ? foreignVerdict(check, ground) : run(check, ground, options)
+}
+
+function emptyVerdict({ absent }: CompiledCheck, ground: Ground): Verdict {
+  return { permitted: false, refusal: absentAnswer(absent, ground) }
 }
 
 function foreignVerdict({ foreign }: CompiledCheck, ground: Ground): Verdict {

@@ -44,7 +44,7 @@ export function entitiesOf(operation: Operation, checks: readonly CompiledCheck[
     list,
     first,
     isTenanted: tenanted.length > 0 || first.some(({ when }) => isOfTenant(when)),
-    isLate: tenanted.some(({ foreign: said }) => said === LATE),
+    isLate: tenanted.some(({ foreign: said }) => said === LATE) || first.some(({ late }) => late),
   }
 }
 
@@ -82,8 +82,19 @@ export async function settle(
     const said = facts === undefined ? null : saidOf(loaded, facts, tenants)
     if (said !== null) return absentAnswer(said, ground)
   }
+  return spokenOf(first, ground, { tenants, late: false })
+}
+
+function spokenOf(
+  first: readonly First[],
+  ground: Ground,
+  { tenants, late }: Pick<SettleOptions, 'tenants'> & { readonly late: boolean },
+): EngineVerdict | GatewayError | null {
   const spoken = first.find(
-    ({ when }) => !(isOfTenant(when) && tenants === null) && applies(when, ground) === true,
+    (said) =>
+      (said.late ?? false) === late &&
+      !(isOfTenant(said.when) && tenants === null) &&
+      applies(said.when, ground) === true,
   )
   return spoken === undefined ? null : absentAnswer(spoken.answer, ground)
 }
@@ -101,7 +112,7 @@ function saidOf(
 
 /** The answer to who is permitted and asks about another tenant's; null: nothing of it is another's. */
 export function lateAnswer(
-  { list }: Entities,
+  { list, first }: Entities,
   ground: Ground,
   tenants: readonly string[] | null,
 ): EngineVerdict | GatewayError | null {
@@ -109,7 +120,7 @@ export function lateAnswer(
     const facts = foreign === LATE ? factsOf(reference, ground) : null
     if (facts !== null && isForeign(facts, tenants)) return absentAnswer(LATE, ground)
   }
-  return null
+  return spokenOf(first, ground, { tenants, late: true })
 }
 
 /** Reads an entity, once for a request. `undefined`: the request names none. */

@@ -100,7 +100,7 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
   processDefinitionOfKey: { path: (id) => `/process-definition/key/${ofTenant(id)}`, members: ['tenantId'] },
   processInstance: {
     path: (id) => `/process-instance/${id}`,
-    members: ['tenantId'],
+    members: ['definitionId', 'tenantId'],
     definition: 'definitionId',
   },
   task: {

@@ -25,6 +25,7 @@ export function createFindEach(options: MembersOptions): FindEach {
     correlatedDefinitions: (asked) => messages.definitions(asked),
     correlatedExecutions: (asked) => messages.executions(asked),
     externalTasks: (asked) => externalTasks(asked, options),
+    modifiedInstances: (asked) => modifiedInstances(asked, options),
     processInstances: (asked) => processInstances(asked, options),
     restartedInstances: (asked) => restartedInstances(asked, options),
     signalStarts: (asked) => signals.starts(asked),
@@ -64,34 +65,53 @@ async function processInstances(
   return lookUpEach('processInstance', idsOf(body, 'processInstanceIds'), lookUp)
 }
 
+/** As far as the engine comes: it stops at one that is not there or is of another definition. */
+async function modifiedInstances(
+  { body }: Asked,
+  { lookUp }: MembersOptions,
+): Promise<readonly Facts[] | null> {
+  if (hasQuery(body)) return null
+  const found: Facts[] = []
+  for (const id of idsOf(body, 'processInstanceIds')) {
+    const facts = await lookUp('processInstance', id)
+    if (facts === null || facts['definitionId'] !== bodyText(body, 'processDefinitionId')) return found
+    found.push({ ...facts, id })
+  }
+  return found
+}
+
+/** Tasks that the body names, and those of instances that it names. Of the latter, another tenant's are not found. */
 async function externalTasks(
   { body }: Asked,
   { read, lookUp }: MembersOptions,
 ): Promise<readonly Facts[] | null> {
   if (hasQuery(body)) return null
+  const named = await lookUpEach('externalTask', idsOf(body, 'externalTaskIds'), lookUp)
   const instances = idsOf(body, 'processInstanceIds')
-  const ofInstances =
-    instances.length === 0
-      ? []
-      : rowsOf(
-          await read(`/external-task?${new URLSearchParams({ processInstanceIdIn: instances.join(',') })}`),
-        )
-  const ids = [...idsOf(body, 'externalTaskIds'), ...ofInstances.flatMap(({ id }) => textOf(id) ?? [])]
-  return lookUpEach('externalTask', [...new Set(ids)], lookUp)
+  if (instances.length === 0) return named
+  const query = new URLSearchParams({ processInstanceIdIn: instances.join(',') })
+  const ids = rowsOf(await read(`/external-task?${query}`)).flatMap(({ id }) => textOf(id) ?? [])
+  const others = ids.filter((id) => !named.some((task) => task['id'] === id))
+  const ofInstances = await lookUpEach('externalTask', others, lookUp)
+  return [...named, ...ofInstances.map((facts) => ({ ...facts, isSelected: 'true' }))]
 }
 
-/** Ended instances of the definition. Where one is not there, is active or of another, the engine refuses by itself. */
+/** Ended instances of the definition, as far as the engine comes: it stops at one that is not there, active or of another. */
 async function restartedInstances(
-  { body, params }: Asked,
+  { body, params, principal }: Asked,
   { lookUp }: MembersOptions,
 ): Promise<readonly Facts[] | null> {
   if (hasQuery(body)) return null
-  const ids = idsOf(body, 'processInstanceIds')
-  const found = await lookUpEach('historicProcessInstance', ids, lookUp)
-  const areSound = found.every(
-    ({ endTime = null, processDefinitionId }) => endTime !== null && processDefinitionId === params['id'],
-  )
-  return areSound && found.length === ids.length ? found : []
+  const found: Facts[] = []
+  for (const id of idsOf(body, 'processInstanceIds')) {
+    const facts = await lookUp('historicProcessInstance', id)
+    const { endTime = null, processDefinitionId, tenantId = null } = facts ?? {}
+    const isSound = endTime !== null && processDefinitionId === params['id']
+    const isForeign = tenantId !== null && !principal.tenants.includes(tenantId)
+    if (facts === null || !(isSound || isForeign)) return found
+    found.push({ ...facts, id })
+  }
+  return found
 }
 
 async function lookUpEach(

@@ -71,7 +71,13 @@ const LIVE: ReadonlySet<string> = new Set([
 /** Answers of which no more than the members are compared. */
 const SKETCHED: ReadonlySet<string> = new Set(['getTelemetryData'])
 /** Which of several missing permissions a refusal names is left open by the engine. */
-const UNORDERED: ReadonlySet<string> = new Set(['throwSignal', 'deliverMessage', 'evaluateCondition'])
+const UNORDERED: ReadonlySet<string> = new Set([
+  'throwSignal',
+  'deliverMessage',
+  'evaluateCondition',
+  'updateSuspensionState',
+  'executeModification',
+])
 /** The frames below the first line tell of the filters that a request has passed. */
 const TRACES: ReadonlySet<string> = new Set(['getStacktraceHistoricJobLog', 'getStacktrace'])
 /** Members that say who did something, which a bare engine does not know, or how long it took. */

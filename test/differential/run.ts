@@ -23,6 +23,9 @@ const OVERALL = 0.99
 const LOGGED =
   '--camunda.bpm.generic-properties.properties.restrict-user-operation-log-to-authenticated-users=false'
 
+/** H2 reuses the results of inner queries, and now and then another caller's with them: a secured engine then counts too much. */
+const DATABASE = 'jdbc:h2:mem:default;DB_CLOSE_DELAY=-1;OPTIMIZE_REUSE_RESULTS=0'
+
 /**
  * The differential run: a secured engine beside the gateway and a bare one, the same world in both, generated callers and
  * records; every answer is compared.
@@ -32,8 +35,8 @@ async function main(args: readonly string[]): Promise<number> {
   const { family } = options
   const extra = [family === 'operaton' ? LOGGED.replace('camunda.bpm', 'operaton.bpm') : LOGGED]
   const [secured, bare] = await Promise.all([
-    startEngine({ family, secured: true, args: extra }),
-    startEngine({ family, args: extra }),
+    startEngine({ family, secured: true, args: extra, db: DATABASE }),
+    startEngine({ family, args: extra, db: DATABASE }),
   ])
   try {
     return await compare(options, { secured, bare })

@@ -6,6 +6,8 @@ const gateway = await openGateway(t, {
     'grant mary PROCESS_DEFINITION:external READ_INSTANCE,UPDATE_INSTANCE,READ',
     'grant mary PROCESS_DEFINITION:review READ_INSTANCE,READ',
     'grant anna PROCESS_INSTANCE:x READ,UPDATE',
+    'grant ben PROCESS_DEFINITION:external READ_INSTANCE,UPDATE_INSTANCE',
+    'grant ben PROCESS_DEFINITION:review READ_INSTANCE',
   ],
 })
 const LOCK = 'POST /external-task/fetchAndLock'
@@ -55,15 +57,29 @@ t.test('who may not lock tasks locks none', async (t) => {
 })
 
 t.test('tasks are locked for a caller where he may both read and lock them, and nowhere else', async (t) => {
-  const { forwarded } = await gateway.ask('mary', LOCK, FETCH)
+  const { forwarded } = await gateway.ask('ben', LOCK, FETCH)
   t.equal(forwarded.length, 1)
-  t.match(JSON.parse(forwarded[0]?.body.toString() ?? ''), {
-    topics: [{ topicName: 'work', processDefinitionKeyIn: ['external'] }],
+  t.same(JSON.parse(forwarded[0]?.body.toString() ?? ''), {
+    workerId: 'w',
+    maxTasks: 1,
+    topics: [
+      {
+        topicName: 'work',
+        lockDuration: 1000,
+        processDefinitionKeyIn: ['external'],
+        withoutTenantId: true,
+      },
+    ],
   })
 })
 
-t.test('a right to single instances cannot be asked for when tasks are locked: refused', async (t) => {
-  const answer = await gateway.ask('anna', LOCK, FETCH)
+t.test('a right to single instances cannot be asked for when tasks are locked: none are', async (t) => {
+  const { status, body, forwarded } = await gateway.ask('anna', LOCK, FETCH)
+  t.same([status, body, forwarded], [200, [], []])
+})
+
+t.test('nor can both the tasks of a tenant and those of none: refused', async (t) => {
+  const answer = await gateway.ask('mary', LOCK, FETCH)
   t.match(answer, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
   t.same(answer.forwarded, [])
 })

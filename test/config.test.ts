@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { ConfigError, loadConfig } from '../src/config.ts'
+
+const GOOD = `
+version: 1
+engines: { default: { nodes: [http://engine:8080/engine-rest] } }
+identity: { source: file, file: users.yaml }
+authorization: { records: { source: file, file: authorizations.yaml } }
+`
+
+function fileOf(t: Test, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-config-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'gateway.yaml')
+  writeFileSync(file, text)
+  return file
+}
+
+function problemsOf(t: Test, text: string, extra: NodeJS.ProcessEnv = {}): readonly string[] {
+  try {
+    loadConfig(fileOf(t, text), extra)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+t.test('a small file is completed with safe defaults', async (t) => {
+  const config = loadConfig(fileOf(t, GOOD))
+  t.match(config, {
+    listen: { host: '127.0.0.1', port: 8080 },
+    admin: { host: '127.0.0.1', port: 9090 },
+    basePath: '/engine-rest',
+    authorization: { mode: 'enforce', tenants: 'check' },
+    validation: { mode: 'enforce', allow: [] },
+    engines: { default: { credentials: 'none' } },
+    limits: { body: 2 * 1024 ** 2 },
+  })
+})
+
+t.test('file names come back absolute, beside the configuration', async (t) => {
+  const file = fileOf(t, GOOD)
+  t.match(loadConfig(file), { identity: { file: join(file, '../users.yaml') } })
+})
+
+const BROKEN: readonly (readonly [name: string, text: string, problem: string | RegExp])[] = [
+  [
+    'an unknown key is named with the keys that are known there',
+    `${GOOD}cahce: {}\n`,
+    /^cahce: unknown key \(allowed: version, /,
+  ],
+  [
+    'an unknown key deep inside is named with its path',
+    GOOD.replace('rest]', 'rest], nods: 1'),
+    /^engines\.default\.nods: unknown key/,
+  ],
+  [
+    'a node that is no URL is named',
+    GOOD.replace('http://engine:8080/engine-rest', 'engine'),
+    /^engines\.default\.nodes\[0\]: /,
+  ],
+  [
+    'a size with another unit is told the way to write it',
+    `${GOOD}limits: { body: 2GB }\n`,
+    'limits.body: write it like 2MiB',
+  ],
+  [
+    'a duration without a unit is told the way to write it',
+    `${GOOD}timeouts: { drain: "20" }\n`,
+    'timeouts.drain: write it like 30s',
+  ],
+  [
+    'a variable that is not set is named with its place',
+    `${GOOD}hosts: ["\${NO_SUCH_HOST}"]\n`,
+    /^hosts\[0\]: the environment variable NO_SUCH_HOST is not set/,
+  ],
+  [
+    'a file that cannot be read is named with its place',
+    `${GOOD}hosts: ["\${file:nosuch}"]\n`,
+    /^hosts\[0\]: the file nosuch cannot be read/,
+  ],
+  [
+    'a secured engine needs the callers of its requests',
+    GOOD.replace('{ records', '{ mode: engine, records'),
+    /^engines\.default\.credentials: must be forward/,
+  ],
+]
+
+for (const [name, text, problem] of BROKEN)
+  t.test(name, async (t) => {
+    t.match(problemsOf(t, text), [problem])
+  })
+
+t.test('all problems are told at once', async (t) => {
+  t.equal(problemsOf(t, `${GOOD.replace('version: 1', 'version: 2')}foo: 1\nbar: 2\n`).length, 3)
+})
+
+t.test('a problem does not show the value, which may be a secret', async (t) => {
+  const secret = `${GOOD}cache: { redis: "hunter2:\${SECRET}" }\n`
+  t.notMatch(JSON.stringify(problemsOf(t, secret, { SECRET: 'hunter2' })), /hunter2/)
+})
+
+t.test('variables, defaults and files stand for values of the member’s type', async (t) => {
+  const text = `${GOOD}listen: { host: "\${HOST:-0.0.0.0}", port: "\${SOME_PORT}" }\n`
+  t.match(loadConfig(fileOf(t, text), { SOME_PORT: '8181' }), { listen: { host: '0.0.0.0', port: 8181 } })
+})
+
+t.test('an engine’s own section stands before the general one', async (t) => {
+  const text = GOOD.replace(
+    'rest] }',
+    'rest], authorization: { mode: report, records: { source: file, file: other.yaml } } }',
+  )
+  const file = fileOf(t, text)
+  t.match(loadConfig(file).engines['default'], {
+    authorization: { mode: 'report', records: { file: join(file, '../other.yaml') } },
+  })
+})
