@@ -1,8 +1,4 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import { isNotModified } from './cache/conditional.ts'
-import { keyOf } from './cache/key.ts'
-import { cacheStatusOf } from './cache/status.ts'
-import type { Held } from './cache/entry.ts'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { matchOf, type Match } from './matched.ts'
 import type { EngineParts, Parts } from './parts.ts'
@@ -12,8 +8,9 @@ import type { Query } from './policy/narrow.ts'
 import type { Answer, Hop } from './proxy/hop.ts'
 import { upstreamHeaders } from './proxy/headers.ts'
 import { ownHeadersOf } from './observe.ts'
-import { sendAnswer, writeAnswer } from './replies.ts'
+import { sendAnswer } from './replies.ts'
 import { createPathOf, type PathOf } from './routes.ts'
+import { mayBeHeld, peekHeld, sendHeld, serveHeld, tagsOf } from './serve-held.ts'
 import { hasOtherLinks, withClientLinks } from './serve-links.ts'
 import { emptyAnswerOf, serveRows } from './serve-rows.ts'
 import { resolveSelectors } from './serve-selects.ts'
@@ -86,59 +83,6 @@ function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { reado
     return sendAnswer(reply, emptyAnswerOf(match.operation))
   const keep = restriction.rows === 'none' ? null : restriction.keep
   return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
-}
-
-function peekHeld({ cache }: Parts, match: Match, request: FastifyRequest): Held | null {
-  return mayBeHeld(match, request) ? cache.peek(cacheKeyOf(match, request)) : null
-}
-
-/** Only an answer that is the same for all who were permitted, and that somebody here has permitted. */
-function mayBeHeld({ operation }: Match, { method, rows, unheld }: FastifyRequest): boolean {
-  return operation.cache !== undefined && method === 'GET' && rows === null && unheld === null
-}
-
-function cacheKeyOf({ engine, operation, asked }: Match, request: FastifyRequest): string {
-  const mark = request.url.indexOf('?')
-  return keyOf({
-    engine: engine.name,
-    template: operation.template,
-    params: asked.params,
-    query: mark < 0 ? '' : request.url.slice(mark + 1),
-    accept: request.headers.accept,
-    host: operation.links === true ? request.host : null,
-  })
-}
-
-async function serveHeld({ parts, match, hop, request, reply }: Exchange): Promise<FastifyReply> {
-  const { engine, operation } = match
-  const { seconds = 0, tags = [] } = operation.cache ?? {}
-  const fill = (): Promise<Answer> => engine.upstream.fetch(hop, MAX_READ_BYTES)
-  const rule = { seconds, tags: tagsOf(engine, tags) }
-  return sendHeld(parts, await parts.cache.load(cacheKeyOf(match, request), rule, fill), request, reply)
-}
-
-function sendHeld(parts: Parts, held: Held, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.cacheStatus = cacheStatusOf(held)
-  const own = ownHeadersOf(request, parts.isDraining())
-  own['cache-status'] = request.cacheStatus
-  if (held.from !== 'upstream') own['age'] = String(held.ageSeconds)
-  const { etag } = held.answer.headers
-  if (held.stored && typeof etag === 'string' && isNotModified(request.headers['if-none-match'], etag))
-    return writeAnswer(reply, own, notModified(held.answer))
-  return writeAnswer(reply, own, held.answer)
-}
-
-/** RFC 9110 section 15.4.5: the fields that the whole answer would have, as far as they guide a cache. */
-function notModified({ headers }: Answer): Answer {
-  const kept = ['cache-control', 'date', 'etag', 'expires', 'vary'].flatMap((name) => {
-    const value = headers[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return { status: 304, headers: Object.fromEntries(kept), body: Buffer.alloc(0) }
-}
-
-function tagsOf({ name }: EngineParts, tags: readonly string[]): readonly string[] {
-  return tags.map((tag) => `${name}:${tag}`)
 }
 
 /** An answer with something to check, to evict or to write anew, or a query that was asked in another form. */
@@ -215,9 +159,13 @@ async function fetchAnswer({ match: { engine }, hop, request }: Exchange): Promi
   return said.status >= 400 ? said : answer
 }
 
+/** Empty for an answer that is not what it should be: then nobody may read it. */
 function createdId({ body }: Answer): string {
-  const id = bodyValue(JSON.parse(body.toString('utf8')), 'id')
-  return typeof id === 'string' ? id : ''
+  try {
+    return bodyText(JSON.parse(body.toString('utf8')), 'id') ?? ''
+  } catch {
+    return ''
+  }
 }
 
 async function serveRelayed({
