@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { matchOf, type Match } from './matched.ts'
-import type { EngineParts, Parts } from './parts.ts'
+import type { Parts } from './parts.ts'
 import { bodyText, bodyValue } from './policy/asked.ts'
 import type { Restriction } from './policy/permit.ts'
 import type { Query } from './policy/narrow.ts'
