@@ -17,6 +17,7 @@ import { askerOf, readerOf } from './own-hops.ts'
 import type { EngineParts, Parts } from './parts.ts'
 import { createAuthenticator } from './policy/authenticate.ts'
 import { createExplainRequest } from './policy/explain-request.ts'
+import { createCaseProbe } from './policy/cases.ts'
 import { createImplied } from './policy/implied.ts'
 import { createLookUp } from './policy/lookup.ts'
 import { createPasswords, type Passwords } from './policy/password.ts'
@@ -165,6 +166,7 @@ function permitOptionsOf(
     findEach: createFindEach({ read, lookUp }),
     findOut: createFindOut({ read, ask: askerOf(own) }),
     readRowFacts: createRowFacts({ read, lookUp }),
+    hasCases: createCaseProbe(read, monotonicMs),
     implied: implied.tasks ? createImplied(read) : null,
     impliesIdentity: implied.identity,
     groupsOf: identity.groupsOf,

@@ -9,6 +9,7 @@ import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
 import type { Answer } from './proxy/hop.ts'
 import { sendAnswer } from './replies.ts'
+import { serveGroups } from './serve-groups.ts'
 
 /** Of a query, what the caller may see: `keep` says which rows; null: none of them. */
 export interface Filtering {
@@ -25,7 +26,7 @@ export interface Filtering {
 export async function serveRows(exchange: Exchange, filtering: Filtering): Promise<FastifyReply> {
   const { match, hop, reply } = exchange
   const form = match.operation.rows?.form ?? 'list'
-  if (form === 'groups') return serveGroups(exchange, filtering)
+  if (form === 'groups' && filtering.keep !== null) return serveGroups(exchange, filtering.keep)
   const paging = pagingOf(match.asked.query)
   if (paging === null) {
     const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
@@ -126,7 +127,9 @@ function listPathOf(
 
 function templateOf(path: string, form: RowsForm | 'list'): string {
   if (form === 'count')
-    return path.startsWith('/filter/') ? path.replace(/count$/, 'list') : path.replace(/\/count$/, '')
+    return /^\/filter\/[^/]+\/count$/.test(path)
+      ? path.replace(/count$/, 'list')
+      : path.replace(/\/count$/, '')
   if (form === 'single') return path.replace(/singleResult$/, 'list')
   return form === 'topic names' ? '/external-task' : path
 }
@@ -164,24 +167,6 @@ function answerOf(form: RowsForm | 'list', seen: readonly SeenRow[], answer: Ans
     code: 0,
   }
   return { ...answer, status: 400, body: json(body) }
-}
-
-/** Groups and their members, each by its own permission. */
-async function serveGroups({ match, hop, reply }: Exchange, { keep }: Filtering): Promise<FastifyReply> {
-  const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
-  if (answer.status !== 200) return sendAnswer(reply, answer)
-  const found: unknown = JSON.parse(answer.body.toString('utf8'))
-  const { groups, groupUsers } = isRecord(found) ? found : {}
-  const keepOnly = async (kind: string, list: unknown): Promise<readonly Row[]> => {
-    const rows = Array.isArray(list) ? list.filter(isRecord) : []
-    const kept = keep === null ? [] : await keep(kind, rows)
-    return rows.filter((_, index) => kept[index] === true)
-  }
-  const body = json({
-    groups: await keepOnly('group', groups),
-    groupUsers: await keepOnly('user', groupUsers),
-  })
-  return sendAnswer(reply, { ...answer, body })
 }
 
 function json(value: unknown): Buffer {

@@ -31,7 +31,7 @@ export async function resolveSelectors({ parts, match, hop }: Exchange): Promise
     const list = listOf(match, selector, query)
     const verdict = (await list.permit.rows?.(list.asked, false)) ?? { rows: 'all' }
     if (verdict.rows === 'all') continue
-    if (verdict.rows === 'refused' || verdict.rows === 'narrowed') throw new GatewayError('GW_ROWS_NOT_EXACT')
+    if (verdict.rows !== 'none' && verdict.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
     const keep = verdict.rows === 'none' ? null : verdict.keep
     const ids = await idsOf(
       {

@@ -10,6 +10,7 @@ import { upstreamHeaders } from './proxy/headers.ts'
 import { ownHeadersOf } from './observe.ts'
 import { sendAnswer } from './replies.ts'
 import { createPathOf, type PathOf } from './routes.ts'
+import { serveGroupCounts } from './serve-groups.ts'
 import { mayBeHeld, peekHeld, sendHeld, serveHeld, tagsOf } from './serve-held.ts'
 import { hasOtherLinks, withClientLinks } from './serve-links.ts'
 import { emptyAnswerOf, serveRows } from './serve-rows.ts'
@@ -81,6 +82,7 @@ function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { reado
   const isAskable = match.operation.retry === 'always'
   if (restriction.rows === 'none' && (restriction.valid || !isAskable))
     return sendAnswer(reply, emptyAnswerOf(match.operation))
+  if (restriction.rows === 'recounted') return serveGroupCounts(exchange, restriction.narrow)
   const keep = restriction.rows === 'none' ? null : restriction.keep
   return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
 }

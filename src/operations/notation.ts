@@ -141,10 +141,10 @@ export interface First {
 
 /**
  * `count`: the path before `/count` lists them. `single`: the path with `/list` does; none is 204, several are an error.
- * `groups`: `{ groups, groupUsers }`. `topic names`: the distinct topics of external tasks. `locks`: rows are locked as they
+ * `groups`: `{ groups, groupUsers }`. `topic names`: the distinct topics of external tasks. `group counts`: tasks counted by candidate group. `locks`: rows are locked as they
  * are answered, so nothing may be left out afterwards. `instance counts`: the rows are counted inside the engine.
  */
-export type RowsForm = 'count' | 'single' | 'groups' | 'topic names' | 'locks' | 'instance counts'
+export type RowsForm = 'count' | 'single' | 'groups' | 'topic names' | 'group counts' | 'locks' | 'instance counts'
 
 /** Which rows of a query the caller may see. `exempt`: rows that everybody sees. */
 export interface Rows {

@@ -244,6 +244,7 @@ export const task = {
   getTaskCountByCandidateGroup: {
     route: 'GET /task/report/candidate-group-count',
     checks: [{ anyOf: ['TASK.READ *'], denied: 403 }],
+    rows: { form: 'group counts', anyOf: ['TASK.READ *'] },
     retry: 'always',
   },
 } as const satisfies Rowset

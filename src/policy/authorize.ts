@@ -146,12 +146,11 @@ function needsEngine({ permissions, each, when }: CompiledCheck): boolean {
 }
 
 async function runOne(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
-  if (check.each !== null && applies(check.when, ground) !== false) return runEach(check, ground, options)
-  if (await isMissing(check, ground, options))
+  if (check.each === null && (await isMissing(check, ground, options)))
     return { permitted: false, refusal: absentAnswer(check.absent, ground) }
   const applied = applies(check.when, ground)
   if (applied === false) return options.watch?.({ check, ground, verdict: NOT_APPLIED }) ?? NOT_APPLIED
-  const verdict = await runLinked(check, ground, options)
+  const verdict = await (check.each === null ? runLinked : runEach)(check, ground, options)
   if (verdict.permitted || applied === true || check.when === null) return verdict
   const found = await options.findOut(check.when, ground.asked)
   return found === null ? NOT_EXACT : found ? verdict : NOT_APPLIED
@@ -220,6 +219,8 @@ async function linksOf(check: CompiledCheck, ground: Ground, { implied }: Author
 }
 
 function isOver(check: CompiledCheck, asked: Asked, options: Pass): boolean {
+  // Among what only the engine finds may be another tenant's.
+  if (check.each !== null && tenantsFor(asked, options) !== null) return false
   const isOnAll = isSettled(check, asked, options)
   if (isOnAll) options.watch?.({ check, ground: null, verdict: PERMITTED })
   return isOnAll

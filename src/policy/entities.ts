@@ -75,14 +75,27 @@ export async function settle(
   ground: Ground,
   { lookUp, tenants }: SettleOptions,
 ): Promise<EngineVerdict | GatewayError | null> {
-  for (const loaded of list) {
+  const loaded: (Loaded & { readonly facts: Facts })[] = []
+  for (const one of list) {
     // What an entity itself decides is not known yet.
-    if (loaded.when?.startsWith('body:') && applies(loaded.when, ground) === false) continue
-    const facts = await learn(loaded.reference, ground, lookUp)
-    const said = facts === undefined ? null : saidOf(loaded, facts, tenants)
-    if (said !== null) return absentAnswer(said, ground)
+    if (one.when?.startsWith('body:') && applies(one.when, ground) === false) continue
+    const facts = await learn(one.reference, ground, lookUp)
+    if (facts === null && one.absent !== null) return absentAnswer(one.absent, ground)
+    if (facts) loaded.push({ ...one, facts })
   }
-  return spokenOf(first, ground, { tenants, late: false })
+  const said = spokenOf(first, ground, { tenants, late: false })
+  if (said !== null) return said
+  const anothers = loaded.find((one) => isRefused(one, tenants))
+  if (anothers === undefined) return null
+  const { foreign, absent } = anothers
+  return absentAnswer(foreign === 'ignored' ? absent : (foreign ?? absent), ground)
+}
+
+function isRefused(
+  { foreign, facts }: Loaded & { readonly facts: Facts },
+  tenants: readonly string[] | null,
+): boolean {
+  return foreign !== 'ignored' && foreign !== LATE && isForeign(facts, tenants)
 }
 
 function spokenOf(
@@ -97,17 +110,6 @@ function spokenOf(
       applies(said.when, ground) === true,
   )
   return spoken === undefined ? null : absentAnswer(spoken.answer, ground)
-}
-
-/** What the engine says about an entity before any check; null: it goes on. */
-function saidOf(
-  { absent, foreign }: Loaded,
-  facts: Facts | null,
-  tenants: readonly string[] | null,
-): Absent | null {
-  if (facts === null) return absent
-  const isOpen = foreign === 'ignored' || foreign === LATE || !isForeign(facts, tenants)
-  return isOpen ? null : (foreign ?? absent)
 }
 
 /** The answer to who is permitted and asks about another tenant's; null: nothing of it is another's. */

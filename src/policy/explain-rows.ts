@@ -61,6 +61,7 @@ const WORDS = {
   none: 'no rows',
   narrowed: 'some rows',
   filtered: 'some rows',
+  recounted: 'some rows',
   refused: 'cannot be told exactly',
 } as const
 

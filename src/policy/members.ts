@@ -47,7 +47,7 @@ async function conditionalStarts(
   const tenantId = bodyText(body, 'tenantId')
   const query: Record<string, string> = tenantId === null ? {} : { tenantIdIn: tenantId }
   if (bodyValue(body, 'withoutTenantId') === true) query['withoutTenantId'] = 'true'
-  const found = await starts.definitionsOf(await starts.startsOf('conditional', query))
+  const found = await starts.startedBy('conditional', query)
   const definitionId = bodyText(body, 'processDefinitionId')
   if (definitionId === null || found === null) return found
   if (found.some(({ id }) => id === definitionId)) return found.filter(({ id }) => id === definitionId)

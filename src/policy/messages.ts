@@ -14,8 +14,6 @@ interface Correlated {
   readonly definitions: readonly Facts[]
 }
 
-const NOBODY: Correlated = { executions: [], definitions: [] }
-
 /**
  * Whom a message reaches, as the engine's correlation finds them: executions first, and a definition that it starts only
  * where there is none, unless all are wanted. Null: it cannot be told here.
@@ -40,13 +38,12 @@ export class MessageFinder {
     if (query === null) return null
     const executions = rowsOf(await this.#options.read(`/execution?${query}`))
     const isForAll = bodyValue(body, 'all') === true
-    // Several where one is wanted: the engine refuses it by itself.
-    if (!isForAll && executions.length > 1) return NOBODY
     const found = await this.#factsOf(executions)
-    if (!isForAll && executions.length === 1) return { executions: found, definitions: [] }
+    // Several where one is wanted are refused by the engine; all are asked about, for one may end meanwhile.
+    if (!isForAll && executions.length > 0) return { executions: found, definitions: [] }
     const definitions = await this.#started(body)
     if (definitions === null) return null
-    return { executions: found, definitions: isForAll || definitions.length === 1 ? definitions : [] }
+    return { executions: found, definitions }
   }
 
   async #factsOf(executions: readonly Readonly<Record<string, unknown>>[]): Promise<readonly Facts[]> {
@@ -56,11 +53,9 @@ export class MessageFinder {
     return facts.filter((one) => one !== null)
   }
 
-  async #started(body: unknown): Promise<readonly Facts[] | null> {
-    const { starts } = this.#options
-    const query: Record<string, string> = { eventName: bodyText(body, 'messageName') ?? '' }
-    const subscriptions = await starts.startsOf('message', { ...query, ...tenantQueryOf(body) })
-    return starts.definitionsOf(subscriptions)
+  #started(body: unknown): Promise<readonly Facts[] | null> {
+    const eventName = bodyText(body, 'messageName') ?? ''
+    return this.#options.starts.startedBy('message', { eventName, ...tenantQueryOf(body) })
   }
 }
 

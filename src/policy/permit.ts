@@ -29,6 +29,8 @@ export type RowsVerdict =
   | { readonly rows: 'none'; readonly valid: boolean }
   /** Ask for those the caller sees: the engine can tell them by itself. */
   | { readonly rows: 'narrowed'; readonly narrow: Narrow }
+  /** Counted again, each group by a query of its own. */
+  | { readonly rows: 'recounted'; readonly narrow: Narrow }
   /** Read them all and keep those that `keep` says. */
   | { readonly rows: 'filtered'; readonly keep: KeepRows }
   | { readonly rows: 'refused'; readonly refusal: GatewayError }
@@ -41,6 +43,8 @@ export type KeepRows = (template: string, rows: readonly Row[]) => Promise<reado
 
 export interface PermitOptions extends AuthorizeOptions {
   readonly readRowFacts: ReadRowFacts
+  /** Whether the engine has cases, whose tasks and variables everybody sees. */
+  readonly hasCases: () => Promise<boolean>
   /** Groups of any user, for those who may ask. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
   /** As the engine's `tenantCheckEnabled`. */
@@ -85,20 +89,36 @@ const NOT_EXACT: RowsVerdict = { rows: 'refused', refusal: new GatewayError('GW_
 function rowsVerdict(parts: RowsParts, asked: Asked, wantsHal: boolean): RowsVerdict | Promise<RowsVerdict> {
   const { rows, options } = parts
   const viewer = viewerOf(asked, options)
+  if (rows.form === 'group counts') return countsVerdict(viewer)
   const scope = scopeOf(rows, viewer.principal, viewer.records)
   if (scope === 'all' && (viewer.tenants === null || !rows.tenanted)) return ALL
   // A HAL answer has another shape and embeds entities of other kinds.
   if (wantsHal) return NOT_EXACT
   // Two lists in one answer, each by its own permission.
   if (rows.form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
-  if (scope === 'all' || options.implied === null || !concernsTasks(rows))
+  if (scope === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
     return restrictedTo(parts, scope, viewer)
-  return options.implied.tasks(asked.principal).then((implied) => {
-    const isLinked = implied.user.size + implied.groups.size > 0
-    return restrictedTo(parts, scope === 'none' && isLinked ? 'some' : scope, { ...viewer, implied })
-  })
+  return withLinksAndCases(parts, scope, viewer)
 }
 
+/** Its check has passed; what is left is whose tasks are counted. */
+function countsVerdict({ tenants }: Viewer): RowsVerdict {
+  if (tenants === null) return ALL
+  return { rows: 'recounted', narrow: narrowTasks({ granted: null, tenantIds: [...tenants] }) }
+}
+
+/** What only the engine can tell: the tasks that the caller's links open, and whether there are cases, which everybody sees. */
+async function withLinksAndCases(parts: RowsParts, scope: Scope, viewer: Viewer): Promise<RowsVerdict> {
+  const { rows, options } = parts
+  const implied = concernsTasks(rows) ? ((await options.implied?.tasks(viewer.principal)) ?? null) : null
+  const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
+  const opened = scope === 'none' && isLinked ? 'some' : scope
+  if (rows.exempt === 'case' && (await options.hasCases()))
+    return { rows: 'filtered', keep: keepOf(parts, { ...viewer, implied }) }
+  return restrictedTo(parts, opened, { ...viewer, implied })
+}
+
+/** Without cases: nothing, or what the records and links name. */
 function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
   const { operation, rows } = parts
   const mayBeSelf = viewer.impliesIdentity && concernsIdentity(rows)

@@ -17,32 +17,26 @@ export class SignalFinder {
     this.#options = options
   }
 
-  async executions(asked: Asked): Promise<readonly Facts[]> {
-    const waiting = (await this.#subscriptions(asked)).filter(({ executionId }) => executionId !== null)
-    const found = await Promise.all(
-      waiting.map(({ executionId }) => this.#options.lookUp('execution', executionId ?? '')),
-    )
+  async executions({ body }: Asked): Promise<readonly Facts[]> {
+    const query = new URLSearchParams({ eventType: 'signal', ...queryOf(body) })
+    const rows = rowsOf(await this.#options.read(`/event-subscription?${query}`))
+    const ids = rows.flatMap(({ executionId }) => textOf(executionId) ?? [])
+    const found = await Promise.all(ids.map((id) => this.#options.lookUp('execution', id)))
     return found.filter((facts) => facts !== null)
   }
 
-  /** Null: a start subscription fits no definition that was searched, so nothing can be said about it. */
-  async starts(asked: Asked): Promise<readonly Facts[] | null> {
-    const subscriptions = await this.#subscriptions(asked)
-    return this.#options.starts.definitionsOf(subscriptions.filter(({ executionId }) => executionId === null))
+  /** Null: it cannot be told which definitions it starts. */
+  starts({ body }: Asked): Promise<readonly Facts[] | null> {
+    return this.#options.starts.startedBy('signal', queryOf(body))
   }
+}
 
-  async #subscriptions({ body }: Asked): Promise<readonly Facts[]> {
-    const query = new URLSearchParams({ eventType: 'signal', eventName: bodyText(body, 'name') ?? '' })
-    const executionId = bodyText(body, 'executionId')
-    const tenantId = bodyText(body, 'tenantId')
-    if (executionId !== null) query.set('executionId', executionId)
-    if (tenantId !== null) query.set('tenantIdIn', tenantId)
-    if (bodyValue(body, 'withoutTenantId') === true) query.set('withoutTenantId', 'true')
-    const rows = rowsOf(await this.#options.read(`/event-subscription?${query}`))
-    return rows.map((row) => ({
-      executionId: textOf(row['executionId']),
-      activityId: textOf(row['activityId']),
-      tenantId: textOf(row['tenantId']),
-    }))
-  }
+function queryOf(body: unknown): Readonly<Record<string, string>> {
+  const query: Record<string, string> = { eventName: bodyText(body, 'name') ?? '' }
+  const executionId = bodyText(body, 'executionId')
+  const tenantId = bodyText(body, 'tenantId')
+  if (executionId !== null) query['executionId'] = executionId
+  if (tenantId !== null) query['tenantIdIn'] = tenantId
+  if (bodyValue(body, 'withoutTenantId') === true) query['withoutTenantId'] = 'true'
+  return query
 }

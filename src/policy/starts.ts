@@ -1,77 +1,97 @@
 import { isRecord } from './asked.ts'
 import type { Facts, ReadEngine } from './lookup.ts'
+import { type StartEvent, startEventsOf } from './start-events.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Start events found in the latest definitions: more definitions than this are not searched. */
+/** More definitions than this are not searched. */
 const MAX_DEFINITIONS = 2000
-const START_EVENT = /<(?:[\w-]+:)?startEvent\b[^>]*?\bid\s*=\s*(?:"([^"]*)"|'([^']*)')/g
+
+/** A subscription that starts instances: it names the start event, and not its definition. */
+interface StartSubscription {
+  readonly type: StartEvent['type']
+  readonly activityId: string | null
+  readonly name: string | null
+  readonly tenantId: string | null
+}
 
 /**
- * Finds what a start subscription starts. It does not name its definition, so that is found by its start event in the
- * latest versions' XML; where several fit, all of them are asked about.
+ * Finds what an event starts. A start subscription does not name its definition, so that is found by the start event and
+ * what it waits for, in the latest versions' XML; where several fit, all of them are meant.
  */
 export class StartFinder {
   readonly #read: ReadEngine
   /** Of a definition, which never changes. */
-  readonly #startEvents = new Map<string, ReadonlySet<string>>()
+  readonly #startEvents = new Map<string, readonly StartEvent[]>()
 
   constructor(read: ReadEngine) {
     this.#read = read
   }
 
-  /** Definitions of start subscriptions, by `activityId` and `tenantId`. Null: one fits none that was searched. */
-  async definitionsOf(subscriptions: readonly Facts[]): Promise<readonly Facts[] | null> {
-    if (subscriptions.length === 0) return []
-    const latest = `/process-definition?latestVersion=true&active=true&maxResults=${MAX_DEFINITIONS}`
-    const definitions = rowsOf(await this.#read(latest))
-    const starts: Facts[] = []
-    for (const { activityId, tenantId } of subscriptions) {
-      const fitting = await this.#fitting(definitions, activityId ?? '', tenantId ?? null)
-      if (fitting.length === 0 && definitions.length === MAX_DEFINITIONS) return null
-      starts.push(...fitting)
-    }
-    return starts
-  }
-
-  /** Those that wait for an event of this type and name; null for any name. */
-  async startsOf(eventType: string, query: Readonly<Record<string, string>>): Promise<readonly Facts[]> {
-    const rows = rowsOf(
-      await this.#read(`/event-subscription?${new URLSearchParams({ eventType, ...query })}`),
+  /** Active definitions that an event starts. Null: a subscription fits none, so nothing can be said about it. */
+  async startedBy(
+    type: StartEvent['type'],
+    query: Readonly<Record<string, string>>,
+  ): Promise<readonly Facts[] | null> {
+    const asked = new URLSearchParams({ eventType: type, ...query })
+    const rows = rowsOf(await this.#read(`/event-subscription?${asked}`))
+    const starting = rows.filter((row) => textOf(row['executionId']) === null)
+    return this.#definitionsOf(
+      starting.map((row) => ({
+        type,
+        activityId: textOf(row['activityId']),
+        name: textOf(row['eventName']),
+        tenantId: textOf(row['tenantId']),
+      })),
     )
-    return rows
-      .filter((row) => textOf(row['executionId']) === null)
-      .map((row) => ({ activityId: textOf(row['activityId']), tenantId: textOf(row['tenantId']) }))
   }
 
-  async #fitting(
-    definitions: readonly Json[],
-    activityId: string,
-    tenantId: string | null,
-  ): Promise<Facts[]> {
-    const fitting: Facts[] = []
+  async #definitionsOf(subscriptions: readonly StartSubscription[]): Promise<readonly Facts[] | null> {
+    if (subscriptions.length === 0) return []
+    const latest = `/process-definition?latestVersion=true&maxResults=${MAX_DEFINITIONS}`
+    const definitions = rowsOf(await this.#read(latest))
+    const started = new Map<string, Facts>()
+    for (const subscription of subscriptions) {
+      const fitting = await this.#fitting(definitions, subscription)
+      if (fitting.length === 0) return null
+      // The engine starts no suspended definition, and asks nothing about it.
+      for (const definition of fitting)
+        if (definition['suspended'] !== true) started.set(textOf(definition['id']) ?? '', factsOf(definition))
+    }
+    return [...started.values()]
+  }
+
+  async #fitting(definitions: readonly Json[], { type, activityId, name, tenantId }: StartSubscription) {
+    const fitting: Json[] = []
     for (const definition of definitions) {
       if (textOf(definition['tenantId']) !== tenantId) continue
       const events = await this.#startEventsOf(textOf(definition['id']) ?? '')
-      if (!events.has(activityId)) continue
-      fitting.push({
-        id: textOf(definition['id']),
-        processDefinitionKey: textOf(definition['key']),
-        tenantId,
-      })
+      const fits = (event: StartEvent): boolean =>
+        event.type === type && event.id === activityId && (event.name === null || event.name === name)
+      if (events.some(fits)) fitting.push(definition)
     }
     return fitting
   }
 
-  async #startEventsOf(definitionId: string): Promise<ReadonlySet<string>> {
+  async #startEventsOf(definitionId: string): Promise<readonly StartEvent[]> {
     const known = this.#startEvents.get(definitionId)
     if (known !== undefined) return known
     const answer = await this.#read(`/process-definition/${encodeURIComponent(definitionId)}/xml`)
-    const xml = isRecord(answer) ? (textOf(answer['bpmn20Xml']) ?? '') : ''
-    const ids = new Set([...xml.matchAll(START_EVENT)].map(([, double, single]) => double ?? single ?? ''))
+    const xml = isRecord(answer) ? textOf(answer['bpmn20Xml']) : null
+    // Deleted since it was listed: nothing to remember.
+    if (xml === null) return []
+    const events = startEventsOf(xml)
     if (this.#startEvents.size >= MAX_DEFINITIONS) this.#startEvents.clear()
-    this.#startEvents.set(definitionId, ids)
-    return ids
+    this.#startEvents.set(definitionId, events)
+    return events
+  }
+}
+
+function factsOf(definition: Json): Facts {
+  return {
+    id: textOf(definition['id']),
+    processDefinitionKey: textOf(definition['key']),
+    tenantId: textOf(definition['tenantId']),
   }
 }
 

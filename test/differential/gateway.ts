@@ -37,6 +37,7 @@ export async function openGateway(
     listen: { port: 0 },
     admin: { port: 0 },
     engines: { default: { nodes: [engineBase] }, second: { nodes: [engineBase], remoteName: 'second' } },
+    log: { audit: 'off' },
     identity: { source: 'file', file: 'users.json' },
     authorization: { records: { source: 'file', file: 'records.json' } },
   }
