@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { matchOf, type Match } from './matched.ts'
@@ -19,6 +20,9 @@ import { resolveSelectors } from './serve-selects.ts'
 /** Beyond the time an engine may hold a long poll, for its answer to arrive. */
 const LONG_POLL_MARGIN_MS = 5000
 
+/** A poll with nothing to wait for is held so long at most: shorter than a drain takes. */
+const MAX_HOLD_MS = 10_000
+
 /** Stages 9 to 11: from memory, or from a node; on the way out what may be kept is kept, and what is stale goes. */
 export function createServe(parts: Parts): RouteHandlerMethod {
   const paths = new Map(parts.operations.map(({ template }) => [template, createPathOf(template)]))
@@ -31,7 +35,7 @@ export function createServe(parts: Parts): RouteHandlerMethod {
     if (match.operation.answer === 'engine-names') return sendAnswer(reply, jsonAnswer(namesOf(parts)))
     if (match.operation.answer === 'authorization-check') return serveCheck(match, reply)
     const hop = hopOf(match, request, pathOf)
-    if (hop === null) return sendAnswer(reply, emptyAnswerOf(match.operation))
+    if (hop === null) return serveEmpty(match, reply)
     const exchange = { parts, match, hop, request, reply }
     if (match.operation.selects !== undefined && hop.body !== null) return serveSelected(exchange)
     return serveHop(exchange)
@@ -75,13 +79,19 @@ function narrowedHop(hop: Hop, query: Query | null): Hop | null {
     : { ...hop, ...query, headers: { ...hop.headers, 'content-type': 'application/json' } }
 }
 
+/** Nothing. A worker that would wait for work does wait, or it would ask again at once, and again. */
+async function serveEmpty({ operation, asked }: Match, reply: FastifyReply): Promise<FastifyReply> {
+  const holdMs = operation.longPoll === true ? Number(bodyValue(asked.body, 'asyncResponseTimeout')) : 0
+  if (holdMs > 0) await setTimeout(Math.min(holdMs, MAX_HOLD_MS), undefined, { ref: false })
+  return sendAnswer(reply, emptyAnswerOf(operation))
+}
+
 /** A query of which the caller sees nothing, or the rows that the records name. */
 function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { readonly rows: 'narrowed' }>) {
   const { parts, match, reply } = exchange
   // The engine is asked to judge a query by asking it for no rows. One that locks its rows takes no such limit: it would lock them.
   const isAskable = match.operation.retry === 'always'
-  if (restriction.rows === 'none' && (restriction.valid || !isAskable))
-    return sendAnswer(reply, emptyAnswerOf(match.operation))
+  if (restriction.rows === 'none' && (restriction.valid || !isAskable)) return serveEmpty(match, reply)
   if (restriction.rows === 'recounted') return serveGroupCounts(exchange, restriction.narrow)
   const keep = restriction.rows === 'none' ? null : restriction.keep
   return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
