@@ -2,13 +2,12 @@ import type { FastifyReply } from 'fastify'
 import { GatewayError } from './errors.ts'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { isRecord } from './policy/asked.ts'
-import type { Narrow } from './policy/narrow.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
 import type { Answer } from './proxy/hop.ts'
 import { sendAnswer } from './replies.ts'
 
-/** Groups that are asked for one by one. */
+/** Groups, or tasks, that are asked about one by one. */
 const MAX_GROUPS = 200
 
 /** A user's groups and their members: groups by their own permission, members of those groups by theirs. */
@@ -44,34 +43,48 @@ async function membersOf(exchange: Exchange, groups: readonly Row[]): Promise<Re
   return new Set(lists.flatMap((list) => listOf(list).map(({ id }) => id)))
 }
 
-/** Tasks counted by candidate group, of the tenants that the caller may see: the report knows no tenants, a task query does. */
-export async function serveGroupCounts(exchange: Exchange, narrow: Narrow): Promise<FastifyReply> {
+/**
+ * Tasks counted by group, without those of tenants that the caller may not see. The report knows no tenants: what it counts
+ * are the groups of all links of unassigned tasks, and `null` for links to users and for tasks without links (engine 7.22).
+ * So the tasks of other tenants are looked at one by one, and taken off.
+ */
+export async function serveGroupCounts(
+  exchange: Exchange,
+  tenants: ReadonlySet<string>,
+): Promise<FastifyReply> {
   const { match, hop, reply } = exchange
   const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
   if (answer.status !== 200) return sendAnswer(reply, answer)
+  const foreign = await foreignTasks(exchange, tenants)
+  if (foreign.length === 0) return sendAnswer(reply, answer)
   if (!String(answer.headers['content-type']).startsWith('application/json'))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const groups = listOf(JSON.parse(answer.body.toString('utf8')))
-  if (groups.length > MAX_GROUPS) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const counts = await Promise.all(groups.map(({ groupName }) => countOf(exchange, groupName, narrow)))
-  const seen = groups.flatMap(({ groupName }, index) => {
-    const taskCount = counts[index] ?? 0
-    return taskCount === 0 ? [] : [{ groupName, taskCount }]
+  const counted = (await Promise.all(foreign.map((id) => groupsOf(exchange, id)))).flat()
+  const seen = listOf(JSON.parse(answer.body.toString('utf8'))).flatMap(({ groupName, taskCount }) => {
+    const left = Number(taskCount) - counted.filter((name) => name === groupName).length
+    return left > 0 ? [{ groupName, taskCount: left }] : []
   })
   return sendAnswer(reply, jsonOf(answer, seen))
 }
 
-async function countOf(exchange: Exchange, groupName: unknown, narrow: Narrow): Promise<number> {
-  const query =
-    typeof groupName === 'string'
-      ? { candidateGroup: groupName, includeAssignedTasks: true }
-      : { withoutCandidateGroups: true }
-  const asked = narrow(
-    { method: 'POST', path: '/task/count', body: Buffer.from(JSON.stringify(query)) },
-    new Map(),
+async function foreignTasks(exchange: Exchange, tenants: ReadonlySet<string>): Promise<readonly string[]> {
+  const { filteredRows } = exchange.parts.config.limits
+  const path = `/task?unassigned=true&maxResults=${filteredRows + 1}`
+  const tasks = listOf(await readJson(exchange, { method: 'GET', path, body: null }))
+  const foreign = tasks.flatMap(({ id, tenantId }) =>
+    typeof id === 'string' && typeof tenantId === 'string' && !tenants.has(tenantId) ? [id] : [],
   )
-  const answer = asked === null ? null : await readJson(exchange, asked)
-  return isRecord(answer) && typeof answer['count'] === 'number' ? answer['count'] : 0
+  if (tasks.length > filteredRows || foreign.length > MAX_GROUPS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return foreign
+}
+
+/** The groups that a task is counted under. Assignee and owner are no links, though they are listed as such. */
+async function groupsOf(exchange: Exchange, taskId: string): Promise<readonly (string | null)[]> {
+  const path = `/task/${encodeURIComponent(taskId)}/identity-links`
+  const links = listOf(await readJson(exchange, { method: 'GET', path, body: null }))
+  const counted = links.filter(({ type }) => type !== 'assignee' && type !== 'owner')
+  const names = counted.map(({ groupId }) => (typeof groupId === 'string' ? groupId : null))
+  return [...new Set(names.length === 0 ? [null] : names)]
 }
 
 interface Ask {

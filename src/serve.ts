@@ -92,7 +92,7 @@ function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { reado
   // The engine is asked to judge a query by asking it for no rows. One that locks its rows takes no such limit: it would lock them.
   const isAskable = match.operation.retry === 'always'
   if (restriction.rows === 'none' && (restriction.valid || !isAskable)) return serveEmpty(match, reply)
-  if (restriction.rows === 'recounted') return serveGroupCounts(exchange, restriction.narrow)
+  if (restriction.rows === 'recounted') return serveGroupCounts(exchange, restriction.tenants)
   const keep = restriction.rows === 'none' ? null : restriction.keep
   return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
 }

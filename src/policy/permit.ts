@@ -29,8 +29,8 @@ export type RowsVerdict =
   | { readonly rows: 'none'; readonly valid: boolean }
   /** Ask for those the caller sees: the engine can tell them by itself. */
   | { readonly rows: 'narrowed'; readonly narrow: Narrow }
-  /** Counted again, each group by a query of its own. */
-  | { readonly rows: 'recounted'; readonly narrow: Narrow }
+  /** Counted without the tasks of other tenants. */
+  | { readonly rows: 'recounted'; readonly tenants: ReadonlySet<string> }
   /** Read them all and keep those that `keep` says. */
   | { readonly rows: 'filtered'; readonly keep: KeepRows }
   | { readonly rows: 'refused'; readonly refusal: GatewayError }
@@ -103,8 +103,7 @@ function rowsVerdict(parts: RowsParts, asked: Asked, wantsHal: boolean): RowsVer
 
 /** Its check has passed; what is left is whose tasks are counted. */
 function countsVerdict({ tenants }: Viewer): RowsVerdict {
-  if (tenants === null) return ALL
-  return { rows: 'recounted', narrow: narrowTasks({ granted: null, tenantIds: [...tenants] }) }
+  return tenants === null ? ALL : { rows: 'recounted', tenants }
 }
 
 /** What only the engine can tell: the tasks that the caller's links open, and whether there are cases, which everybody sees. */
