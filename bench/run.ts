@@ -12,6 +12,8 @@ import { AUTHORIZATION, START_BODY, USER } from './scenario.ts'
 // Rounds of a few seconds, in turn: what disturbs the machine disturbs all of them. Ratios are taken within a round.
 
 const NODE = process.execPath
+/** Until then the compiler is at work: the first seconds cost twice as much as all that follow. */
+const WARM_UP_SECONDS = 8
 
 interface Contender {
   readonly name: string
@@ -128,7 +130,8 @@ async function measure({ title, path, body, contenders }: Scenario, plan: Plan):
     authorization: AUTHORIZATION,
     ...(body === undefined ? {} : { body }),
   })
-  for (const contender of contenders) await load(askOf(contender), contender.server, plan) // warms up
+  for (const contender of contenders)
+    await load(askOf(contender), contender.server, { ...plan, seconds: WARM_UP_SECONDS })
   const results = contenders.map((): Measured[] => [])
   for (let round = 0; round < plan.rounds; round += 1)
     for (const [index, contender] of contenders.entries())

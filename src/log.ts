@@ -24,7 +24,7 @@ interface DestinationOptions {
 const REDACTED = '[redacted]'
 const MAX_WAITING_BYTES = 8 * 1024 ** 2
 /** Lines are written together: one by one they cost more than all else that is done for a cached answer. */
-const BATCH_BYTES = 4096
+const BATCH_BYTES = 16 * 1024
 /** The longest that a line waits for others. */
 const BATCH_MS = 100
 
@@ -90,6 +90,7 @@ export function openDestination({ to = 1, onDrop }: DestinationOptions = {}): De
     dest: to,
     sync: false,
     minLength: BATCH_BYTES,
+    maxWrite: 4 * BATCH_BYTES,
     periodicFlush: BATCH_MS,
     maxLength: MAX_WAITING_BYTES,
     contentMode: 'buffer', // of waiting text it would count all bytes anew with every line

@@ -28,8 +28,7 @@ function originsOf({ parts, match: { engine }, hop, request }: Exchange): readon
 }
 
 function prefixOf(request: FastifyRequest): string {
-  const { named, operation } = request.routeOptions.config
-  const template = request.routeOptions.url ?? ''
-  const prefix = template.slice(0, template.length - (operation?.template.length ?? 0))
-  return named === true ? prefix.replace(':engineName', engineNameOf(request)) : prefix
+  const { config, url = '' } = request.routeOptions
+  const prefix = url.slice(0, url.length - (config.operation?.template.length ?? 0))
+  return config.named === true ? prefix.replace(':engineName', engineNameOf(request)) : prefix
 }

@@ -19,12 +19,15 @@ const HASH = bcrypt.hashSync(PASSWORD, 4)
 /** The world's own memberships: a group's tenants are its members' too. */
 const TENANTS_OF_GROUPS: Readonly<Record<string, string>> = { staff: 'acme' }
 
+interface Contents {
+  readonly sets: readonly CallerSet[]
+  readonly records: readonly Json[]
+  /** The records leave out what an engine writes by itself. */
+  readonly implied: boolean
+}
+
 /** The gateway before the bare engine, with these callers and records. */
-export async function openGateway(
-  engineBase: string,
-  sets: readonly CallerSet[],
-  records: readonly Json[],
-): Promise<Door> {
+export async function openGateway(engineBase: string, { sets, records, implied }: Contents): Promise<Door> {
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-differential-'))
   const users = sets.map(({ user, ownGroups, joins, tenants }) => ({
     id: user,
@@ -39,7 +42,10 @@ export async function openGateway(
     engines: { default: { nodes: [engineBase] }, second: { nodes: [engineBase], remoteName: 'second' } },
     log: { audit: 'off' },
     identity: { source: 'file', file: 'users.json' },
-    authorization: { records: { source: 'file', file: 'records.json' } },
+    authorization: {
+      records: { source: 'file', file: 'records.json' },
+      implied: { tasks: implied, identity: implied },
+    },
   }
   await writeFile(join(folder, 'users.json'), JSON.stringify({ users }))
   await writeFile(join(folder, 'records.json'), JSON.stringify(records))

@@ -12,7 +12,7 @@ export interface Options {
   readonly nineteen: boolean
   /** Only this set, to look at it again. */
   readonly set: number | null
-  /** The gateway is not given the records that an engine writes by itself for tasks: it has to find them. */
+  /** The gateway is not given the records that an engine writes by itself: it has to know what they say without them. */
   readonly implied: boolean
   /** How many lines of examples an operation gets. */
   readonly examples: number
@@ -26,7 +26,7 @@ export const USAGE = `Usage: npm run test:differential -- [options]
   --only ID[,ID]      these operations alone
   --nineteen          the nineteen operations alone
   --set N             one set alone, as it is in the whole run
-  --implied           the gateway finds implied task grants by itself
+  --implied           the gateway is not given what an engine writes by itself
   --examples N        examples printed for an operation; default 1
 `
 

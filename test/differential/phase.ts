@@ -1,14 +1,15 @@
-import type { Admin } from './admin.ts'
+import type { Admin, Json } from './admin.ts'
 import { REMAINS } from './bundles.ts'
 import { outcomeOf, seenOf } from './compare.ts'
 import { openGateway } from './gateway.ts'
 import { type Answer, type Ask, basicOf, type Client, createClient } from './http.ts'
 import { mapTexts, type Names, type Side, SIDES } from './names.ts'
 import { isRead, type Plan } from './plan.ts'
-import { mirrorRecords, writeRecord } from './records.ts'
+import { isImplied, mirrorRecords, writeRecord } from './records.ts'
 import type { Report } from './report.ts'
 import type { CallerSet, RecordText } from './sets.ts'
 import { Stock } from './stock.ts'
+import { inParallel } from './in-parallel.ts'
 import { ALL_LEFT, type Left, sweep } from './sweep.ts'
 
 export interface Stage {
@@ -17,7 +18,7 @@ export interface Stage {
   readonly bareBase: string
   readonly names: Names
   readonly report: Report
-  /** Task grants that a secured engine writes by itself are not handed to the gateway. */
+  /** What a secured engine writes by itself is not handed to the gateway: it has to know it without. */
   readonly implied: boolean
 }
 
@@ -32,20 +33,21 @@ export async function runPhase(
 ): Promise<void> {
   const { admins, names } = stage
   const before = names.all()
-  const marks = [performance.now()]
-  await inParallel(sets, 4, (set) => makeCaller(stage, set))
+  await inParallel(sets, 6, (set) => makeCaller(stage, set))
   await makeLinks(stage, sets)
-  for (const record of [...global, ...sets.flatMap(({ records }) => records)])
-    await writeRecord(admins.secured, record, { names, side: 'secured' })
-  const records = await mirrorRecords(
-    admins,
-    names,
-    ({ resourceType, type }) => !(stage.implied && resourceType === 7 && type === 1),
+  await inParallel([...global, ...sets.flatMap(({ records }) => records)], 8, (record) =>
+    writeRecord(admins.secured, record, { names, side: 'secured' }),
   )
-  const door = await openGateway(stage.bareBase, sets, records)
+  const records = await mirrorRecords(admins, names)
+  const generated = sets.flatMap((set) => set.records)
+  const isKnown = (record: Json): boolean => !isImplied(record) || isGenerated(record, generated)
+  const door = await openGateway(stage.bareBase, {
+    sets,
+    records: stage.implied ? records.filter(isKnown) : records,
+    implied: stage.implied,
+  })
   const gateway = createClient(door.base)
   const runner = new Runner(stage, gateway)
-  marks.push(performance.now())
   const asked = sets.flatMap((set) => set.plans.map((plan) => ({ set, plan })))
   try {
     await inParallel(
@@ -53,46 +55,43 @@ export async function runPhase(
       IN_FLIGHT,
       ({ set, plan }) => runner.run(set, plan),
     )
-    marks.push(performance.now())
     for (const { set, plan } of asked) if (!isRead(plan)) await runner.run(set, plan)
-    marks.push(performance.now())
   } finally {
     await gateway.close()
     await door.close()
   }
   await tidy(stage, sets, before)
-  marks.push(performance.now())
-  process.stderr.write(
-    `${marks.slice(1).map((m, i) => Math.round(m - (marks[i] ?? 0)))} ${asked.filter(({ plan }) => isRead(plan)).length}\n`,
+}
+
+/** A record that happens to say what the engine would have written. */
+function isGenerated({ userId, groupId, resourceType }: Json, generated: readonly RecordText[]): boolean {
+  return generated.some(
+    (one) =>
+      one.type === 1 &&
+      one.resourceType === resourceType &&
+      one.resourceId !== '*' &&
+      (one.userId ?? one.groupId) === (userId ?? groupId),
   )
 }
 
-async function inParallel<T>(
-  list: readonly T[],
-  width: number,
-  work: (one: T) => Promise<void>,
-): Promise<void> {
-  const rest = list.values()
-  const worker = async (): Promise<void> => {
-    for (const one of rest) await work(one)
-  }
-  await Promise.all(Array.from({ length: width }, worker))
+async function makeCaller({ admins, names }: Stage, set: CallerSet): Promise<void> {
+  await Promise.all(SIDES.map((side) => makeCallerAt(side, { admin: admins[side], names, set })))
 }
 
-async function makeCaller({ admins, names }: Stage, set: CallerSet): Promise<void> {
+async function makeCallerAt(
+  side: Side,
+  { admin: { call }, names, set }: { admin: Admin; names: Names; set: CallerSet },
+): Promise<void> {
   const { user, password, ownGroups, joins, tenants } = set
-  for (const side of SIDES) {
-    const { call } = admins[side]
-    const profile = { id: user, firstName: 'Test', lastName: user, email: 'test@test.example' }
-    await call('POST', '/user/create', { profile, credentials: { password } })
-    names.define(side, `caller.${user}`, user)
-    for (const id of ownGroups) {
-      await call('POST', '/group/create', { id, name: id, type: 'SET' })
-      names.define(side, `callers.${id}`, id)
-    }
-    for (const id of [...ownGroups, ...joins]) await call('PUT', `/group/${id}/members/${user}`)
-    for (const id of tenants) await call('PUT', `/tenant/${id}/user-members/${user}`)
+  const profile = { id: user, firstName: 'Test', lastName: user, email: 'test@test.example' }
+  await call('POST', '/user/create', { profile, credentials: { password } })
+  names.define(side, `caller.${user}`, user)
+  for (const id of ownGroups) {
+    await call('POST', '/group/create', { id, name: id, type: 'SET' })
+    names.define(side, `callers.${id}`, id)
   }
+  for (const id of [...ownGroups, ...joins]) await call('PUT', `/group/${id}/members/${user}`)
+  for (const id of tenants) await call('PUT', `/tenant/${id}/user-members/${user}`)
 }
 
 /** One after the other: two at once on the same task would collide. */
@@ -110,13 +109,14 @@ async function tidy(
   before: ReadonlySet<string>,
 ): Promise<void> {
   for (const name of names.all()) if (!before.has(name)) names.drop(name)
-  for (const side of SIDES) {
-    for (const { task, userId, groupId } of sets.flatMap(({ links }) => links)) {
-      const link = { userId: userId ?? null, groupId: groupId ?? null, type: 'candidate' }
+  for (const { task, userId, groupId } of sets.flatMap(({ links }) => links)) {
+    const link = { userId: userId ?? null, groupId: groupId ?? null, type: 'candidate' }
+    for (const side of SIDES)
       await admins[side].attempt('POST', `/task/${names.idOf(side, task)}/identity-links/delete`, link)
-    }
-    await sweep(admins[side], ALL_LEFT, (id) => names.nameOf(side, id) !== undefined)
   }
+  await Promise.all(
+    SIDES.map((side) => sweep(admins[side], ALL_LEFT, (id) => names.nameOf(side, id) !== undefined)),
+  )
 }
 
 class Runner {

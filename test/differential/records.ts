@@ -1,3 +1,4 @@
+import { inParallel } from './in-parallel.ts'
 import { type Admin, type Json, rowsOf, textOf } from './admin.ts'
 import { mapTexts, type Names, type Side } from './names.ts'
 import type { RecordText } from './sets.ts'
@@ -41,12 +42,11 @@ function keyOf(row: Json, names: Names, side: Side): string {
 export async function mirrorRecords(
   admins: Readonly<Record<Side, Admin>>,
   names: Names,
-  isMirrored: (record: Json) => boolean,
 ): Promise<readonly Json[]> {
   const wanted = await readRecords(admins.secured, names, 'secured')
   const held = await readRecords(admins.bare, names, 'bare')
-  for (const [key, row] of wanted) {
-    if (held.has(key) || !isMirrored(row)) continue
+  await inParallel([...wanted], 8, async ([key, row]) => {
+    if (held.has(key)) return
     const named = mapTexts({ ...row }, (text) => names.mask('secured', text))
     const { type, permissions, userId, groupId, resourceType, resourceId } = row
     const translated = textOf(named, 'resourceId')
@@ -61,7 +61,7 @@ export async function mirrorRecords(
       resourceId: names.reveal('bare', translated),
     }
     await admins.bare.call('POST', '/authorization/create', record)
-  }
+  })
   const mirrored = await readRecords(admins.bare, names, 'bare')
   for (const [side, rows] of [
     ['secured', wanted],
@@ -79,3 +79,18 @@ function nameRecord(names: Names, side: Side, { key, row }: { key: string; row: 
   names.define(side, name, textOf(row, 'id'))
   names.describe(name, { AUTHORIZATION: `<${name}>` })
 }
+
+/** Whether an engine has written a record by itself, and the gateway is to know what it says without it. */
+export function isImplied({ type, permissions, userId, groupId, resourceType, resourceId }: Json): boolean {
+  if (type !== 1 || !Array.isArray(permissions)) return false
+  const said = permissions.join(',')
+  if (resourceType === USER) return said === 'ALL' && userId === resourceId
+  if (resourceType === GROUP) return said === 'READ' && groupId === resourceId
+  if (resourceType === TENANT) return said === 'READ' && resourceId !== '*'
+  return resourceType === TASK && said === 'READ,UPDATE' && resourceId !== '*'
+}
+
+const USER = 1
+const GROUP = 2
+const TASK = 7
+const TENANT = 11

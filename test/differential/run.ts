@@ -57,7 +57,7 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
     }),
   )
   describeIdentities(names)
-  await mirrorRecords(admins, names, () => true)
+  await mirrorRecords(admins, names)
   const report = new Report()
   const { implied } = options
   await runPhases(options, {

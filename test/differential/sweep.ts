@@ -1,4 +1,5 @@
 import { type Admin, type Json, rowsOf, textOf } from './admin.ts'
+import { inParallel } from './in-parallel.ts'
 
 /** Kinds of things that a request may leave behind. */
 export type Left =
@@ -34,6 +35,10 @@ export async function sweep(admin: Admin, left: Iterable<Left>, isKept: IsKept):
   for (const kind of left) await SWEEPERS[kind](admin, isKept)
 }
 
+const WIDTH = 6
+/** Two of these at once would collide. */
+const ALONE: ReadonlySet<string> = new Set(['deployment', 'history', 'process-instance', 'task'])
+
 type Sweeper = (admin: Admin, isKept: IsKept) => Promise<void>
 
 async function removeEach(
@@ -41,11 +46,15 @@ async function removeEach(
   list: string,
   { isKept, pathOf }: { isKept: IsKept; pathOf: (row: Json, id: string) => string | null },
 ): Promise<void> {
-  for (const row of rowsOf(await call('GET', list))) {
-    const id = textOf(row, 'id')
-    const path = isKept(id) ? null : pathOf(row, id)
-    if (path !== null) await attempt('DELETE', path)
-  }
+  await inParallel(
+    rowsOf(await call('GET', list)),
+    ALONE.has(list.split(/[/?]/)[1] ?? '') ? 1 : WIDTH,
+    async (row) => {
+      const id = textOf(row, 'id')
+      const path = isKept(id) ? null : pathOf(row, id)
+      if (path !== null) await attempt('DELETE', path)
+    },
+  )
 }
 
 const SWEEPERS: Readonly<Record<Left, Sweeper>> = {

@@ -9,7 +9,7 @@ export const identity: Templates = {
     { query: 'resourceType=6' },
     { query: 'type=1&groupIdIn=editors,camunda-admin' },
     { query: 'userIdIn=@user,anna' },
-    { query: 'resourceType=7&sortBy=resourceId&sortOrder=asc' },
+    { query: 'resourceType=7' },
   ],
   getAuthorizationCount: [{}, { query: 'resourceType=6' }, { query: 'userIdIn=@user' }],
   getAuthorization: [{}],
