@@ -34,7 +34,10 @@ t.test('a refusal is told with its records, what is missing and what would be en
   t.match(out, /^POST \/signal \(throwSignal\) at engine default\nmary: groups clerks; tenants acme\n/)
   t.match(out, /^check 0: any of PROCESS_INSTANCE\.UPDATE, .*for each of signalSubscriptions: refused$/m)
   t.match(out, /^ {4}UPDATE_INSTANCE on ProcessDefinition catching: no record$/m)
-  t.match(out, /^check 1: PROCESS_INSTANCE\.CREATE, .*for each of signalStarts, .*: there is nothing to ask for$/m)
+  t.match(
+    out,
+    /^check 1: PROCESS_INSTANCE\.CREATE, .*for each of signalStarts, .*: there is nothing to ask for$/m,
+  )
   t.match(out, /^Refused at stage permit: 403\n {2}AuthorizationException: The user with id 'mary'/m)
   t.match(
     out,
