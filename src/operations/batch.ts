@@ -24,6 +24,7 @@ export const batch = {
     route: 'PUT /batch/:id/suspended',
     checks: [{ anyOf: ['BATCH.UPDATE path:id'], denied: 403 }],
     entity: 'batch',
+    absent: "400 InvalidRequestException 0: Unable to {suspended?suspend:activate} batch with id '{id}'",
   },
   getBatchesCount: {
     route: 'GET /batch/count',

@@ -64,7 +64,7 @@ export const group = {
     checks: [
       { anyOf: ['GROUP_MEMBERSHIP.CREATE path:id'], denied: 403 },
       { anyOf: ['USER.READ path:userId'], denied: 403 },
-      { anyOf: ['GROUP.READ path:id'], denied: 403 },
+      { anyOf: ['GROUP.READ path:id'], entity: 'user(path:userId)', denied: 403, absent: "500 NullValueException 0: No user found with id '{userId}'.: user is null" },
     ],
     changes: ['identity'],
   },

@@ -70,6 +70,7 @@ export type When =
   | `query:${string} is another user`
   | `body:${string} of another tenant`
   | 'no definition given'
+  | 'the execution is no instance'
   | 'the incident was not created by a caller'
   | 'the job has an instance'
   | 'the job has only a definition'
@@ -101,7 +102,8 @@ export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty' | 'absent'
 
 /**
  * The engine's answer where an entity is missing (and where it hides one): `404 Type: message`, `404 Type 0: message`
- * where it sets `code`. `{id}` is a path parameter, `{a.b}` a member of the body, of the entity `a` (`a(body:id)` by another member), of `each`, `{created}` the id just written.
+ * where it sets `code`. `{id}` is a path parameter, `{a.b}` a member of the body, of the entity `a` (`a(body:id)` by another member), of `each`, `{a?b:c}` `b` where
+ * the body's `a` is true and `c` where not, `{created}` the id just written.
  */
 export type Absent = `${number} ${string}: ${string}` | '200 []' | '204'
 
@@ -120,6 +122,8 @@ export interface Check {
   readonly when?: When
   readonly each?: Each
   readonly denied: Denied
+  /** What the engine has loaded by the check before: missing, it comes before this one. */
+  readonly entity?: Entity
   /** For this check alone, before the row's own. */
   readonly absent?: Absent
   readonly foreign?: Foreign

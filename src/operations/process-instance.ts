@@ -57,6 +57,9 @@ export const processInstance = {
     retry: 'always',
     absent: '404 InvalidRequestException: Process instance with id {id} does not exist',
     foreign: "500 InvalidRequestException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the execution is no instance', answer: '500 InvalidRequestException 0: Cannot restore state of process instance {execution.processInstanceId}: list of executions is empty' },
+    ],
   },
   getProcessInstanceComments: {
     route: 'GET /process-instance/:id/comment',

@@ -1,6 +1,6 @@
 import { EngineVerdict, GatewayError } from '../errors.ts'
 import type { Absent } from '../operations/notation.ts'
-import { bodyText } from './asked.ts'
+import { bodyText, bodyValue } from './asked.ts'
 import { referenceOf } from './atoms.ts'
 import { type CompiledCheck, factsOf, type Ground } from './check.ts'
 import { isLookup } from './lookup.ts'
@@ -36,13 +36,15 @@ export function absentAnswer(
   if (absent === '200 []') return verdictOf(200, [], reason)
   if (absent === '204') return new EngineVerdict({ status: 204, reason })
   const [, status, type, code, text = ''] = /^(\d+) (\w+)( 0)?: (.*)$/s.exec(absent) ?? []
-  const message = text.replace(/\{([\w.():]+)\}/g, (_, name: string) => wordOf(name, ground))
+  const message = text.replace(/\{([\w.():?]+)\}/g, (_, name: string) => wordOf(name, ground))
   return verdictOf(Number(status), { type, message, code: code === undefined ? null : 0 }, reason)
 }
 
 function wordOf(name: string, ground: Ground): string {
   const { asked, created } = ground
   if (name === 'created') return created ?? ''
+  const [, member, yes = '', no = ''] = /^(\w+)\?(\w+):(\w+)$/.exec(name) ?? []
+  if (member !== undefined) return bodyValue(asked.body, member) === true ? yes : no
   return asked.params[name] ?? bodyText(asked.body, name) ?? memberOf(name, ground) ?? 'null'
 }
 

@@ -16,6 +16,8 @@ const NAMED: Readonly<Record<Named, (situation: Situation) => boolean | null>> =
   'no definition given': (situation) =>
     !isGiven(situation, 'query:processDefinitionKeyIn') && !isGiven(situation, 'query:processDefinitionIdIn'),
   'nothing is left active': () => null,
+  'the execution is no instance': (situation) =>
+    entityOf('execution', situation)['processInstanceId'] !== situation.asked.params['id'],
   'the incident was not created by a caller': (situation) =>
     ENGINES_OWN.has(entityOf('incident', situation)['incidentType'] ?? ''),
   'the job has an instance': (situation) => has('job', 'processInstanceId', situation),
@@ -37,6 +39,11 @@ export function isExempt(exempt: Exempt | null, facts: Facts | null): boolean {
   if (exempt === null || facts === null) return false
   if (exempt === 'case') return (facts['caseExecutionId'] ?? null) !== null
   return (facts[exempt === 'no execution' ? 'executionId' : 'processDefinitionKey'] ?? null) === null
+}
+
+/** Whether only the engine knows if a condition holds. */
+export function isForEngine(when: When): boolean {
+  return when === 'nothing is left active' || when === 'the plan is valid'
 }
 
 function isNamed(when: When): when is Named {

@@ -1,5 +1,5 @@
 import type { Operation } from '../operations/table.ts'
-import { applies } from './applies.ts'
+import { applies, isForEngine } from './applies.ts'
 import type { Asked } from './asked.ts'
 import { listOf } from './asked.ts'
 import type { CompiledCheck, Ground } from './check.ts'
@@ -137,10 +137,11 @@ function runAfter(
   return PERMITTED
 }
 
-function needsEngine({ permissions, each, when }: CompiledCheck): boolean {
+function needsEngine({ permissions, each, when, entity }: CompiledCheck): boolean {
   return (
     each !== null ||
-    when === 'nothing is left active' ||
+    entity !== null ||
+    (when !== null && isForEngine(when)) ||
     permissions.some(({ fact }) => fact.from === 'lookup')
   )
 }
@@ -158,10 +159,11 @@ async function runOne(check: CompiledCheck, ground: Ground, options: Pass): Prom
 
 /** Reads what the check needs. True: an entity that the request names does not exist. */
 async function isMissing(
-  { permissions }: CompiledCheck,
+  { permissions, entity }: CompiledCheck,
   ground: Ground,
   { lookUp }: AuthorizeOptions,
 ): Promise<boolean> {
+  if (entity !== null && (await learn(entity, ground, lookUp)) === null) return true
   for (const { fact } of permissions)
     if (fact.from === 'lookup' && (await learn(fact, ground, lookUp)) === null) return true
   return false

@@ -3,7 +3,7 @@ import { RESOURCES } from '../operations/permissions.ts'
 import type { Asked } from './asked.ts'
 import { bodyText } from './asked.ts'
 import type { AtomOptions, Fact, Permission, Reference } from './atoms.ts'
-import { permissionsOf } from './atoms.ts'
+import { permissionsOf, referenceOf } from './atoms.ts'
 import type { AtomicCheck } from './decide.ts'
 import { identityBits, type ImpliedBits } from './implied.ts'
 import type { Facts } from './lookup.ts'
@@ -25,6 +25,8 @@ export interface CompiledCheck {
   /** Found by a restricted query: an id that the entity lacks is asked for as `*`. */
   readonly isFound: boolean
   readonly exempt: Exempt | null
+  /** Missing, it comes before a refusal. */
+  readonly entity: Reference | null
   readonly after: boolean
 }
 
@@ -55,6 +57,7 @@ export function compileCheck(
     ...answersOf(check, row),
     isFound: check.found === 'query',
     exempt,
+    entity: check.entity === undefined ? null : referenceOf(check.entity),
     after,
   }
 }
