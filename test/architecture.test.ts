@@ -48,7 +48,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: ['proxy'],
   '@fastify/http-proxy': ['proxy'],
   ioredis: ['cache'],
-  'lru-cache': ['cache'],
+  'lru-cache': ['cache', 'policy'],
   'prom-client': ['metrics'],
   zod: ['config', 'policy'],
   bcrypt: ['policy'],

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { LookupName } from '../operations/notation.ts'
 import { isRecord } from './asked.ts'
 
@@ -138,12 +139,18 @@ export function isLookup(text: string): text is LookupName {
   return Object.hasOwn(LOOKUPS, text)
 }
 
-/** Definitions never change key or tenant under their id, so only these answers are kept. Everything else is read afresh. */
-const IMMUTABLE: ReadonlySet<LookupName> = new Set([
-  'processDefinition',
-  'decisionDefinition',
-  'decisionRequirementsDefinition',
-])
+/** Whose definition a key means changes with deployments only. */
+const OF_KEY = { ttl: 5000 }
+
+/** What is kept, and how long: definitions never change key or tenant under their id. Everything else is read afresh. */
+const KEPT: Readonly<Partial<Record<LookupName, { readonly ttl?: number }>>> = {
+  processDefinition: {},
+  decisionDefinition: {},
+  decisionRequirementsDefinition: {},
+  processDefinitionOfKey: OF_KEY,
+  decisionDefinitionOfKey: OF_KEY,
+  decisionRequirementsDefinitionOfKey: OF_KEY,
+}
 
 interface LookUpOptions {
   readonly read: ReadEngine
@@ -159,13 +166,12 @@ export function createLookUp(options: LookUpOptions): LookUp {
 
 class Learner {
   readonly #read: ReadEngine
-  readonly #maxRemembered: number
-  readonly #remembered = new Map<string, Facts>()
+  readonly #remembered: LRUCache<string, Facts>
   readonly #flying = new Map<string, Promise<Facts | null>>()
 
   constructor({ read, maxRemembered = 10_000 }: LookUpOptions) {
     this.#read = read
-    this.#maxRemembered = maxRemembered
+    this.#remembered = new LRUCache({ max: maxRemembered })
   }
 
   lookUp(name: LookupName, id: string): Promise<Facts | null> {
@@ -194,7 +200,8 @@ class Learner {
       if (definitionId !== null && key === null) return null
       facts['processDefinitionKey'] = key
     }
-    if (IMMUTABLE.has(name)) this.#remember(`${name} ${id}`, facts)
+    const kept = KEPT[name]
+    if (kept !== undefined) this.#remembered.set(`${name} ${id}`, facts, kept)
     return facts
   }
 
@@ -210,14 +217,6 @@ class Learner {
   async #keyOf(definitionId: string): Promise<string | null> {
     if (definitionId === '') return null
     return (await this.lookUp('processDefinition', definitionId))?.['key'] ?? null
-  }
-
-  #remember(key: string, facts: Facts): void {
-    if (this.#remembered.size >= this.#maxRemembered) {
-      const [oldest] = this.#remembered.keys()
-      if (oldest !== undefined) this.#remembered.delete(oldest)
-    }
-    this.#remembered.set(key, facts)
   }
 }
 

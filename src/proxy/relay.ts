@@ -2,6 +2,7 @@ import { type ServerResponse } from 'node:http'
 import type { Attempt, ParsedHeaders } from './attempt.ts'
 import { clientHeaders, hasBody, lengthOf } from './headers.ts'
 import type { Hop } from './hop.ts'
+import { endInOneWrite } from './one-write.ts'
 import type { Receiver } from './retry.ts'
 
 /** Answers of a known length up to this are collected and leave in one write; until then nothing is given out. */
@@ -90,8 +91,10 @@ export class Relay implements Receiver<Relayed> {
     const headers = clientHeaders(parsed, this.#options.headers)
     if (status === 204) delete headers['content-length'] // RFC 9110 section 8.6
     this.#sink.writeHead(status, headers)
-    const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
-    this.#sink.end(body)
+    const [first] = chunks
+    const body = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)
+    // Once all that the nodes have sent by now is read: to write after every read costs twice.
+    setImmediate(() => endInOneWrite(this.#sink, body))
   }
 
   #told(attempt: Attempt, ended: Relayed['ended']): Relayed {
