@@ -28,6 +28,7 @@ import { checkRules, checkShape } from './policy/validate.ts'
 import { answerableOf, sendRefusal } from './replies.ts'
 import { registerRoutes, type RouteConfig } from './routes.ts'
 import { createServe } from './serve.ts'
+import { refuse } from './serve-selects.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig extends Partial<RouteConfig> {}
@@ -202,7 +203,7 @@ function permit(parts: Parts): Stepped {
     const conclude = (verdict: Verdict): void | Promise<void> => {
       if (!verdict.permitted) {
         request.grounds = verdict.grounds ?? null
-        throw verdict.refusal
+        return refuse(parts, request, verdict)
       }
       const rows = permitted.rows?.(asked, wantsHal(request))
       return rows instanceof Promise ? rows.then(restrict) : restrict(rows)

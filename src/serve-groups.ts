@@ -78,13 +78,13 @@ async function foreignTasks(exchange: Exchange, tenants: ReadonlySet<string>): P
   return foreign
 }
 
-/** The groups that a task is counted under. Assignee and owner are no links, though they are listed as such. */
+/** The groups that a task is counted under, once for each link. Assignee and owner are no links, though they are listed as such. */
 async function groupsOf(exchange: Exchange, taskId: string): Promise<readonly (string | null)[]> {
   const path = `/task/${encodeURIComponent(taskId)}/identity-links`
   const links = listOf(await readJson(exchange, { method: 'GET', path, body: null }))
   const counted = links.filter(({ type }) => type !== 'assignee' && type !== 'owner')
   const names = counted.map(({ groupId }) => (typeof groupId === 'string' ? groupId : null))
-  return [...new Set(names.length === 0 ? [null] : names)]
+  return names.length === 0 ? [null] : names
 }
 
 interface Ask {

@@ -195,6 +195,7 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
       ], each: 'externalTasks', denied: 403 },
     ],
+    empty: '400 InvalidRequestException: externalTaskIds is empty',
     selects: {
       processInstanceQuery: 'processInstanceIds',
       historicProcessInstanceQuery: 'processInstanceIds',
@@ -206,6 +207,7 @@ export const externalTask = {
   setExternalTaskRetriesAsyncOperation: {
     route: 'POST /external-task/retries-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_EXTERNAL_TASK_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 InvalidRequestException: externalTaskIds is empty',
     selects: {
       processInstanceQuery: 'processInstanceIds',
       historicProcessInstanceQuery: 'processInstanceIds',

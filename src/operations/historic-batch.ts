@@ -42,6 +42,7 @@ export const historicBatch = {
       { anyOf: ['BATCH.READ_HISTORY each.id'], each: 'body:historicBatchIds[]', denied: 400 },
       { anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 },
     ],
+    empty: '400 BadUserRequestException 0: historicBatches is empty',
     selects: { historicBatchQuery: 'historicBatchIds' },
     absent: '400 BadUserRequestException 0: historicBatches is empty',
   },

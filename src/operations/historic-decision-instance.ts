@@ -26,11 +26,13 @@ export const historicDecisionInstance = {
   deleteAsync: {
     route: 'POST /history/decision-instance/delete',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_DELETE_DECISION_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 InvalidRequestException: historicDecisionInstanceIds is empty',
     selects: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
   },
   setRemovalTimeAsyncHistoricDecisionInstance: {
     route: 'POST /history/decision-instance/set-removal-time',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 BadUserRequestException 0: historicDecisionInstances is empty',
     selects: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
   },
 } as const satisfies Rowset

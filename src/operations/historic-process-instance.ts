@@ -79,6 +79,7 @@ export const historicProcessInstance = {
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_DELETE_FINISHED_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
     ],
+    empty: '400 InvalidRequestException: historicProcessInstanceIds is empty',
     selects: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
   },
   getHistoricProcessInstanceDurationReport: {
@@ -97,6 +98,7 @@ export const historicProcessInstance = {
   setRemovalTimeAsync: {
     route: 'POST /history/process-instance/set-removal-time',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 BadUserRequestException 0: historicProcessInstances is empty',
     selects: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
   },
 } as const satisfies Rowset

@@ -161,6 +161,7 @@ export const job = {
   setJobRetriesAsyncOperation: {
     route: 'POST /job/retries',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 InvalidRequestException: jobIds is empty',
     selects: { jobQuery: 'jobIds' },
   },
   updateSuspensionStateBy: {

@@ -131,6 +131,8 @@ export interface Check {
   readonly found?: 'query'
   /** Entities that everybody finds. */
   readonly exempt?: Exempt
+  /** The engine asks for it before it looks at what the body selects. */
+  readonly unselected?: true
   /** The check comes after the engine has done its work (authorization records are read again after they are written). */
   readonly after?: true
 }

@@ -226,6 +226,7 @@ export const processInstance = {
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
     ],
+    empty: '400 InvalidRequestException: processInstanceIds is empty',
     selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
   deleteAsyncHistoricQueryBased: {
@@ -233,11 +234,13 @@ export const processInstance = {
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
     ],
+    empty: '400 InvalidRequestException: processInstanceIds is empty',
     selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
   setRetriesByProcess: {
     route: 'POST /process-instance/job-retries',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 InvalidRequestException: jobIds is empty',
     selects: {
       processInstanceQuery: 'processInstances',
       historicProcessInstanceQuery: 'processInstances',
@@ -247,6 +250,7 @@ export const processInstance = {
   setRetriesByProcessHistoricQueryBased: {
     route: 'POST /process-instance/job-retries-historic-query-based',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 InvalidRequestException: jobIds is empty',
     selects: {
       processInstanceQuery: 'processInstances',
       historicProcessInstanceQuery: 'processInstances',
@@ -256,6 +260,7 @@ export const processInstance = {
   correlateMessageAsyncOperation: {
     route: 'POST /process-instance/message-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_CORRELATE_MESSAGE', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 BadUserRequestException 0: Process instance ids cannot be empty: process instance ids is empty',
     selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
   updateSuspensionState: {
@@ -281,6 +286,7 @@ export const processInstance = {
       ], when: 'body:processDefinitionKey given', denied: 403 },
     ],
     absent: '204',
+    empty: '400 BadUserRequestException 0: No process instance ids given: Process Instance ids is empty',
     selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
     foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",
   },
@@ -289,11 +295,13 @@ export const processInstance = {
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_UPDATE_PROCESS_INSTANCES_SUSPEND', 'BATCH.CREATE'], denied: 403 },
     ],
+    empty: '400 InvalidRequestException: No process instance ids given: process Instance Ids is empty',
     selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
   setVariablesAsyncOperation: {
     route: 'POST /process-instance/variables-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_VARIABLES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 BadUserRequestException 0: processInstanceIds is empty',
     selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
 } as const satisfies Rowset

@@ -45,6 +45,8 @@ export interface Row {
   readonly rows?: Rows
   /** Members of the body that select by a query, and the member that takes the ids of what they select. */
   readonly selects?: { readonly [Q in Selector]?: string }
+  /** What the engine says, before it asks for permission, when those queries find nothing. */
+  readonly empty?: Absent
   /** `always`: a pure read, safe to repeat even after bytes were sent. Else it is repeated only if nothing was sent. */
   readonly retry?: 'always'
   /** Shared by all who pass the checks; `tags` name what evicts it. */

@@ -1,5 +1,6 @@
 import { EngineVerdict, GatewayError } from '../errors.ts'
 import type { Absent } from '../operations/notation.ts'
+import type { Asked } from './asked.ts'
 import { bodyText, bodyValue } from './asked.ts'
 import { referenceOf } from './atoms.ts'
 import { type CompiledCheck, factsOf, type Ground } from './check.ts'
@@ -38,6 +39,12 @@ export function absentAnswer(
   const [, status, type, code, text = ''] = /^(\d+) (\w+)( 0)?: (.*)$/s.exec(absent) ?? []
   const message = text.replace(/\{([\w.():?]+)\}/g, (_, name: string) => wordOf(name, ground))
   return verdictOf(Number(status), { type, message, code: code === undefined ? null : 0 }, reason)
+}
+
+/** The engine's answer to a query in the body that finds nothing. */
+export function emptyAnswer(empty: Absent, asked: Asked): EngineVerdict | GatewayError {
+  const ground = { asked, known: new Map(), each: null, created: null, impliesIdentity: false }
+  return absentAnswer(empty, ground, 'nothing is selected')
 }
 
 function wordOf(name: string, ground: Ground): string {

@@ -28,6 +28,8 @@ export interface CompiledCheck {
   /** Missing, it comes before a refusal. */
   readonly entity: Reference | null
   readonly after: boolean
+  /** Asked for before the engine looks at what the body selects. */
+  readonly isUnselected: boolean
 }
 
 /** @throws Error on an atom that the notation does not know. */
@@ -59,6 +61,7 @@ export function compileCheck(
     exempt,
     entity: check.entity === undefined ? null : referenceOf(check.entity),
     after,
+    isUnselected: check.unselected === true,
   }
 }
 

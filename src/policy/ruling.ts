@@ -63,6 +63,7 @@ function refused(
     refusal: disguise(check, forbidden, ground),
     grounds: groundsOf(check, enabled, (atom) => isAuthorized(records, principal, atom)),
     isHidden: check.denied === 404 || check.denied === 400,
+    isUnselected: check.isUnselected,
   }
 }
 

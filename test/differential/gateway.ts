@@ -24,10 +24,12 @@ interface Contents {
   readonly records: readonly Json[]
   /** The records leave out what an engine writes by itself. */
   readonly implied: boolean
+  readonly adminGroup: string
 }
 
 /** The gateway before the bare engine, with these callers and records. */
-export async function openGateway(engineBase: string, { sets, records, implied }: Contents): Promise<Door> {
+export async function openGateway(engineBase: string, contents: Contents): Promise<Door> {
+  const { sets, records, implied, adminGroup } = contents
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-differential-'))
   const users = sets.map(({ user, ownGroups, joins, tenants }) => ({
     id: user,
@@ -43,6 +45,7 @@ export async function openGateway(engineBase: string, { sets, records, implied }
     log: { audit: 'off' },
     identity: { source: 'file', file: 'users.json' },
     authorization: {
+      adminGroups: [adminGroup],
       records: { source: 'file', file: 'records.json' },
       implied: { tasks: implied, identity: implied },
     },

@@ -20,6 +20,7 @@ export interface Stage {
   readonly report: Report
   /** What a secured engine writes by itself is not handed to the gateway: it has to know it without. */
   readonly implied: boolean
+  readonly adminGroup: string
 }
 
 /** Requests under way at once; writes are made one after the other. */
@@ -45,6 +46,7 @@ export async function runPhase(
     sets,
     records: stage.implied ? records.filter(isKnown) : records,
     implied: stage.implied,
+    adminGroup: stage.adminGroup,
   })
   const gateway = createClient(door.base)
   const runner = new Runner(stage, gateway)

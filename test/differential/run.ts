@@ -45,13 +45,17 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Whose members are let in everywhere. */
+const ADMIN_GROUPS = { camunda: 'camunda-admin', operaton: 'operaton-admin' } as const
+
 async function compare(options: Options, engines: Readonly<Record<Side, Engine>>): Promise<number> {
+  const adminGroup = ADMIN_GROUPS[options.family]
   const names = new Names()
   const clients = { secured: createClient(engines.secured.base), bare: createClient(engines.bare.base) }
   const admins = { secured: createAdmin(clients.secured), bare: createAdmin(clients.bare) }
   await Promise.all(
     SIDES.map(async (side) => {
-      for (const id of ['demo', 'camunda-admin']) names.define(side, `admin.${id}`, id)
+      for (const id of ['demo', adminGroup]) names.define(side, `admin.${id}`, id)
       await buildWorld(admins[side], (name, id) => names.define(side, name, id))
       await nameWorld(admins[side], names, side)
     }),
@@ -65,6 +69,7 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
     names,
     report,
     implied,
+    adminGroup,
     secured: clients.secured,
     bareBase: engines.bare.base,
   })
@@ -91,7 +96,7 @@ function describeIdentities(names: Names): void {
 async function runPhases(options: Options, stage: Stage): Promise<void> {
   const { seed, sets, minutes, set } = options
   const operations = OPERATIONS.filter((operation) => isAsked(operation, options))
-  const choice = { names: stage.names, seed, operations: [...OPERATIONS] }
+  const choice = { names: stage.names, seed, operations: [...OPERATIONS], adminGroup: stage.adminGroup }
   const deadline = performance.now() + minutes * 60_000
   for (let phase = 0; phase * SETS_IN_PHASE < sets && performance.now() < deadline; phase += 1) {
     const first = phase * SETS_IN_PHASE

@@ -37,22 +37,22 @@ interface Choice {
   readonly names: Names
   readonly seed: number
   readonly operations: readonly Operation[]
+  readonly adminGroup: string
 }
 
 /** The set with this index: the same in every run with the same seed. */
-export function setOf(index: number, { names, seed, operations }: Choice): CallerSet {
+export function setOf(index: number, { names, seed, operations, adminGroup }: Choice): CallerSet {
   const random = Random.of(seed, index)
   const user = `user${index}`
   const ownGroups = [`group${index}a`, `group${index}b`].slice(0, random.below(3))
   const asker = { user, group: ownGroups[0] ?? 'editors', password: PASSWORD }
   const focus = random.sample(weighted(operations), FOCUSED)
-  const asked = { random, asker }
   const focused = focus.map((operation) =>
-    Array.from({ length: ASKED_OF_EACH }, () => planOf(operation, names, asked)),
+    Array.from({ length: ASKED_OF_EACH }, () => planOf(operation, names, { random, asker })),
   )
   const others = random
     .sample(weighted(operations), OTHERS)
-    .map((operation) => planOf(operation, names, asked))
+    .map((operation) => planOf(operation, names, { random, asker }))
   const writer = new RecordWriter({ random, names, user, groups: ownGroups })
   return {
     ...asker,
@@ -60,7 +60,7 @@ export function setOf(index: number, { names, seed, operations }: Choice): Calle
     ownGroups,
     joins: random
       .sample(['editors', 'readers', 'staff'], random.chance(0.3) ? 1 : 0)
-      .concat(random.chance(0.04) ? ['camunda-admin'] : []),
+      .concat(random.chance(0.04) ? [adminGroup] : []),
     tenants: random.chance(0.3) ? [random.pick(['acme', 'acme', 'globex'])] : [],
     links: linksOf(random, names, { user, ownGroups }),
     records: writer.write(focused),

@@ -1,0 +1,57 @@
+import t from 'tap'
+import { openGateway } from './open-gateway.ts'
+
+const gateway = await openGateway(t, {
+  records: [
+    'grant mary PROCESS_DEFINITION:external READ_INSTANCE',
+    'grant mary BATCH:* CREATE',
+    'grant ben PROCESS_DEFINITION:external READ_INSTANCE',
+    'grant anna BATCH:* CREATE',
+  ],
+})
+const DELETE = 'POST /process-instance/delete'
+const ALL = { body: { processInstanceQuery: {} } }
+
+t.test('a query in a body becomes the ids of what the caller sees', async (t) => {
+  const { forwarded } = await gateway.ask('mary', DELETE, ALL)
+  const sent = forwarded.at(-1)
+  t.equal(sent?.url, '/engine-rest/process-instance/delete')
+  const { processInstanceIds, ...rest } = JSON.parse(sent?.body.toString() ?? '')
+  t.same(rest, {})
+  const { body } = await gateway.ask('mary', 'GET /process-instance')
+  t.match(
+    body,
+    processInstanceIds.map((id: string) => ({ id })),
+  )
+  t.equal(Array.isArray(body) && body.length, processInstanceIds.length)
+  t.ok(processInstanceIds.length > 0)
+})
+
+t.test('ids in the body stay beside those that a query finds', async (t) => {
+  const { forwarded } = await gateway.ask('mary', DELETE, {
+    body: { ...ALL.body, processInstanceIds: ['given'] },
+  })
+  const { processInstanceIds } = JSON.parse(forwarded.at(-1)?.body.toString() ?? '')
+  t.equal(processInstanceIds[0], 'given')
+  t.ok(processInstanceIds.length > 1)
+})
+
+t.test('a query that finds nothing for the caller is answered as the engine answers it', async (t) => {
+  for (const user of ['anna', 'nobody']) {
+    const { status, body, forwarded } = await gateway.ask(user, DELETE, ALL)
+    t.equal(status, 400, user)
+    t.same(body, { type: 'InvalidRequestException', message: 'processInstanceIds is empty', code: null })
+    t.notOk(forwarded.some(({ url }) => url === '/engine-rest/process-instance/delete'))
+  }
+})
+
+t.test('a query that finds something is refused for want of the permission', async (t) => {
+  const { status, forwarded } = await gateway.ask('ben', DELETE, ALL)
+  t.equal(status, 403)
+  t.notOk(forwarded.some(({ url }) => url === '/engine-rest/process-instance/delete'))
+})
+
+t.test('without a query the permission comes first', async (t) => {
+  const { status, forwarded } = await gateway.ask('nobody', DELETE, { body: { processInstanceIds: ['a'] } })
+  t.same([status, forwarded], [403, []])
+})
