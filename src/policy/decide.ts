@@ -1,8 +1,8 @@
 import type { ResourceName } from '../operations/permissions.ts'
 import { bitOf, RESOURCES } from '../operations/permissions.ts'
 import type { Principal } from './credentials.ts'
-import type { Records, Rights, RightsById } from './records.ts'
-import { usesRevokes } from './records.ts'
+import type { Records, Rights, Subjects } from './records.ts'
+import { NOBODY, usesRevokes } from './records.ts'
 
 /** One question: may the caller do `permission` on this resource? Id null is the engine's null: it asks about `*`. */
 export interface AtomicCheck {
@@ -20,18 +20,28 @@ export interface AtomicCheck {
 export function stepOf(records: Records, principal: Principal, check: AtomicCheck): number {
   const bit = bitOf(check.resource, check.permission)
   if (bit === null) return 0
-  const type = RESOURCES[check.resource].id
-  const id = check.id === '*' ? null : check.id
+  const { any, own } = subjectsOf(records, check)
   const steps = usesRevokes(records, principal) ? 0b1111 : 0b0101
+  const { userId } = principal
   const user =
-    impliedStep(check.implied?.user, bit) | stepsIn(records.users.get(principal.userId)?.get(type), id, bit)
+    impliedStep(check.implied?.user, bit) | stepsIn(any.users.get(userId), own.users.get(userId), bit)
   if ((user & steps) !== 0) return lowest(user & steps)
   // All groups together: a grant through one beats a revocation through another.
   let groups = impliedStep(check.implied?.groups, bit)
-  for (const group of principal.groups) groups |= stepsIn(records.groups.get(group)?.get(type), id, bit)
+  for (const group of principal.groups) groups |= stepsIn(any.groups.get(group), own.groups.get(group), bit)
   if ((groups & steps) !== 0) return 4 + lowest(groups & steps)
-  const global = stepsIn(records.global.get(type), id, bit) & steps
+  const global = stepsIn(any.global, own.global, bit) & steps
   return global === 0 ? 0 : 8 + lowest(global)
+}
+
+/** Whom records name for `*` and for the very id. */
+export function subjectsOf(
+  { rights }: Records,
+  { resource, id }: AtomicCheck,
+): { readonly any: Subjects; readonly own: Subjects } {
+  const byId = rights.get(RESOURCES[resource].id)
+  const own = id === null || id === '*' ? undefined : byId?.get(id)
+  return { any: byId?.get('*') ?? NOBODY, own: own ?? NOBODY }
 }
 
 /** The engine's answer to one atomic check; null when no record speaks about it. */
@@ -71,10 +81,8 @@ function isLoneDisabled(records: Records, checks: readonly AtomicCheck[]): boole
 }
 
 /** Which of a level's four steps apply, as bits: step 1 is the lowest. */
-export function stepsIn(byId: RightsById | undefined, id: string | null, bit: number): number {
-  if (byId === undefined) return 0
-  const onAny = stepsOfRights(byId.get('*'), bit) << 2
-  return id === null ? onAny : onAny | stepsOfRights(byId.get(id), bit)
+export function stepsIn(onAny: Rights | undefined, onOwn: Rights | undefined, bit: number): number {
+  return (stepsOfRights(onAny, bit) << 2) | stepsOfRights(onOwn, bit)
 }
 
 function stepsOfRights(rights: Rights | undefined, bit: number): number {

@@ -1,8 +1,8 @@
-import { bitOf, RESOURCES } from '../operations/permissions.ts'
+import { bitOf } from '../operations/permissions.ts'
 import type { Principal } from './credentials.ts'
 import type { AtomicCheck } from './decide.ts'
-import { stepOf, stepsIn } from './decide.ts'
-import type { AuthorizationRecord, Records } from './records.ts'
+import { stepOf, stepsIn, subjectsOf } from './decide.ts'
+import type { AuthorizationRecord, Records, Rights, Subjects } from './records.ts'
 import { GLOBAL, GRANT, REVOKE } from './records.ts'
 
 /** The record that decided an atomic check: type, subject and resource id name it, for the engine holds no two alike. */
@@ -29,7 +29,9 @@ export function decidingRecord(records: Records, principal: Principal, check: At
   const common = { step, permitted, resourceId, type: permitted ? GRANT : REVOKE } as const
   if (step > 8) return { ...common, level: 'global', subject: '*', type: GLOBAL, implied: false }
   if (step > 4) {
-    const group = principal.groups.find((id) => says(records.groups.get(id), check, within))
+    const group = principal.groups.find((id) =>
+      says(({ groups }) => groups.get(id), { records, check, within }),
+    )
     return {
       ...common,
       level: 'group',
@@ -37,15 +39,21 @@ export function decidingRecord(records: Records, principal: Principal, check: At
       implied: group === undefined,
     }
   }
-  const implied = !says(records.users.get(principal.userId), check, within)
+  const implied = !says(({ users }) => users.get(principal.userId), { records, check, within })
   return { ...common, level: 'user', subject: principal.userId, implied }
 }
 
-function says(
-  rights: Records['global'] | undefined,
-  { resource, permission, id }: AtomicCheck,
-  within: number,
-): boolean {
-  const byId = rights?.get(RESOURCES[resource].id)
-  return (stepsIn(byId, id === '*' ? null : id, bitOf(resource, permission) ?? 0) & (1 << within)) !== 0
+type RightsOf = (subjects: Subjects) => Rights | undefined
+
+interface Step {
+  readonly records: Records
+  readonly check: AtomicCheck
+  /** Of a level's four, from 0. */
+  readonly within: number
+}
+
+function says(rightsOf: RightsOf, { records, check, within }: Step): boolean {
+  const { any, own } = subjectsOf(records, check)
+  const steps = stepsIn(rightsOf(any), rightsOf(own), bitOf(check.resource, check.permission) ?? 0)
+  return (steps & (1 << within)) !== 0
 }

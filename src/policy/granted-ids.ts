@@ -34,14 +34,10 @@ export function grantedIds(
   return { any: decide('*'), ids, revokedIds, hasRevokes: usesRevokes(records, principal) }
 }
 
-function namedIds(records: Records, { userId, groups }: Principal, type: number): ReadonlySet<string> {
+function namedIds({ named }: Records, { userId, groups }: Principal, type: number): ReadonlySet<string> {
   const ids = new Set<string>()
-  const subjects = [
-    records.users.get(userId),
-    ...groups.map((group) => records.groups.get(group)),
-    records.global,
-  ]
-  for (const subject of subjects) for (const id of subject?.get(type)?.keys() ?? []) ids.add(id)
+  const subjects = [named.users.get(userId), ...groups.map((group) => named.groups.get(group)), named.global]
+  for (const subject of subjects) for (const id of subject?.get(type) ?? []) ids.add(id)
   ids.delete('*')
   return ids
 }

@@ -1,8 +1,8 @@
 import type { Lack } from '../errors.ts'
 import type { ResourceName } from '../operations/permissions.ts'
 import { RESOURCES } from '../operations/permissions.ts'
-import type { AuthorizationRecord, Records, Rights, RightsById, RightsByType } from './records.ts'
-import { GRANT, indexRecords, resourceOfType } from './records.ts'
+import type { AuthorizationRecord, Records, Rights, Subjects } from './records.ts'
+import { GRANT, indexRecords, NOBODY, resourceOfType } from './records.ts'
 
 /** A permission on one id, or on all by `*`: what could be granted. */
 export interface Grant {
@@ -110,19 +110,18 @@ export function recordsOfGrants(
 
 /** The records as they would be with grants for one user more: to try whether these would be enough. */
 export function withGrants(records: Records, userId: string, grants: readonly Grant[]): Records {
-  const more = indexRecords(recordsOfGrants(grants, { userId })).users.get(userId) ?? new Map()
-  return { ...records, users: new Map(records.users).set(userId, joined(records.users.get(userId), more)) }
+  const rights = new Map(records.rights)
+  for (const [type, more] of indexRecords(recordsOfGrants(grants, { userId })).rights) {
+    const byId = new Map(rights.get(type))
+    for (const [id, { users }] of more) byId.set(id, joined(byId.get(id), userId, users.get(userId)))
+    rights.set(type, byId)
+  }
+  return { ...records, rights }
 }
 
-function joined(some: RightsByType | undefined, more: RightsByType): RightsByType {
-  const types = new Map<number, RightsById>(some)
-  for (const [type, byId] of more) {
-    const ids = new Map<string, Rights>(types.get(type))
-    for (const [id, { granted }] of byId) {
-      const known = ids.get(id) ?? { granted: null, revoked: 0 }
-      ids.set(id, { ...known, granted: (known.granted ?? 0) | (granted ?? 0) })
-    }
-    types.set(type, ids)
-  }
-  return types
+function joined(known: Subjects | undefined, userId: string, more: Rights | undefined): Subjects {
+  const { users, groups, global } = known ?? NOBODY
+  const { granted = null, revoked = 0 } = users.get(userId) ?? {}
+  const rights = { granted: (granted ?? 0) | (more?.granted ?? 0), revoked }
+  return { users: new Map(users).set(userId, rights), groups, global }
 }

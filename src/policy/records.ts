@@ -40,23 +40,55 @@ export interface Rights {
   readonly revoked: number
 }
 
-export type RightsById = ReadonlyMap<string, Rights>
-export type RightsByType = ReadonlyMap<number, RightsById>
+/** What the records say about one resource id, by subject. */
+export interface Subjects {
+  readonly users: ReadonlyMap<string, Rights>
+  readonly groups: ReadonlyMap<string, Rights>
+  readonly global: Rights | undefined
+}
 
-/** The records of one engine, indexed: a decision looks up a handful of keys however many records there are. */
+/** Of the ids that are named by one kind of subject alone; nothing is ever put in. */
+const NONE = new Map<string, Rights>()
+/** Of an id that no record names. */
+export const NOBODY: Subjects = { users: NONE, groups: NONE, global: undefined }
+
+/** The ids that one subject's records name, by resource type. */
+export type NamedIds = ReadonlyMap<number, ReadonlySet<string>>
+
+/**
+ * The records of one engine, indexed. By resource type and id, then by subject: however many records there are, a
+ * decision finds those for the id and those for `*`, and looks only there for the caller and each group.
+ */
 export interface Records {
   readonly generation: number
   readonly size: number
-  readonly users: ReadonlyMap<string, RightsByType>
-  readonly groups: ReadonlyMap<string, RightsByType>
-  readonly global: RightsByType
+  readonly rights: ReadonlyMap<number, ReadonlyMap<string, Subjects>>
+  readonly named: {
+    readonly users: ReadonlyMap<string, NamedIds>
+    readonly groups: ReadonlyMap<string, NamedIds>
+    readonly global: NamedIds
+  }
   readonly revokes: RevokeMode
   readonly revoking: { readonly users: ReadonlySet<string>; readonly groups: ReadonlySet<string> }
   readonly disabled: ReadonlySet<string>
 }
 
-type Index = { [Part in 'users' | 'groups' | 'global']: Writable<Records[Part]> }
-type Writable<M> = M extends ReadonlyMap<infer K, infer V> ? Map<K, Writable<V>> : M
+interface WritableSubjects {
+  users: Map<string, Rights>
+  groups: Map<string, Rights>
+  global: Rights | undefined
+}
+
+type WritableIds = Map<number, Set<string>>
+
+interface Index {
+  readonly rights: Map<number, Map<string, WritableSubjects>>
+  readonly named: {
+    readonly users: Map<string, WritableIds>
+    readonly groups: Map<string, WritableIds>
+    readonly global: WritableIds
+  }
+}
 
 /**
  * Indexes records as an engine holds them. Names and resource types this gateway does not know are no error: they
@@ -64,14 +96,16 @@ type Writable<M> = M extends ReadonlyMap<infer K, infer V> ? Map<K, Writable<V>>
  */
 export function indexRecords(list: Iterable<AuthorizationRecord>, options: RecordsOptions = {}): Records {
   const { revokes = 'auto', disabledPermissions = [], generation = 0 } = options
-  const index: Index = { users: new Map(), groups: new Map(), global: new Map() }
+  const index: Index = {
+    rights: new Map(),
+    named: { users: new Map(), groups: new Map(), global: new Map() },
+  }
   const revoking = { users: new Set<string>(), groups: new Set<string>() }
   let size = 0
   for (const record of list) {
     size += 1
     const { type, userId, groupId } = record
-    const rights = rightsOfSubject(index, record)
-    if (rights !== null) addRights(rights, record)
+    addRecord(index, record)
     if (type === REVOKE && typeof userId === 'string') revoking.users.add(userId)
     if (type === REVOKE && typeof groupId === 'string') revoking.groups.add(groupId)
   }
@@ -98,25 +132,46 @@ export function resourceOfType(resourceType: number): ResourceName | null {
   return NAMES.get(resourceType) ?? null
 }
 
-function rightsOfSubject(
-  index: Index,
-  { type, userId, groupId }: AuthorizationRecord,
-): Index['global'] | null {
-  if (type === GLOBAL) return index.global
-  if (typeof userId === 'string') return inner(index.users, userId)
-  return typeof groupId === 'string' ? inner(index.groups, groupId) : null
+function addRecord({ rights, named }: Index, record: AuthorizationRecord): void {
+  const { type, userId, groupId, resourceType, resourceId } = record
+  const byId = rights.get(resourceType) ?? setIn(rights, resourceType, new Map<string, WritableSubjects>())
+  const subjects =
+    byId.get(resourceId) ?? setIn(byId, resourceId, { users: NONE, groups: NONE, global: undefined })
+  if (type === GLOBAL) {
+    subjects.global = added(subjects.global, record)
+    nameIn(named.global, record)
+  } else if (typeof userId === 'string') {
+    subjects.users = withOne(subjects.users, userId, record)
+    nameIn(named.users.get(userId) ?? setIn(named.users, userId, new Map()), record)
+  } else if (typeof groupId === 'string') {
+    subjects.groups = withOne(subjects.groups, groupId, record)
+    nameIn(named.groups.get(groupId) ?? setIn(named.groups, groupId, new Map()), record)
+  }
 }
 
-function addRights(byType: Writable<RightsByType>, record: AuthorizationRecord): void {
-  const { type, resourceType, resourceId } = record
-  const byId = inner(byType, resourceType)
+function withOne(
+  map: Map<string, Rights>,
+  subject: string,
+  record: AuthorizationRecord,
+): Map<string, Rights> {
+  const own = map === NONE ? new Map<string, Rights>() : map
+  return own.set(subject, added(own.get(subject), record))
+}
+
+function added(rights: Rights | undefined, record: AuthorizationRecord): Rights {
+  const { granted, revoked } = rights ?? { granted: null, revoked: 0 }
   const bits = bitsOf(record)
-  const { granted, revoked } = byId.get(resourceId) ?? { granted: null, revoked: 0 }
-  byId.set(resourceId, {
+  const { type } = record
+  return {
     granted: type === REVOKE ? granted : (granted ?? 0) | bits,
     // What a GLOBAL record does not grant, it revokes (only in revoke mode, like any revocation).
     revoked: type === REVOKE ? revoked | bits : type === GLOBAL ? revoked | (ALL_BITS & ~bits) : revoked,
-  })
+  }
+}
+
+function nameIn(named: WritableIds, { resourceType, resourceId }: AuthorizationRecord): void {
+  const ids = named.get(resourceType) ?? setIn(named, resourceType, new Set())
+  ids.add(resourceId)
 }
 
 function bitsOf({ resourceType, permissions }: AuthorizationRecord): number {
@@ -125,10 +180,7 @@ function bitsOf({ resourceType, permissions }: AuthorizationRecord): number {
   return permissions.reduce((bits, permission) => bits | (bitOf(resource, permission) ?? 0), 0)
 }
 
-function inner<K, L, V>(outer: Map<K, Map<L, V>>, key: K): Map<L, V> {
-  const found = outer.get(key)
-  if (found !== undefined) return found
-  const made = new Map<L, V>()
-  outer.set(key, made)
-  return made
+function setIn<K, V>(map: Map<K, V>, key: K, value: V): V {
+  map.set(key, value)
+  return value
 }

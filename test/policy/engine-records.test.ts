@@ -50,7 +50,7 @@ function open(options: Partial<EngineRecordsOptions> = {}) {
     ...options,
   })
   t.teardown(() => records.close())
-  const users = () => [...records.current().users.keys()]
+  const users = () => [...records.current().named.users.keys()]
   return { time, engine, records, read, hold, gates, users }
 }
 

@@ -39,11 +39,8 @@ t.test('one decision looks up the same few keys among ten records and among 100,
   const count = (size: number) => {
     const records = indexRecords(many(size))
     const look = { ups: 0 }
-    const counted = {
-      ...records,
-      users: counting(records.users, look),
-      groups: counting(records.groups, look),
-    }
+    const rights = new Map([...records.rights].map(([type, byId]) => [type, counting(byId, look)]))
+    const counted = { ...records, rights: counting(rights, look) }
     const caller = { userId: `user${size - 1}`, groups: ['clerks', 'nobody'], tenants: [] }
     t.equal(
       isAuthorized(counted, caller, { resource: 'TASK', permission: 'READ', id: `task${size - 1}` }),
