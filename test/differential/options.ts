@@ -14,6 +14,8 @@ export interface Options {
   readonly set: number | null
   /** The gateway is not given the records that an engine writes by itself: it has to know what they say without them. */
   readonly implied: boolean
+  /** Fewer comparisons are a failure: then the time was too short, or something was not asked. */
+  readonly atLeast: number
   /** How many lines of examples an operation gets. */
   readonly examples: number
 }
@@ -27,6 +29,7 @@ export const USAGE = `Usage: npm run test:differential -- [options]
   --nineteen          the nineteen operations alone
   --set N             one set alone, as it is in the whole run
   --implied           the gateway is not given what an engine writes by itself
+  --at-least N        fewer comparisons are a failure; default 1
   --examples N        examples printed for an operation; default 1
 `
 
@@ -42,6 +45,7 @@ export function readOptions(args: readonly string[]): Options {
       nineteen: { type: 'boolean', default: false },
       set: { type: 'string' },
       implied: { type: 'boolean', default: false },
+      'at-least': { type: 'string', default: '1' },
       examples: { type: 'string', default: '1' },
     },
   })
@@ -54,6 +58,7 @@ export function readOptions(args: readonly string[]): Options {
     nineteen: values.nineteen,
     set: values.set === undefined ? null : numberOf('set', values.set),
     implied: values.implied,
+    atLeast: numberOf('at-least', values['at-least']),
     examples: numberOf('examples', values.examples),
   }
 }

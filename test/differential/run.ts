@@ -121,13 +121,13 @@ function isAsked(operation: Operation, { only, nineteen }: Options): boolean {
   return only.length === 0 || only.includes(operation.id)
 }
 
-async function conclude(report: Report, { seed, examples }: Options): Promise<number> {
+async function conclude(report: Report, { seed, examples, atLeast }: Options): Promise<number> {
   const file = join(tmpdir(), `engine-gateway-differential-${seed}.json`)
   await report.write(file)
   process.stdout.write(`${report.lines(seed, examples).join('\n')}\n`)
   process.stdout.write(`details: ${file}\n`)
   const { total, equal, nineteenDiffer } = report.totals()
-  return total > 0 && !nineteenDiffer && equal >= OVERALL * total ? 0 : 1
+  return total >= atLeast && !nineteenDiffer && equal >= OVERALL * total ? 0 : 1
 }
 
 main(process.argv.slice(2)).then(
