@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
-import { createCache } from './cache/cache.ts'
-import { createNews, type News } from './cache/news.ts'
-import { createRedisTier } from './cache/redis.ts'
+import { buildNews, monotonicMs, takeCache } from './build-cache.ts'
+import type { Cache } from './cache/cache.ts'
+import type { News } from './cache/news.ts'
 import {
   type AuthorizationConfig,
   type Config,
@@ -13,6 +12,7 @@ import type { Logger } from './log.ts'
 import { type AuditStream, openAudit } from './metrics/audit.ts'
 import { createMetrics, type Metrics } from './metrics/registry.ts'
 import { OPERATIONS } from './operations/all.ts'
+import { tellingHeir } from './inheritance.ts'
 import { askerOf, readerOf } from './own-hops.ts'
 import type { EngineParts, Parts } from './parts.ts'
 import { createAuthenticator } from './policy/authenticate.ts'
@@ -25,17 +25,26 @@ import { createPermit, type PermitOptions } from './policy/permit.ts'
 import { createRowFacts } from './policy/row-facts.ts'
 import { createFindOut } from './policy/find-out.ts'
 import { createFindEach } from './policy/members.ts'
-import type { Credentials } from './proxy/headers.ts'
 import { createUpstream, type Upstream } from './proxy/upstream.ts'
+import { createOnNodeChange, type EngineNodes, withNodes } from './running-nodes.ts'
 import { createRunningSources, type RunningSources } from './running-sources.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
 import { createSources, type EngineSources } from './sources.ts'
 
 export interface Built {
+  readonly config: Config
   readonly parts: Parts
-  /** Reads and watches users and records from now on; resolves after the first reading, or soon. */
-  readonly start: () => Promise<void>
+  readonly cache: Cache
+  /** Reads and watches users and records from now on; resolves after the first reading, or after `withinMs`. */
+  readonly start: RunningSources['start']
   readonly readiness: RunningSources['readiness']
+  readonly missing: RunningSources['missing']
+  /** Is in force from now on: what it holds is its own, and its state is what scrapes show. */
+  readonly enter: () => void
+  /** What passes through here is told to the set that takes its place; null: none does. */
+  readonly tell: (heir: Built | null) => void
+  /** Reads and hears no more of users and records. What is under way goes on with what was read. */
+  readonly stop: RunningSources['close']
   /** Lets go of connections to engines and Redis, after what is under way. */
   readonly close: () => Promise<void>
 }
@@ -45,38 +54,59 @@ export interface BuildOptions {
   readonly log: Logger
   readonly version: string
   readonly isDraining: () => boolean
+  /** The set that this one is to replace: its counts go on, and what it holds is taken over where it stays right. */
+  readonly before?: Built
 }
 
 /** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
-export async function build({ config, log, version, isDraining }: BuildOptions): Promise<Built> {
+export async function build({ config, log, version, isDraining, before }: BuildOptions): Promise<Built> {
   const files = await openSourceFiles(config, log)
   const audit = buildAudit(config, log)
-  const metrics = createMetrics({ version })
+  const metrics = before?.parts.metrics ?? createMetrics({ version })
   const news = buildNews(config)
   const shared = { config, files, metrics, passwords: createPasswords(), news, log }
   const built = Object.entries(config.engines).map(([name, engineConfig]) =>
     buildEngine({ ...shared, name, engineConfig }),
   )
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
-  const cache = buildCache(config, metrics, log)
-  const running = createRunningSources({
-    engines: new Map(
-      built.map(({ parts: { name, authorization }, sources }) => [name, { sources, authorization }]),
-    ),
-    files,
-    news,
-    metrics,
-  })
+  const { cache, ...taken } = takeCache({ config, metrics, log }, before ?? null)
+  const running = runningOf(built, { files, news })
+  let heir: Built | null = null
+  const own = { config, operations: OPERATIONS, engines, cache, metrics, log, audit: audit.write, isDraining }
   return {
-    parts: { config, operations: OPERATIONS, engines, cache, metrics, log, audit: audit.write, isDraining },
+    config,
+    parts: tellingHeir(own, () => heir?.parts ?? null),
+    cache,
     start: running.start,
     readiness: running.readiness,
+    missing: running.missing,
+    enter: () => {
+      taken.own()
+      running.show(metrics)
+    },
+    tell: (to) => {
+      heir = to
+    },
+    stop: running.close,
     close: async () => {
       running.close()
-      await Promise.all([cache.close(), ...built.map(({ close }) => close())])
+      await Promise.all([taken.close(heir?.cache), ...built.map(({ close }) => close())])
       audit.close()
     },
   }
+}
+
+function runningOf(
+  built: readonly BuiltEngine[],
+  beside: { readonly files: SourceFiles; readonly news: News | null },
+): RunningSources {
+  const engines = new Map(
+    built.map(({ parts: { name, authorization }, sources }) => [name, { sources, authorization }]),
+  )
+  return withNodes(
+    createRunningSources({ ...beside, engines }),
+    built.map(({ nodes }) => nodes),
+  )
 }
 
 interface EngineOptions {
@@ -93,15 +123,16 @@ interface EngineOptions {
 interface BuiltEngine {
   readonly parts: EngineParts
   readonly sources: EngineSources
+  readonly nodes: EngineNodes
   readonly close: () => Promise<void>
 }
 
 function buildEngine(options: EngineOptions): BuiltEngine {
   const { name, engineConfig, config, metrics } = options
-  const { identity, authorization, validation } = settingsOf(config, engineConfig)
+  const { identity, authorization, validation, health } = settingsOf(config, engineConfig)
   const { credentials, host, service } = engineConfig
-  const upstream = buildUpstream(options, credentials)
-  const own = service === undefined ? upstream : buildUpstream(options, service)
+  const upstream = buildUpstream(options)
+  const own = service === undefined ? upstream : upstream.withCredentials(service)
   const sources = buildSources(options, own)
   const permit = permitOptionsOf(own, sources, authorization)
   const parts: EngineParts = {
@@ -125,9 +156,7 @@ function buildEngine(options: EngineOptions): BuiltEngine {
     requestPolicy: { credentials, host },
     remotePrefix: remotePrefixOf(engineConfig),
   }
-  const upstreams = own === upstream ? [upstream] : [upstream, own]
-  const close = async () => void (await Promise.all(upstreams.map((each) => each.close())))
-  return { parts, sources, close }
+  return { parts, sources, nodes: { engine: name, own, health }, close: () => upstream.close() }
 }
 
 function buildSources(
@@ -146,7 +175,7 @@ function buildSources(
 }
 
 function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
-  const base = new URL(nodes[0] ?? '').pathname.replace(/\/$/, '')
+  const base = new URL(nodes[0]?.url ?? '').pathname.replace(/\/$/, '')
   return remoteName === undefined ? base : `${base}/engine/${encodeURIComponent(remoteName)}`
 }
 
@@ -174,11 +203,8 @@ function permitOptionsOf(
   }
 }
 
-function buildUpstream(
-  { name, engineConfig, config, metrics }: EngineOptions,
-  credentials: Credentials,
-): Upstream {
-  const { nodes, remoteName, host } = engineConfig
+function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptions): Upstream {
+  const { nodes, remoteName, host, credentials } = engineConfig
   const { connect, headers, body } = config.timeouts
   return createUpstream({
     engine: name,
@@ -190,31 +216,8 @@ function buildUpstream(
     connections: config.limits.connections,
     onAttempt: ({ node, result, status, seconds }) =>
       metrics.attempt({ engine: name, node, result, status }, seconds),
+    onNodeChange: createOnNodeChange(name, { metrics, log }),
   })
-}
-
-function buildCache(config: Config, metrics: Metrics, log: Logger) {
-  const { memory, redis } = config.cache
-  return createCache({
-    maxBytes: memory.maxBytes,
-    redis:
-      redis === null
-        ? null
-        : createRedisTier({
-            url: redis,
-            // Two gateways that share a Redis share answers only if they stand before the same engines.
-            namespace: namespaceOf(config),
-            now: monotonicMs,
-            log: (level, message, why) => log[level]({ why }, message),
-          }),
-    now: monotonicMs,
-    onEvent: (tier, result) => metrics.cache(tier, result),
-  })
-}
-
-function buildNews(config: Config): News | null {
-  const url = config.cache.redis
-  return url === null ? null : createNews({ url, namespace: namespaceOf(config), now: monotonicMs })
 }
 
 function buildAudit(config: Config, log: Logger): AuditStream {
@@ -224,13 +227,4 @@ function buildAudit(config: Config, log: Logger): AuditStream {
   } catch (cause) {
     throw new ConfigError('The configuration', [`log.audit: ${cause instanceof Error ? cause.message : to}`])
   }
-}
-
-function monotonicMs(): number {
-  return performance.now()
-}
-
-function namespaceOf({ engines }: Config): string {
-  const names = Object.entries(engines).map(([name, { nodes, remoteName }]) => [name, nodes, remoteName])
-  return hash('sha1', JSON.stringify(names), 'base64url')
 }

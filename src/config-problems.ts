@@ -45,8 +45,9 @@ function unwrap(type: z.core.$ZodType | undefined): z.core.$ZodType | undefined 
     at instanceof z.ZodOptional ||
     at instanceof z.ZodDefault ||
     at instanceof z.ZodPrefault ||
-    at instanceof z.ZodNullable
+    at instanceof z.ZodNullable ||
+    at instanceof z.ZodPipe
   )
-    at = at.unwrap()
+    at = at instanceof z.ZodPipe ? at.in : at.unwrap()
   return at
 }

@@ -23,4 +23,13 @@ export const integer = (min: number, max: number) =>
       .transform(Number)
       .pipe(z.int().min(min).max(max)),
   ])
+export const decimal = (min: number, max: number) =>
+  z.union([
+    z.number().min(min).max(max),
+    z
+      .string()
+      .regex(new RegExp(`^(\\d+(\\.\\d+)?|${PLACEHOLDER})$`))
+      .transform(Number)
+      .pipe(z.number().min(min).max(max)),
+  ])
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
+import { health, node } from './config-nodes.ts'
 import { problemsOf } from './config-problems.ts'
 import { httpUrl, integer, size, time } from './config-values.ts'
 import { substitute } from './substitute.ts'
@@ -86,7 +87,7 @@ const validation = z.strictObject({
 const account = z.strictObject({ username: z.string().min(1), password: z.string() })
 const credentials = z.union([z.enum(['none', 'forward']), account])
 const engine = z.strictObject({
-  nodes: z.array(httpUrl).min(1, 'at least one node is needed'),
+  nodes: z.array(node).min(1, 'at least one node is needed'),
   remoteName: z.string().min(1).optional(),
   credentials: credentials.default('none'),
   /** Who the gateway is when it asks the engine on its own behalf; default: as `credentials` says. */
@@ -96,6 +97,7 @@ const engine = z.strictObject({
   identity: identity.optional(),
   authorization: authorization.optional(),
   validation: validation.optional(),
+  health: health.optional(),
 })
 
 const schema = z.strictObject({
@@ -114,6 +116,7 @@ const schema = z.strictObject({
   identity,
   authorization,
   validation: validation.prefault({}),
+  health: health.prefault({}),
   cache: z
     .strictObject({
       memory: z.strictObject({ maxBytes: size().default(64 * 1024 ** 2) }).prefault({}),
@@ -169,6 +172,7 @@ export function settingsOf(config: Config, engineConfig: EngineConfig) {
     identity: engineConfig.identity ?? config.identity,
     authorization: engineConfig.authorization ?? config.authorization,
     validation: engineConfig.validation ?? config.validation,
+    health: engineConfig.health ?? config.health,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { createCanonicalApp } from './canonical.ts'
 import { type EngineVerdict, GatewayError, type Grounds } from './errors.ts'
 import { guard, type Report, reportRows, rulesBetween } from './guard.ts'
-import { createListener } from './listener.ts'
 import {
   askedOf,
   engineNameOf,
@@ -65,13 +65,11 @@ export type Stage = 'canonical' | 'authenticate' | 'operation' | 'body' | 'permi
 
 type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
 
-/** The public listener. Read on: the stages stand in the order in which a request passes them; what one throws is the answer. */
+/** All that answers a request. Read on: the stages stand in the order in which a request passes them; what one throws is the answer. */
 export function buildGateway(parts: Parts): FastifyInstance {
-  const { config, metrics, operations } = parts
+  const { config, operations } = parts
   // 1. Canonical: one reading of the target, for everybody.
-  const app = createListener(config, (reason) =>
-    metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason }),
-  )
+  const app = createCanonicalApp(config)
   decorate(app)
   observe(app, parts)
   app.setErrorHandler((error, request, reply) => {
@@ -87,7 +85,7 @@ export function buildGateway(parts: Parts): FastifyInstance {
       scope.addHook('preHandler', permit(parts))
       scope.addHook('preHandler', checkLateRules(parts))
       scope.setNotFoundHandler(notFound)
-      registerRoutes(scope, {
+      await registerRoutes(scope, {
         operations,
         bodyBytes: ({ media }) => (media === 'multipart' ? config.limits.deploymentBody : config.limits.body),
         handler: createServe(parts),

@@ -1,75 +1,103 @@
-import { randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { fastify, type FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { CODES, GatewayError, type GatewayCode } from './errors.ts'
-import { notFound } from './matched.ts'
-import { canonicalOf } from './policy/canonical.ts'
+import type { Metrics } from './metrics/registry.ts'
 
-/** Where requests that are not canonical are routed to. Whoever asks for it by name gets the same 400. */
-const REFUSED = '/-refused'
-
-/**
- * The public listener with its limits, and the first stage around it: what the gateway and the engine could read
- * differently is routed to a refusal before anything else reads it. (Throwing in `rewriteUrl` would leave the request hanging.)
- */
-export function createListener(config: Config, onUnreadable: (code: GatewayCode) => void): FastifyInstance {
-  const hosts = new Set(config.hosts.map((host) => host.toLowerCase()))
-  const faults = new WeakMap<object, GatewayCode>()
-  const app = fastify({
-    ...limitsOf(config),
-    genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
-    rewriteUrl: (request) => {
-      const { url, fault } = canonicalOf(request, hosts)
-      if (fault === null) return url
-      faults.set(request, fault)
-      return REFUSED
-    },
-    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, onUnreadable),
-  })
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  const refuse = (request: { readonly raw: object }): never => {
-    throw new GatewayError(faults.get(request.raw) ?? 'GW_BAD_TARGET')
-  }
-  // A method that the router does not know has no route, not even that one.
-  const refuseStray = (request: { readonly raw: object }): never =>
-    faults.has(request.raw) ? refuse(request) : notFound()
-  app.all(REFUSED, { onRequest: refuse }, refuse)
-  app.setNotFoundHandler(refuseStray)
-  app.addHook('preParsing', function letBodyIn(request, reply, _payload, done) {
-    if (request.is404) refuseStray(request)
-    if (request.headers.expect !== undefined && request.raw.httpVersion === '1.1') reply.raw.writeContinue()
-    done()
-  })
-  // RFC 9110 section 10.1.1: the body is asked for once the stages that look at headers alone have let the request in.
-  for (const event of ['checkContinue', 'checkExpectation'])
-    app.server.on(event, (request: object, response: object) => app.server.emit('request', request, response))
-  letGo(app)
-  return app
+/** The public listening socket. What stands behind it is replaced without a connection noticing. */
+export interface Listener {
+  /** Resolves to `http://127.0.0.1:8080`. */
+  readonly listen: (at: Config['listen']) => Promise<string>
+  /** Requests go to `handle` from now on; resolves when those that went elsewhere until now are over. */
+  readonly serve: (handle: RequestListener) => Promise<void>
+  /** Accepts no more connections, and ends each after what is under way; at the deadline those that are left. */
+  readonly close: (deadline: Promise<void>) => Promise<void>
 }
 
-function limitsOf({ timeouts, limits }: Config) {
+interface ListenerOptions {
+  readonly handle: RequestListener
+  readonly metrics: Pick<Metrics, 'refusal'>
+}
+
+export function createListener({ timeouts }: Config, { handle, metrics }: ListenerOptions): Listener {
+  const server = createServer(limitsOf(timeouts.request))
+  const requests = createSwitch(handle)
+  const letGo = createLetGo(server)
+  server.on('request', requests.handle)
+  server.on('clientError', (error, socket: Socket) =>
+    refuseUnreadable(error, socket, (reason) =>
+      metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason }),
+    ),
+  )
+  // RFC 9110 section 10.1.1: the body is asked for once the stages that look at headers alone have let the request in.
+  for (const event of ['checkContinue', 'checkExpectation'])
+    server.on(event, (request: object, response: object) => server.emit('request', request, response))
   return {
-    logger: false,
-    exposeHeadRoutes: false,
-    forceCloseConnections: 'idle',
-    // While draining, a request on a connection that was kept is served like any other, and the connection then closed.
-    return503OnClosing: false,
-    requestTimeout: timeouts.request,
-    keepAliveTimeout: 72_000,
-    bodyLimit: limits.body,
-    // A variable's name has up to 255 characters, and each may be encoded with nine; the router's default is 100.
-    routerOptions: { maxParamLength: 4096 },
-    http: {
-      maxHeaderSize: 16 * 1024,
-      // Node swaps the two where this one is the longer.
-      headersTimeout: Math.min(10_000, timeouts.request),
-      connectionsCheckingInterval: 2000,
-      requireHostHeader: false,
+    listen: async (at) => {
+      server.listen(at)
+      await once(server, 'listening')
+      return urlOf(server)
     },
-  } as const
+    serve: requests.serve,
+    close: async (deadline) => {
+      letGo()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      // Connections that were busy at the start of the drain and are idle now would keep the server open.
+      const sweep = setInterval(() => server.closeIdleConnections(), 50)
+      await Promise.race([closed, deadline])
+      clearInterval(sweep)
+      server.closeAllConnections()
+    },
+  }
+}
+
+function limitsOf(requestMs: number) {
+  return {
+    maxHeaderSize: 16 * 1024,
+    keepAliveTimeout: 72_000,
+    requestTimeout: requestMs,
+    // Node swaps the two where this one is the longer.
+    headersTimeout: Math.min(10_000, requestMs),
+    connectionsCheckingInterval: 2000,
+    requireHostHeader: false,
+  }
+}
+
+function urlOf(server: Server): string {
+  const at = server.address()
+  if (at === null || typeof at === 'string') throw new Error('The listener has no port')
+  return `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`
+}
+
+interface Served {
+  readonly handle: RequestListener
+  underWay: number
+  /** Another has taken its place, and waits for its last answer. */
+  onOver: (() => void) | null
+}
+
+/** Sends each request to what is in force when it comes, and counts what has not ended there. */
+function createSwitch(first: RequestListener): Pick<ListenerOptions, 'handle'> & Pick<Listener, 'serve'> {
+  let served: Served = { handle: first, underWay: 0, onOver: null }
+  return {
+    handle: (request, response) => {
+      const at = served
+      at.underWay += 1
+      // Comes once for every answer, also for one that is cut off.
+      response.once('close', () => {
+        at.underWay -= 1
+        if (at.underWay === 0) at.onOver?.()
+      })
+      at.handle(request, response)
+    },
+    serve: (handle) => {
+      const before = served
+      served = { handle, underWay: 0, onOver: null }
+      if (before.underWay === 0) return Promise.resolve()
+      return new Promise((resolve) => (before.onOver = resolve))
+    },
+  }
 }
 
 /** Long enough for a request that was on its way when the drain began. */
@@ -79,30 +107,22 @@ const SILENT_MS = 1000
  * So that a drain ends: the newest answer on each connection closes it, and a connection on which nothing was ever
  * said, which is not idle to Node, is not waited for.
  */
-function letGo(app: FastifyInstance): void {
+function createLetGo(server: Server): () => void {
   const newest = new Map<Socket, ServerResponse | null>()
-  app.server.on('connection', (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     newest.set(socket, null)
     socket.once('close', () => newest.delete(socket))
   })
-  app.server.on('request', ({ socket }: { readonly socket: Socket }, response: ServerResponse) =>
+  server.on('request', ({ socket }: { readonly socket: Socket }, response: ServerResponse) =>
     newest.set(socket, response),
   )
-  app.addHook('preClose', (done) => {
+  return function letGo() {
     for (const response of newest.values()) if (response !== null) response.shouldKeepAlive = false
     setTimeout(() => {
       for (const [socket, response] of newest)
         if (response === null && socket.bytesRead === 0) socket.destroy()
     }, SILENT_MS).unref()
-    done()
-  })
-}
-
-const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
-
-/** The caller's id where it is harmless in a log and a header, else a new one. */
-function requestIdOf(given: string | string[] | undefined): string {
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+  }
 }
 
 /** What is not HTTP never becomes a request: the answer is written to the bare socket, and the connection ends. */

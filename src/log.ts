@@ -55,7 +55,10 @@ export type WriteRecord = (record: object) => void
 
 /** For the line of every request, to the logger's destination: without a search for secrets, which costs as much as the line. */
 export function createRecordWriter(log: Logger): WriteRecord {
-  return log.isLevelEnabled('info') ? createLineWriter(destinationOf(log)) : () => undefined
+  const writeLine = createLineWriter(destinationOf(log))
+  return function writeRecord(record) {
+    if (log.isLevelEnabled('info')) writeLine(record)
+  }
 }
 
 /** Where the logger's lines go. */

@@ -1,19 +1,22 @@
 #!/usr/bin/env node
 import { readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { build } from './build.ts'
+import { build, type Built } from './build.ts'
 import { demo } from './cli/demo.ts'
 import { explainCommand } from './cli/explain.ts'
 import { hashPasswordCommand } from './cli/hash-password.ts'
 import { suggestCommand } from './cli/suggest.ts'
 import { type Config, ConfigError, configJsonSchema, loadConfig } from './config.ts'
 import { answerQuestion } from './explain.ts'
-import { buildGateway } from './gateway.ts'
+import { openGeneration } from './generation.ts'
+import { createListener } from './listener.ts'
 import { createLogger, type Logger } from './log.ts'
-import { createAdmin, type Readiness } from './metrics/admin.ts'
+import { type Admin, createAdmin, type Readiness } from './metrics/admin.ts'
 import { bodyText } from './policy/asked.ts'
-import { registerPassthrough } from './proxy/passthrough.ts'
-import { authenticatePassthrough } from './matched.ts'
+import { openWatchedFile, type WatchedFile } from './policy/watched-file.ts'
+import { createReload, type Reload, type Reloaded } from './reload.ts'
+import { createSuccession } from './succession.ts'
 
 const USAGE = `Usage: engine-gateway [start] --config FILE   run the gateway
        engine-gateway check --config FILE     say whether a configuration is good, and what is wrong
@@ -31,57 +34,94 @@ export interface Running {
   /** `http://127.0.0.1:8080` */
   readonly address: string
   readonly adminAddress: string
+  /** Puts in force what the file says now, or nothing of it. */
+  readonly reload: () => Promise<Reloaded>
   /** Refuses new work, lets what is under way finish, closes. Resolves at the deadline at the latest. */
   readonly drain: () => Promise<void>
 }
 
-/** Builds, then listens: what is wrong with the configuration is said before. @throws ConfigError */
-export async function start(config: Config, log: Logger): Promise<Running> {
+/** Builds, then listens: what is wrong with the configuration is said before. `file` is where it is read anew. @throws ConfigError */
+export async function start(config: Config, log: Logger, file: string | null = null): Promise<Running> {
   let draining = false
-  const built = await build({ config, log, version: versionOf(), isDraining: () => draining })
-  const { parts, close } = built
-  const app = buildGateway(parts)
-  registerPassthrough(app, {
-    prefixes: config.passthrough,
-    authenticate: authenticatePassthrough(parts.engines),
-    bodyBytes: config.limits.deploymentBody,
-    connections: config.limits.connections,
-    timeouts: {
-      connectMs: config.timeouts.connect,
-      headersMs: config.timeouts.headers,
-      bodyMs: config.timeouts.body,
-    },
-  })
-  const admin = await createAdmin({
-    ...config.admin,
-    metrics: parts.metrics,
+  const isDraining = () => draining
+  const shared = { log, version: versionOf(), isDraining }
+  // From before the building on: what changes meanwhile is seen.
+  const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
+  const first = await openGeneration({ config, ...shared })
+  const { metrics } = first.built.parts
+  const listener = createListener(config, { handle: first.handle, metrics })
+  const succession = createSuccession({
+    first,
+    open: (next, before) => openGeneration({ config: next, ...shared, before: before.built }),
+    serve: listener.serve,
+    isDraining,
     log,
-    explain: (question) => answerQuestion(parts, question),
-    readiness: () => readinessOf(draining, built.readiness()),
   })
-  await built.start()
-  const address = await app.listen(config.listen)
-  log.info({ address, admin: admin.address, engines: [...parts.engines.keys()] }, 'listening')
+  const current = () => succession.current().built
+  const load = () => (file === null ? current().config : loadConfig(file))
+  const { replace } = succession
+  const reload = createReload({ load, current: () => current().config, replace, metrics, log })
+  const admin = await openAdmin({ current, reload, isDraining, log })
+  first.built.enter()
+  await first.built.start()
+  const address = await listener.listen(config.listen)
+  watched?.start()
+  log.info({ address, admin: admin.address, engines: Object.keys(config.engines) }, 'listening')
   return {
     address,
     adminAddress: admin.address,
+    reload: () => reload.run('signal'),
     drain: async () => {
       draining = true
-      // Connections that were busy at the start of the drain and are idle now would keep the server open.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
-      const deadline = new Promise<void>((resolve) => setTimeout(resolve, config.timeouts.drain).unref())
-      await Promise.race([app.close(), deadline])
-      clearInterval(sweep)
-      app.server.closeAllConnections()
-      await Promise.race([Promise.all([close(), admin.close()]), deadline])
+      watched?.close()
+      const deadline = wait(current().config.timeouts.drain, undefined, { ref: false })
+      await listener.close(deadline)
+      await Promise.race([Promise.all([succession.close(), admin.close()]), deadline])
     },
   }
 }
 
-function readinessOf(draining: boolean, { ready, checks }: Readiness): Readiness {
+interface AdminParts {
+  readonly current: () => Built
+  readonly reload: Reload
+  readonly isDraining: () => boolean
+  readonly log: Logger
+}
+
+function openAdmin({ current, reload, isDraining, log }: AdminParts): Promise<Admin> {
+  const { config, parts } = current()
+  return createAdmin({
+    ...config.admin,
+    metrics: parts.metrics,
+    log,
+    explain: (question) => answerQuestion(current().parts, question),
+    reload: async () => answerOf(await reload.run('request')),
+    readiness: () =>
+      readinessOf(current().readiness(), { isDraining: isDraining(), isApplied: reload.isApplied() }),
+  })
+}
+
+/** Looks at the text alone: what is wrong with it is said by who reads it. */
+function watchConfig(path: string, onChange: () => void): Promise<WatchedFile<string>> {
+  return openWatchedFile({ path, parse: (text) => text, staleAfterMs: Infinity, onLook: onChange })
+}
+
+function answerOf(reloaded: Reloaded) {
+  return { status: reloaded.result === 'applied' ? 200 : 422, value: reloaded }
+}
+
+/** What is in force serves on, whatever the file says now. */
+function readinessOf(
+  { ready, checks }: Readiness,
+  { isDraining, isApplied }: { readonly isDraining: boolean; readonly isApplied: boolean },
+): Readiness {
   return {
-    ready: ready && !draining,
-    checks: { configuration: 'ok', ...checks, drain: draining ? 'shutting down' : 'ok' },
+    ready: ready && !isDraining,
+    checks: {
+      configuration: isApplied ? 'ok' : 'the file was refused; what it said before is in force',
+      ...checks,
+      drain: isDraining ? 'shutting down' : 'ok',
+    },
   }
 }
 
@@ -123,13 +163,14 @@ async function runWith(file: string | undefined, command: 'start' | 'check'): Pr
   }
   const config = loadConfig(file)
   const log = createLogger({ level: config.log.level })
-  if (command === 'start') return runUntilSignal(await start(config, log))
+  if (command === 'start') return runUntilSignal(await start(config, log, file))
   const { close } = await build({ config, log, version: versionOf(), isDraining: () => false })
   await close()
   return say(`${file} is good\n`)
 }
 
-async function runUntilSignal({ drain }: Running): Promise<number> {
+async function runUntilSignal({ drain, reload }: Running): Promise<number> {
+  process.on('SIGHUP', () => void reload())
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve).once('SIGINT', resolve)
   })

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { Operation } from './operations/table.ts'
 
@@ -16,29 +17,35 @@ export interface RouteOptions {
   readonly bodyBytes: (operation: Operation) => number
 }
 
+/** Templates that are registered in one turn of the event loop: all of them at once would hold up requests for 150 ms. */
+const A_TURN = 20
+
 /** Every row twice: below the base path, and below `/engine/:engineName`. HEAD runs the GET row; other methods are 405. */
-export function registerRoutes(app: FastifyInstance, options: RouteOptions): void {
+export async function registerRoutes(app: FastifyInstance, options: RouteOptions): Promise<void> {
+  const templates = [...byTemplate(options.operations)]
   for (const prefix of ['', '/engine/:engineName']) {
-    for (const [template, rows] of byTemplate(options.operations)) {
-      const url = prefix + template
-      const served = new Set<string>()
-      for (const operation of rows) {
-        const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method]
-        for (const method of methods) served.add(method)
-        const config: RouteConfig = { operation, allow: null, named: prefix !== '' }
-        app.route({
-          method: methods,
-          url,
-          config,
-          bodyLimit: options.bodyBytes(operation),
-          handler: options.handler,
-        })
-      }
-      const others = app.supportedMethods.filter((method) => !served.has(method))
-      const config: RouteConfig = { operation: null, allow: [...served].join(', '), named: prefix !== '' }
-      app.route({ method: others, url, config, handler: options.handler })
+    for (const [index, [template, rows]] of templates.entries()) {
+      if (index % A_TURN === 0) await setImmediate()
+      registerTemplate(app, prefix + template, { ...options, operations: rows, named: prefix !== '' })
     }
   }
+}
+
+function registerTemplate(
+  app: FastifyInstance,
+  url: string,
+  { operations, handler, bodyBytes, named }: RouteOptions & Pick<RouteConfig, 'named'>,
+): void {
+  const served = new Set<string>()
+  for (const operation of operations) {
+    const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method]
+    for (const method of methods) served.add(method)
+    const config: RouteConfig = { operation, allow: null, named }
+    app.route({ method: methods, url, config, bodyLimit: bodyBytes(operation), handler })
+  }
+  const others = app.supportedMethods.filter((method) => !served.has(method))
+  const config: RouteConfig = { operation: null, allow: [...served].join(', '), named }
+  app.route({ method: others, url, config, handler })
 }
 
 function byTemplate(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {

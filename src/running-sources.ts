@@ -11,11 +11,15 @@ import type { EngineSources } from './sources.ts'
 const FIRST_READING_MS = 2_000
 
 export interface RunningSources {
-  /** Reads, watches and listens from now on; resolves when every engine has been asked once. */
-  readonly start: () => Promise<void>
+  /** Reads, watches and listens from now on; resolves when every engine has been asked once, or after `withinMs`. */
+  readonly start: (withinMs?: number) => Promise<void>
   readonly close: () => void
   /** Ready from the first good reading of every engine's records on: later one engine that is away is no reason to leave the others. */
   readonly readiness: () => Readiness
+  /** A line for each that decisions need and that was never read. */
+  readonly missing: () => readonly string[]
+  /** These are the sources whose state is read at scrapes from now on. */
+  readonly show: (metrics: Metrics) => void
 }
 
 interface SourceSet {
@@ -25,36 +29,41 @@ interface SourceSet {
   >
   readonly files: SourceFiles
   readonly news: News | null
-  readonly metrics: Metrics
 }
 
 /** The sources of all engines, as one thing that runs beside the requests. */
-export function createRunningSources({ engines, files, news, metrics }: SourceSet): RunningSources {
+export function createRunningSources({ engines, files, news }: SourceSet): RunningSources {
   const all = [...engines].flatMap(([engine, { sources, authorization }]) => [
     { engine, source: 'identity', isNeeded: false, of: sources.identity },
     { engine, source: 'records', isNeeded: authorization !== 'off', of: sources.records },
   ])
   const read = (valueOf: (state: SourceState) => number | null) => () =>
     all.map(({ engine, source, of }) => ({ labels: { engine, source }, value: valueOf(of.state()) }))
-  addGauges(metrics, read)
+  let isClosed = false
+  const missing = () => all.filter(({ isNeeded, of }) => isNeeded && of.state().ageMs === null)
   return {
-    start: async () => {
+    start: async (withinMs = FIRST_READING_MS) => {
       if (news !== null) listen(news, engines)
       files.start()
       const readings = [...engines.values()].map(({ sources }) => sources.records.start())
-      await Promise.race([Promise.all(readings), wait(FIRST_READING_MS, null, { ref: false })])
+      await Promise.race([Promise.all(readings), wait(withinMs, null, { ref: false })])
     },
     close: () => {
+      if (isClosed) return
+      isClosed = true
       news?.close()
       files.close()
       for (const { sources } of engines.values()) sources.records.close()
     },
     readiness: () => ({
-      ready: all.every(({ isNeeded, of }) => !isNeeded || of.state().ageMs !== null),
+      ready: missing().length === 0,
       checks: Object.fromEntries(
         all.map(({ engine, source, of }) => [`${source} of ${engine}:`, wordOf(of.state())]),
       ),
     }),
+    missing: () =>
+      missing().map(({ engine, source, of }) => `engines.${engine}: its ${source}: ${of.state().trouble}`),
+    show: (metrics) => addGauges(metrics, read),
   }
 }
 

@@ -42,6 +42,18 @@ t.test('a small file is completed with safe defaults', async (t) => {
   })
 })
 
+t.test('a node is a URL, or a URL with a weight and a drain', async (t) => {
+  const nodes = '[http://a/engine-rest, { url: "http://b/engine-rest", weight: "${WEIGHT}", drain: true }]'
+  const config = loadConfig(fileOf(t, GOOD.replace('[http://engine:8080/engine-rest]', nodes)), {
+    WEIGHT: '0.5',
+  })
+  t.same(config.engines['default']?.nodes, [
+    { url: 'http://a/engine-rest', weight: 1, drain: false },
+    { url: 'http://b/engine-rest', weight: 0.5, drain: true },
+  ])
+  t.same(config.health, { probe: true, interval: 5000, timeout: 2000 })
+})
+
 t.test('file names come back absolute, beside the configuration', async (t) => {
   const file = fileOf(t, GOOD)
   t.match(loadConfig(file), { identity: { file: join(file, '../users.yaml') } })
@@ -62,6 +74,26 @@ const BROKEN: readonly (readonly [name: string, text: string, problem: string | 
     'a node that is no URL is named',
     GOOD.replace('http://engine:8080/engine-rest', 'engine'),
     /^engines\.default\.nodes\[0\]: /,
+  ],
+  [
+    'an unknown key of a node is named with the keys that are known there',
+    GOOD.replace('[http://engine:8080/engine-rest]', '[{ url: "http://e/engine-rest", drian: true }]'),
+    'engines.default.nodes[0].drian: unknown key (allowed: url, weight, drain)',
+  ],
+  [
+    'a weight that would starve a node is refused',
+    GOOD.replace('[http://engine:8080/engine-rest]', '[{ url: "http://e/engine-rest", weight: 0 }]'),
+    /^engines\.default\.nodes\[0\]\.weight: /,
+  ],
+  [
+    'a node that is neither URL nor section is told the way to write it',
+    GOOD.replace('[http://engine:8080/engine-rest]', '[8080]'),
+    'engines.default.nodes[0]: a URL or { url, weight, drain } is needed',
+  ],
+  [
+    'probes without a pause are refused',
+    `${GOOD}health: { interval: 0ms }\n`,
+    'health.interval: must be at least 500ms',
   ],
   [
     'a size with another unit is told the way to write it',

@@ -44,6 +44,7 @@ export async function startStandIn(t: Test): Promise<StandIn> {
     ],
     [/^GET \/history\/identity-link-log/, () => []],
     [/^GET \/version$/, () => VERSION],
+    [/^GET \/engine$/, () => [{ name: 'default' }]],
   ]
   const { url, seen } = await startNode(t, (request, response) => {
     const line = lineOf(request)

@@ -1,5 +1,5 @@
 import { fastify } from 'fastify'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Logger } from '../log.ts'
 import type { Metrics } from './registry.ts'
 
@@ -9,6 +9,11 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, string>>
 }
 
+interface JsonAnswer {
+  readonly status: number
+  readonly value: unknown
+}
+
 interface AdminOptions {
   readonly host: string
   /** 0: a free one. */
@@ -16,7 +21,9 @@ interface AdminOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>
   readonly readiness: () => Readiness
   /** Answers a question about permissions; a rejection is a 500. */
-  readonly explain: (question: unknown) => Promise<{ readonly status: number; readonly value: unknown }>
+  readonly explain: (question: unknown) => Promise<JsonAnswer>
+  /** Reads the configuration anew. */
+  readonly reload: () => Promise<JsonAnswer>
   readonly log: Pick<Logger, 'error'>
 }
 
@@ -28,7 +35,7 @@ export interface Admin {
   close(): Promise<void>
 }
 
-/** Listens for probes and scrapes, apart from the public port. */
+/** Listens for probes, scrapes and operators, apart from the public port. */
 export async function createAdmin({ host, port, ...parts }: AdminOptions): Promise<Admin> {
   const app = fastify({
     logger: false,
@@ -45,7 +52,7 @@ export async function createAdmin({ host, port, ...parts }: AdminOptions): Promi
 
 function addAnswers(
   app: FastifyInstance,
-  { metrics, readiness, explain, log }: Omit<AdminOptions, 'host' | 'port'>,
+  { metrics, readiness, explain, reload, log }: Omit<AdminOptions, 'host' | 'port'>,
 ) {
   app.addHook('onRequest', async (_request, reply) => {
     void reply.type('text/plain; charset=utf-8').header('cache-control', 'no-store')
@@ -61,10 +68,9 @@ function addAnswers(
     return metrics.text()
   })
   app.post('/explain', { bodyLimit: MAX_QUESTION_BYTES }, async (request, reply) => {
-    const { status, value } = await explain(request.body)
-    void reply.code(status).type('application/json; charset=utf-8')
-    return value
+    return jsonOf(await explain(request.body), reply)
   })
+  app.post('/reload', async (_request, reply) => jsonOf(await reload(), reply))
   app.setNotFoundHandler(async (_request, reply) => {
     void reply.code(404)
     return 'not found\n'
@@ -75,6 +81,11 @@ function addAnswers(
     void reply.code(status)
     return 'error\n'
   })
+}
+
+function jsonOf({ status, value }: JsonAnswer, reply: FastifyReply): unknown {
+  void reply.code(status).type('application/json; charset=utf-8')
+  return value
 }
 
 function isVerbose(query: unknown): boolean {

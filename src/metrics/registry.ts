@@ -11,9 +11,12 @@ export interface Metrics {
   readonly cache: (tier: string, result: string) => void
   readonly authentication: (engine: string, result: string) => void
   readonly refusal: (refusal: RefusalLabels) => void
+  readonly ejection: (ejection: EjectionLabels) => void
+  /** The configuration was read anew. */
+  readonly reload: (result: 'applied' | 'refused') => void
   /** A value that is read at each scrape. */
   readonly gauge: (name: `gateway_${string}`, help: string, read: () => number) => void
-  /** Values that are read at each scrape; null: there is none now. */
+  /** Values that are read at each scrape; null: there is none now. Of one name the last `read` counts: parts are replaced, their names stay. */
   readonly gauges: AddGauges
   readonly contentType: string
   readonly text: () => Promise<string>
@@ -40,6 +43,12 @@ export interface AttemptLabels {
   readonly result: string
 }
 
+export interface EjectionLabels {
+  readonly engine: string
+  readonly node: string
+  readonly reason: string
+}
+
 export interface RefusalLabels {
   readonly engine: string
   readonly operation: string
@@ -55,14 +64,13 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const requests = createRequests(registry)
-  const attempts = createAttempts(registry)
   const events = createEvents(registry)
   const gauge: Metrics['gauge'] = (name, help, read) => addGauge(registry, { name, help }, read)
   addInfo(registry, version)
   return {
     ...requests,
     ...events,
-    attempt: attempts,
+    ...createNodeEvents(registry),
     gauge,
     gauges: createAddGauges(registry),
     contentType: registry.contentType,
@@ -99,7 +107,7 @@ function createRequests(registry: Registry): Pick<Metrics, 'inFlight' | 'request
   }
 }
 
-function createAttempts(registry: Registry): Metrics['attempt'] {
+function createNodeEvents(registry: Registry): Pick<Metrics, 'attempt' | 'ejection'> {
   const durations = createDurations({
     name: 'http_client_request_duration_seconds',
     help: 'One try at one node, to the end of its answer; no status: no answer came.',
@@ -112,13 +120,22 @@ function createAttempts(registry: Registry): Metrics['attempt'] {
     labels: ['engine', 'node', 'result'],
     registry,
   })
-  return ({ engine, node, status, result }, seconds) => {
-    durations({ engine, node, http_response_status_code: status === 0 ? '' : codeOf(status) }, seconds)
-    counts({ engine, node, result })
+  const ejection = createCounts({
+    name: 'gateway_node_ejections_total',
+    help: 'How often a node was taken to be ill, by what was seen of it.',
+    labels: ['engine', 'node', 'reason'],
+    registry,
+  })
+  return {
+    ejection,
+    attempt: ({ engine, node, status, result }, seconds) => {
+      durations({ engine, node, http_response_status_code: status === 0 ? '' : codeOf(status) }, seconds)
+      counts({ engine, node, result })
+    },
   }
 }
 
-function createEvents(registry: Registry): Pick<Metrics, 'cache' | 'authentication' | 'refusal'> {
+function createEvents(registry: Registry): Pick<Metrics, 'cache' | 'authentication' | 'refusal' | 'reload'> {
   const caches = createCounts({
     name: 'gateway_cache_requests_total',
     help: 'What the cache was asked and did, by tier.',
@@ -137,7 +154,14 @@ function createEvents(registry: Registry): Pick<Metrics, 'cache' | 'authenticati
     labels: ['engine', 'operation', 'stage', 'reason'],
     registry,
   })
+  const reloads = createCounts({
+    name: 'gateway_config_reload_total',
+    help: 'Readings of the configuration after the first, by whether it was put in force.',
+    labels: ['result'],
+    registry,
+  })
   return {
+    reload: (result) => reloads({ result }),
     cache: (tier, result) => caches({ tier, result }),
     authentication: (engine, result) => authentications({ engine, result }),
     refusal,
@@ -168,6 +192,7 @@ function createAddGauges(registry: Registry): AddGauges {
       for (const { labels: of, value } of read())
         if (value !== null) gauge.labels(...labels.map((label) => of[label])).set(value)
     }
+    registry.removeSingleMetric(name)
     const gauge: Gauge = new Gauge({ name, help, labelNames: labels, registers: [], collect })
     registry.registerMetric(gauge)
   }

@@ -1,19 +1,40 @@
 import type { Node } from './node.ts'
+import type { NodeSet } from './node-set.ts'
 
 /** Chooses the node of the next attempt: none of `tried`, none that is full; null if no such node is left. */
 export type Balance = (tried: readonly Node[]) => Node | null
 
-/** Round robin. */
-export function createBalance(nodes: readonly Node[]): Balance {
-  let turn = 0
-  return function pick(tried) {
-    for (let step = 0; step < nodes.length; step += 1) {
-      const index = (turn + step) % nodes.length
-      const node = nodes[index]
-      if (node === undefined || node.inFlight >= node.capacity || tried.includes(node)) continue
-      turn = index + 1
-      return node
-    }
-    return null
+export interface BalanceOptions {
+  readonly now: () => number
+  /** From 0 to 1. */
+  readonly random: () => number
+}
+
+/** Below this, differences are noise; and a node of which nothing is known yet must not look infinitely quick. */
+const LEAST_LATENCY_MS = 1
+
+/** Power of two choices: of two nodes at random the one whose queue would be over sooner. */
+export function createBalance(nodes: NodeSet, { now, random }: BalanceOptions): Balance {
+  function better(open: readonly Node[]): Node | null {
+    const count = open.length
+    const one = open[Math.floor(random() * count)]
+    if (one === undefined || count === 1) return one ?? null
+    const at = open.indexOf(one)
+    const step = Math.floor(random() * (count - 1))
+    const other = open[step < at ? step : step + 1]
+    const nowMs = now()
+    return other === undefined || costOf(one, nowMs) <= costOf(other, nowMs) ? one : other
   }
+  return function pick(tried) {
+    const isOpen = (node: Node): boolean => node.inFlight < node.capacity && !tried.includes(node)
+    const chosen = nodes.trial(isOpen, now) ?? better(nodes.used.filter(isOpen))
+    if (chosen !== null || tried.length === 0) return chosen
+    // Nothing has been sent yet, or it may be repeated: a node that is believed ill costs less than an error.
+    return better(nodes.lastResort().filter(isOpen))
+  }
+}
+
+function costOf(node: Node, nowMs: number): number {
+  const latencyMs = Math.max(LEAST_LATENCY_MS, node.latency.readMs(nowMs))
+  return ((node.inFlight + 1) * latencyMs) / (node.weight * node.health.shareAt(nowMs))
 }

@@ -1,18 +1,30 @@
+import { isIP } from 'node:net'
 import { buildConnector, errors, Pool } from 'undici'
+import { type Addresses, createAddresses, type Resolve } from './addresses.ts'
+import { Health, type HealthChange } from './health.ts'
+import { Latency } from './latency.ts'
 
 // Below the 20 s after which Tomcat drops an idle connection, so that we are the one who closes; a node may shorten it.
 const KEEP_ALIVE_MS = 4000
 const MAX_HEADER_BYTES = 16 * 1024
+/** Connections to a name are renewed after this long, so that they follow it to another address. */
+const RENEWED_MS = 30_000
 
-/** One node of an engine: its connections, and how many attempts are under way on it. */
+/** One node of an engine: its connections, how many attempts are under way on it, and what is believed of it. */
 export interface Node {
   readonly name: string
   readonly origin: string
   /** Put before every hop's path. */
   readonly prefix: string
+  readonly probePath: string
   readonly pool: Pool
+  readonly connect: buildConnector.connector
   /** Attempts the node holds at once, those that wait for a connection included. */
   readonly capacity: number
+  readonly weight: number
+  readonly isDrained: boolean
+  readonly latency: Latency
+  readonly health: Health
   inFlight: number
 }
 
@@ -25,22 +37,43 @@ export interface NodeOptions {
   /** Attempts that may wait for a connection; more than that go to another node or are refused. */
   readonly waiting: number
   readonly connectMs: number
+  readonly weight: number
+  readonly isDrained: boolean
+  readonly now: () => number
+  readonly onChange: (change: HealthChange) => void
+  /** Default: the system's resolver. */
+  readonly resolve?: Resolve | undefined
+  /** Default 30 s. */
+  readonly renewedMs?: number | undefined
 }
 
 export function createNode(options: NodeOptions): Node {
-  const { origin, pathname } = new URL(options.url)
+  const { connections, now, weight, isDrained } = options
+  const { origin, pathname, hostname } = new URL(options.url)
   const basePath = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
+  const connect = createConnector(options.connectMs, createAddresses(options))
   return {
     name: origin + basePath,
     origin,
     prefix: basePath + options.suffix,
+    probePath: `${basePath}/engine`,
     pool: new Pool(origin, {
-      ...poolOptions(options.connections),
-      connect: createConnector(options.connectMs),
+      ...poolOptions(connections),
+      connect,
+      clientTtl: isAddress(hostname) ? null : (options.renewedMs ?? RENEWED_MS),
     }),
-    capacity: options.connections + options.waiting,
+    connect,
+    capacity: connections + options.waiting,
+    weight,
+    isDrained,
+    latency: new Latency(now()),
+    health: new Health(options.onChange),
     inFlight: 0,
   }
+}
+
+function isAddress(hostname: string): boolean {
+  return hostname.startsWith('[') || isIP(hostname) !== 0
 }
 
 /** The bounds of every pool. */
@@ -57,16 +90,18 @@ export function poolOptions(connections: number) {
 }
 
 /** Undici's own connect timer ticks every half second and may be a second late; this one is exact, undici's then frees the socket. */
-function createConnector(connectMs: number): buildConnector.connector {
-  const connect = buildConnector({ timeout: connectMs, allowH2: false })
+function createConnector(connectMs: number, { lookup, expire }: Addresses): buildConnector.connector {
+  const connect = buildConnector({ timeout: connectMs, allowH2: false, lookup })
   return function connectWithin(options, callback) {
     let isOver = false
-    const timer = setTimeout(function expire() {
+    const timer = setTimeout(function giveUp() {
       isOver = true
+      expire()
       callback(new errors.ConnectTimeoutError(`no connection within ${connectMs} ms`), null)
     }, connectMs)
     connect(options, function connected(...outcome) {
       clearTimeout(timer)
+      if (outcome[0] !== null) expire()
       if (!isOver) callback(...outcome)
       else outcome[1]?.destroy()
       isOver = true

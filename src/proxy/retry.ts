@@ -4,6 +4,7 @@ import type { Balance } from './balance.ts'
 import type { Budget } from './budget.ts'
 import { failureOf, faultOf } from './failure.ts'
 import type { AttemptEvent, AttemptResult, Hop } from './hop.ts'
+import { learn } from './learn.ts'
 import type { Node } from './node.ts'
 
 /** Takes the answer of whichever attempt brings one. */
@@ -19,6 +20,8 @@ export interface Receiver<T> {
 
 export interface ExchangeParts {
   readonly pick: Balance
+  /** False if all are drained: a pause would not help. */
+  readonly hasNodes: boolean
   readonly budget: Budget
   readonly now: () => number
   readonly onAttempt: ((event: AttemptEvent) => void) | undefined
@@ -52,6 +55,7 @@ class Exchange<T> implements AttemptOwner {
   #tried = NONE
   #hasRepeated = false
   #startedAtMs = 0
+  #headAtMs = 0
 
   constructor(parts: ExchangeParts, terms: Terms<T>) {
     this.#parts = parts
@@ -61,11 +65,13 @@ class Exchange<T> implements AttemptOwner {
   first(): void {
     this.#parts.budget.earn()
     const node = this.#parts.pick(NONE)
-    if (node === null) this.#terms.reject(new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }))
-    else this.#try(node)
+    if (node !== null) return this.#try(node)
+    const code = this.#parts.hasNodes ? 'GW_OVERLOADED' : 'GW_NO_NODE'
+    this.#terms.reject(new GatewayError(code, { retryAfterSeconds: 1 }))
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
+    this.#headAtMs = this.#parts.now()
     this.#terms.receiver.head(attempt, headers)
   }
 
@@ -76,7 +82,7 @@ class Exchange<T> implements AttemptOwner {
   ended(attempt: Attempt, cause: Error | null): void {
     try {
       const failure = cause ?? this.#finish(attempt)
-      if (failure === null) this.#report(attempt, 'ok')
+      if (failure === null) this.#report(attempt, 'ok', null)
       else this.#fail(attempt, failure)
     } catch (error) {
       this.#terms.reject(asError(error))
@@ -86,6 +92,7 @@ class Exchange<T> implements AttemptOwner {
   #try(node: Node): void {
     const attempt = new Attempt(node, this)
     this.#startedAtMs = this.#parts.now()
+    this.#headAtMs = 0
     this.#terms.receiver.began(attempt)
     attempt.start(this.#terms.request)
   }
@@ -101,7 +108,7 @@ class Exchange<T> implements AttemptOwner {
   }
 
   #fail(attempt: Attempt, cause: Error): void {
-    this.#report(attempt, attempt.isCancelled ? 'cancelled' : faultOf(cause, attempt))
+    this.#report(attempt, attempt.isCancelled ? 'cancelled' : faultOf(cause, attempt), cause)
     const { hop, receiver, resolve, reject } = this.#terms
     const next = attempt.isCancelled ? null : this.#next(attempt, cause)
     if (next !== null) {
@@ -127,19 +134,33 @@ class Exchange<T> implements AttemptOwner {
     return this.#parts.pick(this.#tried) ?? attempt.node
   }
 
-  #report(attempt: Attempt, result: AttemptResult): void {
+  #report(attempt: Attempt, result: AttemptResult, cause: Error | null): void {
+    const nowMs = this.#parts.now()
+    const startedAtMs = this.#startedAtMs
+    learn(attempt.node, {
+      result,
+      status: attempt.status,
+      sent: attempt.sent,
+      isOurs: cause !== null && !isOfTheNode(cause),
+      isHeld: this.#terms.hop.headersMs !== undefined,
+      startedAtMs,
+      headAtMs: attempt.status === 0 ? nowMs : this.#headAtMs,
+      nowMs,
+    })
     this.#parts.onAttempt?.({
       node: attempt.node.name,
       result,
       status: attempt.status,
-      seconds: (this.#parts.now() - this.#startedAtMs) / 1000,
+      seconds: (nowMs - startedAtMs) / 1000,
     })
   }
 }
 
+const OURS: ReadonlySet<unknown> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
+
 /** False for what no other node would do better: our own deadline, a request that undici refuses to write. */
 function isOfTheNode(cause: Error): boolean {
-  return !(cause instanceof GatewayError) && !('code' in cause && cause.code === 'UND_ERR_INVALID_ARG')
+  return !(cause instanceof GatewayError) && !('code' in cause && OURS.has(cause.code))
 }
 
 function asError(thrown: unknown): Error {

@@ -2,17 +2,20 @@ import type { ServerResponse } from 'node:http'
 import type { WireRequest } from './attempt.ts'
 import { createBalance } from './balance.ts'
 import { createBudget } from './budget.ts'
+import type { Resolve } from './addresses.ts'
 import { Collector } from './collect.ts'
-import { createWireHeaders, wholeHeaders, type RequestPolicy } from './headers.ts'
+import { createWireHeaders, wholeHeaders, type Credentials, type RequestPolicy } from './headers.ts'
 import type { Answer, AttemptEvent, Hop } from './hop.ts'
-import { createNode } from './node.ts'
+import type { Node } from './node.ts'
+import { NodeSet, type NodeAddress, type NodeEvent, type NodeState } from './node-set.ts'
+import { createProber, type Prober } from './prober.ts'
 import { CLIENT_GONE, Relay, type Relayed } from './relay.ts'
 import { exchange, type ExchangeParts } from './retry.ts'
 
 export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   readonly engine: string
   /** `http://host:8080/engine-rest`, at least one. */
-  readonly nodes: readonly string[]
+  readonly nodes: readonly (string | NodeAddress)[]
   /** The engine's name on its nodes; without it the plain base path is used there. */
   readonly remoteName?: string
   readonly timeouts: {
@@ -28,7 +31,20 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   /** Requests that may wait for a connection to a node, default 1000; more are refused with 503. */
   readonly waiting?: number
   readonly onAttempt?: (event: AttemptEvent) => void
+  /** A node is ejected, or back, or in other trouble than before. */
+  readonly onNodeChange?: (event: NodeEvent) => void
   readonly now?: () => number
+  /** From 0 to 1. */
+  readonly random?: () => number
+  /** Of node names. Default: the system's. */
+  readonly resolve?: Resolve
+  /** How long a connection to a node's name is kept, default 30 s. */
+  readonly renewedMs?: number
+}
+
+export interface ProbeTimes {
+  readonly intervalMs: number
+  readonly timeoutMs: number
 }
 
 /** One engine and the way to it. */
@@ -38,28 +54,43 @@ export interface Upstream {
   relay(hop: Hop, sink: ServerResponse, headers: Readonly<Record<string, string>>): Promise<Relayed>
   /** The whole answer, not encoded; larger than `limitBytes` is an error. */
   fetch(hop: Hop, limitBytes: number): Promise<Answer>
+  /** The same nodes, asked with other credentials. */
+  withCredentials(credentials: Credentials): Upstream
+  /** Asks the nodes from now on whether the engine is there, with these credentials. Without it, requests find out. */
+  startProbes(times: ProbeTimes): void
+  nodes(): readonly NodeState[]
   /** Waits for what is under way. */
   close(): Promise<void>
 }
 
+/** What those who ask with different credentials share. */
+interface Shared {
+  readonly nodes: NodeSet
+  readonly parts: ExchangeParts
+  prober: Prober | null
+}
+
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { engine, timeouts, now = () => performance.now() } = options
-  const nodes = createNodes(options)
-  const wireHeaders = createWireHeaders(options)
-  const parts: ExchangeParts = {
-    pick: createBalance(nodes),
-    budget: createBudget(options.connections, now),
-    now,
-    onAttempt: options.onAttempt,
+  const { now = () => performance.now(), random = Math.random } = options
+  const nodes = createNodeSet(options, now, (node) => shared.prober?.reschedule(node))
+  const shared: Shared = {
+    nodes,
+    parts: {
+      pick: createBalance(nodes, { now, random }),
+      hasNodes: nodes.live.length > 0,
+      budget: createBudget(options.connections, now),
+      now,
+      onAttempt: options.onAttempt,
+    },
+    prober: null,
   }
-  const requestOf = (hop: Hop, headers: Readonly<Record<string, string>>): WireRequest => ({
-    method: hop.method,
-    path: hop.path,
-    headers: wireHeaders(headers),
-    body: hop.body,
-    headersMs: hop.headersMs ?? timeouts.headersMs,
-    bodyMs: timeouts.bodyMs,
-  })
+  return upstreamOf(options, shared)
+}
+
+function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
+  const { engine, timeouts } = options
+  const { nodes, parts } = shared
+  const requestOf = createRequestOf(options)
   return {
     engine,
     relay(hop, sink, headers) {
@@ -71,16 +102,58 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const receiver = new Collector(hop.method, limitBytes)
       return exchange(parts, hop, requestOf(hop, wholeHeaders(hop.headers)), receiver)
     },
+    withCredentials: (credentials) => upstreamOf({ ...options, credentials }, shared),
+    startProbes(times) {
+      shared.prober?.close()
+      nodes.isProbed = true
+      shared.prober = createProberOf(options, shared, times)
+    },
+    nodes: () => nodes.states(),
     async close() {
-      await Promise.all(nodes.filter(({ pool }) => !pool.closed).map(({ pool }) => pool.close()))
+      shared.prober?.close()
+      await nodes.close()
     },
   }
 }
 
-function createNodes(options: UpstreamOptions) {
-  const { remoteName, connections, waiting = 1000, timeouts } = options
-  const suffix = remoteName === undefined ? '' : `/engine/${encodeURIComponent(remoteName)}`
-  return options.nodes.map((url) =>
-    createNode({ url, suffix, connections, waiting, connectMs: timeouts.connectMs }),
-  )
+function createRequestOf(options: UpstreamOptions) {
+  const { timeouts } = options
+  const wireHeaders = createWireHeaders(options)
+  return (hop: Hop, headers: Readonly<Record<string, string>>): WireRequest => ({
+    method: hop.method,
+    path: hop.path,
+    headers: wireHeaders(headers),
+    body: hop.body,
+    headersMs: hop.headersMs ?? timeouts.headersMs,
+    bodyMs: timeouts.bodyMs,
+  })
+}
+
+function createProberOf(options: UpstreamOptions, { nodes, parts }: Shared, times: ProbeTimes): Prober {
+  return createProber({
+    ...times,
+    nodes: nodes.live,
+    engine: options.remoteName ?? 'default',
+    headers: createWireHeaders(options)({ accept: 'application/json' }),
+    now: parts.now,
+    random: options.random ?? Math.random,
+  })
+}
+
+function createNodeSet(options: UpstreamOptions, now: () => number, onChange: (node: Node) => void): NodeSet {
+  const { remoteName, connections, waiting = 1000, timeouts, nodes, resolve, renewedMs } = options
+  return new NodeSet({
+    nodes,
+    suffix: remoteName === undefined ? '' : `/engine/${encodeURIComponent(remoteName)}`,
+    connections,
+    waiting,
+    connectMs: timeouts.connectMs,
+    now,
+    resolve,
+    renewedMs,
+    onChange(event, node) {
+      onChange(node)
+      options.onNodeChange?.(event)
+    },
+  })
 }

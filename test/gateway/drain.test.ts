@@ -22,7 +22,7 @@ async function startBeforeSlowEngine(t: Test, drain = '20s'): Promise<Started> {
     held.push(response)
     news.emit('asked')
   })
-  const config = configOf(t, node.url + BASE, { settings: { timeouts: { drain } } })
+  const config = configOf(t, node.url + BASE, { settings: { timeouts: { drain }, health: { probe: false } } })
   const running = await start(config, pino({ level: 'silent' }))
   return { ...running, held, asked: () => once(news, 'asked') }
 }

@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 import { build } from '../../src/build.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { buildGateway } from '../../src/gateway.ts'
+import { createListener } from '../../src/listener.ts'
 import { createLogger } from '../../src/log.ts'
 import type { Parts } from '../../src/parts.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -73,11 +74,17 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
   })
   const used = options.wrap?.(parts) ?? parts
   const app = buildGateway(used)
+  const listener = createListener(used.config, {
+    handle: (request, response) => app.routing(request, response),
+    metrics: used.metrics,
+  })
   t.teardown(async () => {
+    await listener.close(Promise.resolve())
     await app.close()
     await close()
   })
-  const origin = options.listen === true ? await app.listen({ port: 0, host: '127.0.0.1' }) : ''
+  await app.ready()
+  const origin = options.listen === true ? await listener.listen(used.config.listen) : ''
   return { app, parts: used, origin, engine, log, ask: createAsk(app, engine) }
 }
 

@@ -9,6 +9,7 @@ const web = await startNode(t, ({ url }, response) => response.end(`web ${url}`)
 const api = await startNode(t, (_request, response) => response.end('{}'))
 const config = configOf(t, api.url + BASE, {
   settings: {
+    health: { probe: false }, // what the engine sees is counted
     passthrough: [
       { prefix: '/camunda', upstream: web.url },
       { prefix: '/gone', upstream: await refusingUrl() },

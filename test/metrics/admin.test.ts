@@ -13,6 +13,7 @@ async function openAdmin(t: Test, parts: { readiness?: () => Readiness; text?: (
     port: 0,
     metrics: { contentType: metrics.contentType, text: parts.text ?? metrics.text },
     explain: async (question) => ({ status: 200, value: { question } }),
+    reload: async () => ({ status: 422, value: { result: 'refused', problems: ['listen.port: no'] } }),
     readiness: parts.readiness ?? (() => ({ ready: true, checks: {} })),
     log: { error: (...words: unknown[]) => void errors.push(words) },
   })
@@ -94,4 +95,13 @@ t.test('a question about permissions is answered as JSON, within its bound', asy
   t.equal((await ask('{')).status, 400)
   t.equal((await ask('a=b', 'application/x-www-form-urlencoded')).status, 415)
   t.equal((await get('/explain')).status, 404)
+})
+
+t.test('a reload that is refused is answered with what is wrong', async (t) => {
+  const { get } = await openAdmin(t)
+  const answer = await get('/reload', { method: 'POST' })
+  t.equal(answer.status, 422)
+  t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+  t.same(await answer.json(), { result: 'refused', problems: ['listen.port: no'] })
+  t.equal((await get('/reload')).status, 404)
 })

@@ -111,3 +111,13 @@ t.test('values of several things are read at each scrape, and one that is gone i
   Object.assign(values, { records: null, identity: 0 })
   t.same(linesOf(await metrics.text(), 'gateway_source_up'), ['gateway_source_up{source="identity"} 0'])
 })
+
+t.test('values of a name that is given anew are read where it was given last', async (t) => {
+  const metrics = createMetrics({ version: '1' })
+  const naming = { name: 'gateway_source_up', help: 'Up.', labels: ['source'] } as const
+  metrics.gauges(naming, () => [{ labels: { source: 'former' }, value: 1 }])
+  metrics.gauges(naming, () => [{ labels: { source: 'present' }, value: 1 }])
+  const text = await metrics.text()
+  t.match(text, 'gateway_source_up{source="present"} 1')
+  t.notMatch(text, 'former')
+})

@@ -8,6 +8,8 @@ import { javaSkip } from '../requirements.ts'
 import { publishedOperations } from './openapi.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
+const FOLDER = new URL('../../src/operations/', import.meta.url)
+const NO_ROWS = new Set(['all.ts', 'notation.ts', 'permissions.ts', 'table.ts'])
 
 t.test('it holds 393 operations on 304 paths', (t) => {
   const counts = METHODS.map((method) => [method, where((row) => row.method === method).length])
@@ -149,9 +151,6 @@ function linesOf(operations: readonly Operation[]): string[] {
 function camelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
-
-const FOLDER = new URL('../../src/operations/', import.meta.url)
-const NO_ROWS = new Set(['all.ts', 'notation.ts', 'permissions.ts', 'table.ts'])
 
 /** The routes of each file's own rows, in its order. */
 async function routesByFile(): Promise<

@@ -95,7 +95,7 @@ export interface Opened {
 
 export function openUpstream(
   t: Test,
-  nodes: readonly string[],
+  nodes: UpstreamOptions['nodes'],
   options: Partial<UpstreamOptions> = {},
 ): Opened {
   const attempts: AttemptEvent[] = []
@@ -106,6 +106,7 @@ export function openUpstream(
     host: 'client',
     timeouts: { connectMs: 500, headersMs: 5000, bodyMs: 5000 },
     connections: 8,
+    random: () => 0, // of equal nodes the first
     onAttempt: (event) => attempts.push(event),
     ...options,
   })

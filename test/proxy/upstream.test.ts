@@ -75,21 +75,18 @@ t.test('Authorization leaves only as configured, whatever the hop carries', asyn
   )
 })
 
-t.test('attempts go round the nodes', async (t) => {
-  const nodes = await Promise.all([startNode(t), startNode(t), startNode(t)])
+t.test('what comes at once is spread over the nodes', async (t) => {
+  const nodes = await Promise.all([startNode(t), startNode(t)])
   const { upstream, attempts } = openUpstream(
     t,
     nodes.map((node) => node.url),
   )
-  for (let i = 0; i < 6; i += 1) await upstream.fetch(READ, LIMIT)
+  await Promise.all(Array.from({ length: 6 }, () => upstream.fetch(READ, LIMIT)))
   t.same(
     nodes.map((node) => node.seen.length),
-    [2, 2, 2],
+    [3, 3],
   )
-  t.same(
-    attempts.slice(0, 3).map(({ node, result, status }) => ({ node, result, status })),
-    nodes.map((node) => ({ node: node.url, result: 'ok', status: 200 })),
-  )
+  t.ok(attempts.every(({ result, status }) => result === 'ok' && status === 200))
 })
 
 t.test('a request beyond the connections waits, beyond the waiting room it is refused at once', async (t) => {

@@ -1,0 +1,93 @@
+import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { type Cache, createCache } from './cache/cache.ts'
+import { createNews, type News } from './cache/news.ts'
+import { createRedisTier } from './cache/redis.ts'
+import type { Config, EngineConfig } from './config.ts'
+import type { Logger } from './log.ts'
+import type { Metrics } from './metrics/registry.ts'
+
+export interface TakenCache {
+  readonly cache: Cache
+  /** Makes it this set's own to close: the set from which it comes is no longer in force. */
+  readonly own: () => void
+  /** Unless it is another's, or the heir's. */
+  readonly close: (heir: Cache | undefined) => Promise<void>
+}
+
+/** What is held is taken over from the set before, where it stays right; else the new set begins with nothing. */
+export function takeCache(
+  { config, metrics, log }: { readonly config: Config; readonly metrics: Metrics; readonly log: Logger },
+  before: { readonly config: Config; readonly cache: Cache } | null,
+): TakenCache {
+  const kept = before !== null && holdsTheSame(before.config, config) ? before.cache : null
+  const cache = kept ?? buildCache(config, metrics, log)
+  let isOwn = kept === null
+  return {
+    cache,
+    own: () => {
+      isOwn = true
+    },
+    close: async (heir) => {
+      if (isOwn && heir !== cache) await cache.close()
+    },
+  }
+}
+
+function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
+  const { memory, redis } = config.cache
+  return createCache({
+    maxBytes: memory.maxBytes,
+    redis:
+      redis === null
+        ? null
+        : createRedisTier({
+            url: redis,
+            // Two gateways that share a Redis share answers only if they stand before the same engines.
+            namespace: namespaceOf(config),
+            now: monotonicMs,
+            log: (level, message, why) => log[level]({ why }, message),
+          }),
+    now: monotonicMs,
+    onEvent: (tier, result) => metrics.cache(tier, result),
+  })
+}
+
+export function buildNews(config: Config): News | null {
+  const url = config.cache.redis
+  return url === null ? null : createNews({ url, namespace: namespaceOf(config), now: monotonicMs })
+}
+
+/**
+ * Whether what is held under one configuration may be answered under the other: an entry's key names the engine as the
+ * gateway does, so it must be the same engine, asked as the same caller. Permissions do not matter: they are decided before.
+ */
+function holdsTheSame(one: Config, other: Config): boolean {
+  return isDeepStrictEqual(originsOf(one), originsOf(other))
+}
+
+function originsOf({ cache, basePath, engines }: Config): unknown {
+  const origins = Object.entries(engines).map(([name, { nodes, remoteName, host, credentials }]) => [
+    name,
+    [urlsOf(nodes), remoteName, host, credentials],
+  ])
+  return [cache, basePath, origins]
+}
+
+export function monotonicMs(): number {
+  return performance.now()
+}
+
+function namespaceOf({ engines }: Config): string {
+  const names = Object.entries(engines).map(([name, { nodes, remoteName }]) => [
+    name,
+    urlsOf(nodes),
+    remoteName,
+  ])
+  return hash('sha1', JSON.stringify(names), 'base64url')
+}
+
+/** How much each node gets of the requests does not change their answers. */
+function urlsOf(nodes: EngineConfig['nodes']): readonly string[] {
+  return nodes.map(({ url }) => url)
+}

@@ -1,0 +1,30 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from './config.ts'
+
+/** The paths at which two configurations differ, without what stands there: it may be a secret. */
+export function changesBetween(before: Config, after: Config): readonly string[] {
+  return differencesOf(before, after, '')
+}
+
+function differencesOf(before: unknown, after: unknown, path: string): readonly string[] {
+  if (isDeepStrictEqual(before, after)) return []
+  if (!isMapping(before) || !isMapping(after)) return [path]
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...keys].flatMap((key) =>
+    differencesOf(before[key], after[key], path === '' ? key : `${path}.${key}`),
+  )
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What a socket has for its life. */
+const OF_THE_SOCKETS = ['listen.', 'admin.', 'timeouts.request']
+
+/** Problems of a change that a running process cannot make. */
+export function restartProblems(changes: readonly string[]): readonly string[] {
+  return changes
+    .filter((path) => OF_THE_SOCKETS.some((start) => path.startsWith(start)))
+    .map((path) => `${path}: needs a restart`)
+}

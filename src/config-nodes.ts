@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { decimal, httpUrl, time } from './config-values.ts'
+
+const LEAST_INTERVAL_MS = 500
+
+/** A URL alone stands for a node that is as the others. */
+export const node = z
+  .union(
+    [
+      httpUrl,
+      z.strictObject({
+        url: httpUrl,
+        /** Its share of the requests beside the other nodes'. */
+        weight: decimal(0.1, 100).default(1),
+        /** It gets no new requests, whatever becomes of the others. */
+        drain: z.boolean().default(false),
+      }),
+    ],
+    'a URL or { url, weight, drain } is needed',
+  )
+  .transform((value) => (typeof value === 'string' ? { url: value, weight: 1, drain: false } : value))
+
+/** How the gateway finds out whether nodes are well, beside what requests tell. */
+export const health = z
+  .strictObject({
+    /** Asks every node for the names of its engines; off: only requests find out. */
+    probe: z.boolean().default(true),
+    interval: time().default(5000),
+    /** For the whole answer to a probe. */
+    timeout: time().default(2000),
+  })
+  .refine(({ interval }) => interval >= LEAST_INTERVAL_MS, {
+    path: ['interval'],
+    error: 'must be at least 500ms',
+  })

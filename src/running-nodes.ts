@@ -1,0 +1,74 @@
+import type { Config } from './config.ts'
+import type { Logger } from './log.ts'
+import type { Metrics } from './metrics/registry.ts'
+import type { NodeEvent } from './proxy/node-set.ts'
+import type { Upstream } from './proxy/upstream.ts'
+import type { RunningSources } from './running-sources.ts'
+
+/** The nodes of one engine. */
+export interface EngineNodes {
+  readonly engine: string
+  /** As who the gateway asks on its own behalf. */
+  readonly own: Upstream
+  readonly health: Config['health']
+}
+
+/** What runs beside the requests, with the watch over the nodes: probes, where the configuration wants them, and what is told of them. */
+export function withNodes(sources: RunningSources, engines: readonly EngineNodes[]): RunningSources {
+  return {
+    ...sources,
+    start: (withinMs) => {
+      for (const { own, health } of engines)
+        if (health.probe) own.startProbes({ intervalMs: health.interval, timeoutMs: health.timeout })
+      return sources.start(withinMs)
+    },
+    // An engine without a healthy node is no reason to leave the others.
+    readiness: () => {
+      const { ready, checks } = sources.readiness()
+      const words = engines.map(({ engine, own }) => [`nodes of ${engine}:`, wordOf(own)])
+      return { ready, checks: { ...checks, ...Object.fromEntries(words) } }
+    },
+    show: (metrics) => {
+      sources.show(metrics)
+      addGauge(metrics, engines)
+    },
+  }
+}
+
+function addGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
+  const valuesOf = ({ engine, own }: EngineNodes) =>
+    own.nodes().map(({ node, isDrained, reason }) => ({
+      labels: { engine, node },
+      value: isDrained ? null : Number(reason === null),
+    }))
+  metrics.gauges(
+    {
+      name: 'gateway_node_healthy',
+      help: 'Whether a node is believed healthy; drained ones have no value.',
+      labels: ['engine', 'node'],
+    },
+    () => engines.flatMap(valuesOf),
+  )
+}
+
+function wordOf(upstream: Upstream): string {
+  const live = upstream.nodes().filter(({ isDrained }) => !isDrained)
+  if (live.length === 0) return 'all are drained'
+  const healthy = live.filter(({ reason }) => reason === null)
+  if (healthy.length > 0) return 'ok'
+  return `none of ${live.length} is believed healthy`
+}
+
+/** Counts and writes down what becomes of one engine's nodes. */
+export function createOnNodeChange(engine: string, { metrics, log }: { metrics: Metrics; log: Logger }) {
+  return function onNodeChange(event: NodeEvent): void {
+    const { node, reason, detail, periodMs, healthy, nodes } = event
+    const line = { engine, node, healthy, nodes }
+    if (reason === null) {
+      log.info(line, 'a node is back')
+      return
+    }
+    metrics.ejection({ engine, node, reason })
+    log.warn({ ...line, reason, ...(detail === '' ? {} : { detail }), periodMs }, 'a node is ejected')
+  }
+}
