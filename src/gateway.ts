@@ -28,7 +28,7 @@ import { checkRules, checkShape } from './policy/validate.ts'
 import { answerableOf, sendRefusal } from './replies.ts'
 import { registerRoutes, type RouteConfig } from './routes.ts'
 import { createServe } from './serve.ts'
-import { refuse } from './serve-selects.ts'
+import { refuse, selectFirst } from './serve-selects.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig extends Partial<RouteConfig> {}
@@ -207,10 +207,11 @@ function permit(parts: Parts): Stepped {
       return rows instanceof Promise ? rows.then(restrict) : restrict(rows)
     }
     const settled = guard(parts, engine.authorization, request, () => {
-      const verdict =
+      const decide = (selected: Asked): Verdict | Promise<Verdict> =>
         engine.authorization === 'report'
-          ? withAllLacks((watch) => permitted.before(asked, watch))
-          : permitted.before(asked, rulesBetween(parts, request))
+          ? withAllLacks((watch) => permitted.before(selected, watch))
+          : permitted.before(selected, rulesBetween(parts, request))
+      const verdict = selectFirst(parts, request)?.then(decide) ?? decide(asked)
       return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
     })
     if (settled instanceof Promise) settled.then(() => done(), done)

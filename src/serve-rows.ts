@@ -9,6 +9,7 @@ import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
 import type { Answer } from './proxy/hop.ts'
 import { sendAnswer } from './replies.ts'
+import { serveActivityCounts } from './serve-activity-counts.ts'
 import { serveGroups } from './serve-groups.ts'
 
 /** Of a query, what the caller may see: `keep` says which rows; null: none of them. */
@@ -24,22 +25,30 @@ export interface Filtering {
  * two reads can at most move a row from one page to another, as it can for any client that pages.
  */
 export async function serveRows(exchange: Exchange, filtering: Filtering): Promise<FastifyReply> {
-  const { match, hop, reply } = exchange
+  const { keep, maxRows } = filtering
+  const form = exchange.match.operation.rows?.form
+  if (form === 'groups' && keep !== null) return serveGroups(exchange, keep)
+  if (form === 'instance counts' && keep !== null) return serveActivityCounts(exchange, { keep, maxRows })
+  return sendAnswer(exchange.reply, await answerRows(exchange, filtering))
+}
+
+/** @throws GatewayError when there are too many rows to look through */
+export async function answerRows(
+  exchange: Pick<Exchange, 'match' | 'hop'>,
+  filtering: Filtering,
+): Promise<Answer> {
+  const { match, hop } = exchange
   const form = match.operation.rows?.form ?? 'list'
-  if (form === 'groups' && filtering.keep !== null) return serveGroups(exchange, filtering.keep)
   const paging = pagingOf(match.asked.query)
   if (paging === null) {
     const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
-    if (answer.status >= 400) return sendAnswer(reply, answer)
+    if (answer.status >= 400) return answer
     throw new GatewayError('GW_INVALID_QUERY', { message: 'firstResult and maxResults are numbers' })
   }
   const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
   const read = await readVisible(exchange, filtering, { form, wanted })
-  if (read.seen === null) return sendAnswer(reply, read.answer)
-  return sendAnswer(
-    reply,
-    answerOf(form, read.seen.slice(paging.first, paging.first + paging.max), read.answer),
-  )
+  if (read.seen === null) return read.answer
+  return answerOf(form, read.seen.slice(paging.first, paging.first + paging.max), read.answer)
 }
 
 /** One row that the caller sees. */

@@ -1,151 +1,173 @@
 import type { FastifyRequest } from 'fastify'
-import { type EngineVerdict, GatewayError } from './errors.ts'
-import type { Exchange } from './exchange.ts'
-import { type Match, matchOf } from './matched.ts'
+import type { EngineVerdict, GatewayError } from './errors.ts'
+import { matchOf } from './matched.ts'
 import type { Operation, Selector } from './operations/table.ts'
 import type { Parts } from './parts.ts'
 import { emptyAnswer } from './policy/absent.ts'
-import { bodyValue } from './policy/asked.ts'
+import { type Asked, bodyValue } from './policy/asked.ts'
 import { memberBytes, spliceMember } from './policy/narrow.ts'
-import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
 import type { Verdict } from './policy/verdict.ts'
 import { upstreamHeaders } from './proxy/headers.ts'
-import type { Hop } from './proxy/hop.ts'
-import { readVisible } from './serve-rows.ts'
-
-/** The operation that lists what a selector selects; null: there is none that takes the query as a body. */
-const LISTS: Readonly<Record<Selector, string | null>> = {
-  externalTaskQuery: 'queryExternalTasks',
-  historicBatchQuery: null,
-  historicDecisionInstanceQuery: null,
-  historicProcessInstanceQuery: 'queryHistoricProcessInstances',
-  jobQuery: 'queryJobs',
-  processInstanceQuery: 'queryProcessInstances',
-}
+import { foundOf, keepAll, rowsFound, SELECTORS, type Selecting, soughtBy } from './select-lists.ts'
 
 /**
  * The body with the ids that the caller may select in the place of the queries that select them: a bare engine would
- * select everything. A query whose every row the caller sees stays as it is.
+ * select everything, and other tenants' too. A query whose every row the caller sees stays as it is.
  * @throws GatewayError when a query selects too much to be read, or cannot be asked by itself
  * @throws EngineVerdict when nothing at all is selected
  */
-export async function resolveSelectors({ parts, match, hop }: Exchange): Promise<Buffer | null> {
-  let { body } = hop
-  if (match.engine.authorization !== 'enforce') return body
-  const { empty } = match.operation
-  const idsBy = new Map<string, readonly string[]>()
-  let mayFind = false
-  for (const [selector, member] of selectorsOf(match.operation)) {
-    const query = body === null ? null : memberBytes(body, selector)
-    const given = idsBy.get(member) ?? givenIds(match, member)
-    idsBy.set(member, given)
-    if (query === null) continue
-    const list = await selectionOf(match, selector, query)
-    mayFind ||= list.keep === keepAll
-    if (list.keep === keepAll) continue
-    const found = await foundBy(list, { hop, query, wanted: Number.POSITIVE_INFINITY, parts })
-    const ids = [...new Set([...given, ...idsOf(found)])]
-    idsBy.set(member, ids)
-    body = spliceMember(spliceMember(body, [selector], undefined), [member], ids)
-  }
-  const isEmpty = !mayFind && [...idsBy.values()].every((ids) => ids.length === 0)
-  if (isEmpty && empty !== undefined && body !== hop.body) throw emptyAnswer(empty, match.asked)
-  return body
+export async function resolveSelectors(selecting: Selecting): Promise<Buffer | null> {
+  const { match, hop } = selecting
+  if (match.engine.authorization !== 'enforce' || hop.body === null) return hop.body
+  const selections = await selectionsOf(selecting, 'seen')
+  return bodyWith(selections, selecting, hop.body)
 }
 
-/** Refuses; but what a query in the body finds, the engine looks for before it asks for most permissions. */
+/**
+ * The request with ids in the place of every query in its body, where each of what they select is checked; null: nothing
+ * is looked for, or it is not checked one by one.
+ */
+export function selectFirst(parts: Parts, request: FastifyRequest): Promise<Asked> | null {
+  const { engine, operation, asked } = matchOf(request)
+  const { bytes } = request
+  const isChecked = operation.checks.some(({ each }) => each !== undefined)
+  if (!isChecked || bytes === null || engine.authorization !== 'enforce') return null
+  const looked = [
+    ...selectorsOf(operation).map(([selector]) => selector),
+    ...Object.keys(operation.finds ?? {}),
+  ]
+  if (looked.every((member) => (bodyValue(asked.body, member) ?? null) === null)) return null
+  const selecting = selectingOf(parts, request)
+  return selectionsOf(selecting, 'all').then((selections) => {
+    request.bytes = bodyWith(selections, selecting, bytes)
+    request.asked = { ...asked, body: JSON.parse(request.bytes.toString('utf8')) }
+    return request.asked
+  })
+}
+
+/** Refuses; but what the body selects, the engine looks for before it asks for most permissions. */
 export function refuse(
   parts: Parts,
   request: FastifyRequest,
   { refusal, isUnselected = false }: Extract<Verdict, { readonly permitted: false }>,
 ): Promise<never> {
-  const match = matchOf(request)
-  const { engine, operation } = match
+  const { engine, operation } = matchOf(request)
   const comesLater =
     operation.empty !== undefined &&
     refusal.statusCode === 403 &&
     !isUnselected &&
     engine.authorization === 'enforce'
   if (!comesLater) throw refusal
-  const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
-  const hop: Hop = { method: 'POST', path: '', headers, body: request.bytes, retry: 'always' }
   // What cannot be found out leaves the refusal as it is.
-  const sought = emptyOf({ parts, match, hop }).catch(() => null)
+  const sought = emptyOf(selectingOf(parts, request)).catch(() => null)
   return sought.then((empty) => {
     throw empty ?? refusal
   })
 }
 
-/** The answer to queries in the body that find nothing; null: they find something, or there are none. */
-async function emptyOf({
-  parts,
-  match,
-  hop,
-}: Pick<Exchange, 'parts' | 'match' | 'hop'>): Promise<EngineVerdict | GatewayError | null> {
-  const { operation, asked } = match
-  const selectors = selectorsOf(operation)
-  if (operation.empty === undefined || selectors.some(([, member]) => givenIds(match, member).length > 0))
-    return null
-  let isAsked = false
-  for (const [selector] of selectors) {
-    const query = hop.body === null ? null : memberBytes(hop.body, selector)
-    if (query === null) continue
-    isAsked = true
-    const list = await selectionOf(match, selector, query)
-    if ((await foundBy(list, { hop, query, wanted: 1, parts })).length > 0) return null
-  }
-  return isAsked ? emptyAnswer(operation.empty, asked) : null
+function selectingOf(parts: Parts, request: FastifyRequest): Selecting {
+  const match = matchOf(request)
+  const headers = upstreamHeaders(request.raw.rawHeaders, match.engine.requestPolicy)
+  return { parts, match, hop: { method: 'POST', path: '', headers, body: request.bytes, retry: 'always' } }
 }
 
-const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
+/** The answer where nothing is found; null: something is, or nothing is looked for. */
+async function emptyOf(selecting: Selecting): Promise<EngineVerdict | GatewayError | null> {
+  const { operation, asked } = selecting.match
+  const selections = await selectionsOf(selecting, 'any')
+  const isAsked = selections.some(({ queries, given }) => queries.length + given.length > 0)
+  return operation.empty === undefined || !isAsked || selections.some(({ ids }) => ids.length > 0)
+    ? null
+    : emptyAnswer(operation.empty, asked)
+}
 
+/** What the ids of one member of a body are to be. */
 interface Selection {
-  readonly match: Match
-  /** Null: the caller sees no row at all. */
-  readonly keep: KeepRows | null
+  readonly member: string
+  readonly given: readonly string[]
+  readonly ids: readonly string[]
+  /** Whose rows are among the ids. */
+  readonly queries: readonly Selector[]
+  /** A query stays in the body: what it finds is not known here. */
+  readonly isOpen: boolean
+  readonly isChanged: boolean
 }
 
-async function selectionOf(match: Match, selector: Selector, query: Buffer): Promise<Selection> {
-  const list = listOf(match, selector, query)
-  const verdict = (await list.permit.rows?.(list.asked, false)) ?? { rows: 'all' }
-  if (verdict.rows === 'all') return { match: list, keep: keepAll }
-  if (verdict.rows !== 'none' && verdict.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
-  return { match: list, keep: verdict.rows === 'none' ? null : verdict.keep }
+/** `seen`: queries whose every row the caller sees stay. `any`: it is enough to know whether something is found. */
+type Extent = 'seen' | 'all' | 'any'
+
+async function selectionsOf(selecting: Selecting, extent: Extent): Promise<readonly Selection[]> {
+  const { operation } = selecting.match
+  const selectors = selectorsOf(operation)
+  const members = new Set([...selectors.map(([, member]) => member), ...Object.keys(operation.finds ?? {})])
+  const selections: Selection[] = []
+  for (const member of members) {
+    const own = selectors.filter(([, taking]) => taking === member).map(([selector]) => selector)
+    selections.push(await selectionOf(selecting, { member, selectors: own, extent }))
+  }
+  return selections
 }
 
-interface Sought extends Pick<Exchange, 'parts' | 'hop'> {
-  readonly query: Buffer
-  /** So many rows are enough. */
-  readonly wanted: number
+interface Wanted {
+  readonly member: string
+  readonly selectors: readonly Selector[]
+  readonly extent: Extent
 }
 
-/** @throws GatewayError when there are too many, or the engine refuses the query */
-async function foundBy(
-  { match, keep }: Selection,
-  { hop, query, wanted, parts }: Sought,
-): Promise<readonly Row[]> {
-  const { seen } = await readVisible(
-    {
-      match,
-      hop: { ...hop, method: 'POST', path: match.operation.template, body: query, retry: 'always' },
-    },
-    { keep, maxRows: parts.config.limits.filteredRows },
-    { form: 'list', wanted },
-  )
-  if (seen === null)
-    throw new GatewayError('GW_ROWS_NOT_EXACT', { message: 'The engine refuses the query in the body' })
-  return seen.map(({ row }) => row)
+async function selectionOf(selecting: Selecting, wanted: Wanted): Promise<Selection> {
+  const { permit, operation, asked } = selecting.match
+  const { member, extent } = wanted
+  const finder = operation.finds?.[member]
+  const given = givenIds(asked, member)
+  const { queries, found, isOpen } = await queriedBy(selecting, wanted, finder === undefined)
+  const all = [...new Set([...given, ...found])]
+  // What is not there a bare engine leaves out by itself; what is another tenant's it does not.
+  const isLeft = extent === 'seen' && permit.tenantsOf(asked.principal) === null
+  const ids = finder === undefined || isLeft ? all : await foundOf(selecting, finder, all)
+  return { member, given, ids, queries, isOpen, isChanged: queries.length > 0 || ids.length < all.length }
+}
+
+/** What the queries of one member find. `isSure`: what is found is there, so one is as good as all where any will do. */
+async function queriedBy(
+  selecting: Selecting,
+  { selectors, extent }: Wanted,
+  isSure: boolean,
+): Promise<Pick<Selection, 'queries' | 'isOpen'> & { readonly found: readonly string[] }> {
+  const { body } = selecting.hop
+  const found: string[] = []
+  const queries: Selector[] = []
+  let isOpen = false
+  for (const selector of selectors) {
+    const query = body === null ? null : memberBytes(body, selector)
+    if (query === null) continue
+    const sought = await soughtBy(selecting, selector, query)
+    if (sought.keep === keepAll && extent === 'seen') {
+      isOpen = true
+      continue
+    }
+    found.push(...idsOf(await rowsFound(selecting, sought, extent === 'any' && isSure ? 1 : undefined)))
+    queries.push(selector)
+  }
+  return { found, queries, isOpen }
+}
+
+/** @throws EngineVerdict when nothing is selected */
+function bodyWith(selections: readonly Selection[], { match }: Selecting, original: Buffer): Buffer {
+  let body = original
+  for (const { member, ids, queries, isChanged } of selections) {
+    if (!isChanged) continue
+    for (const selector of queries) body = spliceMember(body, [selector], undefined)
+    body = spliceMember(body, [member], ids)
+  }
+  const { empty } = match.operation
+  const isEmpty = selections.every(({ ids, isOpen }) => ids.length === 0 && !isOpen)
+  if (isEmpty && empty !== undefined && body !== original) throw emptyAnswer(empty, match.asked)
+  return body
 }
 
 function idsOf(rows: readonly Row[]): readonly string[] {
   return rows.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
-}
-
-const SELECTORS = Object.keys(LISTS).filter(isSelector)
-
-function isSelector(name: string): name is Selector {
-  return Object.hasOwn(LISTS, name)
 }
 
 function selectorsOf({ selects = {} }: Operation): readonly (readonly [Selector, string])[] {
@@ -155,21 +177,7 @@ function selectorsOf({ selects = {} }: Operation): readonly (readonly [Selector,
   })
 }
 
-/** The list operation, as the caller would ask it with the selector's query. */
-function listOf(match: Match, selector: Selector, query: Buffer): Match {
-  const id = LISTS[selector]
-  const permit = id === null ? undefined : match.engine.permits.get(id)
-  if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const body: unknown = JSON.parse(query.toString('utf8'))
-  return {
-    ...match,
-    operation: permit.operation,
-    permit,
-    asked: { ...match.asked, params: {}, query: new Map(), body },
-  }
-}
-
-function givenIds({ asked }: Match, member: string): readonly string[] {
-  const given = bodyValue(asked.body, member)
+function givenIds({ body }: Asked, member: string): readonly string[] {
+  const given = bodyValue(body, member)
   return Array.isArray(given) ? given.filter((id) => typeof id === 'string') : []
 }

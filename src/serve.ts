@@ -11,8 +11,11 @@ import { upstreamHeaders } from './proxy/headers.ts'
 import { ownHeadersOf } from './observe.ts'
 import { sendAnswer } from './replies.ts'
 import { createPathOf, type PathOf } from './routes.ts'
+import { serveActivityCountsOfTenants } from './serve-activity-counts.ts'
 import { serveGroupCounts } from './serve-groups.ts'
+import { serveFetched } from './serve-fetched.ts'
 import { mayBeHeld, peekHeld, sendHeld, serveHeld, tagsOf } from './serve-held.ts'
+import { asksItemCounts, serveItemCounts } from './serve-item-counts.ts'
 import { hasOtherLinks, withClientLinks } from './serve-links.ts'
 import { emptyAnswerOf, serveRows } from './serve-rows.ts'
 import { resolveSelectors } from './serve-selects.ts'
@@ -44,7 +47,10 @@ export function createServe(parts: Parts): RouteHandlerMethod {
 
 function serveHop(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
   const { match, request } = exchange
-  if (request.rows !== null && request.rows.rows !== 'narrowed') return serveSome(exchange, request.rows)
+  const { rows } = request
+  if (asksItemCounts(match)) return serveItemCounts(exchange)
+  if (rows !== null && rows.rows !== 'narrowed') return serveSome(exchange, rows)
+  if (rows?.tenants !== undefined) return serveFetched(exchange, rows.tenants)
   if (mayBeHeld(match, request)) return serveHeld(exchange)
   // 10. Ask the engine; what nobody here has to look at streams through.
   return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
@@ -92,7 +98,10 @@ function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { reado
   // The engine is asked to judge a query by asking it for no rows. One that locks its rows takes no such limit: it would lock them.
   const isAskable = match.operation.retry === 'always'
   if (restriction.rows === 'none' && (restriction.valid || !isAskable)) return serveEmpty(match, reply)
-  if (restriction.rows === 'recounted') return serveGroupCounts(exchange, restriction.tenants)
+  if (restriction.rows === 'recounted') {
+    const isByGroup = match.operation.rows?.form === 'group counts'
+    return (isByGroup ? serveGroupCounts : serveActivityCountsOfTenants)(exchange, restriction.tenants)
+  }
   const keep = restriction.rows === 'none' ? null : restriction.keep
   return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
 }

@@ -196,6 +196,7 @@ export const externalTask = {
       ], each: 'externalTasks', denied: 403 },
     ],
     empty: '400 InvalidRequestException: externalTaskIds is empty',
+    finds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
     selects: {
       processInstanceQuery: 'processInstanceIds',
       historicProcessInstanceQuery: 'processInstanceIds',
@@ -208,6 +209,7 @@ export const externalTask = {
     route: 'POST /external-task/retries-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_EXTERNAL_TASK_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: externalTaskIds is empty',
+    finds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
     selects: {
       processInstanceQuery: 'processInstanceIds',
       historicProcessInstanceQuery: 'processInstanceIds',

@@ -6,6 +6,7 @@ export const filter = {
     route: 'GET /filter',
     checks: [],
     rows: { anyOf: ['FILTER.READ row:id'], tenants: 'ignored' },
+    itemCount: 'executeFilterCount',
     retry: 'always',
   },
   filterResourceOptions: {
@@ -18,6 +19,7 @@ export const filter = {
   getSingleFilter: {
     route: 'GET /filter/:id',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
+    itemCount: 'executeFilterCount',
     retry: 'always',
   },
   updateFilter: {

@@ -33,6 +33,7 @@ export const historicDecisionInstance = {
     route: 'POST /history/decision-instance/set-removal-time',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 BadUserRequestException 0: historicDecisionInstances is empty',
+    finds: { historicDecisionInstanceIds: { list: 'getHistoricDecisionInstances', by: 'decisionInstanceIdIn' } },
     selects: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
   },
 } as const satisfies Rowset

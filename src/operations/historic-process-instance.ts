@@ -99,6 +99,7 @@ export const historicProcessInstance = {
     route: 'POST /history/process-instance/set-removal-time',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 BadUserRequestException 0: historicProcessInstances is empty',
+    finds: { historicProcessInstanceIds: { list: 'queryHistoricProcessInstances', by: 'processInstanceIds' } },
     selects: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
   },
 } as const satisfies Rowset

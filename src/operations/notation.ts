@@ -87,6 +87,7 @@ export type Each =
   | 'conditionalStarts'
   | 'correlatedDefinitions'
   | 'correlatedExecutions'
+  | 'definitions'
   | 'externalTasks'
   | 'modifiedInstances'
   | 'processInstances'
@@ -160,6 +161,8 @@ export interface Rows {
   readonly allOf?: readonly Atom[]
   /** A second condition that every row must meet as well. */
   readonly and?: readonly Atom[]
+  /** The same, where this parameter of the query is true. */
+  readonly where?: { readonly query: string; readonly and: readonly Atom[] }
   readonly exempt?: Exempt
   /** Tenants do not restrict these rows. */
   readonly tenants?: 'ignored'

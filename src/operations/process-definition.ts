@@ -5,7 +5,10 @@ export const processDefinition = {
   getProcessDefinitions: {
     route: 'GET /process-definition',
     checks: [],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'] },
+    rows: {
+      anyOf: ['PROCESS_DEFINITION.READ row:key'],
+      where: { query: 'startablePermissionCheck', and: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'] },
+    },
     retry: 'always',
   },
   getProcessDefinition: {
@@ -153,7 +156,11 @@ export const processDefinition = {
   getProcessDefinitionsCount: {
     route: 'GET /process-definition/count',
     checks: [],
-    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:key'] },
+    rows: {
+      form: 'count',
+      anyOf: ['PROCESS_DEFINITION.READ row:key'],
+      where: { query: 'startablePermissionCheck', and: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'] },
+    },
     retry: 'always',
   },
   getProcessDefinitionByKey: {

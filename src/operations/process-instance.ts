@@ -241,6 +241,7 @@ export const processInstance = {
     route: 'POST /process-instance/job-retries',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: jobIds is empty',
+    finds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
     selects: {
       processInstanceQuery: 'processInstances',
       historicProcessInstanceQuery: 'processInstances',
@@ -251,6 +252,7 @@ export const processInstance = {
     route: 'POST /process-instance/job-retries-historic-query-based',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: jobIds is empty',
+    finds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
     selects: {
       processInstanceQuery: 'processInstances',
       historicProcessInstanceQuery: 'processInstances',
@@ -302,6 +304,7 @@ export const processInstance = {
     route: 'POST /process-instance/variables-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_VARIABLES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 BadUserRequestException 0: processInstanceIds is empty',
+    finds: { processInstanceIds: { list: 'queryProcessInstances', by: 'processInstanceIds' } },
     selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
 } as const satisfies Rowset

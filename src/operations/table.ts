@@ -33,6 +33,14 @@ export type Selector =
   | 'jobQuery'
   | 'processInstanceQuery'
 
+/** How the engine finds ids that a body names: the list operation, and the member of its query that takes them. */
+export interface Finder {
+  readonly list: string
+  readonly by: string
+  /** The member of a row that is such an id; default `id`. */
+  readonly gives?: string
+}
+
 /** Authorization records; users, their passwords, groups and tenants; what the engine holds against a user. */
 export type Change = 'records' | 'identity' | 'lockouts'
 
@@ -43,8 +51,12 @@ export interface Row {
   readonly checks: readonly Check[]
   /** The answer is a list or count of rows that the caller's records restrict. */
   readonly rows?: Rows
+  /** The operation that counts the items of each answered filter, where `itemCount` asks for it. */
+  readonly itemCount?: 'executeFilterCount'
   /** Members of the body that select by a query, and the member that takes the ids of what they select. */
   readonly selects?: { readonly [Q in Selector]?: string }
+  /** Members whose ids the engine looks for by a query: what is not there, or another tenant's, it leaves out. */
+  readonly finds?: Readonly<Record<string, Finder>>
   /** What the engine says, before it asks for permission, when those queries find nothing. */
   readonly empty?: Absent
   /** `always`: a pure read, safe to repeat even after bytes were sent. Else it is repeated only if nothing was sent. */

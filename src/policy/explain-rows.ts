@@ -6,7 +6,7 @@ import { decidingRecord } from './explain.ts'
 import { grantedIds } from './granted-ids.ts'
 import type { PermitOptions, RowsVerdict } from './permit.ts'
 import { isAdmin } from './ruling.ts'
-import { compileRows, concernsTasks } from './rows.ts'
+import { compileRows, concernsTasks, rowsAsked } from './rows.ts'
 
 /** What of a query's rows somebody sees, and why. */
 export interface RowsExplanation {
@@ -42,7 +42,7 @@ export async function explainRows(
   { asked, options }: { readonly asked: Asked; readonly options: PermitOptions },
 ): Promise<RowsExplanation | null> {
   if (restriction === undefined) return null
-  const rows = compileRows(restriction, options)
+  const rows = compileRows(rowsAsked(restriction, asked), options)
   const isFree = !rows.tenanted || !options.checksTenants || isAdmin(asked.principal, options)
   const linked = concernsTasks(rows) ? await options.implied?.tasks(asked.principal) : undefined
   return {

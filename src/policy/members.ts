@@ -24,6 +24,7 @@ export function createFindEach(options: MembersOptions): FindEach {
     conditionalStarts: (asked) => conditionalStarts(asked, options, starts),
     correlatedDefinitions: (asked) => messages.definitions(asked),
     correlatedExecutions: (asked) => messages.executions(asked),
+    definitions: () => starts.definitions(),
     externalTasks: (asked) => externalTasks(asked, options),
     modifiedInstances: (asked) => modifiedInstances(asked, options),
     processInstances: (asked) => processInstances(asked, options),

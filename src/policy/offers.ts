@@ -4,13 +4,17 @@ import type { Asked } from './asked.ts'
 import type { AtomOptions } from './atoms.ts'
 import { permissionsOf } from './atoms.ts'
 import { isAuthorized } from './decide.ts'
+import { identityBits } from './implied.ts'
 import type { Records } from './records.ts'
 
 /** Leaves out the links to what the caller may not do; a bare engine offers everything. */
 export type KeepOffers = (body: Buffer, asked: Asked, records: Records) => Buffer
 
 /** @returns null for an operation whose answer offers nothing */
-export function createOffers({ offers }: Operation, options: AtomOptions): KeepOffers | null {
+export function createOffers(
+  { offers }: Operation,
+  options: AtomOptions & { readonly impliesIdentity: boolean },
+): KeepOffers | null {
   if (offers === undefined) return null
   const rules = new Map(Object.entries(offers).map(([rel, atom]) => [rel, permissionsOf([atom], options)[0]]))
   return (body, asked, records) => {
@@ -19,14 +23,10 @@ export function createOffers({ offers }: Operation, options: AtomOptions): KeepO
     const links = answer['links'].filter((link: unknown) => {
       const rule = isRecord(link) ? rules.get(String(link['rel'])) : undefined
       if (rule === undefined) return true
-      const id = rule.fact.from === 'path' ? (asked.params[rule.fact.name] ?? null) : null
-      return (
-        isAuthorized(records, asked.principal, {
-          resource: rule.resource,
-          permission: rule.permission,
-          id,
-        }) === true
-      )
+      const { resource, permission, fact } = rule
+      const id = fact.from === 'path' ? (asked.params[fact.name] ?? null) : null
+      const implied = options.impliesIdentity && { implied: identityBits(resource, id, asked.principal) }
+      return isAuthorized(records, asked.principal, { resource, permission, id, ...implied }) === true
     })
     return Buffer.from(JSON.stringify({ ...answer, links }))
   }

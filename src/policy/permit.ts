@@ -1,6 +1,8 @@
 import { GatewayError } from '../errors.ts'
+import type { Rows } from '../operations/notation.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Asked } from './asked.ts'
+import type { Principal } from './credentials.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import type { Authorize, AuthorizeOptions } from './authorize.ts'
 import { createAuthorize } from './authorize.ts'
@@ -15,12 +17,14 @@ import {
   idsGranted,
   isVisible,
   onlyOf,
+  rowsAsked,
   scopeOf,
 } from './rows.ts'
 import type { Narrow } from './narrow.ts'
 import { createOffers } from './offers.ts'
+import { fetchableBy } from './fetchable.ts'
 import { narrowTasks, type Visible } from './task-query.ts'
-import { type Fetchable, narrowTopics } from './topics.ts'
+import { narrowTopics } from './topics.ts'
 
 /** What a row-restricted query may answer. */
 export type RowsVerdict =
@@ -28,8 +32,13 @@ export type RowsVerdict =
   /** Nothing. `valid`: the query has been checked whole, so the engine need not be asked whether it is one. */
   | { readonly rows: 'none'; readonly valid: boolean }
   /** Ask for those the caller sees: the engine can tell them by itself. */
-  | { readonly rows: 'narrowed'; readonly narrow: Narrow }
-  /** Counted without the tasks of other tenants. */
+  | {
+      readonly rows: 'narrowed'
+      readonly narrow: Narrow
+      /** Whose rows the answer may hold, where the engine may know tenants that the narrowed query could not name. */
+      readonly tenants?: ReadonlySet<string>
+    }
+  /** Counted without what is of other tenants. */
   | { readonly rows: 'recounted'; readonly tenants: ReadonlySet<string> }
   /** Read them all and keep those that `keep` says. */
   | { readonly rows: 'filtered'; readonly keep: KeepRows }
@@ -58,6 +67,8 @@ export interface Permit extends Authorize {
   readonly keepOffers: ((body: Buffer, asked: Asked) => Buffer) | null
   /** `GET /authorization/check`, which a bare engine cannot answer. */
   readonly answerCheck: (asked: Asked) => Promise<unknown>
+  /** Whose entities are there for a caller, beside those of no tenant; null: every tenant's. */
+  readonly tenantsOf: (principal: Principal) => ReadonlySet<string> | null
   /** For queries; null where the operation answers no rows of its own. */
   readonly rows: ((asked: Asked, wantsHal: boolean) => RowsVerdict | Promise<RowsVerdict>) | null
 }
@@ -65,15 +76,23 @@ export interface Permit extends Authorize {
 /** Prepares everything the policy says about an operation. @throws Error on a row the notation does not know */
 export function createPermit(operation: Operation, options: PermitOptions): Permit {
   const offers = createOffers(operation, options)
-  const rows = operation.rows === undefined ? null : compileRows(operation.rows, options)
   return {
     ...createAuthorize(operation, options),
     operation,
     keepOffers: offers === null ? null : (body, asked) => offers(body, asked, options.records()),
     answerCheck: (asked) =>
       answerAuthorizationCheck(asked, { records: options.records(), groupsOf: options.groupsOf }),
-    rows:
-      rows === null ? null : (asked, wantsHal) => rowsVerdict({ operation, rows, options }, asked, wantsHal),
+    tenantsOf: (principal) => viewerOf({ principal }, options).tenants,
+    rows: operation.rows === undefined ? null : createRows(operation, operation.rows, options),
+  }
+}
+
+function createRows(operation: Operation, restriction: Rows, options: PermitOptions): Permit['rows'] {
+  const usual = compileRows(restriction, options)
+  return (asked, wantsHal) => {
+    const wanted = rowsAsked(restriction, asked)
+    const rows = wanted === restriction ? usual : compileRows(wanted, options)
+    return rowsVerdict({ operation, rows, options }, asked, wantsHal)
   }
 }
 
@@ -94,14 +113,57 @@ function rowsVerdict(parts: RowsParts, asked: Asked, wantsHal: boolean): RowsVer
   if (scope === 'all' && (viewer.tenants === null || !rows.tenanted)) return ALL
   // A HAL answer has another shape and embeds entities of other kinds.
   if (wantsHal) return NOT_EXACT
-  // Two lists in one answer, each by its own permission.
-  if (rows.form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
+  const special = verdictOfForm(parts, asked, scope, viewer)
+  if (special !== null) return special
   if (scope === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
     return restrictedTo(parts, scope, viewer)
   return withLinksAndCases(parts, scope, viewer)
 }
 
-/** Its check has passed; what is left is whose tasks are counted. */
+/** Null: a list, or what is made of one. */
+function verdictOfForm(
+  parts: RowsParts,
+  asked: Asked,
+  scope: Scope,
+  viewer: Viewer,
+): RowsVerdict | Promise<RowsVerdict> | null {
+  const { form } = parts.rows
+  // Two lists in one answer, each by its own permission.
+  if (form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
+  if (scope === 'none') return null
+  if (form === 'locks') return locksVerdict(parts, asked, viewer)
+  return form === 'instance counts' ? instancesVerdict(parts, asked, scope, viewer) : null
+}
+
+async function locksVerdict(
+  { rows, options: { findEach } }: RowsParts,
+  asked: Asked,
+  viewer: Viewer,
+): Promise<RowsVerdict> {
+  const fetchable = await fetchableBy({ rows, viewer, asked, findEach })
+  if (fetchable === null) return NOT_EXACT
+  const { definitionIds, tenants } = fetchable
+  const isOpen = definitionIds !== null && tenants !== null
+  return { rows: 'narrowed', narrow: narrowTopics(fetchable), ...(isOpen && { tenants }) }
+}
+
+/** Of one definition: who sees all its instances gets what the engine has counted. */
+async function instancesVerdict(
+  parts: RowsParts,
+  { params }: Asked,
+  scope: Scope,
+  viewer: Viewer,
+): Promise<RowsVerdict> {
+  const { id, key } = params
+  const keyOf = async () => key ?? (await parts.options.lookUp('processDefinition', id ?? ''))?.['key'] ?? ''
+  const isFinal = !usesRevokes(viewer.records, viewer.principal)
+  const isWhole =
+    scope === 'all' ||
+    (isFinal && idsGranted(parts.rows, 'PROCESS_DEFINITION', viewer).includes(await keyOf()))
+  return isWhole ? countsVerdict(viewer) : { rows: 'filtered', keep: keepOf(parts, viewer) }
+}
+
+/** Everything is permitted; what is left is whose is counted. */
 function countsVerdict({ tenants }: Viewer): RowsVerdict {
   return tenants === null ? ALL : { rows: 'recounted', tenants }
 }
@@ -128,18 +190,13 @@ function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdi
 
 function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
   const { operation, rows } = parts
-  // Counted inside the engine: nothing can be left out afterwards.
-  if (rows.form === 'instance counts') return NOT_EXACT
-  const revokes = usesRevokes(viewer.records, viewer.principal)
-  if (rows.form === 'locks')
-    return revokes ? NOT_EXACT : { rows: 'narrowed', narrow: narrowTopics(fetchableBy(rows, viewer)) }
-  if (TASK_QUERIES.has(operation.id) && !revokes)
+  if (TASK_QUERIES.has(operation.id) && !usesRevokes(viewer.records, viewer.principal))
     return { rows: 'narrowed', narrow: narrowTasks(visibleTo(rows, scope, viewer)) }
   return { rows: 'filtered', keep: keepOf(parts, viewer) }
 }
 
 /** Admins see the rows of every tenant, and so does everybody where tenants are not checked. */
-function viewerOf({ principal }: Asked, options: PermitOptions): Viewer {
+function viewerOf({ principal }: Pick<Asked, 'principal'>, options: PermitOptions): Viewer {
   const isFree = !options.checksTenants || isAdmin(principal, options)
   return {
     principal,
@@ -158,19 +215,6 @@ function visibleTo(rows: CompiledRows, scope: Scope, viewer: Viewer): Visible {
       ? null
       : { processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer), taskIds }
   return { granted, tenantIds: viewer.tenants === null ? null : [...viewer.tenants] }
-}
-
-/** Definitions that meet every condition: a task is fetched only where it may be read and updated. */
-function fetchableBy(rows: CompiledRows, viewer: Viewer): Fetchable {
-  const lists = rows.conditions
-    .filter(
-      (condition) =>
-        scopeOf({ ...rows, conditions: [condition] }, viewer.principal, viewer.records) !== 'all',
-    )
-    .map((condition) => idsGranted({ ...rows, conditions: [condition] }, 'PROCESS_DEFINITION', viewer))
-  const [first, ...others] = lists
-  const keys = first === undefined ? null : first.filter((key) => others.every((list) => list.includes(key)))
-  return { processDefinitionKeys: keys, tenants: viewer.tenants }
 }
 
 function keepOf({ rows, options }: RowsParts, viewer: Viewer): KeepRows {

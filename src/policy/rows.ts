@@ -1,4 +1,5 @@
 import type { Rows, RowsForm } from '../operations/notation.ts'
+import type { Asked } from './asked.ts'
 import type { AtomOptions, Permission } from './atoms.ts'
 import { permissionsOf } from './atoms.ts'
 import type { Principal } from './credentials.ts'
@@ -27,6 +28,14 @@ interface Condition {
 
 /** How much of a query's answer the caller may see: everything, nothing, or rows that the records name. */
 export type Scope = 'all' | 'none' | 'some'
+
+/** The restriction as this query has it. */
+export function rowsAsked(rows: Rows, { query }: Pick<Asked, 'query'>): Rows {
+  const { where } = rows
+  return where !== undefined && query.get(where.query)?.toLowerCase() === 'true'
+    ? { ...rows, and: where.and }
+    : rows
+}
 
 export function compileRows(rows: Rows, options: AtomOptions): CompiledRows {
   const conditions: Condition[] =

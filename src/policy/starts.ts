@@ -46,6 +46,12 @@ export class StartFinder {
     )
   }
 
+  /** Every version of all definitions. Null: there are too many. */
+  async definitions(): Promise<readonly Facts[] | null> {
+    const rows = rowsOf(await this.#read(`/process-definition?maxResults=${MAX_DEFINITIONS + 1}`))
+    return rows.length > MAX_DEFINITIONS ? null : rows.map(factsOf)
+  }
+
   async #definitionsOf(subscriptions: readonly StartSubscription[]): Promise<readonly Facts[] | null> {
     if (subscriptions.length === 0) return []
     const latest = `/process-definition?latestVersion=true&maxResults=${MAX_DEFINITIONS}`

@@ -1,11 +1,12 @@
-import { GatewayError } from '../errors.ts'
 import { isRecord } from './asked.ts'
 import { type Narrow, spliceMember } from './narrow.ts'
 
-/** Whose external tasks a caller may fetch. */
+/** Whose external tasks a caller may fetch. Grants on single instances cannot be asked for, so their tasks are not offered. */
 export interface Fetchable {
-  /** Keys of definitions; null: all. Grants on single instances cannot be asked for, so their tasks are not offered. */
-  readonly processDefinitionKeys: readonly string[] | null
+  /** Keys of definitions; null: all. */
+  readonly keys: readonly string[] | null
+  /** Definitions, in the place of keys and tenants; null: all. */
+  readonly definitionIds: readonly string[] | null
   /** Null: every tenant's. */
   readonly tenants: ReadonlySet<string> | null
 }
@@ -32,41 +33,52 @@ export function narrowTopics(fetchable: Fetchable): Narrow {
   }
 }
 
+export type Topic = Readonly<Record<string, unknown>>
 type Changes = Readonly<Record<string, unknown>>
 
 /** The members to set in a topic; null: it asks for nothing the caller may fetch. */
-function narrowTopic(
-  topic: Readonly<Record<string, unknown>>,
-  { processDefinitionKeys, tenants }: Fetchable,
-): Changes | null {
-  const keys = processDefinitionKeys === null ? {} : keysWithin(topic, processDefinitionKeys)
-  const ofTenants = tenants === null ? {} : tenantsWithin(topic, tenants)
-  return keys === null || ofTenants === null ? null : { ...keys, ...ofTenants }
+function narrowTopic(topic: Topic, { keys, definitionIds, tenants }: Fetchable): Changes | null {
+  const changes = [
+    keys === null ? {} : within(topic, 'processDefinitionKey', keys),
+    definitionIds === null ? {} : within(topic, 'processDefinitionId', definitionIds),
+    tenants === null ? {} : tenantsWithin(topic, tenants),
+  ]
+  return changes.includes(null) ? null : Object.assign({}, ...changes)
 }
 
-function keysWithin(topic: Readonly<Record<string, unknown>>, granted: readonly string[]): Changes | null {
-  const { processDefinitionKey: key, processDefinitionKeyIn: keyIn } = topic
-  if (typeof key === 'string' && !granted.includes(key)) return null
-  const asked =
-    Array.isArray(keyIn) && keyIn.length > 0 ? granted.filter((one) => keyIn.includes(one)) : granted
-  return asked.length === 0 ? null : { processDefinitionKeyIn: asked }
+/** A topic can ask for one definition and for some: it is given what both mean. */
+function within(
+  topic: Topic,
+  name: 'processDefinitionId' | 'processDefinitionKey',
+  granted: readonly string[],
+): Changes | null {
+  const [one, some] = [topic[name], listIn(topic, `${name}In`)]
+  if (typeof one === 'string' && !granted.includes(one)) return null
+  const asked = some.length > 0 ? granted.filter((id) => some.includes(id)) : granted
+  return asked.length === 0 ? null : { [`${name}In`]: asked }
 }
 
-/** A topic can ask for the tasks of no tenant, or for those of some; not for both at once. */
-function tenantsWithin(
-  topic: Readonly<Record<string, unknown>>,
-  tenants: ReadonlySet<string>,
-): Changes | null {
-  if (topic['withoutTenantId'] === true) return {}
-  const { tenantIdIn } = topic
-  if (Array.isArray(tenantIdIn) && tenantIdIn.length > 0) {
-    const own = tenantIdIn.filter((id) => typeof id === 'string' && tenants.has(id))
-    return own.length === 0 ? null : { tenantIdIn: own }
-  }
-  if (tenants.size === 0) return { withoutTenantId: true }
-  throw new GatewayError('GW_ROWS_NOT_EXACT', {
-    message: 'A topic for a member of tenants needs tenantIdIn or withoutTenantId',
-  })
+/**
+ * A topic can ask for the tasks of no tenant, or for those of some; not for both at once: of the two the engine hears
+ * `tenantIdIn`, and an empty one asks for all. Who belongs to a tenant and asks for neither is given definitions.
+ */
+function tenantsWithin(topic: Topic, tenants: ReadonlySet<string>): Changes | null {
+  const asked = tenantsAsked(topic)
+  if (asked === 'all') return tenants.size === 0 ? { tenantIdIn: undefined, withoutTenantId: true } : {}
+  if (asked === 'none') return {}
+  const own = listIn(topic, 'tenantIdIn').filter((id) => typeof id === 'string' && tenants.has(id))
+  return own.length === 0 ? null : { tenantIdIn: own }
+}
+
+/** Whose tasks a topic asks for. */
+export function tenantsAsked(topic: Topic): 'all' | 'none' | 'some' {
+  if (listIn(topic, 'tenantIdIn').length > 0) return 'some'
+  return topic['withoutTenantId'] === true && (topic['tenantIdIn'] ?? null) === null ? 'none' : 'all'
+}
+
+function listIn(topic: Topic, name: string): readonly unknown[] {
+  const list = topic[name]
+  return Array.isArray(list) ? list : []
 }
 
 function parsed(body: Buffer): Readonly<Record<string, unknown>> {

@@ -43,6 +43,12 @@ export const definitions: Templates = {
   ],
   getProcessDefinitionsCount: [{}, { query: 'latestVersion=true' }],
   getProcessDefinitionStatistics: [{}, { query: 'incidents=true' }],
+  getActivityStatistics: [
+    {},
+    { query: 'failedJobs=true&incidents=true' },
+    { params: { id: '<pd.broken.1>' }, query: 'failedJobs=true&incidentsForType=failedJob' },
+    { params: { id: '<pd.external.1>' }, query: 'incidents=true' },
+  ],
   getProcessDefinition: [{}],
   deleteProcessDefinition: [{ params: { id: '<new.pd>' }, uses: 'deployment', query: 'cascade=true' }],
   getStaticCalledProcessDefinitions: [{ params: { id: '<pd.caller.1>' } }, {}],
@@ -107,7 +113,6 @@ export const definitions: Templates = {
     ...each(OF_TENANT.slice(0, 2), { body: ALL_ACTIVE }),
   ],
   getProcessDefinitionBpmn20XmlByKeyAndTenantId: each(OF_TENANT),
-  getActivityStatistics: [{}, { query: 'failedJobs=true&incidents=true' }],
   getDecisionDefinitions: [{}, { query: 'latestVersion=true' }, { query: 'key=discount' }],
   getDecisionDefinitionsCount: [{}],
   evaluateDecisionById: [

@@ -51,6 +51,16 @@ export const history: Templates = {
       keeps: true,
       ...BATCH,
     },
+    {
+      body: {
+        historicDecisionInstanceQuery: {
+          decisionDefinitionKeyIn: ['dish', 'discount'],
+          rootDecisionInstancesOnly: true,
+        },
+        clearedRemovalTime: true,
+      },
+      ...BATCH,
+    },
   ],
   getHistoricDetails: LISTS,
   queryHistoricDetails: POSTS,

@@ -155,6 +155,14 @@ export const runtime: Templates = {
   executeModification: [
     { body: { ...IDS, processDefinitionId: '<pd.office.1>', instructions: DESK }, uses: 'office' },
     { body: { ...IDS, processDefinitionId: '<pd.office.1>', instructions: CANCEL }, uses: 'office' },
+    {
+      body: {
+        processInstanceQuery: { processDefinitionId: '<pd.office.1>', businessKey: 'new' },
+        processDefinitionId: '<pd.office.1>',
+        instructions: DESK,
+      },
+      uses: 'office',
+    },
   ],
   executeModificationAsync: [
     {

@@ -115,7 +115,7 @@ export const tasks: Templates = {
   deleteIdentityLink: onTask({ body: { userId: 'carl', groupId: null, type: 'candidate' }, keeps: true }),
   ...variables('TaskVariable', 'colour'),
   ...variables('TaskLocalVariable', 'note'),
-  getFilterList: [{}, { query: 'name=all' }],
+  getFilterList: [{}, { query: 'name=all' }, { query: 'itemCount=true' }],
   getFilterCount: [{}],
   filterResourceOptions: [{}],
   filterResourceOptionsSingle: [{}],

@@ -1,0 +1,29 @@
+import { GatewayError } from './errors.ts'
+import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
+import { isRecord } from './policy/asked.ts'
+import type { Row } from './policy/row-facts.ts'
+
+/** What a restricted answer is made from, asked at the engine that the caller asks. @throws GatewayError when it does not answer */
+export async function readJson(
+  { match, hop }: Pick<Exchange, 'match' | 'hop'>,
+  path: string,
+): Promise<unknown> {
+  const headers = { ...hop.headers, accept: 'application/json' }
+  const { status, body } = await match.engine.upstream.fetch(
+    { ...hop, headers, method: 'GET', path, body: null, retry: 'always' },
+    MAX_READ_BYTES,
+  )
+  if (status !== 200) throw new GatewayError('GW_UPSTREAM_INVALID')
+  return JSON.parse(body.toString('utf8'))
+}
+
+export async function readRows(
+  exchange: Pick<Exchange, 'match' | 'hop'>,
+  path: string,
+): Promise<readonly Row[]> {
+  return rowsIn(await readJson(exchange, path))
+}
+
+export function rowsIn(value: unknown): readonly Row[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}

@@ -1,0 +1,28 @@
+import type { FastifyReply } from 'fastify'
+import { GatewayError } from './errors.ts'
+import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
+import type { Row } from './policy/row-facts.ts'
+import { rowsIn } from './read-rows.ts'
+import { sendAnswer } from './replies.ts'
+
+/**
+ * Tasks that were asked for by their definitions. An engine may give instances of a definition without tenant a tenant of
+ * its own choice: if a task of another tenant comes with the others, all are given back. Only a topic that names tenants
+ * can be answered then.
+ */
+export async function serveFetched(exchange: Exchange, tenants: ReadonlySet<string>): Promise<FastifyReply> {
+  const { match, hop, reply } = exchange
+  const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
+  const tasks = answer.status === 200 ? rowsIn(JSON.parse(answer.body.toString('utf8'))) : []
+  const isOwn = ({ tenantId }: Row): boolean => typeof tenantId !== 'string' || tenants.has(tenantId)
+  if (tasks.every(isOwn)) return sendAnswer(reply, answer)
+  await Promise.all(tasks.map((task) => giveBack(exchange, task)))
+  throw new GatewayError('GW_ROWS_NOT_EXACT', {
+    message: 'A topic for a member of tenants needs tenantIdIn or withoutTenantId',
+  })
+}
+
+async function giveBack({ match, hop }: Exchange, { id }: Row): Promise<void> {
+  const path = `/external-task/${encodeURIComponent(String(id))}/unlock`
+  await match.engine.upstream.fetch({ ...hop, method: 'POST', path, body: Buffer.from('{}') }, MAX_READ_BYTES)
+}

@@ -1,0 +1,59 @@
+import type { FastifyReply } from 'fastify'
+import { GatewayError } from './errors.ts'
+import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
+import type { Match } from './matched.ts'
+import { isRecord } from './policy/asked.ts'
+import { spliceMember } from './policy/narrow.ts'
+import type { Answer } from './proxy/hop.ts'
+import { sendAnswer } from './replies.ts'
+import { answerRows, readVisible } from './serve-rows.ts'
+
+/** Whether filters are asked for together with how many items each of them finds. */
+export function asksItemCounts({ engine, operation, asked }: Match): boolean {
+  const isAsked = asked.query.get('itemCount')?.toLowerCase() === 'true'
+  return operation.itemCount !== undefined && isAsked && engine.authorization === 'enforce'
+}
+
+/** Filters, each with the number of items that the caller sees. */
+export async function serveItemCounts(exchange: Exchange): Promise<FastifyReply> {
+  const { parts, match, hop, request, reply } = exchange
+  const { rows } = request
+  const keep = rows?.rows === 'filtered' ? rows.keep : null
+  const answer =
+    rows === null
+      ? await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
+      : await answerRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
+  return sendAnswer(reply, answer.status === 200 ? await withCounts(answer, exchange) : answer)
+}
+
+/** All else in the answer stays as the engine wrote it. */
+async function withCounts(answer: Answer, exchange: Exchange): Promise<Answer> {
+  const found: unknown = JSON.parse(answer.body.toString('utf8'))
+  const isList = Array.isArray(found)
+  const filters: readonly unknown[] = isList ? found : [found]
+  let { body } = answer
+  for (const [index, filter] of filters.entries()) {
+    const count = isRecord(filter) ? await countOf(String(filter['id']), exchange) : null
+    if (count !== null) body = spliceMember(body, [...(isList ? [index] : []), 'itemCount'], count)
+  }
+  return { ...answer, body }
+}
+
+/** Null: the caller sees them all. */
+async function countOf(id: string, { parts, match, hop }: Exchange): Promise<number | null> {
+  const permit = match.engine.permits.get(match.operation.itemCount ?? '')
+  if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const asked = { ...match.asked, params: { id }, query: new Map() }
+  const verdict = (await permit.rows?.(asked, false)) ?? { rows: 'all' }
+  if (verdict.rows === 'all') return null
+  if (verdict.rows === 'none') return 0
+  if (verdict.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const path = permit.operation.template.replace(':id', encodeURIComponent(id))
+  const { seen } = await readVisible(
+    { match: { ...match, operation: permit.operation, permit, asked }, hop: { ...hop, method: 'GET', path } },
+    { keep: verdict.keep, maxRows: parts.config.limits.filteredRows },
+    { form: 'count', wanted: Number.POSITIVE_INFINITY },
+  )
+  if (seen === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return seen.length
+}

@@ -1,0 +1,33 @@
+import { buildEngine } from './build.ts'
+import { startChild } from './child.ts'
+
+export interface Database {
+  /** For `startEngine`: every node that is given it works on the same data. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** The H2 of the engine's own jar as a server, in memory: it outlives the nodes, whichever of them ends. */
+export async function startDatabase(): Promise<Database> {
+  const jar = await buildEngine('camunda')
+  const server = await startChild({
+    command: 'java',
+    args: [
+      '-cp',
+      jar,
+      '-Dloader.main=org.h2.tools.Server',
+      '-Dh2.bindAddress=127.0.0.1',
+      'org.springframework.boot.loader.launch.PropertiesLauncher',
+      '-tcp',
+      '-tcpPort',
+      '0',
+      '-ifNotExists',
+    ],
+    ready: /TCP server running at tcp:\/\/[^:]+:(\d+)/,
+    withinMs: 30_000,
+  })
+  return {
+    url: `jdbc:h2:tcp://127.0.0.1:${server.ready[1]}/mem:engine;DB_CLOSE_DELAY=-1`,
+    stop: () => server.stop(),
+  }
+}

@@ -1,0 +1,89 @@
+import t from 'tap'
+import { BASE, openGateway } from './open-gateway.ts'
+
+const DEFINITIONS = [
+  { id: 'work:1', key: 'work', tenantId: null },
+  { id: 'work:2', key: 'work', tenantId: 'acme' },
+  { id: 'work:3', key: 'work', tenantId: 'globex' },
+  { id: 'rest:1', key: 'rest', tenantId: null },
+]
+const LOCK = 'POST /external-task/fetchAndLock'
+const topic = (more = {}) => ({ topicName: 'print', lockDuration: 1000, ...more })
+
+let tasks: readonly object[] = []
+const gateway = await openGateway(t, {
+  records: [
+    'grant mary PROCESS_DEFINITION:work READ_INSTANCE,UPDATE_INSTANCE',
+    'grant ben PROCESS_DEFINITION:work READ_INSTANCE,UPDATE_INSTANCE',
+    'revoke ben TASK:* DELETE',
+    'grant anna PROCESS_DEFINITION:work READ_INSTANCE,UPDATE_INSTANCE',
+    'revoke anna PROCESS_INSTANCE:i1 READ',
+  ],
+  engine: ({ url }, response) => {
+    const [path] = url.slice(BASE.length).split('?')
+    const answer = path === '/process-definition' ? DEFINITIONS : tasks
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answer))
+  },
+})
+
+async function fetched(user: string, topics: readonly object[]) {
+  const { status, body, forwarded } = await gateway.ask(user, LOCK, {
+    body: { workerId: 'w', maxTasks: 1, topics },
+  })
+  const sent = forwarded.find(({ url }) => url.endsWith('/fetchAndLock'))
+  const { topics: asked } = JSON.parse(sent?.body.toString() ?? '{}')
+  return { status, body, forwarded, asked }
+}
+
+t.test('a topic of a member of tenants asks for definitions, of none and of the own tenants', async (t) => {
+  const { asked, status } = await fetched('mary', [topic()])
+  t.equal(status, 200)
+  t.same(asked, [topic({ processDefinitionIdIn: ['work:1', 'work:2'] })])
+})
+
+t.test('a topic that asks for definitions keeps those that may be fetched', async (t) => {
+  const some = await fetched('mary', [topic({ processDefinitionIdIn: ['work:2', 'work:3', 'rest:1'] })])
+  t.same(some.asked, [topic({ processDefinitionIdIn: ['work:2'] })])
+  const none = await fetched('mary', [topic({ processDefinitionId: 'work:3' })])
+  t.same([none.body, none.asked], [[], undefined])
+})
+
+t.test('a topic that names tenants is narrowed to the own, and no definition is looked for', async (t) => {
+  const { asked, forwarded } = await fetched('mary', [topic({ tenantIdIn: ['acme', 'globex'] })])
+  t.same(asked, [topic({ tenantIdIn: ['acme'], processDefinitionKeyIn: ['work'] })])
+  t.equal(forwarded.length, 1)
+})
+
+t.test('an empty list of tenants asks for all, and opens none', async (t) => {
+  for (const withoutTenantId of [true, false]) {
+    const { asked } = await fetched('mary', [topic({ withoutTenantId, tenantIdIn: [] })])
+    t.same(asked[0].processDefinitionIdIn, ['work:1', 'work:2'])
+  }
+  const { asked } = await fetched('ben', [topic({ withoutTenantId: true, tenantIdIn: ['globex'] })])
+  t.same(asked, undefined)
+})
+
+t.test('where revocations count, definitions are decided one by one', async (t) => {
+  const { asked } = await fetched('ben', [topic()])
+  t.match(asked, [{ processDefinitionIdIn: ['work:1'] }])
+})
+
+t.test('a revocation on a single instance cannot be said in a topic: refused', async (t) => {
+  const { status, asked } = await fetched('anna', [topic()])
+  t.same([status, asked], [403, undefined])
+})
+
+t.test('tasks that the engine gave another tenant than their definition go back', async (t) => {
+  tasks = [
+    { id: 't1', tenantId: null },
+    { id: 't2', tenantId: 'globex' },
+  ]
+  const { status, body, forwarded } = await fetched('mary', [topic()])
+  t.equal(status, 403)
+  t.notMatch(JSON.stringify(body), /t2/)
+  t.same(
+    forwarded.filter(({ url }) => url.endsWith('/unlock')).map(({ url }) => url.slice(BASE.length)),
+    ['/external-task/t1/unlock', '/external-task/t2/unlock'],
+  )
+})
