@@ -1,4 +1,4 @@
-import type { LookUp, ReadEngine } from './lookup.ts'
+import type { Facts, LookUp, ReadEngine } from './lookup.ts'
 import { isRecord } from './asked.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -29,13 +29,13 @@ export function createRowFacts({ lookUp, read }: RowFactsOptions): ReadRowFacts 
     return definitions
   }
 
-  async function keysOf(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
-    const keys = new Map<string, string>()
+  async function definitionsOf(ids: ReadonlySet<string>): Promise<ReadonlyMap<string | null, Facts>> {
+    const definitions = new Map<string | null, Facts>()
     for (const id of ids) {
-      const key = (await lookUp('processDefinition', id))?.['key']
-      if (typeof key === 'string') keys.set(id, key)
+      const facts = await lookUp('processDefinition', id)
+      if (facts !== null) definitions.set(id, facts)
     }
-    return keys
+    return definitions
   }
 
   return async function readRowFacts(template, rows) {
@@ -50,13 +50,18 @@ export function createRowFacts({ lookUp, read }: RowFactsOptions): ReadRowFacts 
     const definitionOf = (row: Row): string | null =>
       definitionIdOf(row) ?? instances.get(textOf(row['processInstanceId']) ?? '') ?? null
     const ids = new Set(rows.map(definitionOf).filter((id) => id !== null))
-    const keys = await keysOf(ids)
+    const definitions = await definitionsOf(ids)
     return rows.map(
       (row) => (name) =>
-        factOf(template, row, name) ??
-        (name === 'processDefinitionKey' ? (keys.get(definitionOf(row) ?? '') ?? null) : null),
+        factOf(template, row, name) ?? inheritedFact(row, name, definitions.get(definitionOf(row))),
     )
   }
+}
+
+/** What a row does not say, and its definition does: the operation log's rows name no tenant. */
+function inheritedFact(row: Row, name: string, definition: Facts | undefined): string | null {
+  if (name === 'processDefinitionKey') return definition?.['key'] ?? null
+  return name === 'tenantId' && !('tenantId' in row) ? (definition?.['tenantId'] ?? null) : null
 }
 
 function definitionIdOf(row: Row): string | null {
