@@ -26,7 +26,7 @@ import { createRowFacts } from './policy/row-facts.ts'
 import { createFindOut } from './policy/find-out.ts'
 import { createFindEach } from './policy/members.ts'
 import { createUpstream, type Upstream } from './proxy/upstream.ts'
-import { createOnNodeChange, type EngineNodes, withNodes } from './running-nodes.ts'
+import { createOnNodeChange, endPolls, type EngineNodes, withNodes } from './running-nodes.ts'
 import { createRunningSources, type RunningSources } from './running-sources.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
 import { createSources, type EngineSources } from './sources.ts'
@@ -43,8 +43,10 @@ export interface Built {
   readonly enter: () => void
   /** What passes through here is told to the set that takes its place; null: none does. */
   readonly tell: (heir: Built | null) => void
-  /** Reads and hears no more of users and records. What is under way goes on with what was read. */
+  /** Reads and hears no more of users and records, and ends what waits for work. What else is under way goes on with what was read. */
   readonly stop: RunningSources['close']
+  /** Answers all that wait for work, and those that are still to come. */
+  readonly endPolls: () => void
   /** Lets go of connections to engines and Redis, after what is under way. */
   readonly close: () => Promise<void>
 }
@@ -88,6 +90,7 @@ export async function build({ config, log, version, isDraining, before }: BuildO
       heir = to
     },
     stop: running.close,
+    endPolls: () => built.forEach(({ nodes }) => endPolls(nodes)),
     close: async () => {
       running.close()
       await Promise.all([taken.close(heir?.cache), ...built.map(({ close }) => close())])
@@ -204,8 +207,9 @@ function permitOptionsOf(
 }
 
 function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptions): Upstream {
-  const { nodes, remoteName, host, credentials } = engineConfig
+  const { nodes, remoteName, host, credentials, service } = engineConfig
   const { connect, headers, body } = config.timeouts
+  const { maxHold, perNode, waiting } = config.limits.longPolls
   return createUpstream({
     engine: name,
     nodes,
@@ -214,6 +218,14 @@ function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptio
     host,
     timeouts: { connectMs: connect, headersMs: headers, bodyMs: body },
     connections: config.limits.connections,
+    polls: {
+      maxHoldMs: maxHold,
+      perNode,
+      waiting,
+      unlockAs: service ?? credentials,
+      onEnd: (reason) => metrics.pollEnded(name, reason),
+      onUnlock: (result) => metrics.pollUnlocked(name, result),
+    },
     onAttempt: ({ node, result, status, seconds }) =>
       metrics.attempt({ engine: name, node, result, status }, seconds),
     onNodeChange: createOnNodeChange(name, { metrics, log }),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
+import { limits } from './config-limits.ts'
 import { health, node } from './config-nodes.ts'
 import { problemsOf } from './config-problems.ts'
 import { httpUrl, integer, size, time } from './config-values.ts'
@@ -126,16 +127,7 @@ const schema = z.strictObject({
         .default(null),
     })
     .prefault({}),
-  limits: z
-    .strictObject({
-      body: size().default(2 * 1024 ** 2),
-      deploymentBody: size().default(64 * 1024 ** 2),
-      /** Rows of one query that are read to leave out those the caller may not see; a query with more is refused. */
-      filteredRows: integer(1, 1_000_000).default(10_000),
-      /** Connections to each node; further requests wait for one. */
-      connections: integer(1, 10_000).default(64),
-    })
-    .prefault({}),
+  limits: limits.prefault({}),
   timeouts: z
     .strictObject({
       connect: time().default(1000),

@@ -75,6 +75,7 @@ export async function start(config: Config, log: Logger, file: string | null = n
       draining = true
       watched?.close()
       const deadline = wait(current().config.timeouts.drain, undefined, { ref: false })
+      succession.endPolls()
       await listener.close(deadline)
       await Promise.race([Promise.all([succession.close(), admin.close()]), deadline])
     },

@@ -28,11 +28,21 @@ export function withNodes(sources: RunningSources, engines: readonly EngineNodes
       const words = engines.map(({ engine, own }) => [`nodes of ${engine}:`, wordOf(own)])
       return { ready, checks: { ...checks, ...Object.fromEntries(words) } }
     },
+    close: () => {
+      sources.close()
+      engines.forEach(endPolls)
+    },
     show: (metrics) => {
       sources.show(metrics)
       addGauge(metrics, engines)
+      addPollGauge(metrics, engines)
     },
   }
+}
+
+/** Answers all that wait for work there, and those that are still to come. */
+export function endPolls({ own }: EngineNodes): void {
+  own.polls.drain()
 }
 
 function addGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
@@ -46,6 +56,19 @@ function addGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
       name: 'gateway_node_healthy',
       help: 'Whether a node is believed healthy; drained ones have no value.',
       labels: ['engine', 'node'],
+    },
+    () => engines.flatMap(valuesOf),
+  )
+}
+
+function addPollGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
+  const valuesOf = ({ engine, own }: EngineNodes) =>
+    Object.entries(own.polls.counts()).map(([state, value]) => ({ labels: { engine, state }, value }))
+  metrics.gauges(
+    {
+      name: 'gateway_long_polls',
+      help: 'Long polls: open at a node, waiting in the gateway, abandoned by their clients and still at a node.',
+      labels: ['engine', 'state'],
     },
     () => engines.flatMap(valuesOf),
   )

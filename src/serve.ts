@@ -1,9 +1,8 @@
-import { setTimeout } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { matchOf, type Match } from './matched.ts'
 import type { Parts } from './parts.ts'
-import { bodyText, bodyValue } from './policy/asked.ts'
+import { bodyText } from './policy/asked.ts'
 import type { Restriction } from './policy/permit.ts'
 import type { Query } from './policy/narrow.ts'
 import type { Answer, Hop } from './proxy/hop.ts'
@@ -17,14 +16,9 @@ import { serveFetched } from './serve-fetched.ts'
 import { mayBeHeld, peekHeld, sendHeld, serveHeld, tagsOf } from './serve-held.ts'
 import { asksItemCounts, serveItemCounts } from './serve-item-counts.ts'
 import { hasOtherLinks, withClientLinks } from './serve-links.ts'
-import { emptyAnswerOf, serveRows } from './serve-rows.ts'
+import { holdMsOf, serveNothing, servePoll } from './serve-poll.ts'
+import { serveRows } from './serve-rows.ts'
 import { resolveSelectors } from './serve-selects.ts'
-
-/** Beyond the time an engine may hold a long poll, for its answer to arrive. */
-const LONG_POLL_MARGIN_MS = 5000
-
-/** A poll with nothing to wait for is held so long at most: shorter than a drain takes. */
-const MAX_HOLD_MS = 10_000
 
 /** Stages 9 to 11: from memory, or from a node; on the way out what may be kept is kept, and what is stale goes. */
 export function createServe(parts: Parts): RouteHandlerMethod {
@@ -38,7 +32,7 @@ export function createServe(parts: Parts): RouteHandlerMethod {
     if (match.operation.answer === 'engine-names') return sendAnswer(reply, jsonAnswer(namesOf(parts)))
     if (match.operation.answer === 'authorization-check') return serveCheck(match, reply)
     const hop = hopOf(match, request, pathOf)
-    if (hop === null) return serveEmpty(match, reply)
+    if (hop === null) return serveNothing(match, reply)
     const exchange = { parts, match, hop, request, reply }
     if (match.operation.selects !== undefined && hop.body !== null) return serveSelected(exchange)
     return serveHop(exchange)
@@ -50,6 +44,7 @@ function serveHop(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
   const { rows } = request
   if (asksItemCounts(match)) return serveItemCounts(exchange)
   if (rows !== null && rows.rows !== 'narrowed') return serveSome(exchange, rows)
+  if (holdMsOf(match) > 0) return servePoll(exchange, rows?.tenants)
   if (rows?.tenants !== undefined) return serveFetched(exchange, rows.tenants)
   if (mayBeHeld(match, request)) return serveHeld(exchange)
   // 10. Ask the engine; what nobody here has to look at streams through.
@@ -69,14 +64,17 @@ function hopOf(
 ): Hop | null {
   const mark = request.url.indexOf('?')
   const query = mark < 0 ? '' : request.url.slice(mark)
-  const { longPoll, retry } = operation
   const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
   headers['x-request-id'] = request.id
   const path = pathOf?.(asked.params) ?? ''
-  const hop: Hop = { method: request.method, path: path + query, headers, body: request.bytes, retry }
-  const holdMs = longPoll === true ? Number(bodyValue(asked.body, 'asyncResponseTimeout')) : 0
-  const held = holdMs > 0 ? { ...hop, headersMs: holdMs + LONG_POLL_MARGIN_MS } : hop
-  return request.rows?.rows === 'narrowed' ? narrowedHop(held, request.rows.narrow(held, asked.query)) : held
+  const hop: Hop = {
+    method: request.method,
+    path: path + query,
+    headers,
+    body: request.bytes,
+    retry: operation.retry,
+  }
+  return request.rows?.rows === 'narrowed' ? narrowedHop(hop, request.rows.narrow(hop, asked.query)) : hop
 }
 
 function narrowedHop(hop: Hop, query: Query | null): Hop | null {
@@ -85,19 +83,12 @@ function narrowedHop(hop: Hop, query: Query | null): Hop | null {
     : { ...hop, ...query, headers: { ...hop.headers, 'content-type': 'application/json' } }
 }
 
-/** Nothing. A worker that would wait for work does wait, or it would ask again at once, and again. */
-async function serveEmpty({ operation, asked }: Match, reply: FastifyReply): Promise<FastifyReply> {
-  const holdMs = operation.longPoll === true ? Number(bodyValue(asked.body, 'asyncResponseTimeout')) : 0
-  if (holdMs > 0) await setTimeout(Math.min(holdMs, MAX_HOLD_MS), undefined, { ref: false })
-  return sendAnswer(reply, emptyAnswerOf(operation))
-}
-
 /** A query of which the caller sees nothing, or the rows that the records name. */
 function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { readonly rows: 'narrowed' }>) {
   const { parts, match, reply } = exchange
   // The engine is asked to judge a query by asking it for no rows. One that locks its rows takes no such limit: it would lock them.
   const isAskable = match.operation.retry === 'always'
-  if (restriction.rows === 'none' && (restriction.valid || !isAskable)) return serveEmpty(match, reply)
+  if (restriction.rows === 'none' && (restriction.valid || !isAskable)) return serveNothing(match, reply)
   if (restriction.rows === 'recounted') {
     const isByGroup = match.operation.rows?.form === 'group counts'
     return (isByGroup ? serveGroupCounts : serveActivityCountsOfTenants)(exchange, restriction.tenants)

@@ -18,6 +18,8 @@ export interface Succession {
   readonly current: () => Generation
   /** Builds the next one, and lets it take over when it can decide. @throws ConfigError and the current one stays */
   readonly replace: (config: Config) => Promise<void>
+  /** Answers all that wait for work, in all of them. */
+  readonly endPolls: () => void
   /** After what is under way in all of them. */
   readonly close: () => Promise<void>
 }
@@ -26,7 +28,7 @@ export interface Succession {
 const FIRST_READING_MS = 15_000
 
 export function createSuccession({ first, open, serve, isDraining, log }: SuccessionOptions): Succession {
-  const retiring = new Set<Promise<void>>()
+  const retiring = new Map<Generation, Promise<void>>()
   let current = first
 
   async function close(generation: Generation): Promise<void> {
@@ -51,9 +53,7 @@ export function createSuccession({ first, open, serve, isDraining, log }: Succes
       // From its first reading on: what is written meanwhile may be missing in it.
       old.built.tell(next.built)
       try {
-        await next.built.start(FIRST_READING_MS)
-        const problems = isDraining() ? ['(the gateway): is shutting down'] : next.built.missing()
-        if (problems.length > 0) throw new ConfigError('The configuration', problems)
+        await begin(next, isDraining)
       } catch (error) {
         old.built.tell(null)
         // An engine that does not answer is not waited for.
@@ -62,11 +62,17 @@ export function createSuccession({ first, open, serve, isDraining, log }: Succes
       }
       next.built.enter()
       current = next
-      const retired = retire(old, serve(next.handle)).finally(() => retiring.delete(retired))
-      retiring.add(retired)
+      const retired = retire(old, serve(next.handle)).finally(() => retiring.delete(old))
+      retiring.set(old, retired)
     },
-    close: async () => {
-      await Promise.all([current.close(), ...retiring])
-    },
+    endPolls: () => [current, ...retiring.keys()].forEach(({ built }) => built.endPolls()),
+    close: async () => void (await Promise.all([current.close(), ...retiring.values()])),
   }
+}
+
+/** @throws ConfigError when it cannot decide */
+async function begin({ built }: Generation, isDraining: () => boolean): Promise<void> {
+  await built.start(FIRST_READING_MS)
+  const problems = isDraining() ? ['(the gateway): is shutting down'] : built.missing()
+  if (problems.length > 0) throw new ConfigError('The configuration', problems)
 }

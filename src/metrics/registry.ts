@@ -12,6 +12,10 @@ export interface Metrics {
   readonly authentication: (engine: string, result: string) => void
   readonly refusal: (refusal: RefusalLabels) => void
   readonly ejection: (ejection: EjectionLabels) => void
+  /** A long poll is over for its client. */
+  readonly pollEnded: (engine: string, reason: string) => void
+  /** A task that an engine had locked for nobody. */
+  readonly pollUnlocked: (engine: string, result: string) => void
   /** The configuration was read anew. */
   readonly reload: (result: 'applied' | 'refused') => void
   /** A value that is read at each scrape. */
@@ -71,6 +75,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     ...requests,
     ...events,
     ...createNodeEvents(registry),
+    ...createPollEvents(registry),
     gauge,
     gauges: createAddGauges(registry),
     contentType: registry.contentType,
@@ -132,6 +137,25 @@ function createNodeEvents(registry: Registry): Pick<Metrics, 'attempt' | 'ejecti
       durations({ engine, node, http_response_status_code: status === 0 ? '' : codeOf(status) }, seconds)
       counts({ engine, node, result })
     },
+  }
+}
+
+function createPollEvents(registry: Registry): Pick<Metrics, 'pollEnded' | 'pollUnlocked'> {
+  const ended = createCounts({
+    name: 'gateway_long_polls_ended_total',
+    help: 'Long polls by how they ended for their clients.',
+    labels: ['engine', 'reason'],
+    registry,
+  })
+  const unlocked = createCounts({
+    name: 'gateway_long_polls_unlocked_total',
+    help: 'Tasks that were locked for a client that had gone, by whether they were given back.',
+    labels: ['engine', 'result'],
+    registry,
+  })
+  return {
+    pollEnded: (engine, reason) => ended({ engine, reason }),
+    pollUnlocked: (engine, result) => unlocked({ engine, result }),
   }
 }
 

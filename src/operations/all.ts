@@ -34,6 +34,7 @@ import { message } from './message.ts'
 import { metrics } from './metrics.ts'
 import { migration } from './migration.ts'
 import { modification } from './modification.ts'
+import { newerEngines } from './newer-engines.ts'
 import { processDefinition } from './process-definition.ts'
 import { processInstance } from './process-instance.ts'
 import { schemaLog } from './schema-log.ts'
@@ -89,6 +90,7 @@ export const OPERATIONS: readonly Operation[] = operationsOf([
   metrics,
   migration,
   modification,
+  newerEngines,
   processDefinition,
   processInstance,
   schemaLog,

@@ -47,6 +47,8 @@ export type Change = 'records' | 'identity' | 'lockouts'
 /** One row of the table: what the gateway knows of one operation. A column left out takes the cautious value. */
 export interface Row {
   readonly route: `${Method} /${string}`
+  /** The engines that have it; default: all, as Camunda 7.22 publishes it. */
+  readonly only?: 'CIB seven' | 'Operaton, CIB seven'
   /** In the engine's order. Empty: the engine asks for no permission beyond being authenticated. */
   readonly checks: readonly Check[]
   /** The answer is a list or count of rows that the caller's records restrict. */

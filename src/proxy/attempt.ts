@@ -17,7 +17,7 @@ export interface WireRequest {
   readonly path: string
   readonly headers: string[]
   readonly body: Buffer | null
-  /** From the hand-over to the answer's head, the wait for a connection included. */
+  /** From the hand-over to the answer's head, the wait for a connection included; Infinity: its owner keeps the time. */
   readonly headersMs: number
   /** Between two pieces of the answer's body; kept by undici, whose clock ticks every half second. */
   readonly bodyMs: number
@@ -44,7 +44,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   start(request: WireRequest): void {
     const { node } = this
     node.inFlight += 1
-    this.#deadline = setTimeout(expire, request.headersMs, this)
+    if (request.headersMs !== Infinity) this.#deadline = setTimeout(expire, request.headersMs, this)
     node.pool.dispatch(
       {
         origin: node.origin,

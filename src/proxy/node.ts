@@ -18,6 +18,8 @@ export interface Node {
   readonly prefix: string
   readonly probePath: string
   readonly pool: Pool
+  /** Another one to the same node. */
+  readonly openPool: (connections: number) => Pool
   readonly connect: buildConnector.connector
   /** Attempts the node holds at once, those that wait for a connection included. */
   readonly capacity: number
@@ -52,16 +54,15 @@ export function createNode(options: NodeOptions): Node {
   const { origin, pathname, hostname } = new URL(options.url)
   const basePath = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
   const connect = createConnector(options.connectMs, createAddresses(options))
+  const clientTtl = isAddress(hostname) ? null : (options.renewedMs ?? RENEWED_MS)
+  const openPool = (size: number): Pool => new Pool(origin, { ...poolOptions(size), connect, clientTtl })
   return {
     name: origin + basePath,
     origin,
     prefix: basePath + options.suffix,
     probePath: `${basePath}/engine`,
-    pool: new Pool(origin, {
-      ...poolOptions(connections),
-      connect,
-      clientTtl: isAddress(hostname) ? null : (options.renewedMs ?? RENEWED_MS),
-    }),
+    pool: openPool(connections),
+    openPool,
     connect,
     capacity: connections + options.waiting,
     weight,

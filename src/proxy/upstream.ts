@@ -7,10 +7,13 @@ import { Collector } from './collect.ts'
 import { createWireHeaders, wholeHeaders, type Credentials, type RequestPolicy } from './headers.ts'
 import type { Answer, AttemptEvent, Hop } from './hop.ts'
 import type { Node } from './node.ts'
+import { Lanes } from './lanes.ts'
 import { NodeSet, type NodeAddress, type NodeEvent, type NodeState } from './node-set.ts'
+import { type PollEnd, Polls } from './polls.ts'
 import { createProber, type Prober } from './prober.ts'
 import { CLIENT_GONE, Relay, type Relayed } from './relay.ts'
 import { exchange, type ExchangeParts } from './retry.ts'
+import { createUnlocks, type UnlockResult } from './unlocks.ts'
 
 export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   readonly engine: string
@@ -30,6 +33,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   readonly connections: number
   /** Requests that may wait for a connection to a node, default 1000; more are refused with 503. */
   readonly waiting?: number
+  /** Default: few, and none of them longer than an engine would hold it. */
+  readonly polls?: PollLimits
   readonly onAttempt?: (event: AttemptEvent) => void
   /** A node is ejected, or back, or in other trouble than before. */
   readonly onNodeChange?: (event: NodeEvent) => void
@@ -40,6 +45,27 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   readonly resolve?: Resolve
   /** How long a connection to a node's name is kept, default 30 s. */
   readonly renewedMs?: number
+}
+
+export interface PollLimits {
+  /** No client waits longer. */
+  readonly maxHoldMs: number
+  readonly perNode: number
+  /** In the gateway, when all nodes have as many as they may. */
+  readonly waiting: number
+  /** As who the gateway gives back what was locked for nobody. */
+  readonly unlockAs: Credentials
+  readonly onEnd: (end: PollEnd) => void
+  readonly onUnlock: (result: UnlockResult) => void
+}
+
+const FEW_POLLS: PollLimits = {
+  maxHoldMs: 1_800_000,
+  perNode: 8,
+  waiting: 100,
+  unlockAs: 'none',
+  onEnd: () => {},
+  onUnlock: () => {},
 }
 
 export interface ProbeTimes {
@@ -59,6 +85,8 @@ export interface Upstream {
   /** Asks the nodes from now on whether the engine is there, with these credentials. Without it, requests find out. */
   startProbes(times: ProbeTimes): void
   nodes(): readonly NodeState[]
+  /** Long polls, which take no connection of the other requests'. */
+  readonly polls: Polls
   /** Waits for what is under way. */
   close(): Promise<void>
 }
@@ -67,29 +95,54 @@ export interface Upstream {
 interface Shared {
   readonly nodes: NodeSet
   readonly parts: ExchangeParts
+  readonly polls: Polls
   prober: Prober | null
 }
 
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { now = () => performance.now(), random = Math.random } = options
-  const nodes = createNodeSet(options, now, (node) => shared.prober?.reschedule(node))
-  const shared: Shared = {
-    nodes,
-    parts: {
-      pick: createBalance(nodes, { now, random }),
-      hasNodes: nodes.live.length > 0,
-      budget: createBudget(options.connections, now),
-      now,
-      onAttempt: options.onAttempt,
-    },
-    prober: null,
+  const nodes = createNodeSet(options, now, (node) => {
+    shared.prober?.reschedule(node)
+    polls.send()
+  })
+  const parts: ExchangeParts = {
+    pick: createBalance(nodes, { now, random }),
+    hasNodes: nodes.live.length > 0,
+    budget: createBudget(options.connections, now),
+    now,
+    onAttempt: options.onAttempt,
   }
+  const polls = createPolls(options, nodes, parts)
+  const shared: Shared = { nodes, parts, polls, prober: null }
   return upstreamOf(options, shared)
+}
+
+/** What an answer to an unlocking may have. */
+const MAX_UNLOCK_BYTES = 64 * 1024
+
+function createPolls(options: UpstreamOptions, nodes: NodeSet, parts: ExchangeParts): Polls {
+  const { perNode, waiting, maxHoldMs, unlockAs, onEnd, onUnlock } = options.polls ?? FEW_POLLS
+  const requestOf = createRequestOf(options)
+  const unlockOf = createRequestOf({ ...options, credentials: unlockAs })
+  return new Polls({
+    lanes: new Lanes(nodes, perNode, parts.now),
+    unlocks: createUnlocks({
+      send: (hop) =>
+        exchange(parts, hop, unlockOf(hop, hop.headers), new Collector(hop.method, MAX_UNLOCK_BYTES)),
+      onUnlock,
+      wallMs: Date.now,
+    }),
+    parts,
+    requestOf: (hop) => requestOf(hop, wholeHeaders(hop.headers)),
+    maxHoldMs,
+    maxWaiting: waiting,
+    onEnd,
+  })
 }
 
 function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
   const { engine, timeouts } = options
-  const { nodes, parts } = shared
+  const { nodes, parts, polls } = shared
   const requestOf = createRequestOf(options)
   return {
     engine,
@@ -109,8 +162,11 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
       shared.prober = createProberOf(options, shared, times)
     },
     nodes: () => nodes.states(),
+    polls,
     async close() {
       shared.prober?.close()
+      // First: what is given back needs the other connections.
+      await polls.close()
       await nodes.close()
     },
   }

@@ -95,8 +95,9 @@ function describeIdentities(names: Names): void {
 
 async function runPhases(options: Options, stage: Stage): Promise<void> {
   const { seed, sets, minutes, set } = options
-  const operations = OPERATIONS.filter((operation) => isAsked(operation, options))
-  const choice = { names: stage.names, seed, operations: [...OPERATIONS], adminGroup: stage.adminGroup }
+  const published = OPERATIONS.filter(({ only }) => only === undefined)
+  const operations = published.filter((operation) => isAsked(operation, options))
+  const choice = { names: stage.names, seed, operations: published, adminGroup: stage.adminGroup }
   const deadline = performance.now() + minutes * 60_000
   for (let phase = 0; phase * SETS_IN_PHASE < sets && performance.now() < deadline; phase += 1) {
     const first = phase * SETS_IN_PHASE

@@ -8,14 +8,17 @@ import { javaSkip } from '../requirements.ts'
 import { publishedOperations } from './openapi.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
+/** What Camunda 7.22 has; a few rows are for engines that have more. */
+const PUBLISHED = OPERATIONS.filter(({ only }) => only === undefined)
 const FOLDER = new URL('../../src/operations/', import.meta.url)
 const NO_ROWS = new Set(['all.ts', 'notation.ts', 'permissions.ts', 'table.ts'])
 
-t.test('it holds 393 operations on 304 paths', (t) => {
+t.test('it holds the 393 operations on 304 paths, and eight that only newer engines have', (t) => {
   const counts = METHODS.map((method) => [method, where((row) => row.method === method).length])
   t.same(Object.fromEntries(counts), { GET: 195, POST: 115, PUT: 42, DELETE: 28, OPTIONS: 13 })
-  t.equal(OPERATIONS.length, 393)
-  t.equal(new Set(OPERATIONS.map(({ template }) => template)).size, 304)
+  t.equal(PUBLISHED.length, 393)
+  t.equal(OPERATIONS.length - PUBLISHED.length, 8)
+  t.equal(new Set(PUBLISHED.map(({ template }) => template)).size, 304)
   t.end()
 })
 
@@ -23,7 +26,7 @@ t.test('it holds exactly the operations that the engine publishes', { skip: java
   const published = (await publishedOperations()).map(({ method, path, operationId }) =>
     [method, path.replace(/\{([^}]+)\}/g, (_, name: string) => `:${camelCase(name)}`), operationId].join(' '),
   )
-  t.same(linesOf(OPERATIONS), published.sort())
+  t.same(linesOf(PUBLISHED), published.sort())
 })
 
 t.test('no two paths differ by the name of a parameter alone', (t) => {
@@ -141,7 +144,7 @@ const NINETEEN = {
 }
 
 function where(claim: (operation: Operation) => boolean): readonly Operation[] {
-  return OPERATIONS.filter(claim)
+  return PUBLISHED.filter(claim)
 }
 
 function linesOf(operations: readonly Operation[]): string[] {
