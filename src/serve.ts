@@ -7,6 +7,7 @@ import type { Restriction } from './policy/permit.ts'
 import type { Query } from './policy/narrow.ts'
 import type { Answer, Hop } from './proxy/hop.ts'
 import { upstreamHeaders } from './proxy/headers.ts'
+import { guard } from './guard.ts'
 import { ownHeadersOf } from './observe.ts'
 import { sendAnswer } from './replies.ts'
 import { createPathOf, type PathOf } from './routes.ts'
@@ -112,8 +113,7 @@ function isLookedAt(exchange: Exchange): boolean {
 }
 
 async function serveRead(exchange: Exchange): Promise<FastifyReply> {
-  const { match, request, reply } = exchange
-  const { engine, permit, asked } = match
+  const { reply } = exchange
   const answer = await fetchAnswer(exchange).catch((error: unknown) => {
     // It may have taken effect all the same.
     void settle(exchange)
@@ -121,14 +121,19 @@ async function serveRead(exchange: Exchange): Promise<FastifyReply> {
   })
   const isDone = answer.status >= 200 && answer.status < 300
   if (isDone) await settle(exchange)
-  if (isDone && permit.after !== null && engine.authorization === 'enforce') {
-    const verdict = permit.after(asked, createdId(answer))
-    if (!verdict.permitted) {
-      request.grounds = verdict.grounds ?? null
-      throw verdict.refusal
-    }
-  }
+  if (isDone) checkAfter(exchange, answer)
   return sendAnswer(reply, shownAnswer(exchange, answer))
+}
+
+/** What the engine asks for once it has done its work. */
+function checkAfter({ parts, match: { engine, permit, asked }, request }: Exchange, answer: Answer): void {
+  if (engine.authorization === 'engine') return
+  void guard(parts, engine.authorization, request, () => {
+    const verdict = permit.after?.(asked, createdId(answer))
+    if (verdict === undefined || verdict.permitted) return
+    request.grounds = verdict.grounds ?? null
+    throw verdict.refusal
+  })
 }
 
 /** 11. What has changed is no longer held or believed, here or at any replica, before the caller hears of it. */

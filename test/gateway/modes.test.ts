@@ -53,11 +53,15 @@ t.test('it leaves no rows out', async (t) => {
   }
 })
 
-t.test('a record that was created and may not be read is given all the same', async (t) => {
-  const body = { type: 1, permissions: ['READ'], userId: 'a', resourceType: 7, resourceId: '*' }
-  const answer = await ask('nobody', 'rights-reported', 'POST /authorization/create', { body })
-  t.match(answer, { status: 200, body: { userId: 'a' } })
-})
+t.test(
+  'a record that was created and may not be read is given all the same, and both are reported',
+  async (t) => {
+    const body = { type: 1, permissions: ['READ'], userId: 'a', resourceType: 7, resourceId: '*' }
+    const answer = await ask('nobody', 'rights-reported', 'POST /authorization/create', { body })
+    t.match(answer, { status: 200, body: { userId: 'a' } })
+    t.same(reportedAt('rights-reported').slice(-2), ['createAuthorization', 'createAuthorization'])
+  },
+)
 
 t.test('a report of validation lets through what it would refuse', async (t) => {
   const hazard = { body: { orQueries: [{ assigneeExpression: 'x' }] } }
