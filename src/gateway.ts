@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { createCanonicalApp } from './canonical.ts'
 import { type EngineVerdict, GatewayError, type Grounds } from './errors.ts'
-import { guard, type Report, reportRows, rulesBetween } from './guard.ts'
+import { guard, type Report, restrict, rulesBetween } from './guard.ts'
 import {
   askedOf,
   engineNameOf,
@@ -23,7 +23,7 @@ import { readJson } from './policy/json.ts'
 import { checkMedia } from './policy/media.ts'
 import { checkMultipart } from './policy/multipart.ts'
 import { withAllLacks, type Verdict } from './policy/verdict.ts'
-import type { Restriction, RowsVerdict } from './policy/permit.ts'
+import type { Restriction } from './policy/permit.ts'
 import { checkRules, checkShape } from './policy/validate.ts'
 import { answerableOf, sendRefusal } from './replies.ts'
 import { registerRoutes, type RouteConfig } from './routes.ts'
@@ -154,6 +154,7 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
   done()
 }
 
+// 5. Only now is a body let in (canonical.ts), up to the limit of its route (routes.ts).
 // 6. What do they send? The bytes stay as they came; a strict copy is looked at. Hazards first: they are refused whatever else is wrong.
 function readBody(parts: Parts): Stepped {
   return function readBodyHook(request, _reply, done) {
@@ -188,45 +189,51 @@ function readBodyOf({ rows }: Operation, bytes: Buffer): unknown {
 function permit(parts: Parts): Stepped {
   return function permitHook(request, _reply, done) {
     request.stage = 'permit'
-    const { engine, operation, asked, permit: permitted } = matchOf(request)
+    const { engine, operation } = matchOf(request)
     const isDecidedThere = engine.authorization === 'engine' && operation.cache === undefined
     if (engine.authorization === 'off' || isDecidedThere) return done()
-    const restrict = (verdict: RowsVerdict | undefined): void => {
-      const rows = restrictionOf(verdict)
-      // A report changes nothing: whoever would see fewer rows sees them all.
-      if (engine.authorization === 'enforce') request.rows = rows
-      else if (rows !== null && engine.authorization === 'engine') request.unheld = true
-      else if (rows !== null) reportRows(request, rows)
-    }
-    const conclude = (verdict: Verdict): void | Promise<void> => {
-      if (!verdict.permitted) {
-        request.grounds = verdict.grounds ?? null
-        return refuse(parts, request, verdict)
-      }
-      const rows = permitted.rows?.(asked, wantsHal(request))
-      return rows instanceof Promise ? rows.then(restrict) : restrict(rows)
-    }
-    const settled = guard(parts, engine.authorization, request, () => {
-      const decide = (selected: Asked): Verdict | Promise<Verdict> =>
-        engine.authorization === 'report'
-          ? withAllLacks((watch) => permitted.before(selected, watch))
-          : permitted.before(selected, rulesBetween(parts, request))
-      const verdict = selectFirst(parts, request)?.then(decide) ?? decide(asked)
-      return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict)
-    })
+    const settled = guard(parts, engine.authorization, request, () => select(parts, request))
     if (settled instanceof Promise) settled.then(() => done(), done)
     else done()
   }
 }
 
-function wantsHal({ headers }: FastifyRequest): boolean {
-  return /hal\+json/i.test(headers.accept ?? '')
+/** First the ids of what the body selects, where each of it is checked: what was checked is what is sent. */
+function select(parts: Parts, request: FastifyRequest): void | Promise<void> {
+  return (
+    selectFirst(parts, request)?.then((selected) => {
+      request.asked = selected.asked
+      request.bytes = selected.bytes
+      return check(parts, request)
+    }) ?? check(parts, request)
+  )
 }
 
-function restrictionOf(verdict: RowsVerdict | undefined): Restriction | null {
-  if (verdict === undefined || verdict.rows === 'all') return null
-  if (verdict.rows === 'refused') throw verdict.refusal
-  return verdict
+/** Then the checks of the row. */
+function check(parts: Parts, request: FastifyRequest): void | Promise<void> {
+  const { engine, asked, permit: permitted } = matchOf(request)
+  const verdict =
+    engine.authorization === 'report'
+      ? withAllLacks((watch) => permitted.before(asked, watch))
+      : permitted.before(asked, rulesBetween(parts, request))
+  return verdict instanceof Promise
+    ? verdict.then((said) => conclude(parts, request, said))
+    : conclude(parts, request, verdict)
+}
+
+/** Then which rows of the answer are the caller's. */
+function conclude(parts: Parts, request: FastifyRequest, verdict: Verdict): void | Promise<void> {
+  const { asked, permit: permitted } = matchOf(request)
+  if (!verdict.permitted) {
+    request.grounds = verdict.grounds ?? null
+    return refuse(parts, request, verdict)
+  }
+  const rows = permitted.rows?.(asked, wantsHal(request))
+  return rows instanceof Promise ? rows.then((said) => restrict(request, said)) : restrict(request, rows)
+}
+
+function wantsHal({ headers }: FastifyRequest): boolean {
+  return /hal\+json/i.test(headers.accept ?? '')
 }
 
 // 8. Rules that the engine looks at only after permission. 9 to 11, the cache, the hop and what is kept of it, are serve.ts.
@@ -236,7 +243,7 @@ function checkLateRules(parts: Parts): Stepped {
     const { engine, operation, asked } = matchOf(request)
     void guard(parts, engine.validation, request, () => checkRules(operation, asked))
     request.stage = 'forward'
-    // What one turn of the event loop has read is answered together in the next: to write after every read costs twice.
+    // What one turn of the event loop has read is answered together in the next: writing after every read costs held answers twice the CPU.
     setImmediate(done)
   }
 }

@@ -3,7 +3,7 @@ import type { EngineVerdict, GatewayError, Grounds } from './errors.ts'
 import type { Stage } from './gateway.ts'
 import { matchOf } from './matched.ts'
 import type { AuthorizationMode, Parts } from './parts.ts'
-import type { Restriction } from './policy/permit.ts'
+import type { Restriction, RowsVerdict } from './policy/permit.ts'
 import { checkRules } from './policy/validate.ts'
 import type { Watch } from './policy/verdict.ts'
 import { answerableOf } from './replies.ts'
@@ -57,8 +57,24 @@ function report({ metrics, log }: Parts, request: FastifyRequest, error: unknown
   request.grounds = null
 }
 
+/** Which rows of the answer are the caller's, as the mode says. @throws GatewayError where that cannot be told */
+export function restrict(request: FastifyRequest, verdict: RowsVerdict | undefined): void {
+  const { authorization } = matchOf(request).engine
+  const rows = restrictionOf(verdict)
+  // A report changes nothing: whoever would see fewer rows sees them all.
+  if (authorization === 'enforce') request.rows = rows
+  else if (rows !== null && authorization === 'engine') request.unheld = true
+  else if (rows !== null) reportRows(request, rows)
+}
+
+function restrictionOf(verdict: RowsVerdict | undefined): Restriction | null {
+  if (verdict === undefined || verdict.rows === 'all') return null
+  if (verdict.rows === 'refused') throw verdict.refusal
+  return verdict
+}
+
 /** A query that would have answered fewer rows. */
-export function reportRows(request: FastifyRequest, { rows }: Restriction): void {
+function reportRows(request: FastifyRequest, { rows }: Restriction): void {
   const rule = rows === 'none' ? 'rows: none' : 'rows: some'
   keep(request, { stage: request.stage, refusal: null, grounds: { rule, missing: [] } })
 }

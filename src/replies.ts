@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineVerdict, GatewayError, type GatewayCode } from './errors.ts'
-import { endInOneWrite } from './proxy/one-write.ts'
 
 const JSON_TYPE = 'application/json'
 
@@ -81,7 +80,7 @@ export function writeAnswer(
   for (const name in headers) if (!Object.hasOwn(own, name)) list.push(name, headers[name] ?? '')
   if (status !== 204 && status !== 304) list.push('content-length', String(body.length))
   reply.raw.writeHead(status, list)
-  endInOneWrite(reply.raw, body)
+  reply.raw.end(body)
   // Last: an error before this can still be answered.
   reply.hijack()
   reply.request.writtenBytes = body.length

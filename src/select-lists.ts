@@ -4,6 +4,7 @@ import type { Finder, Selector } from './operations/table.ts'
 import { isRecord } from './policy/asked.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
+import { isOfTenants } from './policy/rows.ts'
 import { readVisible } from './serve-rows.ts'
 
 /** A request, or what is known of it before it may be sent. */
@@ -53,8 +54,7 @@ export async function foundOf(
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const tenants = selecting.match.permit.tenantsOf(selecting.match.asked.principal)
-  const keep: KeepRows = async (_template, rows) =>
-    rows.map(({ tenantId }) => tenants === null || typeof tenantId !== 'string' || tenants.has(tenantId))
+  const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const found = new Set<string>()
   for (let at = 0; at < ids.length; at += IDS_A_HOP) {
     const query = Buffer.from(JSON.stringify({ [by]: ids.slice(at, at + IDS_A_HOP) }))

@@ -4,6 +4,7 @@ import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { isRecord } from './policy/asked.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
+import { isOfTenants } from './policy/rows.ts'
 import type { Answer } from './proxy/hop.ts'
 import { readJson, readRows, rowsIn } from './read-rows.ts'
 import { sendAnswer } from './replies.ts'
@@ -38,8 +39,7 @@ export async function serveActivityCountsOfTenants(
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
   const { filteredRows } = exchange.parts.config.limits
-  const keep: KeepRows = async (_template, rows) =>
-    rows.map(({ tenantId }) => typeof tenantId !== 'string' || tenants.has(tenantId))
+  const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const definition = await definitionOf(exchange)
   const query = queryOf({ processDefinitionId: definition['id'] })
   const own =

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from './errors.ts'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
-import type { Row } from './policy/row-facts.ts'
+import { isOfTenants } from './policy/rows.ts'
 import { rowsIn } from './read-rows.ts'
 import { sendAnswer } from './replies.ts'
 
@@ -14,15 +14,9 @@ export async function serveFetched(exchange: Exchange, tenants: ReadonlySet<stri
   const { match, hop, reply } = exchange
   const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
   const tasks = answer.status === 200 ? rowsIn(JSON.parse(answer.body.toString('utf8'))) : []
-  const isOwn = ({ tenantId }: Row): boolean => typeof tenantId !== 'string' || tenants.has(tenantId)
-  if (tasks.every(isOwn)) return sendAnswer(reply, answer)
-  await Promise.all(tasks.map((task) => giveBack(exchange, task)))
+  if (tasks.every(({ tenantId }) => isOfTenants(tenantId, tenants))) return sendAnswer(reply, answer)
+  await match.engine.upstream.giveBack(answer)
   throw new GatewayError('GW_ROWS_NOT_EXACT', {
     message: 'A topic for a member of tenants needs tenantIdIn or withoutTenantId',
   })
-}
-
-async function giveBack({ match, hop }: Exchange, { id }: Row): Promise<void> {
-  const path = `/external-task/${encodeURIComponent(String(id))}/unlock`
-  await match.engine.upstream.fetch({ ...hop, method: 'POST', path, body: Buffer.from('{}') }, MAX_READ_BYTES)
 }

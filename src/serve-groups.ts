@@ -4,7 +4,9 @@ import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { isRecord } from './policy/asked.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
+import { isOfTenants } from './policy/rows.ts'
 import type { Answer } from './proxy/hop.ts'
+import { readRows, rowsIn } from './read-rows.ts'
 import { sendAnswer } from './replies.ts'
 
 /** Groups, or tasks, that are asked about one by one. */
@@ -17,10 +19,10 @@ export async function serveGroups(exchange: Exchange, keep: KeepRows): Promise<F
   if (answer.status !== 200) return sendAnswer(reply, answer)
   const found: unknown = JSON.parse(answer.body.toString('utf8'))
   const { groups, groupUsers } = isRecord(found) ? found : {}
-  const all = listOf(groups)
+  const all = rowsIn(groups)
   const seen = await kept(keep, 'group', all)
   const members = seen.length === all.length ? null : await membersOf(exchange, seen)
-  const users = listOf(groupUsers).filter(({ id }) => members === null || members.has(id))
+  const users = rowsIn(groupUsers).filter(({ id }) => members === null || members.has(id))
   return sendAnswer(reply, jsonOf(answer, { groups: seen, groupUsers: await kept(keep, 'user', users) }))
 }
 
@@ -32,15 +34,9 @@ async function kept(keep: KeepRows, kind: string, rows: readonly Row[]): Promise
 async function membersOf(exchange: Exchange, groups: readonly Row[]): Promise<ReadonlySet<unknown>> {
   if (groups.length > MAX_GROUPS) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const lists = await Promise.all(
-    groups.map(({ id }) =>
-      readJson(exchange, {
-        method: 'GET',
-        path: `/user?memberOfGroup=${encodeURIComponent(String(id))}`,
-        body: null,
-      }),
-    ),
+    groups.map(({ id }) => readRows(exchange, `/user?memberOfGroup=${encodeURIComponent(String(id))}`)),
   )
-  return new Set(lists.flatMap((list) => listOf(list).map(({ id }) => id)))
+  return new Set(lists.flatMap((list) => list.map(({ id }) => id)))
 }
 
 /**
@@ -60,7 +56,7 @@ export async function serveGroupCounts(
   if (!String(answer.headers['content-type']).startsWith('application/json'))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const counted = (await Promise.all(foreign.map((id) => groupsOf(exchange, id)))).flat()
-  const seen = listOf(JSON.parse(answer.body.toString('utf8'))).flatMap(({ groupName, taskCount }) => {
+  const seen = rowsIn(JSON.parse(answer.body.toString('utf8'))).flatMap(({ groupName, taskCount }) => {
     const left = Number(taskCount) - counted.filter((name) => name === groupName).length
     return left > 0 ? [{ groupName, taskCount: left }] : []
   })
@@ -70,9 +66,9 @@ export async function serveGroupCounts(
 async function foreignTasks(exchange: Exchange, tenants: ReadonlySet<string>): Promise<readonly string[]> {
   const { filteredRows } = exchange.parts.config.limits
   const path = `/task?unassigned=true&maxResults=${filteredRows + 1}`
-  const tasks = listOf(await readJson(exchange, { method: 'GET', path, body: null }))
+  const tasks = await readRows(exchange, path)
   const foreign = tasks.flatMap(({ id, tenantId }) =>
-    typeof id === 'string' && typeof tenantId === 'string' && !tenants.has(tenantId) ? [id] : [],
+    typeof id === 'string' && !isOfTenants(tenantId, tenants) ? [id] : [],
   )
   if (tasks.length > filteredRows || foreign.length > MAX_GROUPS) throw new GatewayError('GW_ROWS_NOT_EXACT')
   return foreign
@@ -81,30 +77,10 @@ async function foreignTasks(exchange: Exchange, tenants: ReadonlySet<string>): P
 /** The groups that a task is counted under, once for each link. Assignee and owner are no links, though they are listed as such. */
 async function groupsOf(exchange: Exchange, taskId: string): Promise<readonly (string | null)[]> {
   const path = `/task/${encodeURIComponent(taskId)}/identity-links`
-  const links = listOf(await readJson(exchange, { method: 'GET', path, body: null }))
+  const links = await readRows(exchange, path)
   const counted = links.filter(({ type }) => type !== 'assignee' && type !== 'owner')
   const names = counted.map(({ groupId }) => (typeof groupId === 'string' ? groupId : null))
   return names.length === 0 ? [null] : names
-}
-
-interface Ask {
-  readonly method: string
-  readonly path: string
-  readonly body: Buffer | null
-}
-
-async function readJson({ match, hop }: Exchange, ask: Ask): Promise<unknown> {
-  const headers = { ...hop.headers, accept: 'application/json', 'content-type': 'application/json' }
-  const { status, body } = await match.engine.upstream.fetch(
-    { ...hop, ...ask, headers, retry: 'always' },
-    MAX_READ_BYTES,
-  )
-  if (status !== 200) throw new GatewayError('GW_UPSTREAM_INVALID')
-  return JSON.parse(body.toString('utf8'))
-}
-
-function listOf(value: unknown): readonly Row[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
 function jsonOf(answer: Answer, value: unknown): Answer {

@@ -19,7 +19,9 @@ import { foundOf, keepAll, rowsFound, SELECTORS, type Selecting, soughtBy } from
  */
 export async function resolveSelectors(selecting: Selecting): Promise<Buffer | null> {
   const { match, hop } = selecting
-  if (match.engine.authorization !== 'enforce' || hop.body === null) return hop.body
+  // Where each of what is selected is checked, ids already stand there.
+  if (match.engine.authorization !== 'enforce' || hop.body === null || checksEach(match.operation))
+    return hop.body
   const selections = await selectionsOf(selecting, 'seen')
   return bodyWith(selections, selecting, hop.body)
 }
@@ -28,11 +30,10 @@ export async function resolveSelectors(selecting: Selecting): Promise<Buffer | n
  * The request with ids in the place of every query in its body, where each of what they select is checked; null: nothing
  * is looked for, or it is not checked one by one.
  */
-export function selectFirst(parts: Parts, request: FastifyRequest): Promise<Asked> | null {
+export function selectFirst(parts: Parts, request: FastifyRequest): Promise<Selected> | null {
   const { engine, operation, asked } = matchOf(request)
   const { bytes } = request
-  const isChecked = operation.checks.some(({ each }) => each !== undefined)
-  if (!isChecked || bytes === null || engine.authorization !== 'enforce') return null
+  if (bytes === null || engine.authorization !== 'enforce' || !checksEach(operation)) return null
   const looked = [
     ...selectorsOf(operation).map(([selector]) => selector),
     ...Object.keys(operation.finds ?? {}),
@@ -40,10 +41,19 @@ export function selectFirst(parts: Parts, request: FastifyRequest): Promise<Aske
   if (looked.every((member) => (bodyValue(asked.body, member) ?? null) === null)) return null
   const selecting = selectingOf(parts, request)
   return selectionsOf(selecting, 'all').then((selections) => {
-    request.bytes = bodyWith(selections, selecting, bytes)
-    request.asked = { ...asked, body: JSON.parse(request.bytes.toString('utf8')) }
-    return request.asked
+    const selected = bodyWith(selections, selecting, bytes)
+    return { bytes: selected, asked: { ...asked, body: JSON.parse(selected.toString('utf8')) } }
   })
+}
+
+/** A request whose body names what it selects: this is checked, and this is sent. */
+interface Selected {
+  readonly bytes: Buffer
+  readonly asked: Asked
+}
+
+function checksEach({ checks }: Operation): boolean {
+  return checks.some(({ each }) => each !== undefined)
 }
 
 /** Refuses; but what the body selects, the engine looks for before it asks for most permissions. */

@@ -7,18 +7,12 @@ import t from 'tap'
 import { until } from './cache/harness.ts'
 import { BASE } from './gateway/open-gateway.ts'
 import { startNode } from './proxy/fake-engine.ts'
-import { startReloadable, textOf, writeSetup } from './reloadable.ts'
+import { APPLIED, REFUSED, SUCCESSFUL, startReloadable, textOf, writeSetup, setupsOf } from './reloadable.ts'
 
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname
-const SUCCESSFUL = 'gateway_config_last_reload_successful'
-const APPLIED = 'gateway_config_reload_total{result="applied"}'
-const REFUSED = 'gateway_config_reload_total{result="refused"}'
-
 const node = await startNode(t)
 const base = node.url + BASE
-const ONE = { engines: { default: { nodes: [base] } } }
-const TWO = { engines: { default: { nodes: [base] }, second: { nodes: [base] } } }
-const ENGINES_OF_TWO = [{ name: 'default' }, { name: 'second' }]
+const { ONE, TWO, ENGINES_OF_TWO } = setupsOf(base)
 
 t.test('the file is read anew when it changes, and half of one is not taken', async (t) => {
   const gateway = await startReloadable(t, ONE)

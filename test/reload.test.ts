@@ -8,17 +8,11 @@ import { until } from './cache/harness.ts'
 import { BASE } from './gateway/open-gateway.ts'
 import { recordsOf } from './gateway/people.ts'
 import { refusingUrl, type Seen, startNode } from './proxy/fake-engine.ts'
-import { type Reloadable, startReloadable } from './reloadable.ts'
-
-const SUCCESSFUL = 'gateway_config_last_reload_successful'
-const APPLIED = 'gateway_config_reload_total{result="applied"}'
-const REFUSED = 'gateway_config_reload_total{result="refused"}'
+import { APPLIED, REFUSED, SUCCESSFUL, type Reloadable, startReloadable, setupsOf } from './reloadable.ts'
 
 const node = await startNode(t)
 const base = node.url + BASE
-const ONE = { engines: { default: { nodes: [base] } } }
-const TWO = { engines: { default: { nodes: [base] }, second: { nodes: [base] } } }
-const ENGINES_OF_TWO = [{ name: 'default' }, { name: 'second' }]
+const { ONE, TWO, ENGINES_OF_TWO } = setupsOf(base)
 const OPEN = { authorization: { mode: 'off', records: { source: 'file', file: 'records.yaml' } } }
 
 /** Asks without a pause until it is told to stop; every status that was not expected. */

@@ -10,6 +10,19 @@ import { recordsOf, USERS } from './gateway/people.ts'
 
 type Settings = Readonly<Record<string, unknown>>
 
+export const SUCCESSFUL = 'gateway_config_last_reload_successful'
+export const APPLIED = 'gateway_config_reload_total{result="applied"}'
+export const REFUSED = 'gateway_config_reload_total{result="refused"}'
+
+/** One engine, and another beside it. */
+export function setupsOf(base: string) {
+  return {
+    ONE: { engines: { default: { nodes: [base] } } },
+    TWO: { engines: { default: { nodes: [base] }, second: { nodes: [base] } } },
+    ENGINES_OF_TWO: [{ name: 'default' }, { name: 'second' }],
+  }
+}
+
 export interface Reloadable {
   readonly running: Running
   readonly file: string

@@ -120,7 +120,7 @@ export function isVisible(
   viewer: Viewer,
 ): boolean {
   const { principal, records, tenants, implied, impliesIdentity } = viewer
-  if (tenanted && tenants !== null && !isOfTenants(fact('tenantId'), tenants)) return false
+  if (tenanted && !isOfTenants(fact('tenantId'), tenants)) return false
   if (exempt !== null && isExempt(exempt, row, fact)) return true
   return conditions.every(({ permissions }) => {
     const atoms = permissions.map(({ resource, permission, fact: asked }) => {
@@ -133,8 +133,9 @@ export function isVisible(
   })
 }
 
-function isOfTenants(tenantId: string | null, tenants: ReadonlySet<string>): boolean {
-  return tenantId === null || tenants.has(tenantId)
+/** Whether a row with this `tenantId` is there for members of these tenants; null: tenants restrict nothing. */
+export function isOfTenants(tenantId: unknown, tenants: ReadonlySet<string> | null): boolean {
+  return tenants === null || typeof tenantId !== 'string' || tenants.has(tenantId)
 }
 
 /** Rows that belong to nothing a record could name; the engine shows them to everybody. */

@@ -2,7 +2,6 @@ import { type ServerResponse } from 'node:http'
 import type { Attempt, ParsedHeaders } from './attempt.ts'
 import { clientHeaders, hasBody, lengthOf } from './headers.ts'
 import type { Hop } from './hop.ts'
-import { endInOneWrite } from './one-write.ts'
 import type { Receiver } from './retry.ts'
 
 /** Answers of a known length up to this are collected and leave in one write; until then nothing is given out. */
@@ -93,8 +92,8 @@ export class Relay implements Receiver<Relayed> {
     this.#sink.writeHead(status, headers)
     const [first] = chunks
     const body = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)
-    // Once all that the nodes have sent by now is read: to write after every read costs twice.
-    setImmediate(() => endInOneWrite(this.#sink, body))
+    // Together with the others that this turn of the event loop brings, as requests are sent on: see gateway.ts.
+    setImmediate(() => this.#sink.end(body))
   }
 
   #told(attempt: Attempt, ended: Relayed['ended']): Relayed {

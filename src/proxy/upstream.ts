@@ -9,11 +9,12 @@ import type { Answer, AttemptEvent, Hop } from './hop.ts'
 import type { Node } from './node.ts'
 import { Lanes } from './lanes.ts'
 import { NodeSet, type NodeAddress, type NodeEvent, type NodeState } from './node-set.ts'
+import { lockedTasksIn } from './poll-answer.ts'
 import { type PollEnd, Polls } from './polls.ts'
 import { createProber, type Prober } from './prober.ts'
 import { CLIENT_GONE, Relay, type Relayed } from './relay.ts'
 import { exchange, type ExchangeParts } from './retry.ts'
-import { createUnlocks, type UnlockResult } from './unlocks.ts'
+import { createUnlocks, type UnlockResult, type Unlocks } from './unlocks.ts'
 
 export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   readonly engine: string
@@ -85,6 +86,8 @@ export interface Upstream {
   /** Asks the nodes from now on whether the engine is there, with these credentials. Without it, requests find out. */
   startProbes(times: ProbeTimes): void
   nodes(): readonly NodeState[]
+  /** Unlocks all tasks that this answer has locked: nobody gets it. Resolves when the engine has been told. */
+  giveBack(answer: Answer): Promise<void>
   /** Long polls, which take no connection of the other requests'. */
   readonly polls: Polls
   /** Waits for what is under way. */
@@ -96,6 +99,7 @@ interface Shared {
   readonly nodes: NodeSet
   readonly parts: ExchangeParts
   readonly polls: Polls
+  readonly unlocks: Unlocks
   prober: Prober | null
 }
 
@@ -112,26 +116,35 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     now,
     onAttempt: options.onAttempt,
   }
-  const polls = createPolls(options, nodes, parts)
-  const shared: Shared = { nodes, parts, polls, prober: null }
+  const unlocks = createUnlocksOf(options, parts)
+  const polls = createPolls(options, { nodes, parts, unlocks })
+  const shared: Shared = { nodes, parts, polls, unlocks, prober: null }
   return upstreamOf(options, shared)
 }
 
 /** What an answer to an unlocking may have. */
 const MAX_UNLOCK_BYTES = 64 * 1024
 
-function createPolls(options: UpstreamOptions, nodes: NodeSet, parts: ExchangeParts): Polls {
-  const { perNode, waiting, maxHoldMs, unlockAs, onEnd, onUnlock } = options.polls ?? FEW_POLLS
+function createUnlocksOf(options: UpstreamOptions, parts: ExchangeParts): Unlocks {
+  const { unlockAs, onUnlock } = options.polls ?? FEW_POLLS
+  const requestOf = createRequestOf({ ...options, credentials: unlockAs })
+  return createUnlocks({
+    send: (hop) =>
+      exchange(parts, hop, requestOf(hop, hop.headers), new Collector(hop.method, MAX_UNLOCK_BYTES)),
+    onUnlock,
+    wallMs: Date.now,
+  })
+}
+
+function createPolls(
+  options: UpstreamOptions,
+  { nodes, parts, unlocks }: Pick<Shared, 'nodes' | 'parts' | 'unlocks'>,
+): Polls {
+  const { perNode, waiting, maxHoldMs, onEnd } = options.polls ?? FEW_POLLS
   const requestOf = createRequestOf(options)
-  const unlockOf = createRequestOf({ ...options, credentials: unlockAs })
   return new Polls({
     lanes: new Lanes(nodes, perNode, parts.now),
-    unlocks: createUnlocks({
-      send: (hop) =>
-        exchange(parts, hop, unlockOf(hop, hop.headers), new Collector(hop.method, MAX_UNLOCK_BYTES)),
-      onUnlock,
-      wallMs: Date.now,
-    }),
+    unlocks,
     parts,
     requestOf: (hop) => requestOf(hop, wholeHeaders(hop.headers)),
     maxHoldMs,
@@ -142,7 +155,7 @@ function createPolls(options: UpstreamOptions, nodes: NodeSet, parts: ExchangePa
 
 function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
   const { engine, timeouts } = options
-  const { nodes, parts, polls } = shared
+  const { nodes, parts, polls, unlocks } = shared
   const requestOf = createRequestOf(options)
   return {
     engine,
@@ -162,6 +175,10 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
       shared.prober = createProberOf(options, shared, times)
     },
     nodes: () => nodes.states(),
+    giveBack(answer) {
+      unlocks.give(lockedTasksIn(answer))
+      return unlocks.idle()
+    },
     polls,
     async close() {
       shared.prober?.close()

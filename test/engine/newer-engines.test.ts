@@ -32,6 +32,8 @@ t.test('what only newer engines have', { skip: javaSkip }, async (t) => {
   await t.test('comments are deleted by who may, and by nobody else', async (t) => {
     for (const path of [
       `/task/${taskId}/comment/${commentId}`,
+      `/process-instance/${reviewInstanceId}/comment/${commentId}`,
+      `/task/${taskId}/comment`,
       `/process-instance/${reviewInstanceId}/comment`,
     ]) {
       t.match(await exchange(gateway.base, { method: 'DELETE', path }, MARY), { status: 404 })
