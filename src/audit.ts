@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { EngineVerdict, GatewayError } from './errors.ts'
-import type { Stage } from './gateway.ts'
+import type { Stage } from './request.ts'
 import type { Report } from './guard.ts'
 import type { Audit } from './metrics/audit.ts'
 import type { Operation } from './operations/table.ts'

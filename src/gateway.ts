@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { createCanonicalApp } from './canonical.ts'
-import { type EngineVerdict, GatewayError, type Grounds } from './errors.ts'
-import { guard, type Report, restrict, rulesBetween } from './guard.ts'
+import { GatewayError } from './errors.ts'
+import { guard, restrict, rulesBetween } from './guard.ts'
 import {
   askedOf,
   engineNameOf,
@@ -14,8 +14,7 @@ import {
 } from './matched.ts'
 import { observe } from './observe.ts'
 import type { Operation } from './operations/table.ts'
-import type { EngineParts, Parts } from './parts.ts'
-import type { Asked } from './policy/asked.ts'
+import type { Parts } from './parts.ts'
 import { queryOf } from './policy/canonical.ts'
 import type { Principal } from './policy/credentials.ts'
 import { checkHazards } from './policy/hazards.ts'
@@ -23,45 +22,12 @@ import { readJson } from './policy/json.ts'
 import { checkMedia } from './policy/media.ts'
 import { checkMultipart } from './policy/multipart.ts'
 import { withAllLacks, type Verdict } from './policy/verdict.ts'
-import type { Restriction } from './policy/permit.ts'
 import { checkRules, checkShape } from './policy/validate.ts'
 import { answerableOf, sendRefusal } from './replies.ts'
-import { registerRoutes, type RouteConfig } from './routes.ts'
+import { decorateRequests } from './request.ts'
+import { registerRoutes } from './routes.ts'
 import { createServe } from './serve.ts'
 import { refuse, selectFirst } from './serve-selects.ts'
-
-declare module 'fastify' {
-  interface FastifyContextConfig extends Partial<RouteConfig> {}
-  interface FastifyRequest {
-    /** Null: the path names an engine that is not configured. */
-    engine: EngineParts | null
-    /** Null: no row of the table has this path and method. */
-    operation: Operation | null
-    principal: Principal | null
-    /** Where the request is; where it was refused, for the log and the metrics. */
-    stage: Stage
-    asked: Asked | null
-    /** The body as it came, and as it is sent; null without one. */
-    bytes: Buffer | null
-    /** What of a query's rows the caller may see; null: all of them. */
-    rows: Restriction | null
-    refusal: GatewayError | EngineVerdict | null
-    /** What stands behind the refusal; for the audit alone. */
-    grounds: Grounds | null
-    /** What would have been refused where the mode is `report`. */
-    reports: readonly Report[] | null
-    /** True: only the engine may answer, for whoever asks may not have been permitted. */
-    unheld: true | null
-    /** `Cache-Status`; null where nothing is held. */
-    cacheStatus: string | null
-    /** The node that answered; null for answers of the gateway's own. */
-    node: string | null
-    /** Of the body of an answer that was written past the framework; null for the others. */
-    writtenBytes: number | null
-  }
-}
-
-export type Stage = 'canonical' | 'authenticate' | 'operation' | 'body' | 'permit' | 'rules' | 'forward'
 
 type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
 
@@ -70,7 +36,7 @@ export function buildGateway(parts: Parts): FastifyInstance {
   const { config, operations } = parts
   // 1. Canonical: one reading of the target, for everybody.
   const app = createCanonicalApp(config)
-  decorate(app)
+  decorateRequests(app)
   observe(app, parts)
   app.setErrorHandler((error, request, reply) => {
     request.refusal = answerableOf(error)
@@ -94,27 +60,6 @@ export function buildGateway(parts: Parts): FastifyInstance {
     { prefix: config.basePath },
   )
   return app
-}
-
-const FIELDS = [
-  'engine',
-  'operation',
-  'principal',
-  'asked',
-  'bytes',
-  'rows',
-  'refusal',
-  'grounds',
-  'reports',
-  'unheld',
-  'cacheStatus',
-  'node',
-  'writtenBytes',
-] as const
-
-function decorate(app: FastifyInstance): void {
-  for (const name of FIELDS) app.decorateRequest(name, null)
-  app.decorateRequest('stage', 'canonical')
 }
 
 // 2. Which engine? The one the path names, or the default.

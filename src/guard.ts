@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { EngineVerdict, GatewayError, Grounds } from './errors.ts'
-import type { Stage } from './gateway.ts'
+import type { Stage } from './request.ts'
 import { matchOf } from './matched.ts'
 import type { AuthorizationMode, Parts } from './parts.ts'
 import type { Restriction, RowsVerdict } from './policy/permit.ts'

@@ -6,8 +6,9 @@ import { createRecordWriter } from './log.ts'
 import type { Parts } from './parts.ts'
 
 /** What every answer carries. While the gateway drains, no connection is kept. */
-export function ownHeadersOf({ id }: FastifyRequest, isDraining: boolean): Record<string, string> {
-  const headers = { 'x-request-id': id, via: '1.1 engine-gateway' }
+export function ownHeadersOf({ id, told }: FastifyRequest, isDraining: boolean): Record<string, string> {
+  const own = { 'x-request-id': id, via: '1.1 engine-gateway' }
+  const headers = told === null ? own : { ...own, ...told }
   return isDraining ? { ...headers, connection: 'close' } : headers
 }
 
