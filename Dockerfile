@@ -20,4 +20,5 @@ COPY config config
 # By number, so that Kubernetes can see that it is not root. Nothing is ever written: the root may be read-only.
 USER 1000:1000
 EXPOSE 8080 9090
-ENTRYPOINT ["node", "dist/main.js", "--config", "/etc/engine-gateway/gateway.yaml"]
+# What Node takes for new objects, which grows with the machine: a quarter of it on a large one, 100 MB less.
+ENTRYPOINT ["node", "--max-semi-space-size=16", "dist/main.js", "--config", "/etc/engine-gateway/gateway.yaml"]

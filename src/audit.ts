@@ -42,9 +42,9 @@ function isWrite(operation: Operation | null): boolean {
   return operation !== null && operation.retry !== 'always' && WRITING.has(operation.method)
 }
 
-/** Not an engine that is away, and not what nobody could be named for: that is no HTTP, or has two readings. */
+/** Not that an engine is away or there is no room, and not what nobody could be named for: that is no HTTP, or has two readings. */
 function isDecision({ statusCode }: GatewayError | EngineVerdict, stage: Stage): boolean {
-  return stage !== 'canonical' && (stage !== 'forward' || statusCode < 500)
+  return stage !== 'canonical' && ((stage !== 'forward' && stage !== 'admit') || statusCode < 500)
 }
 
 function ruleOf({ stage, refusal, grounds }: Report): string | null {

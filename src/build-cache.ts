@@ -3,12 +3,14 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Cache, createCache } from './cache/cache.ts'
 import { createNews, type News } from './cache/news.ts'
 import { createRedisTier } from './cache/redis.ts'
+import { createReplays, type Replays } from './cache/replays.ts'
 import type { Config, EngineConfig } from './config.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics/registry.ts'
+import type { Parts } from './parts.ts'
 
 export interface TakenCache {
-  readonly cache: Cache
+  readonly held: Pick<Parts, 'cache' | 'replays'>
   /** Makes it this set's own to close: the set from which it comes is no longer in force. */
   readonly own: () => void
   /** Unless it is another's, or the heir's. */
@@ -22,14 +24,15 @@ export function takeCache(
 ): TakenCache {
   const kept = before !== null && holdsTheSame(before.config, config) ? before.cache : null
   const cache = kept ?? buildCache(config, metrics, log)
+  const replays = buildReplays(config)
   let isOwn = kept === null
   return {
-    cache,
+    held: { cache, replays },
     own: () => {
       isOwn = true
     },
     close: async (heir) => {
-      if (isOwn && heir !== cache) await cache.close()
+      await Promise.all([replays?.close(), isOwn && heir !== cache ? cache.close() : null])
     },
   }
 }
@@ -59,6 +62,15 @@ export function buildNews(config: Config): News | null {
 }
 
 /**
+ * Unlike what is held, keys outlive a change of nodes: while it goes round, gateways with the old ones and with the new ones
+ * are asked the same. So the nodes are not part of the namespace.
+ */
+function buildReplays({ cache, idempotency: { keep, namespace } }: Config): Replays | null {
+  if (cache.redis === null) return null
+  return createReplays({ url: cache.redis, namespace, keepMs: keep, now: monotonicMs })
+}
+
+/**
  * Whether what is held under one configuration may be answered under the other: an entry's key names the engine as the
  * gateway does, so it must be the same engine, asked as the same caller. Permissions do not matter: they are decided before.
  */
@@ -78,7 +90,7 @@ export function monotonicMs(): number {
   return performance.now()
 }
 
-function namespaceOf({ engines }: Config): string {
+export function namespaceOf({ engines }: Config): string {
   const names = Object.entries(engines).map(([name, { nodes, remoteName }]) => [
     name,
     urlsOf(nodes),

@@ -1,3 +1,4 @@
+import type { Admission } from './build-admission.ts'
 import { monotonicMs } from './build-cache.ts'
 import type { News } from './cache/news.ts'
 import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } from './config.ts'
@@ -9,8 +10,9 @@ import type { EngineParts } from './parts.ts'
 import { createAuthenticator } from './policy/authenticate.ts'
 import { createExplainRequest } from './policy/explain-request.ts'
 import { createCaseProbe } from './policy/cases.ts'
+import { compositeOf } from './policy/check.ts'
 import { createImplied } from './policy/implied.ts'
-import { createLookUp } from './policy/lookup.ts'
+import { createLookUp, type LookUp } from './policy/lookup.ts'
 import type { Passwords } from './policy/password.ts'
 import { createPermit, type PermitOptions } from './policy/permit.ts'
 import { createRowFacts } from './policy/row-facts.ts'
@@ -30,6 +32,7 @@ export interface EngineOptions {
   readonly metrics: Metrics
   readonly passwords: Passwords
   readonly news: News | null
+  readonly admission: Pick<Admission, 'takeRate'>
   readonly log: Logger
 }
 
@@ -64,13 +67,20 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     changed: sources.changed,
     permits: new Map(OPERATIONS.map((operation) => [operation.id, createPermit(operation, permit)])),
     explain: createExplainRequest(permit),
+    deploymentOf: engineConfig.deploymentAware ? createDeploymentOf(permit.lookUp) : null,
+    takeRate: options.admission.takeRate(name, engineConfig),
     authorization: authorization.mode,
     validation: validation.mode,
     opened: new Set(validation.allow),
     requestPolicy: { credentials, host },
     remotePrefix: remotePrefixOf(engineConfig),
   }
-  return { parts, sources, nodes: { engine: name, own, health }, close: () => upstream.close() }
+  return {
+    parts,
+    sources,
+    nodes: { engine: name, own, health, deploymentAware: engineConfig.deploymentAware },
+    close: () => upstream.close(),
+  }
 }
 
 function buildSources(
@@ -86,6 +96,13 @@ function buildSources(
     publish: (topic, about) => news?.publish(`${name} ${topic}`, about) ?? Promise.resolve(),
     log,
   })
+}
+
+function createDeploymentOf(lookUp: LookUp): NonNullable<EngineParts['deploymentOf']> {
+  return async (definition, asked) => {
+    const facts = await lookUp(definition, compositeOf(definition, asked) ?? asked.params['id'] ?? '')
+    return facts?.['deploymentId'] ?? null
+  }
 }
 
 function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
@@ -129,6 +146,7 @@ function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptio
     host,
     timeouts: { connectMs: connect, headersMs: headers, bodyMs: body },
     connections: config.limits.connections,
+    queue: { max: config.limits.queue.size, waitMs: config.limits.queue.wait },
     polls: {
       maxHoldMs: maxHold,
       perNode,

@@ -1,3 +1,4 @@
+import { type Admission, takeAdmission } from './build-admission.ts'
 import { buildNews, takeCache } from './build-cache.ts'
 import { type BuiltEngine, buildEngine } from './build-engine.ts'
 import type { Cache } from './cache/cache.ts'
@@ -18,6 +19,7 @@ export interface Built {
   readonly config: Config
   readonly parts: Parts
   readonly cache: Cache
+  readonly admission: Admission
   /** Reads and watches users and records from now on; resolves after the first reading, or after `withinMs`. */
   readonly start: RunningSources['start']
   readonly readiness: RunningSources['readiness']
@@ -44,29 +46,30 @@ export interface BuildOptions {
 }
 
 /** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
-export async function build({ config, log, version, isDraining, before }: BuildOptions): Promise<Built> {
-  const files = await openSourceFiles(config, log)
-  const audit = buildAudit(config, log)
-  const metrics = before?.parts.metrics ?? createMetrics({ version })
-  const news = buildNews(config)
-  const shared = { config, files, metrics, passwords: createPasswords(), news, log }
+export async function build(options: BuildOptions): Promise<Built> {
+  const { config, log, isDraining, before } = options
+  const { files, audit, metrics, news, admission } = await openShared(options)
+  const shared = { config, files, metrics, passwords: createPasswords(), news, admission, log }
   const built = Object.entries(config.engines).map(([name, engineConfig]) =>
     buildEngine({ ...shared, name, engineConfig }),
   )
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
-  const { cache, ...taken } = takeCache({ config, metrics, log }, before ?? null)
+  const { held, ...taken } = takeCache({ config, metrics, log }, before ?? null)
   const running = runningOf(built, { files, news })
   let heir: Built | null = null
-  const own = { config, operations: OPERATIONS, engines, cache, metrics, log, audit: audit.write, isDraining }
+  const { pressure } = admission
+  const own = { ...held, config, engines, pressure, metrics, log, audit: audit.write, isDraining }
   return {
     config,
-    parts: tellingHeir(own, () => heir?.parts ?? null),
-    cache,
+    parts: tellingHeir({ ...own, operations: OPERATIONS }, () => heir?.parts ?? null),
+    cache: held.cache,
+    admission,
     start: running.start,
     readiness: running.readiness,
     missing: running.missing,
     enter: () => {
       taken.own()
+      admission.own()
       running.show(metrics)
     },
     tell: (to) => {
@@ -77,9 +80,19 @@ export async function build({ config, log, version, isDraining, before }: BuildO
     close: async () => {
       running.close()
       await Promise.all([taken.close(heir?.cache), ...built.map(({ close }) => close())])
+      admission.close(heir !== null)
       audit.close()
     },
   }
+}
+
+/** What all engines have in common. */
+async function openShared({ config, log, version, before }: BuildOptions) {
+  const files = await openSourceFiles(config, log)
+  const audit = buildAudit(config, log)
+  const metrics = before?.parts.metrics ?? createMetrics({ version })
+  const admission = takeAdmission({ config, metrics, log }, before?.admission.heirloom ?? null)
+  return { files, audit, metrics, news: buildNews(config), admission }
 }
 
 function runningOf(

@@ -19,8 +19,8 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What a socket has for its life. */
-const OF_THE_SOCKETS = ['listen.', 'admin.', 'timeouts.request']
+/** What a socket has for its life, and how many processes share it. */
+const OF_THE_SOCKETS = ['listen.', 'admin.', 'timeouts.request', 'workers']
 
 /** Problems of a change that a running process cannot make. */
 export function restartProblems(changes: readonly string[]): readonly string[] {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
-import { limits } from './config-limits.ts'
+import { idempotency } from './config-idempotency.ts'
+import { limits, rate } from './config-limits.ts'
 import { health, node } from './config-nodes.ts'
 import { authorization, identity, validation } from './config-policy.ts'
 import { problemsOf } from './config-problems.ts'
@@ -37,10 +38,16 @@ const engine = z.strictObject({
   authorization: authorization.optional(),
   validation: validation.optional(),
   health: health.optional(),
+  /** In place of `limits.rate`; null: nobody is limited. */
+  rate: rate.nullable().optional(),
+  /** Starts of a definition go to nodes that have its deployment registered; the nodes are asked with each probe. */
+  deploymentAware: z.boolean().default(false),
 })
 
 const schema = z.strictObject({
   version: z.literal(1),
+  /** Processes that share the public port; a change needs a restart. */
+  workers: integer(1, 64).default(1),
   listen: address(8080).prefault({}),
   admin: address(9090).prefault({}),
   basePath: z
@@ -65,6 +72,7 @@ const schema = z.strictObject({
         .default(null),
     })
     .prefault({}),
+  idempotency: idempotency.prefault({}),
   limits: limits.prefault({}),
   timeouts: z
     .strictObject({
@@ -103,6 +111,7 @@ export function settingsOf(config: Config, engineConfig: EngineConfig) {
     authorization: engineConfig.authorization ?? config.authorization,
     validation: engineConfig.validation ?? config.validation,
     health: engineConfig.health ?? config.health,
+    rate: engineConfig.rate === undefined ? config.limits.rate : engineConfig.rate,
   }
 }
 
@@ -120,7 +129,7 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   const value = substitute(document.toJS(), { env, base: dirname(resolve(file)), problems, path: '' })
   const result = schema.safeParse(value)
   if (!result.success) problems.push(...result.error.issues.flatMap((issue) => problemsOf(issue, schema)))
-  else problems.push(...credentialProblems(result.data))
+  else problems.push(...credentialProblems(result.data), ...probeProblems(result.data))
   if (!result.success || problems.length > 0) throw new ConfigError(file, problems)
   return withAbsolutePaths(result.data, dirname(resolve(file)))
 }
@@ -132,6 +141,19 @@ function credentialProblems(config: Config): string[] {
     if (decides !== 'engine' || engineConfig.credentials === 'forward') return []
     return [`engines.${name}.credentials: must be forward where authorization.mode is engine`]
   })
+}
+
+/** Probes ask which deployments there are. */
+function probeProblems(config: Config): string[] {
+  return Object.entries(config.engines).flatMap(([name, engineConfig]) => {
+    if (!engineConfig.deploymentAware || settingsOf(config, engineConfig).health.probe) return []
+    return [`engines.${name}.deploymentAware: needs health.probe`]
+  })
+}
+
+/** What Node was started with. */
+export function nodeFlags(): string {
+  return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ')
 }
 
 /** The JSON schema of the file, for editors. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { admit, shed } from './admit.ts'
 import { createCanonicalApp } from './canonical.ts'
 import { GatewayError } from './errors.ts'
 import { guard, restrict, rulesBetween } from './guard.ts'
@@ -27,6 +28,7 @@ import { answerableOf, sendRefusal } from './replies.ts'
 import { decorateRequests } from './request.ts'
 import { registerRoutes } from './routes.ts'
 import { createServe } from './serve.ts'
+import { findEarlier } from './serve-once.ts'
 import { refuse, selectFirst } from './serve-selects.ts'
 
 type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
@@ -38,6 +40,7 @@ export function buildGateway(parts: Parts): FastifyInstance {
   const app = createCanonicalApp(config)
   decorateRequests(app)
   observe(app, parts)
+  shed(app, parts)
   app.setErrorHandler((error, request, reply) => {
     request.refusal = answerableOf(error)
     return sendRefusal(reply, request.refusal)
@@ -47,6 +50,7 @@ export function buildGateway(parts: Parts): FastifyInstance {
       scope.addHook('onRequest', findEngine(parts))
       scope.addHook('onRequest', authenticate(parts))
       scope.addHook('onRequest', findOperation)
+      scope.addHook('onRequest', admit(parts))
       scope.addHook('preValidation', readBody(parts))
       scope.addHook('preHandler', permit(parts))
       scope.addHook('preHandler', checkLateRules(parts))
@@ -99,7 +103,8 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
   done()
 }
 
-// 5. Only now is a body let in (canonical.ts), up to the limit of its route (routes.ts).
+// 5. Is there room? admit.ts, which also turns everybody away before stage 2 while the process has none. Only now is a body let in
+// (canonical.ts), up to the limit of its route (routes.ts).
 // 6. What do they send? The bytes stay as they came; a strict copy is looked at. Hazards first: they are refused whatever else is wrong.
 function readBody(parts: Parts): Stepped {
   return function readBodyHook(request, _reply, done) {
@@ -171,7 +176,12 @@ function conclude(parts: Parts, request: FastifyRequest, verdict: Verdict): void
   const { asked, permit: permitted } = matchOf(request)
   if (!verdict.permitted) {
     request.grounds = verdict.grounds ?? null
-    return refuse(parts, request, verdict)
+    const earlier = verdict.isGone === true ? findEarlier(parts, request) : null
+    if (earlier === null) return refuse(parts, request, verdict)
+    return earlier.then((found) => {
+      request.earlier = found
+      return found === null ? refuse(parts, request, verdict) : undefined
+    })
   }
   const rows = permitted.rows?.(asked, wantsHal(request))
   return rows instanceof Promise ? rows.then((said) => restrict(request, said)) : restrict(request, rows)

@@ -12,19 +12,21 @@ interface LoggerOptions {
 export interface Destination extends DestinationStream {
   /** Writes what waits, then closes. */
   readonly end: () => void
+  /** Nobody takes its lines any more: what waits at the exit is left. */
+  readonly abandon: () => void
 }
 
 interface DestinationOptions {
   /** A file or a descriptor. Default: standard output. */
   readonly to?: string | number
-  /** A line was lost: the destination takes none, and what may wait for it waits already. */
-  readonly onDrop?: () => void
+  /** Lines were lost: the destination takes none, and what may wait for it waits already. */
+  readonly onDrop?: (lines: number) => void
 }
 
 const REDACTED = '[redacted]'
 const MAX_WAITING_BYTES = 8 * 1024 ** 2
 /** Lines are written together: one by one they cost more than all else that is done for a cached answer. */
-const BATCH_BYTES = 16 * 1024
+const BATCH_CHARS = 16 * 1024
 /** The longest that a line waits for others. */
 const BATCH_MS = 100
 
@@ -89,23 +91,46 @@ function createClock(): () => string {
 
 /** Lines that cannot be written wait up to a bound, then they are dropped and counted: a full disk stops no request. */
 export function openDestination({ to = 1, onDrop }: DestinationOptions = {}): Destination {
+  let batch = ''
+  let lines = 0
+  const flush = (): void => {
+    if (batch === '') return
+    write(Buffer.from(batch))
+    batch = ''
+    lines = 0
+  }
+  // Before the stream's own last writing.
+  process.prependListener('exit', flush)
+  const timer = setInterval(flush, BATCH_MS).unref()
   const stream = pino.destination({
     dest: to,
     sync: false,
-    minLength: BATCH_BYTES,
-    maxWrite: 4 * BATCH_BYTES,
-    periodicFlush: BATCH_MS,
+    maxWrite: 4 * BATCH_CHARS,
     maxLength: MAX_WAITING_BYTES,
-    contentMode: 'buffer', // of waiting text it would count all bytes anew with every line
+    contentMode: 'buffer', // of waiting text it would count all bytes anew with every batch
   })
-  stream.on('drop', () => onDrop?.())
-  stream.removeAllListeners('error').on('error', () => {
+  stream.on('drop', () => onDrop?.(lines))
+  const abandon = () => {
     // At the exit it would try for ever to write to what takes nothing.
     stream.flushSync = () => undefined
-  })
+  }
+  stream.removeAllListeners('error').on('error', abandon)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- in this mode it takes bytes; its types know text alone
   const write = stream.write.bind(stream) as unknown as (bytes: Buffer) => boolean
-  return { write: (line) => write(Buffer.from(line)), end: () => stream.end() }
+  return {
+    write: (line) => {
+      batch += line
+      lines += 1
+      if (batch.length >= BATCH_CHARS) flush()
+    },
+    end: () => {
+      flush()
+      clearInterval(timer)
+      process.off('exit', flush)
+      stream.end()
+    },
+    abandon,
+  }
 }
 
 export function withoutSecrets(line: string): string {

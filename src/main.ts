@@ -1,22 +1,20 @@
 #!/usr/bin/env node
-import { readFileSync, writeFileSync } from 'node:fs'
-import { setTimeout as wait } from 'node:timers/promises'
+import cluster from 'node:cluster'
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { build, type Built } from './build.ts'
+import { build } from './build.ts'
 import { demo } from './cli/demo.ts'
 import { explainCommand } from './cli/explain.ts'
 import { hashPasswordCommand } from './cli/hash-password.ts'
 import { suggestCommand } from './cli/suggest.ts'
-import { type Config, ConfigError, configJsonSchema, loadConfig } from './config.ts'
-import { answerQuestion } from './explain.ts'
-import { openGeneration } from './generation.ts'
-import { createListener } from './listener.ts'
-import { createLogger, type Logger } from './log.ts'
-import { type Admin, createAdmin, type Readiness } from './metrics/admin.ts'
-import { bodyText } from './policy/asked.ts'
-import { openWatchedFile, type WatchedFile } from './policy/watched-file.ts'
-import { createReload, type Reload, type Reloaded } from './reload.ts'
-import { createSuccession } from './succession.ts'
+import { ConfigError, configJsonSchema, loadConfig } from './config.ts'
+import { createLogger } from './log.ts'
+import { type Running, start } from './start.ts'
+import { versionOf } from './version.ts'
+import { startWorkers } from './workers/start-workers.ts'
+import { startWorker } from './workers/worker.ts'
+
+export { type Running, start } from './start.ts'
 
 const USAGE = `Usage: engine-gateway [start] --config FILE   run the gateway
        engine-gateway check --config FILE     say whether a configuration is good, and what is wrong
@@ -28,103 +26,6 @@ const USAGE = `Usage: engine-gateway [start] --config FILE   run the gateway
                                               print the fewest records that would have allowed what was refused
        engine-gateway schema [--write FILE]   print the configuration's JSON schema
 `
-
-/** A gateway that listens. */
-export interface Running {
-  /** `http://127.0.0.1:8080` */
-  readonly address: string
-  readonly adminAddress: string
-  /** Puts in force what the file says now, or nothing of it. */
-  readonly reload: () => Promise<Reloaded>
-  /** Refuses new work, lets what is under way finish, closes. Resolves at the deadline at the latest. */
-  readonly drain: () => Promise<void>
-}
-
-/** Builds, then listens: what is wrong with the configuration is said before. `file` is where it is read anew. @throws ConfigError */
-export async function start(config: Config, log: Logger, file: string | null = null): Promise<Running> {
-  let draining = false
-  const isDraining = () => draining
-  const shared = { log, version: versionOf(), isDraining }
-  // From before the building on: what changes meanwhile is seen.
-  const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
-  const first = await openGeneration({ config, ...shared })
-  const { metrics } = first.built.parts
-  const listener = createListener(config, { handle: first.handle, metrics })
-  const succession = createSuccession({
-    first,
-    open: (next, before) => openGeneration({ config: next, ...shared, before: before.built }),
-    serve: listener.serve,
-    isDraining,
-    log,
-  })
-  const current = () => succession.current().built
-  const load = () => (file === null ? current().config : loadConfig(file))
-  const { replace } = succession
-  const reload = createReload({ load, current: () => current().config, replace, metrics, log })
-  const admin = await openAdmin({ current, reload, isDraining, log })
-  first.built.enter()
-  await first.built.start()
-  const address = await listener.listen(config.listen)
-  watched?.start()
-  log.info({ address, admin: admin.address, engines: Object.keys(config.engines) }, 'listening')
-  return {
-    address,
-    adminAddress: admin.address,
-    reload: () => reload.run('signal'),
-    drain: async () => {
-      draining = true
-      watched?.close()
-      const deadline = wait(current().config.timeouts.drain, undefined, { ref: false })
-      succession.endPolls()
-      await listener.close(deadline)
-      await Promise.race([Promise.all([succession.close(), admin.close()]), deadline])
-    },
-  }
-}
-
-interface AdminParts {
-  readonly current: () => Built
-  readonly reload: Reload
-  readonly isDraining: () => boolean
-  readonly log: Logger
-}
-
-function openAdmin({ current, reload, isDraining, log }: AdminParts): Promise<Admin> {
-  const { config, parts } = current()
-  return createAdmin({
-    ...config.admin,
-    metrics: parts.metrics,
-    log,
-    explain: (question) => answerQuestion(current().parts, question),
-    reload: async () => answerOf(await reload.run('request')),
-    readiness: () =>
-      readinessOf(current().readiness(), { isDraining: isDraining(), isApplied: reload.isApplied() }),
-  })
-}
-
-/** Looks at the text alone: what is wrong with it is said by who reads it. */
-function watchConfig(path: string, onChange: () => void): Promise<WatchedFile<string>> {
-  return openWatchedFile({ path, parse: (text) => text, staleAfterMs: Infinity, onLook: onChange })
-}
-
-function answerOf(reloaded: Reloaded) {
-  return { status: reloaded.result === 'applied' ? 200 : 422, value: reloaded }
-}
-
-/** What is in force serves on, whatever the file says now. */
-function readinessOf(
-  { ready, checks }: Readiness,
-  { isDraining, isApplied }: { readonly isDraining: boolean; readonly isApplied: boolean },
-): Readiness {
-  return {
-    ready: ready && !isDraining,
-    checks: {
-      configuration: isApplied ? 'ok' : 'the file was refused; what it said before is in force',
-      ...checks,
-      drain: isDraining ? 'shutting down' : 'ok',
-    },
-  }
-}
 
 async function main(argv: readonly string[]): Promise<number> {
   const [name = '', ...own] = argv
@@ -145,6 +46,8 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'start':
     case 'check':
       return runWith(values.config, command)
+    case 'worker':
+      return runWorker()
     case 'demo':
       return runUntilSignal(await demo(start))
     case 'hash-password':
@@ -164,19 +67,44 @@ async function runWith(file: string | undefined, command: 'start' | 'check'): Pr
   }
   const config = loadConfig(file)
   const log = createLogger({ level: config.log.level })
-  if (command === 'start') return runUntilSignal(await start(config, log, file))
+  if (command === 'start') {
+    const { workers } = config
+    const entry = import.meta.filename
+    return runUntilSignal(
+      await (workers === 1 ? start(config, log, file) : startWorkers({ config, log, file, entry })),
+    )
+  }
   const { close } = await build({ config, log, version: versionOf(), isDraining: () => false })
   await close()
   return say(`${file} is good\n`)
 }
 
-async function runUntilSignal({ drain, reload }: Running): Promise<number> {
+async function runUntilSignal({ drain, reload }: Pick<Running, 'drain' | 'reload'>): Promise<number> {
   process.on('SIGHUP', () => void reload())
-  await new Promise<void>((resolve) => {
-    process.once('SIGTERM', resolve).once('SIGINT', resolve)
-  })
+  await signalled()
   await drain()
   return 0
+}
+
+/** What the primary starts; for nobody else. */
+async function runWorker(): Promise<number> {
+  const { worker } = cluster
+  if (worker === undefined) {
+    process.stderr.write(USAGE)
+    return 2
+  }
+  const { told, drain } = await startWorker(worker)
+  // A signal to the whole group comes here too: to read the configuration anew is the primary's.
+  process.on('SIGHUP', () => undefined)
+  await Promise.race([told, signalled()])
+  await drain()
+  return 0
+}
+
+function signalled(): Promise<void> {
+  return new Promise<void>((resolve) => {
+    process.once('SIGTERM', resolve).once('SIGINT', resolve)
+  })
 }
 
 function writeSchema(file: string | undefined): number {
@@ -189,11 +117,6 @@ function writeSchema(file: string | undefined): number {
 function say(text: string): number {
   process.stdout.write(text)
   return 0
-}
-
-function versionOf(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return bodyText(manifest, 'version') ?? 'unknown'
 }
 
 if (import.meta.main) {

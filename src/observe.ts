@@ -23,7 +23,7 @@ export function observe(app: FastifyInstance, parts: Parts): void {
     const startedAtMs = performance.now()
     metrics.inFlight(1)
     // Comes once for every answer, also for one that is cut off: onResponse does not hear of that.
-    reply.raw.on('close', () => {
+    reply.raw.once('close', () => {
       const durationMs = performance.now() - startedAtMs
       // Ticks run before promises: only then has serve.ts heard which node it was.
       queueMicrotask(() => record(request, reply, durationMs))
@@ -47,7 +47,7 @@ function createRecord({ metrics, log, audit }: Parts) {
     metrics.requestDone({ operation, engine, method, status }, durationMs / 1000)
     if (refusal !== null)
       metrics.refusal({ engine, operation, stage: request.stage, reason: codeOf(refusal) })
-    if (refusal !== null && refusal.statusCode >= 500)
+    if (refusal !== null && isFailure(request, refusal))
       log.error({ requestId, err: refusal.cause ?? refusal }, refusal.message)
     writeRecord(
       accessRecordOf({
@@ -66,6 +66,14 @@ function createRecord({ metrics, log, audit }: Parts) {
     )
     for (const each of auditsOf(request, status)) audit(each)
   }
+}
+
+/** That there is no room is logged once: pressure.ts. */
+function isFailure(
+  { stage }: FastifyRequest,
+  { statusCode }: NonNullable<FastifyRequest['refusal']>,
+): boolean {
+  return statusCode >= 500 && stage !== 'admit'
 }
 
 function labelsOf({ operation, engine }: FastifyRequest) {

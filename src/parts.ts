@@ -1,14 +1,19 @@
 import type { Cache } from './cache/cache.ts'
+import type { Replays } from './cache/replays.ts'
 import type { Config } from './config.ts'
 import type { Logger } from './log.ts'
 import type { Audit } from './metrics/audit.ts'
 import type { Metrics } from './metrics/registry.ts'
+import type { LookupName } from './operations/notation.ts'
 import type { Change, Operation } from './operations/table.ts'
+import type { Asked } from './policy/asked.ts'
 import type { Authenticator } from './policy/authenticate.ts'
 import type { ExplainRequest } from './policy/explain-request.ts'
 import type { HazardRule } from './policy/hazards.ts'
 import type { IdentitySource } from './policy/identity-source.ts'
 import type { Permit } from './policy/permit.ts'
+import type { TakeRate } from './policy/rate.ts'
+import type { Pressure } from './pressure.ts'
 import type { RequestPolicy } from './proxy/headers.ts'
 import type { Upstream } from './proxy/upstream.ts'
 
@@ -28,6 +33,10 @@ export interface EngineParts {
   /** By operationId, one for every row of the table. */
   readonly permits: ReadonlyMap<string, Permit>
   readonly explain: ExplainRequest
+  /** The deployment of the definition that the path names; null: there is none. Null where all nodes are alike. */
+  readonly deploymentOf: ((definition: LookupName, asked: Asked) => Promise<string | null>) | null
+  /** One request more of a user; null: none of them has a limit. */
+  readonly takeRate: TakeRate | null
   readonly authorization: AuthorizationMode
   readonly validation: Mode
   readonly opened: ReadonlySet<HazardRule>
@@ -42,6 +51,9 @@ export interface Parts {
   readonly operations: readonly Operation[]
   readonly engines: ReadonlyMap<string, EngineParts>
   readonly cache: Cache
+  /** Null without Redis: a request that has an Idempotency-Key cannot be served. */
+  readonly replays: Replays | null
+  readonly pressure: Pressure
   readonly metrics: Metrics
   readonly log: Logger
   /** Writes a line of the audit stream. */

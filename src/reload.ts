@@ -95,7 +95,7 @@ function logReload(log: Logger, cause: string, reloaded: Reloaded): void {
     )
 }
 
-function problemsOf(error: unknown): readonly string[] {
+export function problemsOf(error: unknown): readonly string[] {
   const all = error instanceof ConfigError ? error.problems : [`(the gateway): ${messageOf(error)}`]
   const shown = all.slice(0, MAX_PROBLEMS).map(lineOf)
   return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more`] : shown

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Earlier } from './cache/replays.ts'
 import type { EngineVerdict, GatewayError, Grounds } from './errors.ts'
 import type { Report } from './guard.ts'
 import type { Operation } from './operations/table.ts'
@@ -30,6 +31,8 @@ declare module 'fastify' {
     reports: readonly Report[] | null
     /** True: only the engine may answer, for whoever asks may not have been permitted. */
     unheld: true | null
+    /** What has become of the same request, of which the subject is gone; null: it is asked for otherwise. */
+    earlier: Earlier | null
     /** What stages add to whatever is answered; null: nothing. */
     told: Readonly<Record<string, string>> | null
     /** `Cache-Status`; null where nothing is held. */
@@ -42,7 +45,15 @@ declare module 'fastify' {
 }
 
 /** What a request is asked at each. */
-export type Stage = 'canonical' | 'authenticate' | 'operation' | 'body' | 'permit' | 'rules' | 'forward'
+export type Stage =
+  | 'canonical'
+  | 'authenticate'
+  | 'operation'
+  | 'admit'
+  | 'body'
+  | 'permit'
+  | 'rules'
+  | 'forward'
 
 const FIELDS = [
   'engine',
@@ -55,6 +66,7 @@ const FIELDS = [
   'grounds',
   'reports',
   'unheld',
+  'earlier',
   'told',
   'cacheStatus',
   'node',

@@ -11,6 +11,7 @@ export interface EngineNodes {
   /** As who the gateway asks on its own behalf. */
   readonly own: Upstream
   readonly health: Config['health']
+  readonly deploymentAware: boolean
 }
 
 /** What runs beside the requests, with the watch over the nodes: probes, where the configuration wants them, and what is told of them. */
@@ -18,8 +19,9 @@ export function withNodes(sources: RunningSources, engines: readonly EngineNodes
   return {
     ...sources,
     start: (withinMs) => {
-      for (const { own, health } of engines)
-        if (health.probe) own.startProbes({ intervalMs: health.interval, timeoutMs: health.timeout })
+      for (const { own, health, deploymentAware: deployments } of engines)
+        if (health.probe)
+          own.startProbes({ intervalMs: health.interval, timeoutMs: health.timeout, deployments })
       return sources.start(withinMs)
     },
     // An engine without a healthy node is no reason to leave the others.
@@ -36,6 +38,7 @@ export function withNodes(sources: RunningSources, engines: readonly EngineNodes
       sources.show(metrics)
       addGauge(metrics, engines)
       addPollGauge(metrics, engines)
+      addLimitGauges(metrics, engines)
     },
   }
 }
@@ -58,6 +61,28 @@ function addGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
       labels: ['engine', 'node'],
     },
     () => engines.flatMap(valuesOf),
+  )
+}
+
+function addLimitGauges(metrics: Metrics, engines: readonly EngineNodes[]): void {
+  metrics.gauges(
+    {
+      name: 'gateway_node_concurrency_limit',
+      help: 'Requests that a node is given at once; long polls have places of their own.',
+      labels: ['engine', 'node'],
+    },
+    () =>
+      engines.flatMap(({ engine, own }) =>
+        own.nodes().map(({ node, limit }) => ({ labels: { engine, node }, value: limit })),
+      ),
+  )
+  metrics.gauges(
+    {
+      name: 'gateway_upstream_queue',
+      help: 'Requests that wait because no node of the engine has a place for them.',
+      labels: ['engine'],
+    },
+    () => engines.map(({ engine, own }) => ({ labels: { engine }, value: own.waiting() })),
   )
 }
 

@@ -2,20 +2,34 @@ import type { FastifyReply } from 'fastify'
 import { GatewayError } from './errors.ts'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { isOfTenants } from './policy/rows.ts'
+import type { Answer } from './proxy/hop.ts'
+import type { Upstream } from './proxy/upstream.ts'
 import { rowsIn } from './read-rows.ts'
 import { sendAnswer } from './replies.ts'
 
+/** Tasks that were asked for by their definitions: see `sendFetched`. */
+export async function serveFetched(
+  { match, hop, reply }: Exchange,
+  tenants: ReadonlySet<string>,
+): Promise<FastifyReply> {
+  const { upstream } = match.engine
+  return sendFetched(await upstream.fetch(hop, MAX_READ_BYTES), { upstream, reply, tenants })
+}
+
+interface To {
+  readonly upstream: Upstream
+  readonly reply: FastifyReply
+  readonly tenants: ReadonlySet<string>
+}
+
 /**
- * Tasks that were asked for by their definitions. An engine may give instances of a definition without tenant a tenant of
- * its own choice: if a task of another tenant comes with the others, all are given back. Only a topic that names tenants
- * can be answered then.
+ * An engine may give instances of a definition without tenant a tenant of its own choice: if a task of another tenant comes
+ * with the others, all are given back. Only a topic that names tenants can be answered then.
  */
-export async function serveFetched(exchange: Exchange, tenants: ReadonlySet<string>): Promise<FastifyReply> {
-  const { match, hop, reply } = exchange
-  const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
+export async function sendFetched(answer: Answer, { upstream, reply, tenants }: To): Promise<FastifyReply> {
   const tasks = answer.status === 200 ? rowsIn(JSON.parse(answer.body.toString('utf8'))) : []
   if (tasks.every(({ tenantId }) => isOfTenants(tenantId, tenants))) return sendAnswer(reply, answer)
-  await match.engine.upstream.giveBack(answer)
+  await upstream.giveBack(answer)
   throw new GatewayError('GW_ROWS_NOT_EXACT', {
     message: 'A topic for a member of tenants needs tenantIdIn or withoutTenantId',
   })

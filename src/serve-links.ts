@@ -9,10 +9,23 @@ export function hasOtherLinks({ match: { engine, operation }, request }: Exchang
   return engine.requestPolicy.host === 'node' || engine.remotePrefix !== prefixOf(request)
 }
 
+/** Host and prefix that the client used, to which its links lead. */
+export function linkAddressOf(request: FastifyRequest): string {
+  return request.host + prefixOf(request)
+}
+
+/** A body whose links lead to one client's address, for a client that uses another. */
+export function withMovedLinks(body: Buffer, from: string, to: string): Buffer {
+  return ['http://', 'https://'].reduce(
+    (moved, scheme) => rewriteLinks(moved, scheme + from, scheme + to),
+    body,
+  )
+}
+
 /** The body with its links at the address that the client used. */
 export function withClientLinks(exchange: Exchange, body: Buffer): Buffer {
   const { request } = exchange
-  const own = `http://${request.host}${prefixOf(request)}`
+  const own = `http://${linkAddressOf(request)}`
   return originsOf(exchange).reduce(
     (rewritten, origin) => rewriteLinks(rewritten, origin + exchange.match.engine.remotePrefix, own),
     body,

@@ -1,11 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import type { Match } from './matched.ts'
 import { bodyValue } from './policy/asked.ts'
-import type { Upstream } from './proxy/upstream.ts'
 import { sendAnswer } from './replies.ts'
-import { serveFetched } from './serve-fetched.ts'
+import { sendFetched } from './serve-fetched.ts'
 import { emptyAnswerOf } from './serve-rows.ts'
 
 /** An engine refuses to hold a poll longer; that it says at once. */
@@ -21,36 +20,36 @@ export function holdMsOf({ operation, asked }: Match): number {
   return holdMs > 0 && holdMs <= LONGEST_HOLD_MS ? holdMs : 0
 }
 
-/** A request for work, which waits until there is some. `tenants`: those whose tasks the caller may get. */
-export async function servePoll(
-  exchange: Exchange,
+/**
+ * A request for work, which waits until there is some. `tenants`: those whose tasks the caller may get. Thousands wait at
+ * once, so what goes on holds no more than it needs: nothing of the exchange but the reply.
+ */
+export function servePoll(
+  { match, hop, request, reply }: Exchange,
   tenants: ReadonlySet<string> | undefined,
 ): Promise<FastifyReply> {
-  const upstream = pollingUpstream(exchange)
-  if (tenants === undefined)
-    return sendAnswer(exchange.reply, await upstream.fetch(exchange.hop, MAX_READ_BYTES))
-  const { match } = exchange
-  return serveFetched({ ...exchange, match: { ...match, engine: { ...match.engine, upstream } } }, tenants)
+  const { upstream } = match.engine
+  const ended = upstream.polls.ask({
+    hop,
+    holdMs: holdMsOf(match),
+    caller: match.asked.principal.userId,
+    sink: reply.raw,
+    limitBytes: MAX_READ_BYTES,
+  })
+  lighten(request)
+  return ended.then(({ answer, node }) => {
+    reply.request.node = node
+    return tenants === undefined
+      ? sendAnswer(reply, answer)
+      : sendFetched(answer, { upstream, reply, tenants })
+  })
 }
 
-/** The exchange's own hop waits among the polls; whatever else is asked goes its usual way. */
-function pollingUpstream({ match, hop: poll, request, reply }: Exchange): Upstream {
-  const { upstream } = match.engine
-  return {
-    ...upstream,
-    fetch: async (hop, limitBytes) => {
-      if (hop !== poll) return upstream.fetch(hop, limitBytes)
-      const { answer, node } = await upstream.polls.ask({
-        hop,
-        holdMs: holdMsOf(match),
-        caller: match.asked.principal.userId,
-        sink: reply.raw,
-        limitBytes,
-      })
-      request.node = node
-      return answer
-    },
-  }
+/** What has been checked is not looked at again: its bytes are in the hop. */
+function lighten(request: FastifyRequest): void {
+  request.asked = null
+  // A new id is a chain of twenty pieces, 500 bytes, until somebody reads it: then it is one.
+  request.id.includes('\n')
 }
 
 /** Nothing. A worker that would wait for work does wait, or it would ask again at once, and again. */

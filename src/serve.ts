@@ -13,6 +13,7 @@ import { sendAnswer } from './replies.ts'
 import { createPathOf, type PathOf } from './routes.ts'
 import { serveActivityCountsOfTenants } from './serve-activity-counts.ts'
 import { serveGroupCounts } from './serve-groups.ts'
+import { asksOnce, serveOnce } from './serve-once.ts'
 import { serveFetched } from './serve-fetched.ts'
 import { mayBeHeld, peekHeld, sendHeld, serveHeld, tagsOf } from './serve-held.ts'
 import { asksItemCounts, serveItemCounts } from './serve-item-counts.ts'
@@ -20,6 +21,7 @@ import { hasOtherLinks, withClientLinks } from './serve-links.ts'
 import { holdMsOf, serveNothing, servePoll } from './serve-poll.ts'
 import { serveRows } from './serve-rows.ts'
 import { resolveSelectors } from './serve-selects.ts'
+import { isPlaced, placed } from './serve-starts.ts'
 
 /** Stages 9 to 11: from memory, or from a node; on the way out what may be kept is kept, and what is stale goes. */
 export function createServe(parts: Parts): RouteHandlerMethod {
@@ -35,7 +37,8 @@ export function createServe(parts: Parts): RouteHandlerMethod {
     const hop = hopOf(match, request, pathOf)
     if (hop === null) return serveNothing(match, reply)
     const exchange = { parts, match, hop, request, reply }
-    if (match.operation.selects !== undefined && hop.body !== null) return serveSelected(exchange)
+    if (asksOnce(match, request)) return serveOnce(exchange, { prepare, ask: readAnswer })
+    if (match.operation.selects !== undefined || isPlaced(match)) return prepare(exchange).then(serveHop)
     return serveHop(exchange)
   }
 }
@@ -52,9 +55,16 @@ function serveHop(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
   return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
 }
 
+/** What of a hop the engine has to be asked for first. */
+async function prepare(exchange: Exchange): Promise<Exchange> {
+  return placed(await selected(exchange))
+}
+
 /** The queries in the body become the ids of what the caller sees of them. */
-async function serveSelected(exchange: Exchange): Promise<FastifyReply> {
-  return serveHop({ ...exchange, hop: { ...exchange.hop, body: await resolveSelectors(exchange) } })
+async function selected(exchange: Exchange): Promise<Exchange> {
+  const { match, hop } = exchange
+  if (match.operation.selects === undefined || hop.body === null) return exchange
+  return { ...exchange, hop: { ...hop, body: await resolveSelectors(exchange) } }
 }
 
 /** Null: the caller sees nothing of what is asked for. */
@@ -74,6 +84,7 @@ function hopOf(
     headers,
     body: request.bytes,
     retry: operation.retry,
+    ...(operation.conflict === undefined ? {} : { conflict: operation.conflict }),
   }
   return request.rows?.rows === 'narrowed' ? narrowedHop(hop, request.rows.narrow(hop, asked.query)) : hop
 }
@@ -113,7 +124,10 @@ function isLookedAt(exchange: Exchange): boolean {
 }
 
 async function serveRead(exchange: Exchange): Promise<FastifyReply> {
-  const { reply } = exchange
+  return sendAnswer(exchange.reply, await readAnswer(exchange))
+}
+
+async function readAnswer(exchange: Exchange): Promise<Answer> {
   const answer = await fetchAnswer(exchange).catch((error: unknown) => {
     // It may have taken effect all the same.
     void settle(exchange)
@@ -122,7 +136,7 @@ async function serveRead(exchange: Exchange): Promise<FastifyReply> {
   const isDone = answer.status >= 200 && answer.status < 300
   if (isDone) await settle(exchange)
   if (isDone) checkAfter(exchange, answer)
-  return sendAnswer(reply, shownAnswer(exchange, answer))
+  return shownAnswer(exchange, answer)
 }
 
 /** What the engine asks for once it has done its work. */
@@ -139,7 +153,8 @@ function checkAfter({ parts, match: { engine, permit, asked }, request }: Exchan
 /** 11. What has changed is no longer held or believed, here or at any replica, before the caller hears of it. */
 async function settle({ parts, match: { engine, operation, asked } }: Exchange): Promise<void> {
   const { evicts, changes } = operation
-  if (evicts !== undefined) await parts.cache.evict(tagsOf(engine, evicts))
+  if (evicts !== undefined)
+    await Promise.all([parts.cache.evict(tagsOf(engine, evicts)), engine.upstream.deployed()])
   if (changes === undefined) return
   await engine.changed(changes, asked.params['id'] ?? bodyText(asked.body, 'profile.id') ?? '')
 }

@@ -69,7 +69,8 @@ function isHead(head: unknown): head is Head {
   )
 }
 
-function isField(name: string, value: unknown): boolean {
+/** Whether Node would write it as a header of an answer. */
+export function isField(name: string, value: unknown): boolean {
   try {
     validateHeaderName(name)
     for (const line of Array.isArray(value) ? value : [value]) {

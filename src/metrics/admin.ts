@@ -9,17 +9,17 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, string>>
 }
 
-interface JsonAnswer {
+export interface JsonAnswer {
   readonly status: number
   readonly value: unknown
 }
 
-interface AdminOptions {
+export interface AdminOptions {
   readonly host: string
   /** 0: a free one. */
   readonly port: number
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>
-  readonly readiness: () => Readiness
+  readonly readiness: () => Readiness | Promise<Readiness>
   /** Answers a question about permissions; a rejection is a 500. */
   readonly explain: (question: unknown) => Promise<JsonAnswer>
   /** Reads the configuration anew. */
@@ -59,7 +59,7 @@ function addAnswers(
   })
   app.get('/livez', async () => 'ok\n')
   app.get('/readyz', async (request, reply) => {
-    const state = readiness()
+    const state = await readiness()
     void reply.code(state.ready ? 200 : 503)
     return isVerbose(request.query) ? verboseTextOf(state) : textOf(state)
   })

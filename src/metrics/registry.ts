@@ -1,4 +1,6 @@
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { aggregatorOf, type Snapshot } from './aggregate.ts'
+import { type CountIdempotent, createIdempotent } from './idempotent.ts'
 import { createCounts, createDurations } from './series.ts'
 
 /** Label values are names of the table, the configuration and the code: never ids, users, paths or messages. */
@@ -10,6 +12,7 @@ export interface Metrics {
   readonly attempt: (attempt: AttemptLabels, seconds: number) => void
   readonly cache: (tier: string, result: string) => void
   readonly authentication: (engine: string, result: string) => void
+  readonly idempotent: CountIdempotent
   readonly refusal: (refusal: RefusalLabels) => void
   readonly ejection: (ejection: EjectionLabels) => void
   /** A long poll is over for its client. */
@@ -18,12 +21,16 @@ export interface Metrics {
   readonly pollUnlocked: (engine: string, result: string) => void
   /** The configuration was read anew. */
   readonly reload: (result: 'applied' | 'refused') => void
+  /** A worker has ended, and is started again. */
+  readonly workerRestart: (reason: string) => void
   /** A value that is read at each scrape. */
   readonly gauge: (name: `gateway_${string}`, help: string, read: () => number) => void
   /** Values that are read at each scrape; null: there is none now. Of one name the last `read` counts: parts are replaced, their names stay. */
   readonly gauges: AddGauges
   readonly contentType: string
   readonly text: () => Promise<string>
+  /** To be added up with those of other processes. */
+  readonly snapshot: () => Promise<Snapshot>
 }
 
 export type AddGauges = <L extends string>(
@@ -76,10 +83,12 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     ...events,
     ...createNodeEvents(registry),
     ...createPollEvents(registry),
+    ...createIdempotent(registry),
     gauge,
     gauges: createAddGauges(registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    snapshot: () => registry.getMetricsAsJSON(),
   }
 }
 
@@ -159,7 +168,9 @@ function createPollEvents(registry: Registry): Pick<Metrics, 'pollEnded' | 'poll
   }
 }
 
-function createEvents(registry: Registry): Pick<Metrics, 'cache' | 'authentication' | 'refusal' | 'reload'> {
+type EventName = 'cache' | 'authentication' | 'refusal' | 'reload' | 'workerRestart'
+
+function createEvents(registry: Registry): Pick<Metrics, EventName> {
   const caches = createCounts({
     name: 'gateway_cache_requests_total',
     help: 'What the cache was asked and did, by tier.',
@@ -184,7 +195,14 @@ function createEvents(registry: Registry): Pick<Metrics, 'cache' | 'authenticati
     labels: ['result'],
     registry,
   })
+  const restarts = createCounts({
+    name: 'gateway_worker_restarts_total',
+    help: 'Workers that have ended and were started again, by how they ended.',
+    labels: ['reason'],
+    registry,
+  })
   return {
+    workerRestart: (reason) => restarts({ reason }),
     reload: (result) => reloads({ result }),
     cache: (tier, result) => caches({ tier, result }),
     authentication: (engine, result) => authentications({ engine, result }),
@@ -193,11 +211,9 @@ function createEvents(registry: Registry): Pick<Metrics, 'cache' | 'authenticati
 }
 
 function addInfo(registry: Registry, version: string): void {
-  const help = 'The version that runs; always 1.'
-  new Gauge({ name: 'gateway_info', help, labelNames: ['version'], registers: [registry] }).set(
-    { version },
-    1,
-  )
+  const naming = { name: 'gateway_info', help: 'The version that runs; always 1.', labelNames: ['version'] }
+  const aggregator = aggregatorOf(naming.name)
+  new Gauge({ ...naming, aggregator, registers: [registry] }).set({ version }, 1)
 }
 
 function addGauge(
@@ -205,7 +221,8 @@ function addGauge(
   naming: { readonly name: string; readonly help: string },
   read: () => number,
 ): void {
-  const gauge: Gauge = new Gauge({ ...naming, registers: [], collect: () => gauge.set(read()) })
+  const aggregator = aggregatorOf(naming.name)
+  const gauge: Gauge = new Gauge({ ...naming, aggregator, registers: [], collect: () => gauge.set(read()) })
   registry.registerMetric(gauge)
 }
 
@@ -217,7 +234,8 @@ function createAddGauges(registry: Registry): AddGauges {
         if (value !== null) gauge.labels(...labels.map((label) => of[label])).set(value)
     }
     registry.removeSingleMetric(name)
-    const gauge: Gauge = new Gauge({ name, help, labelNames: labels, registers: [], collect })
+    const aggregator = aggregatorOf(name)
+    const gauge: Gauge = new Gauge({ name, help, labelNames: labels, aggregator, registers: [], collect })
     registry.registerMetric(gauge)
   }
 }

@@ -22,6 +22,7 @@ export const batch = {
   },
   updateBatchSuspensionState: {
     route: 'PUT /batch/:id/suspended',
+    conflict: 'repeat',
     checks: [{ anyOf: ['BATCH.UPDATE path:id'], denied: 403 }],
     entity: 'batch',
     absent: "400 InvalidRequestException 0: Unable to {suspended?suspend:activate} batch with id '{id}'",

@@ -25,6 +25,7 @@ export const decisionDefinition = {
   },
   evaluateDecisionById: {
     route: 'POST /decision-definition/:id/evaluate',
+    idempotencyKey: true,
     body: 'EvaluateDecisionDto',
     checks: [{ anyOf: ['DECISION_DEFINITION.CREATE_INSTANCE decisionDefinition.key'], denied: 403 }],
     absent: "404 InvalidRequestException 0: Cannot evaluate decision {id}: no deployed decision definition found with id '{id}': decisionDefinition is null",
@@ -67,6 +68,7 @@ export const decisionDefinition = {
   },
   evaluateDecisionByKey: {
     route: 'POST /decision-definition/key/:key/evaluate',
+    idempotencyKey: true,
     checks: [
       { anyOf: ['DECISION_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['DECISION_DEFINITION.CREATE_INSTANCE path:key'], denied: 403 },
@@ -100,6 +102,7 @@ export const decisionDefinition = {
   },
   evaluateDecisionByKeyAndTenant: {
     route: 'POST /decision-definition/key/:key/tenant-id/:tenantId/evaluate',
+    idempotencyKey: true,
     checks: [
       { anyOf: ['DECISION_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['DECISION_DEFINITION.CREATE_INSTANCE path:key'], denied: 403 },

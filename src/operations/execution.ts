@@ -159,6 +159,7 @@ export const execution = {
   },
   signalExecution: {
     route: 'POST /execution/:id/signal',
+    idempotencyKey: true,
     body: 'ExecutionTriggerDto',
     checks: [
       { anyOf: [

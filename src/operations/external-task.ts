@@ -77,6 +77,7 @@ export const externalTask = {
   },
   extendLock: {
     route: 'POST /external-task/:id/extendLock',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
@@ -105,6 +106,7 @@ export const externalTask = {
   },
   lock: {
     route: 'POST /external-task/:id/lock',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
@@ -116,6 +118,7 @@ export const externalTask = {
   },
   setExternalTaskResourcePriority: {
     route: 'PUT /external-task/:id/priority',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
@@ -127,6 +130,7 @@ export const externalTask = {
   },
   setExternalTaskResourceRetries: {
     route: 'PUT /external-task/:id/retries',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
@@ -138,6 +142,7 @@ export const externalTask = {
   },
   unlock: {
     route: 'POST /external-task/:id/unlock',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
@@ -189,6 +194,7 @@ export const externalTask = {
   },
   setExternalTaskRetries: {
     route: 'PUT /external-task/retries',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE each.processInstanceId',

@@ -40,6 +40,7 @@ export const incident = {
   },
   setIncidentAnnotation: {
     route: 'PUT /incident/:id/annotation',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
@@ -50,6 +51,7 @@ export const incident = {
   },
   clearIncidentAnnotation: {
     route: 'DELETE /incident/:id/annotation',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE incident.processInstanceId',

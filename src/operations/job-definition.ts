@@ -22,6 +22,7 @@ export const jobDefinition = {
   },
   setJobPriorityJobDefinition: {
     route: 'PUT /job-definition/:id/jobPriority',
+    conflict: 'repeat',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.UPDATE jobDefinition.processDefinitionKey'], denied: 403 },
       { anyOf: [
@@ -34,6 +35,7 @@ export const jobDefinition = {
   },
   setJobRetriesJobDefinition: {
     route: 'PUT /job-definition/:id/retries',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.RETRY_JOB *',
@@ -47,6 +49,7 @@ export const jobDefinition = {
   },
   updateSuspensionStateJobDefinition: {
     route: 'PUT /job-definition/:id/suspended',
+    conflict: 'repeat',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.UPDATE jobDefinition.processDefinitionKey'], denied: 403 },
       { anyOf: [
@@ -71,6 +74,7 @@ export const jobDefinition = {
   },
   updateSuspensionStateJobDefinitions: {
     route: 'PUT /job-definition/suspended',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.UPDATE processDefinition(body:processDefinitionId).key',

@@ -50,6 +50,7 @@ export const job = {
   },
   setJobDuedate: {
     route: 'PUT /job/:id/duedate',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
@@ -61,6 +62,7 @@ export const job = {
   },
   recalculateDuedate: {
     route: 'POST /job/:id/duedate/recalculate',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
@@ -83,6 +85,7 @@ export const job = {
   },
   setJobPriority: {
     route: 'PUT /job/:id/priority',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
@@ -94,6 +97,7 @@ export const job = {
   },
   setJobRetries: {
     route: 'PUT /job/:id/retries',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.RETRY_JOB job.processInstanceId',
@@ -119,6 +123,7 @@ export const job = {
   },
   updateJobSuspensionState: {
     route: 'PUT /job/:id/suspended',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
@@ -166,6 +171,7 @@ export const job = {
   },
   updateSuspensionStateBy: {
     route: 'PUT /job/suspended',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE body:processInstanceId',

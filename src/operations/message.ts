@@ -4,6 +4,7 @@ import type { Rowset } from './table.ts'
 export const message = {
   deliverMessage: {
     route: 'POST /message',
+    idempotencyKey: true,
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE each.processInstanceId',

@@ -4,6 +4,7 @@ import type { Rowset } from './table.ts'
 export const migration = {
   executeMigrationPlan: {
     route: 'POST /migration/execute',
+    idempotencyKey: true,
     body: 'MigrationExecutionDto',
     checks: [
       { anyOf: [
@@ -22,6 +23,7 @@ export const migration = {
   },
   executeMigrationPlanAsync: {
     route: 'POST /migration/executeAsync',
+    idempotencyKey: true,
     body: 'MigrationExecutionDto',
     checks: [
       { anyOf: [

@@ -82,6 +82,8 @@ export const processDefinition = {
   },
   startProcessInstance: {
     route: 'POST /process-definition/:id/start',
+    starts: 'processDefinition',
+    idempotencyKey: true,
     checks: [
       { anyOf: ['PROCESS_INSTANCE.CREATE'], denied: 403 },
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], denied: 403 },
@@ -120,6 +122,8 @@ export const processDefinition = {
   },
   submitForm: {
     route: 'POST /process-definition/:id/submit-form',
+    starts: 'processDefinition',
+    idempotencyKey: true,
     checks: [
       { anyOf: ['PROCESS_INSTANCE.CREATE'], denied: 403 },
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE processDefinition.key'], denied: 403 },
@@ -130,6 +134,7 @@ export const processDefinition = {
   },
   updateProcessDefinitionSuspensionStateById: {
     route: 'PUT /process-definition/:id/suspended',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.SUSPEND processDefinition.key',
@@ -232,6 +237,8 @@ export const processDefinition = {
   },
   startProcessInstanceByKey: {
     route: 'POST /process-definition/key/:key/start',
+    starts: 'processDefinitionOfKey',
+    idempotencyKey: true,
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['PROCESS_INSTANCE.CREATE'], denied: 403 },
@@ -270,6 +277,8 @@ export const processDefinition = {
   },
   submitFormByKey: {
     route: 'POST /process-definition/key/:key/submit-form',
+    starts: 'processDefinitionOfKey',
+    idempotencyKey: true,
     body: 'StartProcessInstanceFormDto',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
@@ -282,6 +291,7 @@ export const processDefinition = {
   },
   updateProcessDefinitionSuspensionStateByKey: {
     route: 'PUT /process-definition/key/:key/suspended',
+    conflict: 'repeat',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['PROCESS_DEFINITION.SUSPEND path:key', 'PROCESS_DEFINITION.UPDATE path:key'], denied: 403 },
@@ -364,6 +374,8 @@ export const processDefinition = {
   },
   startProcessInstanceByKeyAndTenantId: {
     route: 'POST /process-definition/key/:key/tenant-id/:tenantId/start',
+    starts: 'processDefinitionOfKey',
+    idempotencyKey: true,
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['PROCESS_INSTANCE.CREATE'], denied: 403 },
@@ -402,6 +414,8 @@ export const processDefinition = {
   },
   submitFormByKeyAndTenantId: {
     route: 'POST /process-definition/key/:key/tenant-id/:tenantId/submit-form',
+    starts: 'processDefinitionOfKey',
+    idempotencyKey: true,
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['PROCESS_INSTANCE.CREATE'], denied: 403 },
@@ -413,6 +427,7 @@ export const processDefinition = {
   },
   updateProcessDefinitionSuspensionStateByKeyAndTenantId: {
     route: 'PUT /process-definition/key/:key/tenant-id/:tenantId/suspended',
+    conflict: 'repeat',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['PROCESS_DEFINITION.SUSPEND path:key', 'PROCESS_DEFINITION.UPDATE path:key'], denied: 403 },
@@ -456,6 +471,7 @@ export const processDefinition = {
   },
   updateProcessDefinitionSuspensionState: {
     route: 'PUT /process-definition/suspended',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.SUSPEND body:processDefinitionKey',

@@ -96,6 +96,7 @@ export const processInstance = {
   },
   updateSuspensionStateById: {
     route: 'PUT /process-instance/:id/suspended',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.SUSPEND execution.processInstanceId',
@@ -267,6 +268,7 @@ export const processInstance = {
   },
   updateSuspensionState: {
     route: 'PUT /process-instance/suspended',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.SUSPEND each.id',

@@ -4,6 +4,7 @@ import type { Rowset } from './table.ts'
 export const signal = {
   throwSignal: {
     route: 'POST /signal',
+    idempotencyKey: true,
     body: 'SignalDto',
     checks: [
       { anyOf: [

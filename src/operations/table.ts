@@ -63,12 +63,21 @@ export interface Row {
   readonly empty?: Absent
   /** `always`: a pure read, safe to repeat even after bytes were sent. Else it is repeated only if nothing was sent. */
   readonly retry?: 'always'
+  /**
+   * Repeated when the engine says that another transaction was quicker and this one was rolled back. Only for what runs
+   * no code of a process or a listener: what such code has told others is not rolled back.
+   */
+  readonly conflict?: 'repeat'
+  /** Starts what the path names: for nodes that have its deployment, where the configuration says so. */
+  readonly starts?: 'processDefinition' | 'processDefinitionOfKey'
   /** Shared by all who pass the checks; `tags` name what evicts it. */
   readonly cache?: { readonly seconds: number; readonly tags: readonly string[] }
   /** Tags of held answers that a success of this operation makes stale. */
   readonly evicts?: readonly string[]
   /** What a success of this operation changes of all that decisions are made by. */
   readonly changes?: readonly Change[]
+  /** The header `Idempotency-Key` is heeded: with it, the operation is done once. */
+  readonly idempotencyKey?: true
   readonly body?: BodyName
   readonly query?: QueryName
   /** The body is `multipart/form-data` instead of JSON. */

@@ -13,6 +13,7 @@ export const taskLocalVariable = {
   },
   modifyTaskLocalVariables: {
     route: 'POST /task/:id/localVariables',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',
@@ -35,6 +36,7 @@ export const taskLocalVariable = {
   },
   putTaskLocalVariable: {
     route: 'PUT /task/:id/localVariables/:varName',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',
@@ -48,6 +50,7 @@ export const taskLocalVariable = {
   },
   deleteTaskLocalVariable: {
     route: 'DELETE /task/:id/localVariables/:varName',
+    conflict: 'repeat',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',
@@ -70,6 +73,7 @@ export const taskLocalVariable = {
   },
   setBinaryTaskLocalVariable: {
     route: 'POST /task/:id/localVariables/:varName/data',
+    conflict: 'repeat',
     media: 'multipart',
     checks: [
       { anyOf: [

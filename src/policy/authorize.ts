@@ -93,7 +93,12 @@ function inOrder(parts: Parts, ground: Ground, verdict: Verdict): Verdict | Prom
 async function settled({ entities, options }: Parts, ground: Ground): Promise<Verdict | null> {
   const { lookUp } = options
   const refusal = await settle(entities, ground, { lookUp, tenants: tenantsFor(ground.asked, options) })
-  return refusal === null ? null : { permitted: false, refusal }
+  return refusal === null ? null : { permitted: false, refusal, ...goneIn(ground) }
+}
+
+/** Whether something that was looked for is not there. */
+function goneIn({ known }: Ground): { readonly isGone?: true } {
+  return [...known.values()].includes(null) ? { isGone: true } : {}
 }
 
 /** Admins see every tenant's, and so does everybody where tenants are not checked. */
@@ -148,7 +153,7 @@ function needsEngine({ permissions, each, when, entity }: CompiledCheck): boolea
 
 async function runOne(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
   if (check.each === null && (await isMissing(check, ground, options)))
-    return { permitted: false, refusal: absentAnswer(check.absent, ground) }
+    return { permitted: false, refusal: absentAnswer(check.absent, ground), isGone: true }
   const applied = applies(check.when, ground)
   if (applied === false) return options.watch?.({ check, ground, verdict: NOT_APPLIED }) ?? NOT_APPLIED
   const verdict = await (check.each === null ? runLinked : runEach)(check, ground, options)

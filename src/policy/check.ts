@@ -1,4 +1,13 @@
-import type { Absent, Check, Denied, Each, Exempt, Foreign, When } from '../operations/notation.ts'
+import type {
+  Absent,
+  Check,
+  Denied,
+  Each,
+  Exempt,
+  Foreign,
+  When,
+  LookupName,
+} from '../operations/notation.ts'
 import { RESOURCES } from '../operations/permissions.ts'
 import type { Asked } from './asked.ts'
 import { bodyText } from './asked.ts'
@@ -94,11 +103,16 @@ export function argumentOf(
   { lookup, by }: Reference,
   { asked, each }: Pick<Ground, 'asked' | 'each'>,
 ): string | null {
-  const parts = COMPOSITES[lookup]
-  if (parts !== undefined) return parts.flatMap((name) => encoded(asked.params[name])).join('/')
+  const composite = compositeOf(lookup, asked)
+  if (composite !== null) return composite
   if (by.from === 'each') return each?.[by.name] ?? null
   if (by.from === 'path') return asked.params[by.name] ?? null
   return by.from === 'query' ? (asked.query.get(by.name) ?? null) : bodyText(asked.body, by.name)
+}
+
+/** The argument of a look-up by several path parameters; null: one is enough for it. */
+export function compositeOf(lookup: LookupName, { params }: Pick<Asked, 'params'>): string | null {
+  return COMPOSITES[lookup]?.flatMap((name) => encoded(params[name])).join('/') ?? null
 }
 
 function encoded(value: string | undefined): readonly string[] {

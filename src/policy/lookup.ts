@@ -97,8 +97,14 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
     path: (id) => `/history/user-operation?operationId=${id}`,
     members: ['processDefinitionKey', 'category'],
   },
-  processDefinition: { path: (id) => `/process-definition/${id}`, members: ['key', 'tenantId'] },
-  processDefinitionOfKey: { path: (id) => `/process-definition/key/${ofTenant(id)}`, members: ['tenantId'] },
+  processDefinition: {
+    path: (id) => `/process-definition/${id}`,
+    members: ['key', 'tenantId', 'deploymentId'],
+  },
+  processDefinitionOfKey: {
+    path: (id) => `/process-definition/key/${ofTenant(id)}`,
+    members: ['tenantId', 'deploymentId'],
+  },
   processInstance: {
     path: (id) => `/process-instance/${id}`,
     members: ['definitionId', 'tenantId'],

@@ -12,6 +12,8 @@ export type Verdict =
       readonly grounds?: Grounds
       /** It looks as if there were no such entity: whether there is one makes no difference. */
       readonly isHidden?: boolean
+      /** There is no such entity, or there is none any more. */
+      readonly isGone?: boolean
       /** It comes before the engine looks at what the body selects. */
       readonly isUnselected?: boolean
     }

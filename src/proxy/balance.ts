@@ -1,8 +1,11 @@
 import type { Node } from './node.ts'
 import type { NodeSet } from './node-set.ts'
 
-/** Chooses the node of the next attempt: none of `tried`, none that is full; null if no such node is left. */
-export type Balance = (tried: readonly Node[]) => Node | null
+/**
+ * Chooses the node of the next attempt: none of `tried`, none that is full; null if no such node is left. Of `deployment`
+ * only the nodes that have it will do, full or not, unless none has it.
+ */
+export type Balance = (tried: readonly Node[], deployment?: string) => Node | null
 
 export interface BalanceOptions {
   readonly now: () => number
@@ -25,8 +28,14 @@ export function createBalance(nodes: NodeSet, { now, random }: BalanceOptions): 
     const nowMs = now()
     return other === undefined || costOf(one, nowMs) <= costOf(other, nowMs) ? one : other
   }
-  return function pick(tried) {
-    const isOpen = (node: Node): boolean => node.inFlight < node.capacity && !tried.includes(node)
+  return function pick(tried, deployment) {
+    const has = (node: Node): boolean => deployment !== undefined && node.registered.has(deployment)
+    const isChoosy = nodes.used.some(has)
+    const isOpen = (node: Node): boolean =>
+      // What another has failed to take is not kept waiting.
+      node.inFlight < (tried.length === 0 ? node.capacity : node.ceiling) &&
+      !tried.includes(node) &&
+      (!isChoosy || has(node))
     const chosen = nodes.trial(isOpen, now) ?? better(nodes.used.filter(isOpen))
     if (chosen !== null || tried.length === 0) return chosen
     // Nothing has been sent yet, or it may be repeated: a node that is believed ill costs less than an error.

@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.ts'
 import type { Attempt, ParsedHeaders } from './attempt.ts'
 import { clientHeaders, hasBody, lengthOf } from './headers.ts'
 import type { Answer } from './hop.ts'
-import type { Receiver } from './retry.ts'
+import type { Receiver } from './receiver.ts'
 
 /** Buffers one answer, up to a limit. */
 export class Collector implements Receiver<Answer> {

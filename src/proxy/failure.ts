@@ -72,6 +72,13 @@ export function isUnsent(cause: unknown): boolean {
   return UNSENT.has(codeOf(cause))
 }
 
+const OURS: ReadonlySet<string> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
+
+/** False for what no other node would do better: our own deadline, a request that undici refuses to write. */
+export function isOfTheNode(cause: Error): boolean {
+  return !(cause instanceof GatewayError) && !OURS.has(codeOf(cause))
+}
+
 function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
 }

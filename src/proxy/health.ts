@@ -46,6 +46,13 @@ export function isGatewayError(status: number): boolean {
   return GATEWAY_ERRORS.has(status)
 }
 
+const TOO_MANY_REQUESTS = 429
+
+/** Said by what stands before the engine, or by a node that has too much to do: not the engine's own word. */
+export function isTurnedAway(status: number): boolean {
+  return isGatewayError(status) || status === TOO_MANY_REQUESTS
+}
+
 /** What is believed of one node, from the tries on it and from probes. Times are of the clock that is passed in. */
 export class Health {
   readonly #changed: (change: HealthChange) => void

@@ -8,6 +8,10 @@ export interface Hop {
   readonly body: Buffer | null
   /** `always`: a pure read, which may be repeated. `unsent`: repeated only if no byte of it has left. */
   readonly retry: 'always' | 'unsent'
+  /** `repeat`: sent again when the engine says that another transaction was quicker, and that this one was rolled back. */
+  readonly conflict?: 'repeat'
+  /** Of the definition that it starts: only nodes where this deployment is registered will do, if there are any. */
+  readonly deployment?: string
   /** Replaces the upstream's `headersMs` for this hop: a long poll waits longer than a look-up. */
   readonly headersMs?: number
 }

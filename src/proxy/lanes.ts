@@ -20,7 +20,7 @@ export class Lanes {
     this.#lanes = new Map(
       nodes.live.map((node) => [
         node,
-        { ...node, pool: node.openPool(perNode), capacity: perNode, inFlight: 0 },
+        { ...node, pool: node.openPool(perNode), capacity: perNode, ceiling: perNode, inFlight: 0 },
       ]),
     )
   }

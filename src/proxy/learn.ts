@@ -1,4 +1,4 @@
-import { isGatewayError } from './health.ts'
+import { isGatewayError, isTurnedAway } from './health.ts'
 import type { AttemptResult } from './hop.ts'
 import type { Node } from './node.ts'
 
@@ -22,8 +22,10 @@ export interface Outcome {
 const ERROR_COUNTS_AS_MS = 5000
 
 /** What a try says about its node, for the next choice. */
-export function learn({ latency, health }: Node, outcome: Outcome): void {
+export function learn(node: Node, outcome: Outcome): void {
   if (outcome.isOurs) return
+  const { latency, health } = node
+  if (!outcome.isHeld) limit(node, outcome)
   const { result, status, sent, startedAtMs, nowMs } = outcome
   const latencyMs = latencyOf(outcome, latency.readMs(nowMs))
   if (latencyMs !== null) latency.observe(latencyMs, nowMs)
@@ -40,4 +42,15 @@ function latencyOf(outcome: Outcome, knownMs: number): number | null {
   if (isHeld) return null
   // The engine's own errors come quickly, and who left would have waited longer: neither makes a node look quicker.
   return status >= 500 || status === 0 ? Math.max(elapsedMs, knownMs) : elapsedMs
+}
+
+/** How many requests it is given at once from now on. */
+function limit(node: Node, outcome: Outcome): void {
+  const { result, status, sent, startedAtMs, headAtMs, nowMs } = outcome
+  const isTooMuch = isTurnedAway(status) || (result === 'timeout' && sent)
+  if (isTooMuch) node.concurrency.overloaded(nowMs)
+  // An engine's own errors come quicker than answers.
+  else if (result === 'ok' && status < 500)
+    node.concurrency.answered({ latencyMs: headAtMs - startedAtMs, inFlight: node.inFlight + 1, nowMs })
+  node.capacity = node.concurrency.limit
 }

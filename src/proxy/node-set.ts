@@ -17,6 +17,8 @@ export interface NodeState {
   readonly isDrained: boolean
   /** Null: it is believed healthy. */
   readonly reason: Reason | null
+  /** Requests it is given at once. */
+  readonly limit: number
 }
 
 export interface NodeEvent extends HealthChange {
@@ -66,7 +68,12 @@ export class NodeSet {
   }
 
   states(): readonly NodeState[] {
-    return this.all.map(({ name, isDrained, health }) => ({ node: name, isDrained, reason: health.reason }))
+    return this.all.map(({ name, isDrained, health, capacity }) => ({
+      node: name,
+      isDrained,
+      reason: health.reason,
+      limit: capacity,
+    }))
   }
 
   async close(): Promise<void> {

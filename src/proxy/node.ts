@@ -1,12 +1,15 @@
 import { isIP } from 'node:net'
 import { buildConnector, errors, Pool } from 'undici'
 import { type Addresses, createAddresses, type Resolve } from './addresses.ts'
+import { Concurrency } from './concurrency.ts'
 import { Health, type HealthChange } from './health.ts'
 import { Latency } from './latency.ts'
 
 // Below the 20 s after which Tomcat drops an idle connection, so that we are the one who closes; a node may shorten it.
 const KEEP_ALIVE_MS = 4000
 const MAX_HEADER_BYTES = 16 * 1024
+/** Of a node's connections: what it may hold while others are away. */
+const CEILING = 4
 /** Connections to a name are renewed after this long, so that they follow it to another address. */
 const RENEWED_MS = 30_000
 
@@ -21,13 +24,18 @@ export interface Node {
   /** Another one to the same node. */
   readonly openPool: (connections: number) => Pool
   readonly connect: buildConnector.connector
-  /** Attempts the node holds at once, those that wait for a connection included. */
-  readonly capacity: number
+  /** Attempts it is given at once; what it answers raises and lowers it. */
+  capacity: number
+  /** Attempts it may hold when others failed and this one is asked instead: those beyond its connections wait for one. */
+  readonly ceiling: number
+  readonly concurrency: Concurrency
   readonly weight: number
   readonly isDrained: boolean
   readonly latency: Latency
   readonly health: Health
   inFlight: number
+  /** Deployments whose classes it has, as far as it was asked. */
+  registered: ReadonlySet<string>
 }
 
 export interface NodeOptions {
@@ -36,8 +44,6 @@ export interface NodeOptions {
   /** Follows the node's base path: `/engine/{name}`, or empty. */
   readonly suffix: string
   readonly connections: number
-  /** Attempts that may wait for a connection; more than that go to another node or are refused. */
-  readonly waiting: number
   readonly connectMs: number
   readonly weight: number
   readonly isDrained: boolean
@@ -64,12 +70,15 @@ export function createNode(options: NodeOptions): Node {
     pool: openPool(connections),
     openPool,
     connect,
-    capacity: connections + options.waiting,
+    capacity: connections,
+    ceiling: connections * CEILING,
+    concurrency: new Concurrency(connections),
     weight,
     isDrained,
     latency: new Latency(now()),
     health: new Health(options.onChange),
     inFlight: 0,
+    registered: new Set(),
   }
 }
 

@@ -5,7 +5,7 @@ import type { Attempt, ParsedHeaders } from './attempt.ts'
 import { Collector } from './collect.ts'
 import type { Answer, Hop } from './hop.ts'
 import type { Node } from './node.ts'
-import type { Receiver } from './retry.ts'
+import type { Receiver } from './receiver.ts'
 
 /** A client's poll, as far as the gateway has to know it. */
 export interface PollRequest {
@@ -25,45 +25,58 @@ export interface Polled {
   readonly node: string | null
 }
 
+/** Whom a poll tells that it ends by itself. */
+export interface PollOwner {
+  readonly dismiss: (poll: Poll, end: 'time' | 'left') => void
+}
+
 interface PollOptions {
   readonly request: PollRequest
   /** How long its client waits. */
   readonly waitMs: number
-  readonly onTime: (poll: Poll) => void
-  readonly onLeft: (poll: Poll) => void
+  readonly owner: PollOwner
 }
 
-/** The client's side: it ends at its time, whatever becomes of the engine's side. */
+/**
+ * The client's side: it ends at its time, whatever becomes of the engine's side. Thousands wait at once: what one holds
+ * counts, see docs/runbooks/long-polls.md.
+ */
 export class Poll {
   readonly request: PollRequest
   readonly ended: Promise<Polled>
   /** The engine's side; null while it waits in the gateway. */
   held: Held | null = null
   /** Lanes whose engine takes no more polls. */
-  refusedBy: readonly Node[] = []
+  refusedBy = NONE
+  readonly #owner: PollOwner
   readonly #timer: NodeJS.Timeout
-  readonly #onClose: () => void
-  #settle: { readonly resolve: (polled: Polled) => void; readonly reject: (error: Error) => void } | null =
-    null
+  readonly #onClose = (): void => this.#owner.dismiss(this, 'left')
+  #resolve: ((polled: Polled) => void) | null = null
+  #reject: ((error: Error) => void) | null = null
 
-  constructor({ request, waitMs, onTime, onLeft }: PollOptions) {
+  constructor({ request, waitMs, owner }: PollOptions) {
     this.request = request
+    this.#owner = owner
     this.ended = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject }
+      this.#resolve = resolve
+      this.#reject = reject
     })
-    this.#timer = setTimeout(onTime, waitMs, this)
-    this.#onClose = () => onLeft(this)
+    this.#timer = setTimeout(Poll.#endInTime, waitMs, this)
     request.sink.on('close', this.#onClose)
   }
 
   resolve(polled: Polled): void {
     this.#end()
-    this.#settle?.resolve(polled)
+    this.#resolve?.(polled)
   }
 
   reject(error: Error): void {
     this.#end()
-    this.#settle?.reject(error)
+    this.#reject?.(error)
+  }
+
+  static #endInTime(this: void, poll: Poll): void {
+    poll.#owner.dismiss(poll, 'time')
   }
 
   #end(): void {
@@ -71,6 +84,8 @@ export class Poll {
     this.request.sink.off('close', this.#onClose)
   }
 }
+
+const NONE: readonly Node[] = []
 
 interface HeldOptions {
   readonly poll: Poll

@@ -64,12 +64,7 @@ export class Polls {
     const adopted = this.#adoptable(request)
     if (adopted === null && !parts.hasNodes) return this.#refuse('failed', 'GW_NO_NODE')
     if (adopted === null && this.#waiting.size >= maxWaiting) return this.#refuse('overload', 'GW_OVERLOADED')
-    const poll = new Poll({
-      request,
-      waitMs: Math.min(request.holdMs, maxHoldMs),
-      onTime: (one) => this.#dismiss(one, 'time'),
-      onLeft: (one) => this.#dismiss(one, 'left'),
-    })
+    const poll = new Poll({ request, waitMs: Math.min(request.holdMs, maxHoldMs), owner: this })
     if (adopted !== null) this.#adopt(adopted, poll)
     else this.#waiting.add(poll)
     this.send()
@@ -93,8 +88,8 @@ export class Polls {
   /** Ends all of them for their clients, and at once those that are still to come. */
   drain(): void {
     this.#isDraining = true
-    for (const poll of [...this.#returned, ...this.#waiting]) this.#dismiss(poll, 'drain')
-    for (const { poll } of this.#held) if (poll !== null) this.#dismiss(poll, 'drain')
+    for (const poll of [...this.#returned, ...this.#waiting]) this.dismiss(poll, 'drain')
+    for (const { poll } of this.#held) if (poll !== null) this.dismiss(poll, 'drain')
   }
 
   counts(): PollCounts {
@@ -204,7 +199,7 @@ export class Polls {
   }
 
   /** `[]` for its client. What the engine holds for it goes on, for whoever asks the same. */
-  #dismiss(poll: Poll, end: PollEnd): void {
+  dismiss(poll: Poll, end: 'time' | 'left' | 'drain'): void {
     const { held } = poll
     if (held !== null) {
       held.abandon(this.#options.parts.now())

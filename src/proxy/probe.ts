@@ -18,6 +18,7 @@ export interface Probed {
 }
 
 const MAX_BYTES = 64 * 1024
+const MAX_REGISTERED_BYTES = 4 * 1024 ** 2
 const MAX_DETAIL_CHARS = 200
 
 /** Asks a node for its engines, on a connection of its own: one that is kept says nothing about whether the node takes new ones. */
@@ -26,7 +27,7 @@ export async function probe(client: Client, request: ProbeRequest): Promise<Prob
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
-    const text = await textOf(body)
+    const text = await textOf(body, MAX_BYTES)
     return statusCode === 200 ? judge(text, engine) : ill('probe', `it answers ${statusCode}`)
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause)
@@ -34,12 +35,27 @@ export async function probe(client: Client, request: ProbeRequest): Promise<Prob
   }
 }
 
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+/** The deployments that a node has registered; null: it does not say. */
+export async function readRegistered(
+  client: Client,
+  { path, headers, timeoutMs }: Omit<ProbeRequest, 'engine'>,
+): Promise<ReadonlySet<string> | null> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
+    const said: unknown = JSON.parse(await textOf(body, MAX_REGISTERED_BYTES))
+    return statusCode === 200 && Array.isArray(said) ? new Set(said.map(String)) : null
+  } catch {
+    return null
+  }
+}
+
+async function textOf(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES) throw new Error(`its answer is larger than ${MAX_BYTES} bytes`)
+    if (bytes > maxBytes) throw new Error(`its answer is larger than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

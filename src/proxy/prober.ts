@@ -1,12 +1,14 @@
 import { Client } from 'undici'
 import type { Node } from './node.ts'
-import { probe } from './probe.ts'
+import { probe, readRegistered } from './probe.ts'
 
 export interface ProberOptions {
   readonly nodes: readonly Node[]
   /** From one probe of a node to the next while all is well; a node that is ill is asked sooner. */
   readonly intervalMs: number
   readonly timeoutMs: number
+  /** Whether to ask also for the deployments that each has registered. */
+  readonly deployments: boolean
   /** The engine's name on its nodes. */
   readonly engine: string
   readonly headers: string[]
@@ -19,6 +21,8 @@ export interface ProberOptions {
 export interface Prober {
   /** Something has changed: the next probe comes when it is due now. */
   readonly reschedule: (node: Node) => void
+  /** Asks for the deployments of all nodes, where they matter; resolves when all have answered or had their time. */
+  readonly readRegistered: () => Promise<void>
   readonly close: () => void
 }
 
@@ -27,6 +31,9 @@ export function createProber(options: ProberOptions): Prober {
   for (const each of probers.values()) each.start()
   return {
     reschedule: (node) => probers.get(node)?.schedule(),
+    readRegistered: async () => {
+      await Promise.all([...probers.values()].map((each) => each.readRegistered()))
+    },
     close: () => {
       for (const each of probers.values()) each.close()
     },
@@ -66,6 +73,15 @@ class NodeProber {
     void this.#client.destroy()
   }
 
+  /** What is not said leaves what is known. */
+  async readRegistered(): Promise<void> {
+    const { headers, timeoutMs, deployments } = this.#options
+    if (!deployments || this.#isClosed) return
+    const path = `${this.#node.prefix}/deployment/registered`
+    const registered = await readRegistered(this.#client, { path, headers, timeoutMs })
+    if (registered !== null) this.#node.registered = registered
+  }
+
   async #ask(): Promise<void> {
     const { headers, engine, timeoutMs, now } = this.#options
     this.#isAsking = true
@@ -75,6 +91,7 @@ class NodeProber {
       engine,
       timeoutMs,
     })
+    if (verdict === 'ok') await this.readRegistered()
     if (this.#isClosed) return
     this.#node.health.probed(verdict, now(), detail)
     this.#isAsking = false

@@ -2,10 +2,11 @@ import { type ServerResponse } from 'node:http'
 import type { Attempt, ParsedHeaders } from './attempt.ts'
 import { clientHeaders, hasBody, lengthOf } from './headers.ts'
 import type { Hop } from './hop.ts'
-import type { Receiver } from './retry.ts'
+import type { Receiver } from './receiver.ts'
 
 /** Answers of a known length up to this are collected and leave in one write; until then nothing is given out. */
 const COLLECT_BYTES = 64 * 1024
+const ONE_PIECE_BYTES = 4096
 /** nginx's status for a client that closed before it was answered; never on a wire. */
 const CLIENT_CLOSED = 499
 
@@ -34,6 +35,8 @@ export class Relay implements Receiver<Relayed> {
   readonly #sink: ServerResponse
   readonly #options: RelayOptions
   #attempt: Attempt | null = null
+  /** Null: it has begun, or need not wait. */
+  #giveUp: ((result: Relayed) => void) | null = null
   #collected: { readonly headers: ParsedHeaders; readonly chunks: Buffer[] } | null = null
   #bytes = 0
   #isStreaming = false
@@ -49,6 +52,7 @@ export class Relay implements Receiver<Relayed> {
 
   began(attempt: Attempt): void {
     this.#attempt = attempt
+    this.#giveUp = null
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
@@ -77,6 +81,10 @@ export class Relay implements Receiver<Relayed> {
     return this.#told(attempt, 'whole')
   }
 
+  waits(giveUp: (result: Relayed) => void): void {
+    this.#giveUp = giveUp
+  }
+
   broken(attempt: Attempt): Relayed | null {
     if (this.#isGone) return this.#told(attempt, 'client-gone')
     this.#collected = null
@@ -93,7 +101,7 @@ export class Relay implements Receiver<Relayed> {
     const [first] = chunks
     const body = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)
     // Together with the others that this turn of the event loop brings, as requests are sent on: see gateway.ts.
-    setImmediate(() => this.#sink.end(body))
+    setImmediate(() => end(this.#sink, body))
   }
 
   #told(attempt: Attempt, ended: Relayed['ended']): Relayed {
@@ -123,8 +131,16 @@ export class Relay implements Receiver<Relayed> {
     if (this.#isOver) return
     this.#isGone = true
     this.#collected = null
-    if (this.#options.hop.retry === 'always') this.#attempt?.cancel()
+    if (this.#options.hop.retry !== 'always') return
+    this.#giveUp?.(CLIENT_GONE)
+    this.#attempt?.cancel()
   }
+}
+
+/** As text a short body leaves with the head in one piece, which saves a fourteenth of what a bare server does for an answer. */
+function end(sink: ServerResponse, body: Buffer): void {
+  if (body.length <= ONE_PIECE_BYTES) sink.end(body.toString('latin1'), 'latin1')
+  else sink.end(body)
 }
 
 /** To a client of HTTP/1.0 a closed connection is the end of the answer: only a reset says that it is not whole. */

@@ -2,28 +2,24 @@ import { GatewayError } from '../errors.ts'
 import { Attempt, type AttemptOwner, type ParsedHeaders, type WireRequest } from './attempt.ts'
 import type { Balance } from './balance.ts'
 import type { Budget } from './budget.ts'
-import { failureOf, faultOf } from './failure.ts'
+import { HeldBack, pauseMsOf } from './conflict.ts'
+import { failureOf, faultOf, isOfTheNode } from './failure.ts'
+import { isTurnedAway } from './health.ts'
 import type { AttemptEvent, AttemptResult, Hop } from './hop.ts'
 import { learn } from './learn.ts'
 import type { Node } from './node.ts'
-
-/** Takes the answer of whichever attempt brings one. */
-export interface Receiver<T> {
-  /** A try starts: this is the one to pause or cancel from now on. */
-  began(attempt: Attempt): void
-  head(attempt: Attempt, headers: ParsedHeaders): void
-  data(attempt: Attempt, chunk: Buffer): void
-  whole(attempt: Attempt): T
-  /** There will be no whole answer. The result if one can still be told, null if nothing has been given out: then it is an error. */
-  broken(attempt: Attempt): T | null
-}
+import type { Queue } from './queue.ts'
+import type { Receiver } from './receiver.ts'
 
 export interface ExchangeParts {
   readonly pick: Balance
   /** False if all are drained: a pause would not help. */
   readonly hasNodes: boolean
   readonly budget: Budget
+  readonly queue: Queue
   readonly now: () => number
+  /** From 0 to 1. */
+  readonly random: () => number
   readonly onAttempt: ((event: AttemptEvent) => void) | undefined
 }
 
@@ -48,12 +44,25 @@ interface Terms<T> {
 }
 
 const NONE: readonly Node[] = []
+const MOST_CONFLICTS = 2
+
+/** Ends a try whose answer is given up for another node's. */
+class PassedOver extends Error {
+  readonly next: Node
+
+  constructor(next: Node) {
+    super('another node is asked')
+    this.next = next
+  }
+}
 
 class Exchange<T> implements AttemptOwner {
   readonly #parts: ExchangeParts
   readonly #terms: Terms<T>
   #tried = NONE
   #hasRepeated = false
+  #conflicts = 0
+  #heldBack: HeldBack | null = null
   #startedAtMs = 0
   #headAtMs = 0
 
@@ -63,30 +72,73 @@ class Exchange<T> implements AttemptOwner {
   }
 
   first(): void {
-    this.#parts.budget.earn()
-    const node = this.#parts.pick(NONE)
-    if (node !== null) return this.#try(node)
-    const code = this.#parts.hasNodes ? 'GW_OVERLOADED' : 'GW_NO_NODE'
-    this.#terms.reject(new GatewayError(code, { retryAfterSeconds: 1 }))
+    const { budget, queue, hasNodes } = this.#parts
+    budget.earn()
+    // Those that wait came before, unless they wait for other nodes.
+    if (queue.size === 0 && this.#start()) return
+    if (hasNodes) this.#wait(queue)
+    else this.#terms.reject(new GatewayError('GW_NO_NODE', { retryAfterSeconds: 1 }))
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
     this.#headAtMs = this.#parts.now()
-    this.#terms.receiver.head(attempt, headers)
+    const other = isTurnedAway(attempt.status) ? this.#repeatOn(attempt.node) : null
+    if (other !== null) throw new PassedOver(other)
+    if (attempt.status === 500 && this.#terms.hop.conflict === 'repeat')
+      this.#heldBack = new HeldBack(headers)
+    else this.#terms.receiver.head(attempt, headers)
   }
 
   data(attempt: Attempt, chunk: Buffer): void {
-    this.#terms.receiver.data(attempt, chunk)
+    if (this.#heldBack === null) this.#terms.receiver.data(attempt, chunk)
+    else if (!this.#heldBack.add(chunk)) this.#release(attempt)
   }
 
   ended(attempt: Attempt, cause: Error | null): void {
     try {
-      const failure = cause ?? this.#finish(attempt)
-      if (failure === null) this.#report(attempt, 'ok', null)
-      else this.#fail(attempt, failure)
+      this.#conclude(attempt, cause)
     } catch (error) {
       this.#terms.reject(asError(error))
     }
+    this.#parts.queue.send()
+  }
+
+  #conclude(attempt: Attempt, cause: Error | null): void {
+    if (cause instanceof PassedOver) {
+      this.#report(attempt, 'ok', null)
+      return this.#try(cause.next)
+    }
+    if (cause === null && this.#hasLostRace()) {
+      this.#report(attempt, 'ok', null)
+      return this.#tryLater(attempt.node)
+    }
+    const failure = cause ?? this.#finish(attempt)
+    if (failure === null) this.#report(attempt, 'ok', null)
+    else this.#fail(attempt, failure)
+  }
+
+  /** False: no node has a place for it. */
+  #start(): boolean {
+    const node = this.#parts.pick(NONE, this.#terms.hop.deployment)
+    if (node !== null) this.#try(node)
+    return node !== null
+  }
+
+  #wait(queue: Queue): void {
+    const { hop, request, receiver, resolve, reject } = this.#terms
+    const refuse = (): void => reject(new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }))
+    const waiter = {
+      waitMs: request.headersMs,
+      isChoosy: hop.deployment !== undefined,
+      start: () => this.#start(),
+      expire: refuse,
+    }
+    if (!queue.add(waiter)) return refuse()
+    receiver.waits?.((result) => {
+      queue.remove(waiter)
+      resolve(result)
+    })
+    queue.send()
   }
 
   #try(node: Node): void {
@@ -97,9 +149,31 @@ class Exchange<T> implements AttemptOwner {
     attempt.start(this.#terms.request)
   }
 
+  #hasLostRace(): boolean {
+    if (this.#heldBack === null || !this.#heldBack.isConflict()) return false
+    return this.#conflicts < MOST_CONFLICTS && this.#parts.budget.spend()
+  }
+
+  #tryLater(last: Node): void {
+    const pauseMs = pauseMsOf(this.#parts.random(), this.#conflicts)
+    this.#conflicts += 1
+    this.#heldBack = null
+    setTimeout(() => this.#try(this.#parts.pick(NONE, this.#terms.hop.deployment) ?? last), pauseMs)
+  }
+
+  /** It is not what it was held back for. */
+  #release(attempt: Attempt): void {
+    const held = this.#heldBack
+    this.#heldBack = null
+    if (held === null) return
+    this.#terms.receiver.head(attempt, held.headers)
+    for (const chunk of held.chunks) this.#terms.receiver.data(attempt, chunk)
+  }
+
   /** Hands the whole answer over; returns why not if the answer turns out to be one that cannot be written. */
   #finish(attempt: Attempt): Error | null {
     try {
+      this.#release(attempt)
       this.#terms.resolve(this.#terms.receiver.whole(attempt))
       return null
     } catch (error) {
@@ -125,13 +199,23 @@ class Exchange<T> implements AttemptOwner {
 
   /** The node to repeat on, or null if this failure stands. */
   #next(attempt: Attempt, cause: Error): Node | null {
-    this.#tried = [...this.#tried, attempt.node]
-    if (!attempt.sent) return isOfTheNode(cause) ? this.#parts.pick(this.#tried) : null
-    if (this.#terms.hop.retry !== 'always' || this.#hasRepeated || attempt.status !== 0) return null
-    if (faultOf(cause, attempt) === 'timeout' || !this.#parts.budget.spend()) return null
-    this.#hasRepeated = true
+    if (!attempt.sent) {
+      this.#tried = [...this.#tried, attempt.node]
+      return isOfTheNode(cause) ? this.#parts.pick(this.#tried, this.#terms.hop.deployment) : null
+    }
+    if (attempt.status !== 0 || faultOf(cause, attempt) === 'timeout') return null
     // With no other node the same one: a connection it closed as we wrote is the usual reason.
-    return this.#parts.pick(this.#tried) ?? attempt.node
+    return this.#repeatOn(attempt.node, attempt.node)
+  }
+
+  /** The node on which to repeat what was sent: another one, or `last` if there is none; null where it may not be repeated. */
+  #repeatOn(failed: Node, last: Node | null = null): Node | null {
+    if (this.#terms.hop.retry !== 'always' || this.#hasRepeated) return null
+    this.#tried = [...this.#tried, failed]
+    const node = this.#parts.pick(this.#tried) ?? last
+    if (node === null || !this.#parts.budget.spend()) return null
+    this.#hasRepeated = true
+    return node
   }
 
   #report(attempt: Attempt, result: AttemptResult, cause: Error | null): void {
@@ -154,13 +238,6 @@ class Exchange<T> implements AttemptOwner {
       seconds: (nowMs - startedAtMs) / 1000,
     })
   }
-}
-
-const OURS: ReadonlySet<unknown> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
-
-/** False for what no other node would do better: our own deadline, a request that undici refuses to write. */
-function isOfTheNode(cause: Error): boolean {
-  return !(cause instanceof GatewayError) && !('code' in cause && OURS.has(cause.code))
 }
 
 function asError(thrown: unknown): Error {

@@ -12,6 +12,7 @@ import { NodeSet, type NodeAddress, type NodeEvent, type NodeState } from './nod
 import { lockedTasksIn } from './poll-answer.ts'
 import { type PollEnd, Polls } from './polls.ts'
 import { createProber, type Prober } from './prober.ts'
+import { Queue } from './queue.ts'
 import { CLIENT_GONE, Relay, type Relayed } from './relay.ts'
 import { exchange, type ExchangeParts } from './retry.ts'
 import { createUnlocks, type UnlockResult, type Unlocks } from './unlocks.ts'
@@ -32,8 +33,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   }
   /** To each node. */
   readonly connections: number
-  /** Requests that may wait for a connection to a node, default 1000; more are refused with 503. */
-  readonly waiting?: number
+  /** Requests that may wait while no node has a place for them, and how long; more are refused with 503. Default: 1000, 2 s. */
+  readonly queue?: { readonly max: number; readonly waitMs: number }
   /** Default: few, and none of them longer than an engine would hold it. */
   readonly polls?: PollLimits
   readonly onAttempt?: (event: AttemptEvent) => void
@@ -72,6 +73,8 @@ const FEW_POLLS: PollLimits = {
 export interface ProbeTimes {
   readonly intervalMs: number
   readonly timeoutMs: number
+  /** Whether to ask also which deployments each node has registered, default no. */
+  readonly deployments?: boolean
 }
 
 /** One engine and the way to it. */
@@ -85,7 +88,11 @@ export interface Upstream {
   withCredentials(credentials: Credentials): Upstream
   /** Asks the nodes from now on whether the engine is there, with these credentials. Without it, requests find out. */
   startProbes(times: ProbeTimes): void
+  /** Something was deployed or taken away: the nodes are asked anew which deployments they have, where that matters. */
+  deployed(): Promise<void>
   nodes(): readonly NodeState[]
+  /** Requests for which no node has a place. */
+  waiting(): number
   /** Unlocks all tasks that this answer has locked: nobody gets it. Resolves when the engine has been told. */
   giveBack(answer: Answer): Promise<void>
   /** Long polls, which take no connection of the other requests'. */
@@ -107,13 +114,16 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { now = () => performance.now(), random = Math.random } = options
   const nodes = createNodeSet(options, now, (node) => {
     shared.prober?.reschedule(node)
+    parts.queue.send()
     polls.send()
   })
   const parts: ExchangeParts = {
     pick: createBalance(nodes, { now, random }),
     hasNodes: nodes.live.length > 0,
     budget: createBudget(options.connections, now),
+    queue: new Queue(options.queue ?? { max: 1000, waitMs: 2000 }),
     now,
+    random,
     onAttempt: options.onAttempt,
   }
   const unlocks = createUnlocksOf(options, parts)
@@ -174,7 +184,9 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
       nodes.isProbed = true
       shared.prober = createProberOf(options, shared, times)
     },
+    deployed: () => shared.prober?.readRegistered() ?? Promise.resolve(),
     nodes: () => nodes.states(),
+    waiting: () => parts.queue.size,
     giveBack(answer) {
       unlocks.give(lockedTasksIn(answer))
       return unlocks.idle()
@@ -204,6 +216,7 @@ function createRequestOf(options: UpstreamOptions) {
 
 function createProberOf(options: UpstreamOptions, { nodes, parts }: Shared, times: ProbeTimes): Prober {
   return createProber({
+    deployments: false,
     ...times,
     nodes: nodes.live,
     engine: options.remoteName ?? 'default',
@@ -214,12 +227,11 @@ function createProberOf(options: UpstreamOptions, { nodes, parts }: Shared, time
 }
 
 function createNodeSet(options: UpstreamOptions, now: () => number, onChange: (node: Node) => void): NodeSet {
-  const { remoteName, connections, waiting = 1000, timeouts, nodes, resolve, renewedMs } = options
+  const { remoteName, connections, timeouts, nodes, resolve, renewedMs } = options
   return new NodeSet({
     nodes,
     suffix: remoteName === undefined ? '' : `/engine/${encodeURIComponent(remoteName)}`,
     connections,
-    waiting,
     connectMs: timeouts.connectMs,
     now,
     resolve,

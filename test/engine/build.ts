@@ -1,32 +1,74 @@
 import { execFile } from 'node:child_process'
-import { linkSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import {
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 export type Family = 'camunda' | 'operaton'
 
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '..', '..')
 const app = join(import.meta.dirname, 'app')
+const javaClient = join(import.meta.dirname, 'java-client')
 const target = join(app, 'target')
-const sources = join(app, 'src', 'main')
 
 /** The engine's jar, built by Maven when it is missing or older than its sources. */
-export async function buildEngine(family: Family): Promise<string> {
+export function buildEngine(family: Family): Promise<string> {
   const folder = join(target, family)
-  const jar = join(folder, 'engine.jar')
-  if (isFresh(jar)) return jar
-  mkdirSync(folder, { recursive: true })
-  const unlock = await lock(join(target, `${family}.lock`))
+  return built(join(folder, 'engine.jar'), inputsOf(app), () => maven(app, argsOf(family, folder)))
+}
+
+/** The jar of a worker that uses the Java client, built likewise. */
+export function buildJavaClient(): Promise<string> {
+  const folder = join(target, 'java-client')
+  return built(join(folder, 'client.jar'), inputsOf(javaClient), () => maven(javaClient, packageTo(folder)))
+}
+
+/** The gateway's own main file, compiled as for the image. */
+export function buildGateway(): Promise<string> {
+  const folder = join(target, 'gateway')
+  const inputs = [join(root, 'tsconfig.build.json'), ...filesIn(join(root, 'src'))]
+  return built(join(folder, 'dist', 'main.js'), inputs, async () => {
+    copyFileSync(join(root, 'package.json'), join(folder, 'package.json'))
+    const args = ['-p', 'tsconfig.build.json', '--outDir', join(folder, 'dist')]
+    await run(join(root, 'node_modules', '.bin', 'tsc'), args, { cwd: root })
+  })
+}
+
+/** The file, made when it is missing or older than what it is made of. */
+async function built(file: string, inputs: readonly string[], make: () => Promise<unknown>): Promise<string> {
+  if (isFresh(file, inputs)) return file
+  mkdirSync(target, { recursive: true })
+  const [name = ''] = file.slice(target.length + 1).split(sep)
+  const unlock = await lock(join(target, `${name}.lock`))
   try {
-    if (!isFresh(jar)) await promisify(execFile)('mvn', argsOf(family, folder), { cwd: app })
+    mkdirSync(join(target, name), { recursive: true })
+    if (!isFresh(file, inputs)) await make()
   } finally {
     unlock()
   }
-  return jar
+  return file
 }
 
-function argsOf(family: Family, folder: string): string[] {
-  const args = ['-q', '-B', 'package', `-Dapp.target=${folder}`]
+function maven(module: string, args: readonly string[]): Promise<unknown> {
+  return run('mvn', args, { cwd: module })
+}
+
+function packageTo(folder: string): readonly string[] {
+  return ['-q', '-B', 'package', `-Dapp.target=${folder}`]
+}
+
+function argsOf(family: Family, folder: string): readonly string[] {
+  const args = packageTo(folder)
   if (family === 'camunda') return args
   return [
     ...args,
@@ -40,6 +82,7 @@ function argsOf(family: Family, folder: string): string[] {
 
 // Operaton is the same engine under other package and property names.
 function translate(folder: string): string {
+  const sources = sourcesOf(app)
   rmSync(folder, { recursive: true, force: true })
   for (const file of filesIn(sources)) {
     const copy = join(folder, file.slice(sources.length))
@@ -49,9 +92,17 @@ function translate(folder: string): string {
   return folder
 }
 
-function isFresh(jar: string): boolean {
-  const built = statSync(jar, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  return [join(app, 'pom.xml'), ...filesIn(sources)].every((file) => statSync(file).mtimeMs < built)
+function isFresh(file: string, inputs: readonly string[]): boolean {
+  const builtAtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return inputs.every((input) => statSync(input).mtimeMs < builtAtMs)
+}
+
+function inputsOf(module: string): readonly string[] {
+  return [join(module, 'pom.xml'), ...filesIn(sourcesOf(module))]
+}
+
+function sourcesOf(module: string): string {
+  return join(module, 'src', 'main')
 }
 
 function filesIn(folder: string): string[] {

@@ -19,6 +19,8 @@ export interface Start {
   /** A line of output that means: ready. */
   readonly ready: RegExp
   readonly withinMs: number
+  /** Every line of output, before and after that one. */
+  readonly onLine?: (line: string) => void
 }
 
 const keptLines = 60
@@ -69,6 +71,7 @@ async function readyOf(
     const timer = setTimeout(() => fail(`was not ready in ${start.withinMs} ms`), start.withinMs)
     void ended.then(() => fail('ended'))
     const look = (line: string) => {
+      start.onLine?.(line)
       lines.push(line)
       if (lines.length > keptLines) lines.shift()
       const match = line.match(start.ready)

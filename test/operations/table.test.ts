@@ -86,6 +86,25 @@ t.test('every write that evicts names tags that something is held under', (t) =>
   t.end()
 })
 
+t.test(
+  'a key is heeded where a process is started or pushed, and by nothing that is held or shown by rows',
+  (t) => {
+    const heeding = where(({ idempotencyKey }) => idempotencyKey === true)
+    t.same(heeding.map(({ id }) => id).sort(), HEEDING)
+    for (const { id, method, retry, checks, ...row } of heeding) {
+      t.match({ method, retry }, { method: 'POST', retry: 'unsent' }, id)
+      // Of these, what is answered is not all that is done.
+      for (const column of ['rows', 'cache', 'evicts', 'changes', 'longPoll', 'offers', 'answer'])
+        t.notOk(column in row, `${id} ${column}`)
+      t.ok(
+        checks.every(({ after }) => after === undefined),
+        id,
+      )
+    }
+    t.end()
+  },
+)
+
 t.test('forms and long polls are sent by POST', (t) => {
   for (const { id, method } of where(({ media, longPoll }) => media !== undefined || longPoll === true))
     t.equal(method, 'POST', id)
@@ -119,6 +138,24 @@ t.test('whatever takes a task query refuses expressions in it', (t) => {
   )
   t.end()
 })
+
+/** What heeds an Idempotency-Key. */
+const HEEDING = [
+  'deliverMessage',
+  'evaluateDecisionById',
+  'evaluateDecisionByKey',
+  'evaluateDecisionByKeyAndTenant',
+  'executeMigrationPlan',
+  'executeMigrationPlanAsync',
+  'signalExecution',
+  'startProcessInstance',
+  'startProcessInstanceByKey',
+  'startProcessInstanceByKeyAndTenantId',
+  'submitForm',
+  'submitFormByKey',
+  'submitFormByKeyAndTenantId',
+  'throwSignal',
+]
 
 /** Body and query of the nineteen. */
 const NINETEEN = {

@@ -78,11 +78,24 @@ t.test('a tried node and a full node are passed over', (t) => {
   const [a, b, c] = [nodes.node(0), nodes.node(1), nodes.node(2)]
   const pick = balanceOf(nodes)
   b.inFlight = b.capacity
-  t.equal(pick([a]), c)
-  t.equal(pick([a, c]), null)
-  b.inFlight -= 1
-  t.equal(pick([a, c]), b)
+  c.inFlight = c.capacity
+  t.equal(pick([]), a)
+  a.inFlight = a.capacity
+  t.equal(pick([]), null)
+  c.inFlight -= 1
+  t.equal(pick([]), c)
   t.equal(pick([a, b, c]), null)
+  t.end()
+})
+
+t.test('what another has failed to take goes to a full one too, as far as its ceiling', (t) => {
+  const nodes = openNodes([{}, {}])
+  const [a, b] = [nodes.node(0), nodes.node(1)]
+  const pick = balanceOf(nodes)
+  b.inFlight = b.capacity
+  t.equal(pick([a]), b)
+  b.inFlight = b.ceiling
+  t.equal(pick([a]), null)
   t.end()
 })
 
@@ -158,7 +171,7 @@ t.test('a node knows its base path, the engine behind it and what it holds', (t)
     origin: 'http://n0:1',
     prefix: '/engine-rest/engine/x',
     probePath: '/engine-rest/engine',
-    capacity: 3,
+    capacity: 2,
     inFlight: 0,
   })
   t.end()

@@ -79,8 +79,8 @@ t.test('each change is told, with how many are well', (t) => {
     { node: 'http://n1:1/engine-rest', reason: null, detail: '', periodMs: 0, healthy: 2, nodes: 2 },
   ])
   t.same(nodes.set.states(), [
-    { node: 'http://n0:1/engine-rest', isDrained: false, reason: null },
-    { node: 'http://n1:1/engine-rest', isDrained: false, reason: null },
+    { node: 'http://n0:1/engine-rest', isDrained: false, reason: null, limit: 2 },
+    { node: 'http://n1:1/engine-rest', isDrained: false, reason: null, limit: 2 },
   ])
   t.end()
 })

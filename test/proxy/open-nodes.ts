@@ -16,7 +16,6 @@ export function openNodes(options: readonly Omit<NodeAddress, 'url'>[]): OpenNod
     nodes: options.map((own, i) => ({ url: `http://n${i}:1/engine-rest/`, ...own })),
     suffix: '/engine/x',
     connections: 2,
-    waiting: 1,
     connectMs: 1,
     now: () => clock.nowMs,
     onChange: (event) => events.push(event),

@@ -92,7 +92,10 @@ t.test('what comes at once is spread over the nodes', async (t) => {
 t.test('a request beyond the connections waits, beyond the waiting room it is refused at once', async (t) => {
   const held: (() => void)[] = []
   const node = await startNode(t, (_request, response) => held.push(() => response.end()))
-  const { upstream } = openUpstream(t, [node.url], { connections: 1, waiting: 1 })
+  const { upstream } = openUpstream(t, [node.url], {
+    connections: 1,
+    queue: { max: 1, waitMs: 5000 },
+  })
   const first = upstream.fetch(WRITE, LIMIT)
   const second = upstream.fetch(WRITE, LIMIT)
   await t.rejects(upstream.fetch(WRITE, LIMIT), { code: 'GW_OVERLOADED', retryAfterSeconds: 1 })

@@ -1,0 +1,229 @@
+import { hash, randomUUID } from 'node:crypto'
+import type { Answer } from './entry.ts'
+import { type Done, type NotKept, packed, type Stored, unpacked } from './outcome.ts'
+import { RedisLink, type Reply } from './redis-link.ts'
+
+interface ReplaysOptions {
+  readonly url: string
+  /** Parts those who share a Redis and stand before other engines of the same name. */
+  readonly namespace: string
+  /** How long an outcome is kept. */
+  readonly keepMs: number
+  /** Monotonic milliseconds, as `performance.now`. */
+  readonly now: () => number
+}
+
+/** A request that is to be done once. */
+export interface Once {
+  /** Whose it is, and how the client calls it. */
+  readonly key: string
+  /** Of all that decides what it does. */
+  readonly fingerprint: string
+  /** How long it can be under way. */
+  readonly underWayMs: number
+}
+
+export type Claiming =
+  | { readonly state: 'first'; readonly claim: Claim }
+  | Earlier
+  /** Redis cannot be asked now: nobody may go on. */
+  | { readonly state: 'unavailable' }
+
+/** What has become of the first request. `reused`: it was another one. */
+export type Earlier = Done | NotKept | { readonly state: 'in progress' | 'unknown' | 'reused' }
+
+/** The right to do it, until one of these is called. They resolve to false when Redis could not be told; they never reject. */
+export interface Claim {
+  readonly keep: (outcome: Omit<Done, 'state'>) => Promise<boolean>
+  /** It may have been done: nobody may do it again. */
+  readonly leaveUnknown: () => Promise<boolean>
+  /** Nothing was done: whoever asks next is the first. */
+  readonly release: () => Promise<boolean>
+}
+
+/** Which requests with a key of the client's own have been done, and how they were answered: for all gateways that share a Redis. */
+export interface Replays {
+  claim(once: Once): Promise<Claiming>
+  /** The same without becoming the first; null: there was none, or Redis cannot tell. */
+  find(once: Omit<Once, 'underWayMs'>): Promise<Earlier | null>
+  /** Waits for what is claimed here. */
+  close(): Promise<void>
+}
+
+/** Larger answers are done and not kept. */
+export const MAX_KEPT_BYTES = 256 * 1024
+/** A new link is waited for so long: after a reload it stands a few milliseconds later than its gateway. */
+const CONNECT_MS = 1000
+/** What could not be told is told when Redis is back, up to so many and so much of it; the oldest goes first. */
+const MAX_UNTOLD = 1000
+const MAX_UNTOLD_BYTES = 8 * 1024 ** 2
+
+// Written where nothing stands too: Redis may have lost the claim, but what was done stays done.
+const SETTLE = `local held = redis.call('GET', KEYS[1])
+if held and held ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+return 1`
+const RELEASE = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])`
+
+const UNAVAILABLE: Claiming = { state: 'unavailable' }
+
+export function createReplays(options: ReplaysOptions): Replays {
+  return new SharedReplays(options)
+}
+
+/** What a claim becomes; null: nothing. */
+interface Settlement {
+  /** Of the key, in Redis. */
+  readonly name: string
+  readonly claimed: Buffer
+  readonly becomes: Buffer | null
+}
+
+class SharedReplays implements Replays {
+  readonly #link: RedisLink
+  readonly #prefix: string
+  readonly #keepMs: number
+  readonly #connected: Promise<void>
+  #onConnected: (() => void) | null = null
+  /** Claims that are not settled. */
+  #open = 0
+  #onIdle: (() => void) | null = null
+  readonly #untold = new Set<Settlement>()
+  #untoldBytes = 0
+
+  constructor({ url, namespace, keepMs, now }: ReplaysOptions) {
+    this.#prefix = `engine-gateway:${namespace}:once:`
+    this.#keepMs = keepMs
+    this.#connected = new Promise((resolve) => {
+      this.#onConnected = resolve
+      setTimeout(resolve, CONNECT_MS).unref()
+    })
+    const onReady = (): void => {
+      this.#onConnected?.()
+      void this.#tellAll()
+    }
+    // Its state is logged by the cache's link: both lead to the same server.
+    this.#link = new RedisLink({ url, now, log: () => undefined, onReady })
+  }
+
+  async claim({ key, fingerprint, underWayMs }: Once): Promise<Claiming> {
+    await this.#connected
+    const name = this.#nameOf(key)
+    // Gone while the request is under way, it would let a second one in.
+    const keepMs = Math.max(this.#keepMs, 2 * underWayMs)
+    const claimed = packed({ state: 'claimed', fingerprint, owner: randomUUID(), keepMs, underWayMs })
+    const replies = await this.#link.run((pipeline) =>
+      pipeline.set(name, claimed, 'PX', keepMs, 'NX').getBuffer(name).pttl(name),
+    )
+    if (replies === 'skipped') return UNAVAILABLE
+    const [set, ...found] = typeof replies === 'string' ? [] : replies
+    if (set === undefined || set[0] !== null) {
+      // It may have been claimed all the same, for a request that is not sent.
+      this.#remember({ name, claimed, becomes: null })
+      return UNAVAILABLE
+    }
+    if (this.#untold.size > 0) void this.#tellAll()
+    if (set[1] === 'OK') return { state: 'first', claim: this.#claimOf(name, claimed, fingerprint) }
+    // What has gone since is left to the client's next try.
+    return earlierIn(found, fingerprint) ?? { state: 'in progress' }
+  }
+
+  async find({ key, fingerprint }: Omit<Once, 'underWayMs'>): Promise<Earlier | null> {
+    await this.#connected
+    const name = this.#nameOf(key)
+    const replies = await this.#link.run((pipeline) => pipeline.getBuffer(name).pttl(name))
+    return typeof replies === 'string' ? null : earlierIn(replies, fingerprint)
+  }
+
+  async close(): Promise<void> {
+    if (this.#open > 0)
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve
+      })
+    await this.#tellAll()
+    this.#link.close()
+  }
+
+  #claimOf(name: string, claimed: Buffer, fingerprint: string): Claim {
+    this.#open += 1
+    const settle = async (stored: Stored | null): Promise<boolean> => {
+      const settlement = { name, claimed, becomes: stored === null ? null : packed(stored) }
+      const isTold = await this.#tell(settlement)
+      if (!isTold) this.#remember(settlement)
+      this.#open -= 1
+      if (this.#open === 0) this.#onIdle?.()
+      return isTold
+    }
+    return {
+      keep: (outcome) => settle({ ...keptOf(outcome), fingerprint }),
+      leaveUnknown: () => settle({ state: 'unknown', fingerprint }),
+      release: () => settle(null),
+    }
+  }
+
+  async #tell({ name, claimed, becomes }: Settlement): Promise<boolean> {
+    const replies = await this.#link.run(
+      (pipeline) =>
+        becomes === null
+          ? pipeline.eval(RELEASE, 1, name, claimed)
+          : pipeline.eval(SETTLE, 1, name, claimed, becomes, this.#keepMs),
+      true,
+    )
+    return typeof replies !== 'string' && replies[0]?.[0] === null
+  }
+
+  async #tellAll(): Promise<void> {
+    const untold = [...this.#untold]
+    this.#untold.clear()
+    this.#untoldBytes = 0
+    await Promise.all(
+      untold.map(async (settlement) => {
+        if (!(await this.#tell(settlement))) this.#remember(settlement)
+      }),
+    )
+  }
+
+  #remember(settlement: Settlement): void {
+    this.#untold.add(settlement)
+    this.#untoldBytes += bytesOf(settlement)
+    for (const oldest of this.#untold) {
+      if (this.#untold.size <= MAX_UNTOLD && this.#untoldBytes <= MAX_UNTOLD_BYTES) return
+      this.#untold.delete(oldest)
+      this.#untoldBytes -= bytesOf(oldest)
+    }
+  }
+
+  #nameOf(key: string): string {
+    return this.#prefix + hash('sha256', key, 'base64url')
+  }
+}
+
+function keptOf({ answer, address }: Omit<Done, 'state'>): Done | NotKept {
+  if (answer.body.length > MAX_KEPT_BYTES) return { state: 'not kept', status: answer.status }
+  return { state: 'done', answer: withoutCookies(answer), address }
+}
+
+/** A session that was opened then is not opened again. */
+function withoutCookies({ headers, ...answer }: Answer): Answer {
+  const { 'set-cookie': _, ...kept } = headers
+  return { ...answer, headers: kept }
+}
+
+/** From the replies to GET and PTTL; null: there is nothing. What cannot be read was not written by a request that is still to be done. */
+function earlierIn([value, ttl]: readonly Reply[], fingerprint: string): Earlier | null {
+  if (value?.[0] === null && value[1] === null) return null
+  const stored = Buffer.isBuffer(value?.[1]) ? unpacked(value[1]) : null
+  if (stored === null) return { state: 'unknown' }
+  if (stored.fingerprint !== fingerprint) return { state: 'reused' }
+  if (stored.state === 'claimed') return { state: isUnderWay(stored, ttl) ? 'in progress' : 'unknown' }
+  return stored.state === 'unknown' ? { state: 'unknown' } : stored
+}
+
+function isUnderWay({ keepMs, underWayMs }: Extract<Stored, { readonly state: 'claimed' }>, ttl?: Reply) {
+  return keepMs - Number(ttl?.[1]) <= underWayMs
+}
+
+function bytesOf({ claimed, becomes }: Settlement): number {
+  return claimed.length + (becomes?.length ?? 0)
+}

@@ -1,0 +1,47 @@
+import { type Config, loadConfig } from './config.ts'
+import { answerQuestion } from './explain.ts'
+import type { Logger } from './log.ts'
+import { openAdmin } from './open-admin.ts'
+import { openWatchedFile, type WatchedFile } from './policy/watched-file.ts'
+import { createReload, type Reloaded } from './reload.ts'
+import { openServing } from './serving.ts'
+
+/** A gateway that listens. */
+export interface Running {
+  /** `http://127.0.0.1:8080` */
+  readonly address: string
+  readonly adminAddress: string
+  /** Puts in force what the file says now, or nothing of it. */
+  readonly reload: () => Promise<Reloaded>
+  /** Refuses new work, lets what is under way finish, closes. Resolves at the deadline at the latest. */
+  readonly drain: () => Promise<void>
+}
+
+/** One process. Builds, then listens: what is wrong with the configuration is said before. `file` is where it is read anew. @throws ConfigError */
+export async function start(config: Config, log: Logger, file: string | null = null): Promise<Running> {
+  // From before the building on: what changes meanwhile is seen.
+  const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
+  const { current, replace, readiness, begin, drain } = await openServing(config, log)
+  const { metrics } = current().parts
+  const load = () => (file === null ? current().config : loadConfig(file))
+  const reload = createReload({ load, current: () => current().config, replace, metrics, log })
+  const explain = (question: unknown) => answerQuestion(current().parts, question)
+  const admin = await openAdmin(config.admin, { metrics, readiness, explain, reload, log })
+  const address = await begin()
+  watched?.start()
+  log.info({ address, admin: admin.address, engines: Object.keys(config.engines) }, 'listening')
+  return {
+    address,
+    adminAddress: admin.address,
+    reload: () => reload.run('signal'),
+    drain: async () => {
+      watched?.close()
+      await drain(() => admin.close())
+    },
+  }
+}
+
+/** Looks at the text alone: what is wrong with it is said by who reads it. */
+export function watchConfig(path: string, onChange: () => void): Promise<WatchedFile<string>> {
+  return openWatchedFile({ path, parse: (text) => text, staleAfterMs: Infinity, onLook: onChange })
+}

@@ -1,0 +1,23 @@
+import type { Readable } from 'node:stream'
+
+/** A line that is longer is passed on in pieces. */
+const MAX_LINE_CHARS = 1024 ** 2
+
+/** Passes on whole lines alone: those of several processes do not mix. */
+export function passLines(from: Readable, write: (lines: string) => void): void {
+  let rest = ''
+  const pass = (text: string): void => {
+    if (text !== '') write(text)
+  }
+  from.setEncoding('utf8')
+  from.on('data', (chunk: string) => {
+    const end = chunk.lastIndexOf('\n') + 1
+    if (end === 0 && rest.length + chunk.length < MAX_LINE_CHARS) {
+      rest += chunk
+      return
+    }
+    pass(rest + chunk.slice(0, end === 0 ? undefined : end))
+    rest = end === 0 ? '' : chunk.slice(end)
+  })
+  from.on('end', () => pass(rest === '' ? '' : `${rest}\n`))
+}

@@ -1,0 +1,54 @@
+import t from 'tap'
+import { javaSkip } from '../requirements.ts'
+import { startEngine } from './engine.ts'
+import { exchange } from './exchange.ts'
+import { startGateway } from './gateway.ts'
+
+const AT_ONCE = 4
+const ROUNDS = 25
+const ALL = AT_ONCE * ROUNDS
+
+t.test('transactions that race for one row', { skip: javaSkip, timeout: 120_000 }, async (t) => {
+  const engine = await startEngine()
+  const gateway = await startGateway(engine.base)
+  t.teardown(async () => {
+    await gateway.drain()
+    await engine.stop()
+  })
+  await exchange(engine.base, { method: 'POST', path: '/task/create', body: { id: 'raced' } })
+
+  await t.test('where the table allows it, those that lost are sent again', async (t) => {
+    const path = '/task/raced/localVariables/a'
+    const atEngine = await race(engine.base, path)
+    t.ok(atEngine.lost > 0, 'at the engine itself some are told that another was quicker')
+    t.equal(atEngine.won + atEngine.lost, ALL)
+    t.same(await race(gateway.base, path, gateway.headers), { won: ALL, lost: 0 })
+  })
+
+  await t.test('elsewhere their clients are told, as by the engine', async (t) => {
+    const path = '/task/raced/variables/b'
+    const { won, lost } = await race(gateway.base, path, gateway.headers)
+    t.ok(lost > 0, `${lost} of ${ALL}`)
+    t.equal(won + lost, ALL)
+  })
+})
+
+/** How many of all that set one variable at the same moment win, and how many are told that another was quicker. */
+async function race(base: string, path: string, headers = {}): Promise<{ won: number; lost: number }> {
+  let won = 0
+  let lost = 0
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const asks = Array.from({ length: AT_ONCE }, (_, value) =>
+      exchange(base, { method: 'PUT', path, body: { value, type: 'Integer' } }, headers),
+    )
+    for (const { status, body } of await Promise.all(asks)) {
+      if (status === 204) won += 1
+      if (status === 500 && isConflict(body)) lost += 1
+    }
+  }
+  return { won, lost }
+}
+
+function isConflict(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'code' in body && body.code === 1
+}

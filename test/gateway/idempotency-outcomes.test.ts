@@ -1,0 +1,114 @@
+import t from 'tap'
+import { GatewayError } from '../../src/errors.ts'
+import { startRedis } from '../redis.ts'
+import { redisSkip } from '../requirements.ts'
+import { codeOf, JSON_TYPE, keyed, openBefore, openKeyed, START } from './keyed.ts'
+
+t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) => {
+  const redis = await startRedis()
+  t.teardown(() => redis.stop())
+
+  const KEPT = [
+    [204, '', {}],
+    [400, '{"type":"InvalidRequestException","message":"m","code":null}', JSON_TYPE],
+    [500, '{"type":"ProcessEngineException","message":"m","code":0}', JSON_TYPE],
+    [500, '{"code":20001}', JSON_TYPE],
+    [500, 'no JSON', {}],
+  ] as const
+  for (const [status, body, headers] of KEPT)
+    t.test(`${status} ${body} is kept`, async (t) => {
+      const { ask, engine } = await openBefore(t, redis.url, (response) =>
+        response.writeHead(status, headers).end(body),
+      )
+      const first = await ask('demo', START, keyed('a'))
+      const again = await ask('demo', START, keyed('a'))
+      t.same([again.status, again.bytes], [first.status, first.bytes])
+      t.match([first.status, again.headers['idempotency-replayed']], [status, 'true'])
+      t.equal(engine.requests, 1)
+    })
+
+  const RELEASED = [
+    [401, ''],
+    [429, ''],
+  ] as const
+  for (const [status, body] of RELEASED)
+    t.test(`after ${status} it is done again: nothing was`, async (t) => {
+      const { ask, engine } = await openBefore(t, redis.url, (response) =>
+        response.writeHead(status).end(body),
+      )
+      for (const requests of [1, 2]) {
+        t.equal((await ask('demo', START, keyed('a'))).status, status)
+        t.equal(engine.requests, requests)
+      }
+    })
+
+  t.test('after a transaction that was rolled back it is done again', async (t) => {
+    const { ask, engine, parts } = await openBefore(t, redis.url, (response) =>
+      response.writeHead(500, JSON_TYPE).end('{"type":"OptimisticLockingException","message":"m","code":1}'),
+    )
+    t.equal((await ask('demo', START, keyed('a'))).status, 500)
+    const { requests } = engine
+    const again = await ask('demo', START, keyed('a'))
+    t.equal(again.status, 500)
+    t.equal(again.headers['idempotency-replayed'], undefined)
+    t.ok(engine.requests > requests)
+    t.match(
+      await parts.metrics.text(),
+      'gateway_idempotent_requests_total{engine="default",result="released"} 2',
+    )
+  })
+
+  for (const status of [502, 503, 504])
+    t.test(`after ${status} from before the engine nobody knows, and nothing is sent again`, async (t) => {
+      const { ask, engine } = await openBefore(t, redis.url, (response) => response.writeHead(status).end())
+      t.equal((await ask('demo', START, keyed('a'))).status, status)
+      for (let times = 0; times < 2; times += 1)
+        t.equal(codeOf(await ask('demo', START, keyed('a'))), '502 GW_OUTCOME_UNKNOWN')
+      t.equal(engine.requests, 1)
+    })
+
+  t.test('after a connection that broke nobody knows, and nothing is sent again', async (t) => {
+    const { ask, engine } = await openBefore(t, redis.url, (response) => response.destroy())
+    for (let times = 0; times < 2; times += 1)
+      t.equal(codeOf(await ask('demo', START, keyed('a'))), '502 GW_OUTCOME_UNKNOWN')
+    t.equal(engine.requests, 1)
+  })
+
+  t.test('after a deadline nobody knows, and nothing is sent again', async (t) => {
+    const { ask, engine } = await openBefore(t, redis.url, () => undefined, {
+      settings: { timeouts: { headers: '100ms' }, health: { probe: false } },
+    })
+    t.equal(codeOf(await ask('demo', START, keyed('a'))), '504 GW_UPSTREAM_TIMEOUT')
+    t.equal(codeOf(await ask('demo', START, keyed('a'))), '502 GW_OUTCOME_UNKNOWN')
+    t.equal(engine.requests, 1)
+  })
+
+  for (const code of ['GW_NO_NODE', 'GW_OVERLOADED'] as const)
+    t.test(`after ${code} it is sent, for it was not`, async (t) => {
+      let isAway = true
+      const { ask } = await openKeyed(t, redis.url, {
+        wrap: (parts) => ({
+          ...parts,
+          engines: new Map(
+            [...parts.engines].map(([name, engine]) => {
+              const fetch: typeof engine.upstream.fetch = (hop, limitBytes) =>
+                isAway ? Promise.reject(new GatewayError(code)) : engine.upstream.fetch(hop, limitBytes)
+              return [name, { ...engine, upstream: { ...engine.upstream, fetch } }]
+            }),
+          ),
+        }),
+      })
+      t.equal(codeOf(await ask('demo', START, keyed('a'))), `503 ${code}`)
+      isAway = false
+      t.match(await ask('demo', START, keyed('a')), { status: 200, forwarded: [{ method: 'POST' }] })
+    })
+
+  t.test('an answer that was too large to be kept is told to have been', async (t) => {
+    const { ask, engine } = await openBefore(t, redis.url, (response) => response.end(Buffer.alloc(300_000)))
+    t.equal((await ask('demo', START, keyed('a'))).bytes.length, 300_000)
+    const again = await ask('demo', START, keyed('a'))
+    t.equal(codeOf(again), '422 GW_IDEMPOTENCY_NOT_KEPT')
+    t.match(again.body, { message: /answered with status 200/ })
+    t.equal(engine.requests, 1)
+  })
+})

@@ -1,0 +1,188 @@
+import { request as httpRequest, type ServerResponse } from 'node:http'
+import t from 'tap'
+import { until } from '../cache/harness.ts'
+import { startRedis } from '../redis.ts'
+import { redisSkip } from '../requirements.ts'
+import { idsOf } from '../sandbox/asks.ts'
+import { codeOf, JSON_TYPE, keyed, openBefore, openKeyed, START } from './keyed.ts'
+import { type Answer, authorizationOf, BASE, openGateway } from './open-gateway.ts'
+import { head, speak } from './raw.ts'
+
+t.test('without Redis a key is refused, and nothing is sent', async (t) => {
+  const { ask } = await openGateway(t)
+  const answer = await ask('demo', START, keyed('a'))
+  t.equal(codeOf(answer), '501 GW_IDEMPOTENCY_UNSUPPORTED')
+  t.same(answer.forwarded, [])
+  t.equal((await ask('demo', START, { body: {} })).status, 200, 'without a key nothing is asked of Redis')
+})
+
+t.test('where the row does not heed it, the header changes nothing and is passed on', async (t) => {
+  const { ask } = await openGateway(t, { engine: (_request, response) => response.writeHead(204).end() })
+  const answer = await ask('demo', 'POST /task/create', keyed('a', { name: 'x' }))
+  t.equal(answer.status, 204)
+  t.match(answer.forwarded, [{ headers: { 'idempotency-key': 'a' } }])
+})
+
+t.test('With Redis', { skip: redisSkip }, async (t) => {
+  const redis = await startRedis()
+  t.teardown(() => redis.stop())
+
+  t.test('a repeated start gives the same answer, and starts nothing', async (t) => {
+    const { ask, parts } = await openKeyed(t, redis.url)
+    const first = await ask('demo', START, keyed('a', { businessKey: 'k' }, { 'x-request-id': 'one' }))
+    t.equal(first.status, 200)
+    t.match(first.forwarded, [{ method: 'POST' }])
+    t.equal(first.forwarded[0]?.headers['idempotency-key'], undefined, 'the engine does not see the key')
+    const again = await ask('demo', START, keyed('a', { businessKey: 'k' }, { 'x-request-id': 'two' }))
+    t.same(again.forwarded, [])
+    t.same(again.bytes, first.bytes)
+    t.equal(again.status, 200)
+    t.equal(again.headers['content-type'], first.headers['content-type'])
+    t.match(again.headers, { 'idempotency-replayed': 'true', 'x-request-id': 'two' })
+    t.equal(first.headers['idempotency-replayed'], undefined)
+    const metrics = await parts.metrics.text()
+    for (const result of ['first', 'replayed'])
+      t.match(metrics, `gateway_idempotent_requests_total{engine="default",result="${result}"} 1\n`)
+  })
+
+  t.test('quoted and bare keys are one; other keys, callers, engines and operations are not', async (t) => {
+    const { ask } = await openKeyed(t, redis.url)
+    const isReplayed = async (user: string, route: string, key: string): Promise<boolean> =>
+      (await ask(user, route, keyed(key))).headers['idempotency-replayed'] === 'true'
+    t.equal(await isReplayed('demo', START, '"8e03978e-40d5"'), false)
+    t.equal(await isReplayed('demo', START, '8e03978e-40d5'), true)
+    t.equal(await isReplayed('demo', START, '8e03978e-40d6'), false)
+    t.equal(await isReplayed('mary', START, '8e03978e-40d5'), false)
+    t.equal(await isReplayed('demo', START.replace('/', '/engine/default/'), '8e03978e-40d5'), true)
+    t.equal(await isReplayed('demo', START.replace('/', '/engine/second/'), '8e03978e-40d5'), false)
+    t.equal(await isReplayed('demo', START.replace('start', 'submit-form'), '8e03978e-40d5'), false)
+  })
+
+  t.test('a key that was given to another request is refused', async (t) => {
+    const { ask } = await openKeyed(t, redis.url)
+    await ask('demo', START, keyed('a', { businessKey: 'k' }))
+    for (const [route, other] of [
+      [START, keyed('a', { businessKey: 'l' })],
+      [`${START}?x=1`, keyed('a', { businessKey: 'k' })],
+      [START.replace('review', 'catching'), keyed('a', { businessKey: 'k' })],
+      [START, keyed('a', { businessKey: 'k' }, { 'content-type': 'application/json;charset=utf-8' })],
+    ] as const) {
+      const answer = await ask('demo', route, other)
+      t.equal(codeOf(answer), '422 GW_IDEMPOTENCY_KEY_REUSED', route)
+      t.same(answer.forwarded, [])
+    }
+  })
+
+  t.test('links lead to the address that each client uses', async (t) => {
+    const { ask } = await openKeyed(t, redis.url)
+    const asks = async (host: string, prefix = ''): Promise<string> =>
+      hrefOf(await ask('demo', START.replace('/', `${prefix}/`), keyed('a', {}, { host })))
+    t.equal(await asks('one.example'), 'http://one.example/engine-rest/process-instance/')
+    t.equal(await asks('two.example:8080'), 'http://two.example:8080/engine-rest/process-instance/')
+    t.equal(
+      await asks('one.example', '/engine/default'),
+      'http://one.example/engine-rest/engine/default/process-instance/',
+    )
+  })
+
+  t.test('who may not do it hears the same as without a key, and is given nothing of before', async (t) => {
+    const { ask } = await openKeyed(t, redis.url)
+    const plain = await ask('nobody', START, { body: {} })
+    const answer = await ask('nobody', START, keyed('a'))
+    t.same([answer.status, answer.body], [plain.status, plain.body])
+    t.equal(answer.status, 404)
+    t.equal((await ask('demo', START, keyed('a', '{'))).status, 400, 'and so does a body out of shape')
+    t.equal((await ask('demo', START, keyed('a'))).headers['idempotency-replayed'], undefined)
+  })
+
+  t.test(
+    'what was done to something that has gone since is told to who did it, and to nobody else',
+    async (t) => {
+      const { ask, engine } = await openKeyed(t, redis.url, {
+        records: [
+          'grant ben PROCESS_DEFINITION:catching UPDATE_INSTANCE',
+          'grant anna PROCESS_INSTANCE:* UPDATE',
+        ],
+      })
+      const [id = ''] = await idsOf(engine.base, '/execution?activityId=catchSignal')
+      const route = `POST /execution/${id}/signal`
+      t.equal((await ask('ben', route, keyed('a'))).status, 204)
+      const plain = await ask('ben', route, { body: {} })
+      t.match(plain, { status: 500, body: { message: /doesn't exist/ } })
+      const { requests } = engine
+      t.match(await ask('ben', route, keyed('a')), {
+        status: 204,
+        headers: { 'idempotency-replayed': 'true' },
+      })
+      for (const [user, once] of [
+        ['anna', keyed('a')],
+        ['ben', keyed('b')],
+        ['ben', keyed('a', { variables: {} })],
+      ] as const) {
+        const answer = await ask(user, route, once)
+        t.same([answer.status, answer.body], [plain.status, plain.body], user)
+      }
+      t.same(
+        engine.seen.slice(requests - engine.requests).filter(({ method }) => method !== 'GET'),
+        [],
+      )
+    },
+  )
+
+  t.test('a key that is none is refused', async (t) => {
+    const { ask } = await openKeyed(t, redis.url)
+    for (const key of ['', '""', 'a b', 'a,b', '"a', 'a"', '"a";b=1', `"a\\b"`, 'é', 'k'.repeat(256)]) {
+      const answer = await ask('demo', START, keyed(key))
+      t.equal(codeOf(answer), '400 GW_BAD_HEADER', key)
+      t.same(answer.forwarded, [])
+    }
+    for (const key of ['k'.repeat(255), '"a,b"', `"a\\"b\\\\"`, "!#$%&'*+-.^_`|~{}[]()<>@:;/?=\\"])
+      t.equal((await ask('demo', START, keyed(key))).status, 200, key)
+  })
+
+  t.test('two keys in one request are refused', async (t) => {
+    const { origin, engine } = await openKeyed(t, redis.url, { listen: true })
+    const { requests } = engine
+    const lines = ['Content-Type: application/json', 'Content-Length: 2', 'Idempotency-Key: a']
+    const bytes = head(`POST ${BASE}/process-definition/key/review/start`, ...lines, 'idempotency-key: a')
+    const [answer] = await speak(origin, `${bytes}{}`)
+    t.match(answer, { status: 400, headers: { 'x-gateway-error': 'GW_BAD_HEADER' } })
+    t.equal(engine.requests, requests)
+  })
+
+  t.test('while the first is under way, the second is asked to come again', async (t) => {
+    const held: ServerResponse[] = []
+    const { ask } = await openBefore(t, redis.url, (response) => void held.push(response))
+    const first = ask('demo', START, keyed('a'))
+    await until(() => held.length === 1)
+    const second = await ask('demo', START, keyed('a'))
+    t.equal(codeOf(second), '409 GW_IDEMPOTENCY_IN_PROGRESS')
+    t.equal(second.headers['retry-after'], '1')
+    held[0]?.writeHead(200, JSON_TYPE).end('{"id":"1"}')
+    t.equal((await first).status, 200)
+    t.match(await ask('demo', START, keyed('a')), { status: 200, body: { id: '1' } })
+    t.equal(held.length, 1)
+  })
+
+  t.test('the answer is kept for a client that has left before it came', async (t) => {
+    const held: ServerResponse[] = []
+    const { ask, origin } = await openBefore(t, redis.url, (response) => void held.push(response), {
+      listen: true,
+    })
+    const headers = { authorization: authorizationOf('demo'), ...JSON_TYPE, 'idempotency-key': 'a' }
+    const path = `${origin}${BASE}/process-definition/key/review/start`
+    const leaving = httpRequest(path, { method: 'POST', headers, agent: false })
+    leaving.on('error', () => undefined).end('{}')
+    await until(() => held.length === 1)
+    await new Promise((resolve) => leaving.once('close', resolve).destroy())
+    held[0]?.writeHead(200, JSON_TYPE).end('{"id":"1"}')
+    const later = async () => ask('demo', START, keyed('a'))
+    await until(async () => (await later()).status !== 409)
+    t.match(await later(), { status: 200, body: { id: '1' }, headers: { 'idempotency-replayed': 'true' } })
+    t.equal(held.length, 1)
+  })
+})
+
+function hrefOf({ bytes }: Answer): string {
+  return /"href":"([^"]*\/)/.exec(bytes.toString())?.[1] ?? ''
+}

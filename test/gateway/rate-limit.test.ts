@@ -1,0 +1,192 @@
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { until } from '../cache/harness.ts'
+import { startRedis } from '../redis.ts'
+import { setupsOf, startReloadable } from '../reloadable.ts'
+import { redisSkip } from '../requirements.ts'
+import { startNode } from '../proxy/fake-engine.ts'
+import { BASE, openGateway, type OpenGateway } from './open-gateway.ts'
+import { get, head, hear, openSocket, speak } from './raw.ts'
+
+const HOUR = '1h'
+
+/** Before an engine of three kinds of answers: streamed, read whole, held. */
+function openLimited(
+  t: Test,
+  rate: unknown,
+  engines: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {},
+): Promise<OpenGateway> {
+  return openGateway(t, {
+    listen: true,
+    settings: { limits: { rate } },
+    engines,
+    engine: (_request, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end('{"count":0}')
+    },
+  })
+}
+
+function statusesOf(gateway: OpenGateway, user: string, count: number): Promise<readonly number[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => (await gateway.ask(user, 'GET /version')).status),
+  )
+}
+
+t.test('without a rate nobody is limited, and nobody hears of limits', async (t) => {
+  const gateway = await openGateway(t)
+  const { headers } = await gateway.ask('demo', 'GET /version')
+  t.notOk(headers['ratelimit'])
+  t.notOk(headers['ratelimit-policy'])
+})
+
+t.test(
+  'beyond the rate it is 429, with the time after which to ask again, and nothing goes on',
+  async (t) => {
+    const gateway = await openLimited(t, { requests: 6, per: '1m', burst: 2 })
+    t.same(await statusesOf(gateway, 'demo', 2), [200, 200])
+    const refused = await gateway.ask('demo', 'GET /version')
+    t.match(refused, {
+      status: 429,
+      headers: {
+        'content-type': 'application/json',
+        'retry-after': '10',
+        'x-gateway-error': 'GW_RATE_LIMITED',
+        'ratelimit-policy': '"default";q=6;w=60',
+        ratelimit: '"default";r=0;t=20',
+      },
+      body: { type: 'TooManyRequestsException', message: 'Too many requests', code: null },
+      forwarded: [],
+    })
+    t.match(
+      await gateway.parts.metrics.text(),
+      /gateway_refusals_total\{[^}]*stage="admit",reason="GW_RATE_LIMITED"\} 1/,
+    )
+  },
+)
+
+t.test('each user has a rate of his own, and each engine its own count', async (t) => {
+  const gateway = await openLimited(t, { requests: 1, per: HOUR })
+  t.same(await statusesOf(gateway, 'demo', 2), [200, 429])
+  t.same(await statusesOf(gateway, 'mary', 2), [200, 429])
+  t.equal((await gateway.ask('demo', 'GET /engine/second/version')).status, 200)
+})
+
+t.test('users may have other rates, or none', async (t) => {
+  const users = { mary: { requests: 2, per: HOUR }, demo: 'unlimited' }
+  const gateway = await openLimited(t, { requests: 1, per: HOUR, users })
+  t.same(await statusesOf(gateway, 'mary', 3), [200, 200, 429])
+  t.same(await statusesOf(gateway, 'anna', 2), [200, 429])
+  t.same(await statusesOf(gateway, 'demo', 3), [200, 200, 200])
+  t.notOk((await gateway.ask('demo', 'GET /version')).headers['ratelimit'])
+})
+
+t.test('an engine may have a rate of its own, or none', async (t) => {
+  const rate = { requests: 1, per: HOUR }
+  const gateway = await openLimited(t, rate, {
+    free: { rate: null },
+    tight: { rate: { requests: 2, per: HOUR } },
+  })
+  const statuses = async (engine: string) => {
+    const all = Array.from({ length: 3 }, () => gateway.ask('demo', `GET /engine/${engine}/version`))
+    return (await Promise.all(all)).map(({ status }) => status)
+  }
+  t.same(await statuses('free'), [200, 200, 200])
+  t.same(await statuses('tight'), [200, 200, 429])
+})
+
+t.test('every kind of answer says what is left: streamed, read, held, refused', async (t) => {
+  const gateway = await openLimited(t, { requests: 100, per: HOUR })
+  const wanted = [
+    ['/version', 200],
+    ['/decision-definition/key/discount/diagram', 200],
+    ['/decision-definition/key/discount/diagram', 200],
+    ['/task/count?bogus', 200],
+  ] as const
+  for (const [index, [path, status]] of wanted.entries()) {
+    const [answer] = await speak(gateway.origin, get(path))
+    t.match(
+      answer,
+      { status, headers: { ratelimit: new RegExp(`^"default";r=${99 - index};t=\\d+$`) } },
+      path,
+    )
+    t.equal(answer?.headers['ratelimit-policy'], '"default";q=100;w=3600', path)
+  }
+  const body = { type: 1, permissions: ['READ'], userId: 'a', resourceType: 7, resourceId: '*' }
+  const forbidden = await gateway.ask('nobody', 'POST /authorization/create', { body })
+  t.match(forbidden, { status: 403, headers: { ratelimit: /r=99/ } }, 'in the engine’s words')
+})
+
+t.test('who is not let in for other reasons spends nothing', async (t) => {
+  const gateway = await openLimited(t, { requests: 1, per: HOUR })
+  t.equal((await gateway.ask(null, 'GET /version')).status, 401)
+  t.equal((await gateway.ask('demo', 'GET /nosuch')).status, 404)
+  t.equal((await gateway.ask('demo', 'PUT /version')).status, 405)
+  t.match(await gateway.ask('demo', 'GET /version'), { status: 200, headers: { ratelimit: /r=0/ } })
+})
+
+t.test('no byte of the body of who is refused is asked for', async (t) => {
+  const gateway = await openLimited(t, { requests: 1, per: HOUR })
+  await gateway.ask('demo', 'GET /version')
+  const socket = openSocket(gateway.origin)
+  const expecting = ['Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue']
+  socket.write(head(`POST ${BASE}/task/count`, ...expecting))
+  t.match(await hear(socket), [{ status: 429 }])
+})
+
+t.test('what was spent stays spent when the configuration is replaced', async (t) => {
+  const node = await startNode(t)
+  const { ONE } = setupsOf(node.url + BASE)
+  const gateway = await startReloadable(t, { ...ONE, limits: { rate: { requests: 1, per: HOUR } } })
+  t.equal((await gateway.ask('demo', '/version')).status, 200)
+  await gateway.reload({ ...ONE, limits: { rate: { requests: 1, per: HOUR }, filteredRows: 7 } })
+  t.equal((await gateway.ask('demo', '/version')).status, 429)
+  await gateway.reload({ ...ONE, limits: { rate: null } })
+  t.equal((await gateway.ask('demo', '/version')).status, 200)
+})
+
+t.test('two gateways with one Redis', { skip: redisSkip }, async (t) => {
+  const redis = await startRedis()
+  t.teardown(() => redis.stop())
+  const node = await startNode(t)
+  const settings = {
+    engines: { default: { nodes: [node.url + BASE] } },
+    cache: { redis: redis.url },
+    limits: {
+      rate: { requests: 3, per: HOUR, users: { ben: { requests: 1000, per: HOUR } } },
+    },
+  }
+  const gateways = [await startReloadable(t, settings), await startReloadable(t, settings)]
+  const ask = async (user: string, index: number) => {
+    const response = await gateways[index % 2]?.ask(user, '/version')
+    await response?.arrayBuffer()
+    return response
+  }
+
+  t.test('count as one', async (t) => {
+    // Until its connection stands, each counts alone.
+    const control = new Redis(redis.url)
+    t.teardown(() => control.disconnect())
+    for (const index of gateways.keys())
+      await until(async () => {
+        await control.flushall()
+        await ask('ben', index)
+        return (await control.keys('*:rate:*')).length > 0
+      })
+    const statuses = await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => (await ask('mary', index))?.status),
+    )
+    t.equal(statuses.filter((status) => status === 200).length, 3, statuses.join())
+  })
+
+  t.test('count each alone when it is away, and refuse nobody for that', async (t) => {
+    process.kill(redis.pid, 'SIGKILL')
+    await redis.stop()
+    const statuses = await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => (await ask('demo', index))?.status),
+    )
+    t.equal(statuses.filter((status) => status === 200).length, 6, statuses.join())
+    t.equal(statuses.filter((status) => status === 429).length, 2)
+    t.match((await ask('mary', 0))?.status, 429, 'and remember what they heard')
+  })
+})

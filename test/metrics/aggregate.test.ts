@@ -1,0 +1,108 @@
+import t from 'tap'
+import { createTotals, isSnapshot } from '../../src/metrics/aggregate.ts'
+import { createMetrics, type Metrics } from '../../src/metrics/registry.ts'
+
+const VERSION = { version: '1' }
+
+/** Two that serve, and one that adds up. */
+function open() {
+  const [own, one, other] = [createMetrics(VERSION), createMetrics(VERSION), createMetrics(VERSION)]
+  const totals = createTotals()
+  const hear = async (worker: number, metrics: Metrics) => totals.heard(worker, await metrics.snapshot())
+  const valueOf = async (series: string) => {
+    const text = await totals.text(await own.snapshot())
+    const found = text.split('\n').filter((line) => line.startsWith(`${series} `))
+    t.ok(found.length <= 1, `${series} is there once`)
+    return found[0] === undefined ? null : Number(found[0].slice(series.length + 1))
+  }
+  return { own, one, other, totals, hear, valueOf }
+}
+
+function addState(
+  metrics: Metrics,
+  { healthy, age }: { readonly healthy: number; readonly age: number },
+): void {
+  const of = { help: 'h', labels: ['engine'] } as const
+  const labels = { engine: 'a' }
+  metrics.gauges({ name: 'gateway_node_healthy', ...of }, () => [{ labels, value: healthy }])
+  metrics.gauges({ name: 'gateway_source_age_seconds', ...of }, () => [{ labels, value: age }])
+}
+
+t.test('counts and durations are summed, also those of who adds up', async (t) => {
+  const { own, one, other, hear, valueOf } = open()
+  for (const metrics of [one, other, other]) metrics.authentication('default', 'verified')
+  own.reload('applied')
+  const labels = { operation: 'getTask', engine: 'default', method: 'GET', status: 200 }
+  for (const metrics of [one, other]) metrics.requestDone(labels, 0.02)
+  await hear(1, one)
+  await hear(2, other)
+  t.equal(await valueOf('gateway_auth_total{engine="default",result="verified"}'), 3)
+  t.equal(await valueOf('gateway_config_reload_total{result="applied"}'), 1)
+  const of = 'operation="getTask",engine="default",http_request_method="GET",http_response_status_code="200"'
+  t.equal(await valueOf(`http_server_request_duration_seconds_count{${of}}`), 2)
+  t.equal(await valueOf(`http_server_request_duration_seconds_bucket{le="0.025",${of}}`), 2)
+})
+
+t.test('what is under way is summed; of health and age the worst counts', async (t) => {
+  const { one, other, hear, valueOf } = open()
+  one.inFlight(1)
+  other.inFlight(1)
+  other.inFlight(1)
+  addState(one, { healthy: 1, age: 3 })
+  addState(other, { healthy: 0, age: 60 })
+  await hear(1, one)
+  await hear(2, other)
+  t.equal(await valueOf('gateway_requests_in_flight'), 3)
+  t.equal(await valueOf('gateway_node_healthy{engine="a"}'), 0)
+  t.equal(await valueOf('gateway_source_age_seconds{engine="a"}'), 60)
+  t.equal(await valueOf('gateway_info{version="1"}'), 1)
+})
+
+t.test('who has ended stays counted, but is no longer under way', async (t) => {
+  const { one, other, totals, hear, valueOf } = open()
+  const series = 'gateway_auth_total{engine="default",result="verified"}'
+  for (const metrics of [one, other]) {
+    metrics.authentication('default', 'verified')
+    metrics.inFlight(1)
+  }
+  await hear(1, one)
+  await hear(2, other)
+  totals.ended(1)
+  t.equal(await valueOf(series), 2)
+  t.equal(await valueOf('gateway_requests_in_flight'), 1)
+  const next = createMetrics(VERSION)
+  next.authentication('default', 'verified')
+  await hear(1, next)
+  t.equal(await valueOf(series), 3)
+  totals.ended(1)
+  totals.ended(2)
+  t.equal(await valueOf(series), 3)
+})
+
+t.test('what is heard again of one replaces what was heard before', async (t) => {
+  const { one, hear, valueOf } = open()
+  one.authentication('default', 'verified')
+  await hear(1, one)
+  one.authentication('default', 'verified')
+  await hear(1, one)
+  t.equal(await valueOf('gateway_auth_total{engine="default",result="verified"}'), 2)
+})
+
+t.test('nothing is added up that is no sum: quantiles, and when the process was started', async (t) => {
+  const { own, one, other, totals, hear, valueOf } = open()
+  await hear(1, one)
+  await hear(2, other)
+  t.notMatch(await totals.text(await own.snapshot()), /quantile=/)
+  const started = Number(/^process_start_time_seconds (\S+)$/m.exec(await own.text())?.[1])
+  t.equal(await valueOf('process_start_time_seconds'), started)
+})
+
+t.test('a snapshot comes through a channel between processes as it is', async (t) => {
+  const { one } = open()
+  one.inFlight(1)
+  const snapshot = await one.snapshot()
+  t.ok(isSnapshot(structuredClone(snapshot)))
+  t.same(structuredClone(snapshot), snapshot)
+  for (const value of [null, {}, [null], [{ name: 'a' }], [{ name: 1, values: [] }]])
+    t.notOk(isSnapshot(value))
+})

@@ -1,0 +1,24 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import t from 'tap'
+import { createHmacSha256 } from '../../src/policy/hmac.ts'
+
+t.test("is Node's own HMAC", (t) => {
+  for (const keyBytes of [0, 1, 32, 64]) {
+    const key = randomBytes(keyBytes)
+    const hmac = createHmacSha256(key)
+    for (const bytes of [0, 1, 55, 64, 766]) {
+      const message = randomBytes(bytes)
+      t.equal(
+        hmac(message),
+        createHmac('sha256', key).update(message).digest('base64'),
+        `${keyBytes}, ${bytes}`,
+      )
+    }
+  }
+  t.end()
+})
+
+t.test('a key that is longer than a block is refused', (t) => {
+  t.throws(() => createHmacSha256(Buffer.alloc(65)), RangeError)
+  t.end()
+})

@@ -1,0 +1,20 @@
+import t from 'tap'
+import { createBackOff } from '../../src/workers/back-off.ts'
+
+t.test('the first time it does not wait, then twice as long each time, up to a bound', async (t) => {
+  const backOff = createBackOff()
+  const waits = Array.from({ length: 9 }, () => backOff(10))
+  t.same(waits, [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
+})
+
+t.test('what has lived long enough begins a new row', async (t) => {
+  const backOff = createBackOff()
+  t.same([backOff(10), backOff(10), backOff(29_999)], [0, 500, 1000])
+  t.same([backOff(30_000), backOff(10)], [0, 500])
+})
+
+t.test('it never grows beyond the bound, however often it is asked', async (t) => {
+  const backOff = createBackOff()
+  for (let count = 0; count < 2000; count += 1) backOff(0)
+  t.equal(backOff(0), 30_000)
+})

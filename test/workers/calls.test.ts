@@ -1,0 +1,53 @@
+import t from 'tap'
+import { createCalls, NoAnswer } from '../../src/workers/calls.ts'
+import type { ToWorker } from '../../src/workers/messages.ts'
+
+function open() {
+  const sent: ToWorker[] = []
+  return { sent, calls: createCalls((message) => void sent.push(message)) }
+}
+
+t.test('an answer goes to who has asked for it, in whatever order it comes', async (t) => {
+  const { sent, calls } = open()
+  const first = calls.ask('metrics', null, 5000)
+  const second = calls.ask('explain', { user: 'mary' }, 5000)
+  t.same(sent, [
+    { type: 'ask', id: 1, topic: 'metrics', value: null },
+    { type: 'ask', id: 2, topic: 'explain', value: { user: 'mary' } },
+  ])
+  calls.heard({ type: 'answer', id: 2, value: 'two' })
+  calls.heard({ type: 'answer', id: 1, value: 'one' })
+  t.same(await Promise.all([first, second]), ['one', 'two'])
+})
+
+t.test('what goes wrong on the other side is told', async (t) => {
+  const { calls } = open()
+  const asked = calls.ask('explain', null, 5000)
+  calls.heard({ type: 'failure', id: 1, problem: 'the engine is away' })
+  await t.rejects(asked, { message: 'the engine is away' })
+})
+
+t.test('nobody is waited for beyond the time, and a late answer is nobody’s', async (t) => {
+  const { calls } = open()
+  await t.rejects(calls.ask('readiness', null, 5), new NoAnswer('does not answer within 5 ms'))
+  t.doesNotThrow(() => calls.heard({ type: 'answer', id: 1, value: 'late' }))
+})
+
+t.test('an answer that came while this process stood still is in time', async (t) => {
+  const { calls } = open()
+  const asked = calls.ask('readiness', null, 1)
+  // It stands for the channel, which is read after the timer that ends the time.
+  setTimeout(() => calls.heard({ type: 'answer', id: 1, value: 'in time' }), 1)
+  const start = performance.now()
+  while (performance.now() - start < 20);
+  t.equal(await asked, 'in time')
+})
+
+t.test('when the other side is gone nothing stays open, and nothing more is asked', async (t) => {
+  const { sent, calls } = open()
+  const asked = calls.ask('metrics', null, 5000)
+  calls.end()
+  await t.rejects(asked, new NoAnswer('is gone'))
+  await t.rejects(calls.ask('metrics', null, 5000), new NoAnswer('is gone'))
+  t.equal(sent.length, 1)
+})

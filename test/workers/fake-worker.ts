@@ -1,0 +1,60 @@
+import type { Config } from '../../src/config.ts'
+import { NoAnswer } from '../../src/workers/calls.ts'
+import type { Topic } from '../../src/workers/messages.ts'
+import type { Ending, Fork } from '../../src/workers/worker-process.ts'
+
+export interface FakeWorker {
+  readonly asked: { readonly topic: Topic; readonly value: unknown }[]
+  /** What it answers; default: nothing is wrong, and it is ready. */
+  answer: (topic: Topic, value: unknown) => Promise<unknown>
+  readonly end: (code: number) => void
+  readonly killed: () => boolean
+}
+
+const READY = { ready: true, checks: { drain: 'ok' } }
+
+class EndedOnce {
+  as: (ending: Ending) => void = () => undefined
+  readonly promise = new Promise<Ending>((resolve) => (this.as = resolve))
+}
+
+/** Forks nothing: what a slot does is seen from what it asks and kills. */
+export function createFakeFork(): { readonly fork: Fork; readonly workers: FakeWorker[] } {
+  const workers: FakeWorker[] = []
+  const fork: Fork = (config: () => Config) => {
+    const ended = new EndedOnce()
+    let isKilled = false
+    const worker: FakeWorker = {
+      asked: [],
+      answer: (topic) => Promise.resolve(topic === 'readiness' ? READY : []),
+      end: (code) => ended.as({ code, signal: null }),
+      killed: () => isKilled,
+    }
+    const kill = () => {
+      isKilled = true
+      ended.as({ code: null, signal: 'SIGKILL' })
+    }
+    workers.push(worker)
+    return {
+      pid: workers.length,
+      listening: Promise.resolve().then(() => {
+        config()
+        return 'http://127.0.0.1:1'
+      }),
+      ended: ended.promise,
+      closed: ended.promise.then(() => undefined),
+      ask: (topic, value) => {
+        worker.asked.push({ topic, value })
+        return worker.answer(topic, value)
+      },
+      drain: () => ended.as({ code: 0, signal: null }),
+      terminate: () => ended.as({ code: null, signal: 'SIGTERM' }),
+      kill,
+    }
+  }
+  return { fork, workers }
+}
+
+export function noAnswer(): Promise<never> {
+  return Promise.reject(new NoAnswer('does not answer within 1 ms'))
+}

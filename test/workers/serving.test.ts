@@ -1,0 +1,85 @@
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { until } from '../cache/harness.ts'
+import { BASE } from '../gateway/open-gateway.ts'
+import { startNode } from '../proxy/fake-engine.ts'
+import { setupsOf, writeSetup } from '../reloadable.ts'
+import { spawnGateway, startWorkers } from './started.ts'
+
+const COUNT =
+  'http_server_request_duration_seconds_count{operation="getRestAPIVersion",engine="default",http_request_method="GET",http_response_status_code="200"}'
+
+const node = await startNode(t)
+const { ONE } = setupsOf(node.url + BASE)
+const gateway = await startWorkers(t, ONE)
+
+t.test('the workers are processes of their own behind one port', async (t) => {
+  const pids = [...gateway.pids().values()]
+  t.equal(new Set([...pids, gateway.pid]).size, 3)
+  t.match(await gateway.line({ msg: 'listening' }), { workers: 2, engines: ['default'] })
+  t.equal(await gateway.metric('gateway_workers'), 2)
+})
+
+t.test('connections go to all of them, and what they count is added up', async (t) => {
+  for (let count = 0; count < 10; count += 1) t.equal((await gateway.ask('/version')).status, 200)
+  t.equal(await gateway.metric(COUNT), 10)
+  // Each has seen the password once: that is remembered in a process.
+  t.equal(await gateway.metric('gateway_auth_total{engine="default",result="verified"}'), 2)
+  t.equal(await gateway.metric('gateway_auth_total{engine="default",result="remembered"}'), 8)
+})
+
+t.test('what is no sum is not added up', async (t) => {
+  t.equal(await gateway.metric('gateway_config_last_reload_successful'), 1)
+  t.equal(await gateway.metric('gateway_source_up{engine="default",source="records"}'), 1)
+  t.equal(await gateway.metric(`gateway_node_healthy{engine="default",node="${node.url + BASE}"}`), 1)
+  const { text } = await gateway.admin('/metrics')
+  t.match(text, /^gateway_info\{version="[\d.]+"\} 1$/m)
+  t.match(text, /^process_start_time_seconds \d{10}(\.\d+)?$/m)
+  t.notMatch(text, /quantile=/)
+})
+
+t.test('readiness names the checks of each', async (t) => {
+  t.same(await gateway.admin('/readyz'), { status: 200, text: 'ok\n' })
+  const { text } = await gateway.admin('/readyz?verbose')
+  t.match(text, '[+] configuration ok\n')
+  for (const worker of [1, 2]) {
+    t.match(text, `[+] worker ${worker}: records of default: ok\n`)
+    t.match(text, `[+] worker ${worker}: nodes of default: ok\n`)
+  }
+})
+
+t.test('permissions are explained', async (t) => {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
+  const asked = { user: 'demo', request: 'GET /task/count' }
+  const { status, text } = await gateway.admin('/explain', { ...init, body: JSON.stringify(asked) })
+  t.equal(status, 200)
+  t.match(JSON.parse(text), { operation: 'getTasksCount', decision: 'permitted' })
+  const wrong = await gateway.admin('/explain', { ...init, body: '{"user":"nosuch","request":"GET /task"}' })
+  t.equal(wrong.status, 400)
+})
+
+t.test('no line of the log is broken by one of another worker', async () => {
+  const before = gateway.lines().length
+  await Promise.all(Array.from({ length: 400 }, () => gateway.ask(`/task/${'x'.repeat(200)}`)))
+  // Each line is parsed.
+  await until(() => gateway.lines().length >= before + 400)
+})
+
+t.test('what is wrong with the configuration is said once, and nothing starts', async (t) => {
+  const { file, write } = await writeSetup(t)
+  await writeFile(join(dirname(file), 'users.yaml'), 'users: [{ id: 7 }]\n')
+  await write({ ...ONE, workers: 2 })
+  const { exit, err, lines } = spawnGateway(t, file)
+  t.equal(await exit, 1)
+  t.equal(err().match(/users\[0\]\.id/g)?.length, 1, err())
+  t.same(lines(), [])
+})
+
+t.test('a port that is taken ends the start', async (t) => {
+  const { file, write } = await writeSetup(t)
+  await write({ ...ONE, workers: 2, listen: { port: Number(new URL(gateway.address).port) } })
+  const { exit, err } = spawnGateway(t, file)
+  t.equal(await exit, 1)
+  t.match(err(), /EADDRINUSE/)
+})

@@ -1,0 +1,59 @@
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { Slot } from '../../src/workers/slot.ts'
+import { until } from '../cache/harness.ts'
+import { configOf } from '../gateway/open-gateway.ts'
+import { createFakeFork, noAnswer } from './fake-worker.ts'
+
+async function startSlot(t: Test) {
+  const config = configOf(t, 'http://127.0.0.1:1/engine-rest')
+  const { fork, workers } = createFakeFork()
+  const reasons: string[] = []
+  const slot = new Slot({
+    number: 1,
+    fork,
+    config: () => config,
+    onEnd: (reason) => void reasons.push(reason),
+    log: pino({ level: 'silent' }),
+  })
+  await slot.start()
+  t.teardown(() => slot.drain())
+  const [first] = workers
+  if (first === undefined) throw new Error('Nothing was forked')
+  return { slot, first, workers, reasons }
+}
+
+t.test('what answers nothing any more is killed, and another takes its place', async (t) => {
+  const { slot, first, workers, reasons } = await startSlot(t)
+  await slot.watch()
+  t.notOk(first.killed())
+  first.answer = noAnswer
+  await slot.watch()
+  t.ok(first.killed())
+  await until(() => workers.length === 2)
+  t.same(reasons, ['silent'])
+})
+
+t.test('what answers that it cannot answer is alive', async (t) => {
+  const { slot, first } = await startSlot(t)
+  first.answer = () => Promise.reject(new Error('no'))
+  await slot.watch()
+  t.notOk(first.killed())
+})
+
+t.test('it tells how a worker has ended', async (t) => {
+  const { first, workers, reasons } = await startSlot(t)
+  first.end(1)
+  await until(() => workers.length === 2)
+  t.same(reasons, ['exit'])
+})
+
+t.test('when it was told to end no other takes its place', async (t) => {
+  const { slot, first, workers, reasons } = await startSlot(t)
+  await slot.drain()
+  first.end(1)
+  await slot.drain()
+  t.equal(workers.length, 1)
+  t.same(reasons, [])
+  t.match(await slot.readiness(1), { ready: false })
+})
