@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Config } from './config.ts'
 import { CODES, GatewayError, type GatewayCode } from './errors.ts'
 import type { Metrics } from './metrics/registry.ts'
+import { placesFor } from './open-files.ts'
 
 /** The public listening socket. What stands behind it is replaced without a connection noticing. */
 export interface Listener {
@@ -20,16 +21,16 @@ interface ListenerOptions {
   readonly metrics: Pick<Metrics, 'refusal'>
 }
 
-export function createListener({ timeouts }: Config, { handle, metrics }: ListenerOptions): Listener {
-  const server = createServer(limitsOf(timeouts.request))
+export function createListener(config: Config, { handle, metrics }: ListenerOptions): Listener {
+  const server = createServer(limitsOf(config.timeouts.request))
+  const refused = (reason: string) =>
+    metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason })
+  server.maxConnections = placesFor(config)
+  server.on('drop', () => refused('too-many-connections'))
   const requests = createSwitch(handle)
   const letGo = createLetGo(server)
   server.on('request', requests.handle)
-  server.on('clientError', (error, socket: Socket) =>
-    refuseUnreadable(error, socket, (reason) =>
-      metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason }),
-    ),
-  )
+  server.on('clientError', (error, socket: Socket) => refuseUnreadable(error, socket, refused))
   // RFC 9110 section 10.1.1: the body is asked for once the stages that look at headers alone have let the request in.
   for (const event of ['checkContinue', 'checkExpectation'])
     server.on(event, (request: object, response: object) => server.emit('request', request, response))

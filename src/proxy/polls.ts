@@ -5,6 +5,7 @@ import type { Lanes } from './lanes.ts'
 import type { Node } from './node.ts'
 import { Held, keyOf, Poll, type Polled, type PollRequest } from './poll.ts'
 import { isEmptyList, lockedTasksIn, NO_TASKS, pollRefusalOf } from './poll-answer.ts'
+import { Queue } from './queue.ts'
 import { exchange, type ExchangeParts } from './retry.ts'
 import type { Unlocks } from './unlocks.ts'
 
@@ -49,6 +50,8 @@ export class Polls {
   readonly #returned = new Set<Poll>()
   readonly #held = new Set<Held>()
   readonly #abandoned = new Set<Held>()
+  /** A poll that is sent has its place. */
+  readonly #noQueue = new Queue({ max: 0, waitMs: 0 })
   #isDraining = false
   readonly #whenEmpty: (() => void)[] = []
 
@@ -148,7 +151,7 @@ export class Polls {
       // For nobody it is not begun anew.
       return held.poll === null ? null : lanes.pick([...tried, ...poll.refusedBy])
     }
-    exchange({ ...parts, pick }, hop, requestOf(hop), held).then(
+    exchange({ ...parts, pick, queue: this.#noQueue }, hop, requestOf(hop), held).then(
       (answer) => this.#answered(held, answer),
       (error: Error) => this.#failed(held, error),
     )

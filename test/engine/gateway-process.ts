@@ -39,8 +39,17 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   await writeFile(file, configOf(options))
   const limit = maxOpenFiles === undefined ? '' : `ulimit -n ${maxOpenFiles} && `
   const { ready, ...child } = await startChild({
+    // Without the options by which the test runner would watch it.
     command: '/bin/sh',
-    args: ['-c', `${limit}exec "$0" "$@"`, process.execPath, ...nodeArgs, ...command, '--config', file],
+    args: [
+      '-c',
+      `unset NODE_OPTIONS; ${limit}exec "$0" "$@"`,
+      process.execPath,
+      ...nodeArgs,
+      ...command,
+      '--config',
+      file,
+    ],
     ready: /"address":"([^"]+)","admin":"([^"]+)".*"listening"/,
     withinMs: 30_000,
   })

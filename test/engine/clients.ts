@@ -1,0 +1,74 @@
+import { BasicAuthInterceptor, Client } from 'camunda-external-task-client-js'
+import { buildJavaClient } from './build.ts'
+import { startChild } from './child.ts'
+
+/** In the Java client's log, above the exception that says why. */
+const POLL_FAILED = 'TASK/CLIENT-03001'
+
+export interface WorkerOptions {
+  readonly base: string
+  readonly topic: string
+  /** How long it waits for tasks. */
+  readonly pollMs: number
+  readonly lockMs: number
+}
+
+/** A client as users write them, which completes whatever comes. */
+export interface Worker {
+  /** Business keys of the tasks that it was told are completed, as they came. */
+  readonly completed: readonly string[]
+  /** What it heard instead of an answer, from polls and from completing. */
+  readonly errors: readonly string[]
+  readonly stop: () => Promise<void>
+}
+
+export function startScriptWorker({ base, topic, pollMs, lockMs }: WorkerOptions): Worker {
+  const completed: string[] = []
+  const errors: string[] = []
+  const client = new Client({
+    baseUrl: base,
+    workerId: 'script',
+    maxTasks: 5,
+    interceptors: new BasicAuthInterceptor({ username: 'demo', password: 'demo' }),
+    asyncResponseTimeout: pollMs,
+    lockDuration: lockMs,
+    interval: 50,
+  })
+  client.subscribe(topic, ({ task, taskService }) => {
+    taskService.complete(task).catch((error: unknown) => errors.push(`complete: ${String(error)}`))
+  })
+  client.on('complete:success', ({ businessKey }) => completed.push(businessKey ?? ''))
+  client.on('poll:error', (error) => errors.push(`poll: ${error}`))
+  client.start()
+  return { completed, errors, stop: () => Promise.resolve(client.stop()) }
+}
+
+export async function startJavaWorker({ base, topic, pollMs, lockMs }: WorkerOptions): Promise<Worker> {
+  const completed: string[] = []
+  const errors: string[] = []
+  const child = await startChild({
+    command: 'java',
+    args: [
+      '-Xmx64m',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+      '-jar',
+      await buildJavaClient(),
+      base,
+      topic,
+      `${pollMs}`,
+      `${lockMs}`,
+    ],
+    ready: /^ready$/,
+    withinMs: 30_000,
+    onLine(line) {
+      const [, key] = /^completed (.*)$/.exec(line) ?? []
+      if (key !== undefined) completed.push(key)
+      else if (line.startsWith('error ')) errors.push(`complete: ${line}`)
+      else if (/^[\w.]+Exception: /.test(line)) errors.push(`poll: ${line}`)
+      else if (/ (ERROR|WARN) /.test(line) && !line.includes(POLL_FAILED)) errors.push(`log: ${line}`)
+    },
+  })
+  return { completed, errors, stop: () => child.stop() }
+}

@@ -1,0 +1,35 @@
+import { startChild } from './child.ts'
+import type { GatewayProcess } from './gateway-process.ts'
+import type { Held } from './poll-holder.ts'
+
+export interface HeldPolls {
+  /** Resolves when all have been sent. */
+  readonly waiting: Promise<unknown>
+  readonly over: Promise<Held>
+  readonly stop: () => Promise<void>
+}
+
+/** Clients in a process of their own, each with one poll on one connection. */
+export function holdPolls(
+  { address, headers }: GatewayProcess,
+  { count, holdMs }: { readonly count: number; readonly holdMs: number },
+): HeldPolls {
+  let tell: (held: Held) => void
+  const over = new Promise<Held>((resolve) => (tell = resolve))
+  const child = startChild({
+    command: process.execPath,
+    args: [
+      new URL('poll-holder.ts', import.meta.url).pathname,
+      `--port=${new URL(address).port}`,
+      `--count=${count}`,
+      `--hold=${holdMs}`,
+      `--authorization=${headers['authorization'] ?? ''}`,
+    ],
+    ready: /^waiting$/,
+    withinMs: 60_000,
+    onLine: (line) => {
+      if (line.startsWith('{')) tell(JSON.parse(line))
+    },
+  })
+  return { waiting: child, over, stop: async () => (await child).stop() }
+}
