@@ -136,7 +136,7 @@ function permitOptionsOf(
 
 function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptions): Upstream {
   const { nodes, remoteName, host, credentials, service } = engineConfig
-  const { connect, headers, body } = config.timeouts
+  const { connect, headers, body, answer } = config.timeouts
   const { maxHold, perNode, waiting } = config.limits.longPolls
   return createUpstream({
     engine: name,
@@ -144,7 +144,7 @@ function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptio
     ...(remoteName === undefined ? {} : { remoteName }),
     credentials,
     host,
-    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body },
+    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
     connections: config.limits.connections,
     queue: { max: config.limits.queue.size, waitMs: config.limits.queue.wait },
     polls: {

@@ -81,6 +81,8 @@ const schema = z.strictObject({
       headers: time().default(60_000),
       /** Between two pieces of an answer's body. */
       body: time().default(60_000),
+      /** From an answer's first byte to its last. */
+      answer: time().default(600_000),
       /** A client's whole request, head and body. */
       request: time().default(60_000),
       /** From SIGTERM to the exit at the latest. */

@@ -14,8 +14,6 @@ import { versionOf } from './version.ts'
 import { startWorkers } from './workers/start-workers.ts'
 import { startWorker } from './workers/worker.ts'
 
-export { type Running, start } from './start.ts'
-
 const USAGE = `Usage: engine-gateway [start] --config FILE   run the gateway
        engine-gateway check --config FILE     say whether a configuration is good, and what is wrong
        engine-gateway demo                    run it before a sandbox engine

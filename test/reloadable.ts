@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { loadConfig } from '../src/config.ts'
 import { createLogger } from '../src/log.ts'
-import { type Running, start } from '../src/main.ts'
+import { type Running, start } from '../src/start.ts'
 import { authorizationOf, BASE } from './gateway/open-gateway.ts'
 import { recordsOf, USERS } from './gateway/people.ts'
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { type Config, loadConfig } from '../config.ts'
 import { createLogger, type Logger } from '../log.ts'
-import type { Running } from '../main.ts'
+import type { Running } from '../start.ts'
 import { startSandbox } from '../sandbox/sandbox.ts'
 
 const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.url))

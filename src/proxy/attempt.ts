@@ -21,6 +21,8 @@ export interface WireRequest {
   readonly headersMs: number
   /** Between two pieces of the answer's body; kept by undici, whose clock ticks every half second. */
   readonly bodyMs: number
+  /** From the answer's head to its end. */
+  readonly answerMs: number
 }
 
 /** One try on one node. */
@@ -34,6 +36,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly #owner: AttemptOwner
   #controller: Dispatcher.DispatchController | null = null
   #deadline: NodeJS.Timeout | undefined
+  #answerMs = Infinity
   #isOver = false
 
   constructor(node: Node, owner: AttemptOwner) {
@@ -44,6 +47,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   start(request: WireRequest): void {
     const { node } = this
     node.inFlight += 1
+    this.#answerMs = request.answerMs
     if (request.headersMs !== Infinity) this.#deadline = setTimeout(expire, request.headersMs, this)
     node.pool.dispatch(
       {
@@ -88,6 +92,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: unknown, status: number, headers: ParsedHeaders): void {
     if (status < 200) return // informational: the head is still to come
     clearTimeout(this.#deadline)
+    this.#deadline = setTimeout(expire, this.#answerMs, this)
     this.status = status
     this.#owner.head(this, headers)
   }
@@ -115,8 +120,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
 function expire(attempt: Attempt): void {
   attempt.abort(
-    attempt.sent
-      ? new errors.HeadersTimeoutError()
-      : new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }),
+    attempt.sent ? lateness(attempt) : new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }),
   )
+}
+
+/** An answer that has begun may have a client to wait for: that says nothing about the node. */
+function lateness({ status }: Attempt): Error {
+  return status === 0 ? new errors.HeadersTimeoutError() : new GatewayError('GW_UPSTREAM_TIMEOUT')
 }

@@ -30,6 +30,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
     readonly headersMs: number
     /** Without a byte of the answer's body, and without the client taking one. */
     readonly bodyMs: number
+    /** For a whole answer's body, default 10 minutes. */
+    readonly answerMs?: number
   }
   /** To each node. */
   readonly connections: number
@@ -211,6 +213,7 @@ function createRequestOf(options: UpstreamOptions) {
     body: hop.body,
     headersMs: hop.headersMs ?? timeouts.headersMs,
     bodyMs: timeouts.bodyMs,
+    answerMs: timeouts.answerMs ?? 600_000,
   })
 }
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import t from 'tap'
-import { start } from '../../src/main.ts'
+import { start } from '../../src/start.ts'
 import { refusingUrl, startNode } from '../proxy/fake-engine.ts'
 import { authorizationOf, BASE, configOf } from './open-gateway.ts'
 import { head, speak } from './raw.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { type Running, start } from '../../src/main.ts'
+import { type Running, start } from '../../src/start.ts'
 import { FETCH, type PollingNode, startPollingNode } from '../proxy/polling.ts'
 import { startReloadable } from '../reloadable.ts'
 import { BASE, configOf } from './open-gateway.ts'

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { ask, openDoor, openUpstream, READ, refusalOf, startNode } from './fake-engine.ts'
+
+const LIMIT = 1_000_000
+const SHORT = { connectMs: 500, headersMs: 5000, bodyMs: 5000, answerMs: 120 }
+
+/** A node whose answers drip: each piece comes in time, the end never does. */
+function startDripping(t: Parameters<typeof startNode>[0], headers: Record<string, string> = {}) {
+  return startNode(t, (_request, response) => {
+    response.writeHead(200, headers)
+    const drip = setInterval(() => response.write('.'), 10)
+    response.on('close', () => clearInterval(drip))
+  })
+}
+
+t.test('an answer that drips is given up at its time: read whole it is a 504', async (t) => {
+  const node = await startDripping(t)
+  const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
+  const refusal = await refusalOf(upstream.fetch(READ, LIMIT))
+  t.match(refusal, { code: 'GW_UPSTREAM_TIMEOUT', statusCode: 504 })
+  t.equal(node.seen.length, 1, 'and not asked for again')
+})
+
+t.test('not given out yet it is a 504 too', async (t) => {
+  const node = await startDripping(t, { 'content-length': '60000' })
+  const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
+  const door = await openDoor(t, upstream, READ)
+  t.match(await ask(door.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
+})
+
+t.test('streamed it breaks off', async (t) => {
+  const node = await startDripping(t)
+  const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
+  const door = await openDoor(t, upstream, READ)
+  await t.rejects(ask(door.port))
+})
+
+t.test('it ejects nobody: a client may have been slow', async (t) => {
+  const node = await startDripping(t)
+  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, answerMs: 20 } })
+  for (let i = 0; i < 6; i += 1) await refusalOf(upstream.fetch(READ, LIMIT))
+  t.match(upstream.nodes(), [{ reason: null }])
+})
