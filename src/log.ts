@@ -26,7 +26,7 @@ interface DestinationOptions {
 const REDACTED = '[redacted]'
 const MAX_WAITING_BYTES = 8 * 1024 ** 2
 /** Lines are written together: one by one they cost more than all else that is done for a cached answer. */
-const BATCH_CHARS = 16 * 1024
+const BATCH_CHARS = 64 * 1024
 /** The longest that a line waits for others. */
 const BATCH_MS = 100
 
@@ -105,7 +105,7 @@ export function openDestination({ to = 1, onDrop }: DestinationOptions = {}): De
   const stream = pino.destination({
     dest: to,
     sync: false,
-    maxWrite: 4 * BATCH_CHARS,
+    maxWrite: 4 * BATCH_CHARS, // a character may be three bytes
     maxLength: MAX_WAITING_BYTES,
     contentMode: 'buffer', // of waiting text it would count all bytes anew with every batch
   })
