@@ -149,3 +149,8 @@ export class EngineVerdict extends Error {
     this.reason = verdict.reason
   }
 }
+
+/** What is wrong, of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

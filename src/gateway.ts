@@ -176,6 +176,7 @@ function conclude(parts: Parts, request: FastifyRequest, verdict: Verdict): void
   const { asked, permit: permitted } = matchOf(request)
   if (!verdict.permitted) {
     request.grounds = verdict.grounds ?? null
+    // What it asks about may be gone because the same request was done before: who sent that hears what became of it.
     const earlier = verdict.isGone === true ? findEarlier(parts, request) : null
     if (earlier === null) return refuse(parts, request, verdict)
     return earlier.then((found) => {

@@ -1,5 +1,6 @@
 import { changesBetween, restartProblems } from './config-changes.ts'
 import { type Config, ConfigError } from './config.ts'
+import { messageOf } from './errors.ts'
 import { type Logger, withoutSecrets } from './log.ts'
 import type { Metrics } from './metrics/registry.ts'
 
@@ -105,8 +106,4 @@ export function problemsOf(error: unknown): readonly string[] {
 function lineOf(problem: string): string {
   const [line = ''] = problem.split('\n', 1)
   return withoutSecrets(line)
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

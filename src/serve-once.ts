@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from './idempotency-key.ts'
 import { type Match, matchOf } from './matched.ts'
 import type { Parts } from './parts.ts'
-import { bodyValue } from './policy/asked.ts'
+import { isConflict } from './proxy/conflict.ts'
 import type { Answer } from './proxy/hop.ts'
 import { sendAnswer } from './replies.ts'
 import { linkAddressOf, withMovedLinks } from './serve-links.ts'
@@ -112,20 +112,9 @@ type Outcome = 'kept' | 'unknown' | 'released'
 const UNKNOWN: ReadonlySet<number> = new Set([502, 503, 504])
 /** Whoever says so has done nothing. */
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
-/** The engine's number for a transaction that lost a race and was rolled back. */
-const OPTIMISTIC_LOCKING = 1
-
 function outcomeOf({ status, body }: Answer): Outcome {
   if (UNKNOWN.has(status)) return 'unknown'
-  return REFUSED.has(status) || (status === 500 && codeIn(body) === OPTIMISTIC_LOCKING) ? 'released' : 'kept'
-}
-
-function codeIn(body: Buffer): unknown {
-  try {
-    return bodyValue(JSON.parse(body.toString('utf8')), 'code')
-  } catch {
-    return undefined
-  }
+  return REFUSED.has(status) || (status === 500 && isConflict(body)) ? 'released' : 'kept'
 }
 
 interface Settled {

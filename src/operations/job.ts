@@ -62,7 +62,6 @@ export const job = {
   },
   recalculateDuedate: {
     route: 'POST /job/:id/duedate/recalculate',
-    conflict: 'repeat',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',

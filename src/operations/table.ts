@@ -65,7 +65,8 @@ export interface Row {
   readonly retry?: 'always'
   /**
    * Repeated when the engine says that another transaction was quicker and this one was rolled back. Only for what runs
-   * no code of a process or a listener: what such code has told others is not rolled back.
+   * no code of a process or a listener, no expression and no `update` of a task, which a variable of the task's is:
+   * what such code has told others is not rolled back.
    */
   readonly conflict?: 'repeat'
   /** Starts what the path names: for nodes that have its deployment, where the configuration says so. */

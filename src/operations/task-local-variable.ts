@@ -13,7 +13,6 @@ export const taskLocalVariable = {
   },
   modifyTaskLocalVariables: {
     route: 'POST /task/:id/localVariables',
-    conflict: 'repeat',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',
@@ -36,7 +35,6 @@ export const taskLocalVariable = {
   },
   putTaskLocalVariable: {
     route: 'PUT /task/:id/localVariables/:varName',
-    conflict: 'repeat',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',
@@ -50,7 +48,6 @@ export const taskLocalVariable = {
   },
   deleteTaskLocalVariable: {
     route: 'DELETE /task/:id/localVariables/:varName',
-    conflict: 'repeat',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',
@@ -73,7 +70,6 @@ export const taskLocalVariable = {
   },
   setBinaryTaskLocalVariable: {
     route: 'POST /task/:id/localVariables/:varName/data',
-    conflict: 'repeat',
     media: 'multipart',
     checks: [
       { anyOf: [

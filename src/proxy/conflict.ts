@@ -26,12 +26,17 @@ export class HeldBack {
 
   /** Whether it says that the transaction lost a race. */
   isConflict(): boolean {
-    try {
-      const said: unknown = JSON.parse(Buffer.concat(this.chunks).toString('utf8'))
-      return typeof said === 'object' && said !== null && 'code' in said && said.code === OPTIMISTIC_LOCKING
-    } catch {
-      return false
-    }
+    return isConflict(Buffer.concat(this.chunks))
+  }
+}
+
+/** Whether the body of an engine's 500 says that another transaction was quicker: then nothing of this one took effect. */
+export function isConflict(body: Buffer): boolean {
+  try {
+    const said: unknown = JSON.parse(body.toString('utf8'))
+    return typeof said === 'object' && said !== null && 'code' in said && said.code === OPTIMISTIC_LOCKING
+  } catch {
+    return false
   }
 }
 

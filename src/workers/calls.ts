@@ -52,7 +52,3 @@ export function createCalls(send: (message: ToWorker) => void): Calls {
     },
   }
 }
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config.ts'
+import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { isSnapshot, type Snapshot } from '../metrics/aggregate.ts'
 import type { Readiness } from '../metrics/admin.ts'
 import { createBackOff } from './back-off.ts'
-import { messageOf, NoAnswer } from './calls.ts'
+import { NoAnswer } from './calls.ts'
 import { isReadiness, problemsIn } from './messages.ts'
 import type { Ending, Fork, WorkerProcess } from './worker-process.ts'
 

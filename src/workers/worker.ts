@@ -1,10 +1,10 @@
 import type { Worker } from 'node:cluster'
 import type { Config } from '../config.ts'
+import { messageOf } from '../errors.ts'
 import { answerQuestion } from '../explain.ts'
 import { createLogger, type Logger, openDestination } from '../log.ts'
 import { problemsOf } from '../reload.ts'
 import { openServing, type Serving } from '../serving.ts'
-import { messageOf } from './calls.ts'
 import { type Ask, isConfig, readToWorker, type Topic, type ToPrimary } from './messages.ts'
 
 export interface WorkingProcess {
