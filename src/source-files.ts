@@ -1,4 +1,5 @@
 import { type Config, ConfigError, settingsOf } from './config.ts'
+import { messageOf } from './errors.ts'
 import type { Logger } from './log.ts'
 import { recordsOf } from './policy/record-file.ts'
 import type { AuthorizationRecord } from './policy/records.ts'
@@ -99,5 +100,5 @@ function logLook(log: Logger, file: string, problems: readonly string[] | null):
 
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems
-  return [error instanceof Error ? error.message : String(error)]
+  return [messageOf(error)]
 }

@@ -10,7 +10,7 @@ export type Stored =
       readonly owner: string
       /** The time to live that it was given. */
       readonly keepMs: number
-      /** Older than this, nothing of it can still be under way. */
+      /** Older than this it is taken to be lost; it is not done again either way. */
       readonly underWayMs: number
     }
   | { readonly state: 'unknown'; readonly fingerprint: string }

@@ -1,4 +1,5 @@
 import type { Client } from 'undici'
+import { messageOf } from '../errors.ts'
 import { isUnsent } from './failure.ts'
 import type { Verdict } from './health.ts'
 
@@ -30,8 +31,7 @@ export async function probe(client: Client, request: ProbeRequest): Promise<Prob
     const text = await textOf(body, MAX_BYTES)
     return statusCode === 200 ? judge(text, engine) : ill('probe', `it answers ${statusCode}`)
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause)
-    return ill(isUnsent(cause) ? 'refused' : 'probe', detail)
+    return ill(isUnsent(cause) ? 'refused' : 'probe', messageOf(cause))
   }
 }
 
