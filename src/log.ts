@@ -77,14 +77,17 @@ export function createLineWriter(stream: DestinationStream | undefined): WriteRe
   }
 }
 
-/** Many lines fall into one millisecond, and its text costs as much as a line. */
+/** Many lines fall into one second, and its text costs as much as a line. */
 function createClock(): () => string {
-  let atMs = 0
-  let text = ''
+  let second = ''
+  let startsAtMs = 0
   return function isoTime() {
     const nowMs = Date.now()
-    if (nowMs !== atMs) text = new Date(nowMs).toISOString()
-    atMs = nowMs
+    const ms = nowMs - startsAtMs
+    if (ms >= 0 && ms < 1000) return `${second}${String(ms).padStart(3, '0')}Z`
+    startsAtMs = nowMs - (nowMs % 1000)
+    const text = new Date(nowMs).toISOString()
+    second = text.slice(0, -'000Z'.length)
     return text
   }
 }

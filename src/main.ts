@@ -10,6 +10,7 @@ import { suggestCommand } from './cli/suggest.ts'
 import { ConfigError, configJsonSchema, loadConfig } from './config.ts'
 import { createLogger } from './log.ts'
 import { type Running, start } from './start.ts'
+import { keepTicksQuick } from './ticks.ts'
 import { versionOf } from './version.ts'
 import { startWorkers } from './workers/start-workers.ts'
 import { startWorker } from './workers/worker.ts'
@@ -118,6 +119,7 @@ function say(text: string): number {
 }
 
 if (import.meta.main) {
+  keepTicksQuick()
   main(process.argv.slice(2)).then(
     (code) => {
       process.exitCode = code

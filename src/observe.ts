@@ -23,7 +23,7 @@ export function observe(app: FastifyInstance, parts: Parts): void {
     const startedAtMs = performance.now()
     metrics.inFlight(1)
     // Comes once for every answer, also for one that is cut off: onResponse does not hear of that.
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       const durationMs = performance.now() - startedAtMs
       // Ticks run before promises: only then has serve.ts heard which node it was.
       queueMicrotask(() => record(request, reply, durationMs))

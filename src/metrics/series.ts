@@ -50,22 +50,35 @@ export function createDurations<L extends string>(
   return (values, seconds) => childOf(values).observe(seconds)
 }
 
+/** Of the values so far: by the value of the next label, or what belongs to all of them. */
+interface Branch<C> {
+  readonly next: Map<string, Branch<C>>
+  child?: C
+}
+
+/** A tree, label by label: to put the values together to one key would cost more than all else that is done for a metric. */
 function remembered<L extends string, C>(
   labels: readonly L[],
   resolve: (values: readonly string[]) => C,
 ): (values: Values<L>) => C {
-  const children = new Map<string, C>()
-  const add = (key: string, valueOf: (label: L) => string) => {
-    const child = resolve(labels.map(valueOf))
-    children.set(key, child)
-    return child
+  const root: Branch<C> = { next: new Map() }
+  let count = 0
+  let other: C | undefined
+  const add = (values: Values<L>): C => {
+    if (count >= MAX_SERIES) return (other ??= resolve(labels.map(() => OTHER)))
+    count += 1
+    let branch = root
+    for (const label of labels) {
+      const next = branch.next.get(values[label]) ?? { next: new Map() }
+      branch.next.set(values[label], next)
+      branch = next
+    }
+    branch.child = resolve(labels.map((label) => (PLAIN.test(values[label]) ? values[label] : OTHER)))
+    return branch.child
   }
   return (values) => {
-    let key = ''
-    for (const label of labels) key += `${values[label]}\n`
-    const known = children.get(key)
-    if (known !== undefined) return known
-    if (children.size >= MAX_SERIES) return children.get(OTHER) ?? add(OTHER, () => OTHER)
-    return add(key, (label) => (PLAIN.test(values[label]) ? values[label] : OTHER))
+    let branch: Branch<C> | undefined = root
+    for (const label of labels) branch = branch?.next.get(values[label])
+    return branch?.child ?? add(values)
   }
 }

@@ -1,6 +1,6 @@
 import { EngineVerdict, GatewayError } from '../errors.ts'
 import type { BasicCredential, CredentialMemoryOptions, Principal } from './credentials.ts'
-import { createCredentialMemory, readBasic } from './credentials.ts'
+import { createCredentialMemory, MAX_HEADER_CHARS, readBasic } from './credentials.ts'
 import type { IdentitySource } from './identity-source.ts'
 import type { ThrottleOptions } from './throttle.ts'
 import { createThrottle } from './throttle.ts'
@@ -39,20 +39,23 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     )
   }
 
+  function missing(header: string | undefined): EngineVerdict {
+    options.onResult?.('missing')
+    return challenge(options, header === undefined ? 'no credentials' : 'no readable Basic credentials')
+  }
+
   return {
     authenticate: (header, address) => {
-      const credential = readBasic(header)
-      if (credential === null) {
-        options.onResult?.('missing')
-        throw challenge(options, header === undefined ? 'no credentials' : 'no readable Basic credentials')
-      }
-      const key = memory.keyOf(credential.decoded)
+      if (header === undefined || header.length > MAX_HEADER_CHARS) throw missing(header)
+      const key = memory.keyOf(header)
       const generation = source.generation()
       const remembered = memory.recall(key, generation)
       if (remembered !== null) {
         options.onResult?.('remembered')
         return remembered
       }
+      const credential = readBasic(header)
+      if (credential === null) throw missing(header)
       if (memory.failedLately(key, generation)) return conclude(Promise.resolve(null), options)
       return conclude(prove(credential, key, address), options)
     },

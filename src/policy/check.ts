@@ -112,11 +112,14 @@ export function argumentOf(
 
 /** The argument of a look-up by several path parameters; null: one is enough for it. */
 export function compositeOf(lookup: LookupName, { params }: Pick<Asked, 'params'>): string | null {
-  return COMPOSITES[lookup]?.flatMap((name) => encoded(params[name])).join('/') ?? null
-}
-
-function encoded(value: string | undefined): readonly string[] {
-  return value === undefined ? [] : [encodeURIComponent(value)]
+  const names = COMPOSITES[lookup]
+  if (names === undefined) return null
+  let id = ''
+  for (const name of names) {
+    const value = params[name]
+    if (value !== undefined) id += `${id === '' ? '' : '/'}${encodeURIComponent(value)}`
+  }
+  return id
 }
 
 /** What is known of an entity; null: it is not there, or was not looked up. */

@@ -11,8 +11,6 @@ export interface Principal {
 export interface BasicCredential {
   readonly user: string
   readonly password: string
-  /** `user:password` as it was sent, before UTF-8 decoding. */
-  readonly decoded: Buffer
 }
 
 // RFC 7617: `Basic` SP token68, the scheme in any case. 1,024 characters hold 766 bytes of user and password.
@@ -22,15 +20,18 @@ const CONTROL = /[\u0000-\u001f\u007f]/
 // A byte order mark is a character of the name like any other: dropped, two names would be one.
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** An Authorization header that is longer holds no credential that can be read. */
+export const MAX_HEADER_CHARS = 1100
+
 /** The Basic credential in an Authorization header; null when there is none that can be read without guessing. */
 export function readBasic(header: string | undefined): BasicCredential | null {
-  const encoded = header === undefined ? undefined : BASIC.exec(header)?.[1]
+  if (header === undefined || header.length > MAX_HEADER_CHARS) return null
+  const encoded = BASIC.exec(header)?.[1]
   if (encoded === undefined || encoded.length % 4 !== 0) return null
-  const decoded = Buffer.from(encoded, 'base64')
-  const text = textOf(decoded)
+  const text = textOf(Buffer.from(encoded, 'base64'))
   const colon = text?.indexOf(':') ?? -1
   if (text === null || colon < 1 || CONTROL.test(text)) return null
-  return { user: text.slice(0, colon), password: text.slice(colon + 1), decoded }
+  return { user: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 
 export interface CredentialMemoryOptions {
@@ -50,7 +51,8 @@ export interface CredentialMemoryOptions {
  * source voids them.
  */
 export interface CredentialMemory {
-  readonly keyOf: (decoded: Buffer) => string
+  /** Of the header as it was sent: one that is remembered needs no reading. @throws RangeError beyond MAX_HEADER_CHARS */
+  readonly keyOf: (header: string) => string
   readonly recall: (key: string, users: object) => Principal | null
   /** Wrong a moment ago: asking again would tell nothing new, and an engine would count it. */
   readonly failedLately: (key: string, users: object) => boolean
@@ -79,7 +81,7 @@ interface Flight {
 export function createCredentialMemory(options: CredentialMemoryOptions = {}): CredentialMemory {
   const { ttlMs = 5_000, failureTtlMs = 5_000, maxRemembered = 10_000 } = options
   const { now = () => performance.now() } = options
-  const keyOf = createHmacSha256(randomBytes(32))
+  const keyOf = createHmacSha256(randomBytes(32), MAX_HEADER_CHARS)
   const right = new Map<string, Remembered>()
   const wrong = new Map<string, Remembered>()
   const flights = new Map<string, Flight>() // bounded by the places and the queue of the hashes, or of the hops

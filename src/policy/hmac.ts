@@ -3,19 +3,26 @@ import { hash } from 'node:crypto'
 /** Of SHA-256, in bytes. */
 const BLOCK = 64
 const DIGEST = 32
+/** In UTF-8, of one that is one unit of a string. */
+const MAX_CHAR_BYTES = 3
+
+/** @throws RangeError when the message is longer than it may be */
+export type Hmac = (message: string) => string
 
 /**
- * HMAC-SHA-256 (RFC 2104) in base64, under a key of at most 64 bytes. Two one-shot hashes cost half of `createHmac`,
- * which makes an object for each (1.5 against 3.3 µs), and every request needs one.
+ * HMAC-SHA-256 (RFC 2104) of a text's UTF-8, in base64, under a key of at most 64 bytes. Two one-shot hashes cost half of
+ * `createHmac`, which makes an object for each (1.5 against 3.3 µs), and every request needs one.
  * @throws RangeError when the key is longer
  */
-export function createHmacSha256(key: Buffer): (message: Buffer) => string {
+export function createHmacSha256(key: Buffer, maxChars: number): Hmac {
   if (key.length > BLOCK) throw new RangeError(`a key of more than ${BLOCK} bytes`)
-  const inner = paddedWith(key, 0x36)
+  const inner = Buffer.concat([paddedWith(key, 0x36), Buffer.alloc(maxChars * MAX_CHAR_BYTES)])
   const outer = Buffer.concat([paddedWith(key, 0x5c), Buffer.alloc(DIGEST)])
   return function hmac(message) {
-    const digest = hash('sha256', Buffer.concat([inner, message]), 'buffer')
-    digest.copy(outer, BLOCK)
+    if (message.length > maxChars) throw new RangeError(`a message of more than ${maxChars} characters`)
+    const end = BLOCK + inner.write(message, BLOCK)
+    hash('sha256', inner.subarray(0, end), 'buffer').copy(outer, BLOCK)
+    inner.fill(0, BLOCK, end) // it may be a secret
     return hash('sha256', outer, 'base64')
   }
 }

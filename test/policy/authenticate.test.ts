@@ -81,9 +81,34 @@ t.test('a remembered credential is answered at once, without a promise and witho
   const { authenticator, ask, hashed, results } = open()
   await ask(basic('mary:secret'))
   t.match(authenticator.authenticate(basic('mary:secret'), AWAY), { userId: 'mary' })
-  t.match(authenticator.authenticate(`BASIC  ${basic('mary:secret').slice(6)}`, HOME), { userId: 'mary' })
   t.equal(hashed.length, 1)
-  t.same(results, ['verified', 'remembered', 'remembered'])
+  t.same(results, ['verified', 'remembered'])
+})
+
+t.test(
+  'what is remembered is the header as it was sent: written otherwise it is looked at anew',
+  async (t) => {
+    const { ask, hashed, results } = open()
+    await ask(basic('mary:secret'))
+    t.match(await ask(`BASIC  ${basic('mary:secret').slice(6)}`), { userId: 'mary' })
+    t.equal(hashed.length, 2)
+    t.same(results, ['verified', 'verified'])
+  },
+)
+
+t.test('a wrong password counts each time, however its header is written', async (t) => {
+  const { ask, hashed } = open()
+  for (let spaces = 1; spaces <= 5; spaces += 1)
+    await t.rejects(ask(`Basic${' '.repeat(spaces)}${basic('mary:wrong').slice(6)}`), UNAUTHORIZED)
+  await t.rejects(ask(`Basic      ${basic('mary:wrong').slice(6)}`), { code: 'GW_THROTTLED' })
+  t.equal(hashed.length, 5)
+})
+
+t.test('a header that is too long to hold a credential costs no look', async (t) => {
+  const { ask, hashed, results } = open()
+  await t.rejects(ask(`Basic ${' '.repeat(2000)}${basic('mary:secret').slice(6)}`), UNAUTHORIZED)
+  t.equal(hashed.length, 0)
+  t.same(results, ['missing'])
 })
 
 t.test('a hundred requests at once cost one hash, right or wrong', async (t) => {
