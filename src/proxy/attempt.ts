@@ -36,7 +36,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly #owner: AttemptOwner
   #controller: Dispatcher.DispatchController | null = null
   #deadline: NodeJS.Timeout | undefined
+  #headersMs = Infinity
   #answerMs = Infinity
+  #headAtMs = 0
   #isOver = false
 
   constructor(node: Node, owner: AttemptOwner) {
@@ -47,8 +49,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   start(request: WireRequest): void {
     const { node } = this
     node.inFlight += 1
+    this.#headersMs = request.headersMs
     this.#answerMs = request.answerMs
-    if (request.headersMs !== Infinity) this.#deadline = setTimeout(expire, request.headersMs, this)
+    if (request.headersMs !== Infinity) this.#bound(request.headersMs)
     node.pool.dispatch(
       {
         origin: node.origin,
@@ -91,9 +94,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: unknown, status: number, headers: ParsedHeaders): void {
     if (status < 200) return // informational: the head is still to come
-    clearTimeout(this.#deadline)
-    this.#deadline = setTimeout(expire, this.#answerMs, this)
     this.status = status
+    this.#headAtMs = performance.now()
+    // A timer that ends sooner is left to run: nearly every answer is over before, and a second one would cost each of them.
+    if (this.#answerMs < this.#headersMs) this.#bound(this.#answerMs)
     this.#owner.head(this, headers)
   }
 
@@ -109,6 +113,17 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#end(error)
   }
 
+  #bound(ms: number): void {
+    clearTimeout(this.#deadline)
+    this.#deadline = setTimeout(() => this.#expire(), ms)
+  }
+
+  #expire(): void {
+    const leftMs = this.status === 0 ? 0 : this.#headAtMs + this.#answerMs - performance.now()
+    if (leftMs > 0) return this.#bound(leftMs)
+    this.abort(this.sent ? lateness(this) : new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }))
+  }
+
   #end(cause: Error | null): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -116,12 +131,6 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.node.inFlight -= 1
     this.#owner.ended(this, cause)
   }
-}
-
-function expire(attempt: Attempt): void {
-  attempt.abort(
-    attempt.sent ? lateness(attempt) : new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }),
-  )
 }
 
 /** An answer that has begun may have a client to wait for: that says nothing about the node. */

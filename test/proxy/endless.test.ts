@@ -41,3 +41,14 @@ t.test('it ejects nobody: a client may have been slow', async (t) => {
   for (let i = 0; i < 6; i += 1) await refusalOf(upstream.fetch(READ, LIMIT))
   t.match(upstream.nodes(), [{ reason: null }])
 })
+
+t.test('the time of an answer counts from its head, also where the head had longer or shorter', async (t) => {
+  const node = await startDripping(t)
+  for (const headersMs of [40, 5000]) {
+    const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, headersMs } })
+    const startMs = performance.now()
+    t.match(await refusalOf(upstream.fetch(READ, LIMIT)), { code: 'GW_UPSTREAM_TIMEOUT' })
+    const ms = performance.now() - startMs
+    t.ok(ms >= 115 && ms < 2000, `${ms} ms with ${headersMs} ms for the head`)
+  }
+})
