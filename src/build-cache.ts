@@ -52,7 +52,7 @@ function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
             log: (level, message, why) => log[level]({ why }, message),
           }),
     now: monotonicMs,
-    onEvent: (tier, result) => metrics.cache(tier, result),
+    onEvent: (tier, result) => metrics.cache({ tier, result }),
   })
 }
 

@@ -48,7 +48,7 @@ export function createReload(options: ReloadOptions): Reload {
     const reloaded = await attempt(options)
     isApplied = reloaded.result === 'applied'
     if (reloaded.result === 'applied' && reloaded.changed.length > 0) appliedAtMs = Date.now()
-    metrics.reload(reloaded.result)
+    metrics.reload({ result: reloaded.result })
     logReload(options.log, cause, reloaded)
     return reloaded
   }

@@ -56,7 +56,7 @@ const RESULTS: Readonly<Record<Found['state'], string>> = {
 }
 
 function count({ parts, match }: Exchange, result: string): void {
-  parts.metrics.idempotent(match.engine.name, result)
+  parts.metrics.idempotent({ engine: match.engine.name, result })
 }
 
 function replaysOf({ replays }: Parts): Replays {

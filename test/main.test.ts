@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { tourOf } from '../src/cli/demo.ts'
+import { freePort } from './free-port.ts'
 
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname
 
@@ -17,14 +17,6 @@ async function run(
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
   await once(child, 'close')
   return { code: child.exitCode, err }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 t.test('without a configuration the gateway does not start, and says what it needs', async (t) => {

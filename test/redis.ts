@@ -1,7 +1,7 @@
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { startChild } from './engine/child.ts'
 import type { Child } from './engine/child.ts'
+import { freePort } from './free-port.ts'
 
 export interface RedisOptions {
   /** A free one when not given. */
@@ -17,6 +17,7 @@ export interface Redis extends Omit<Child, 'ready'> {
 }
 
 export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
+  // It knows no "any free port": for it, port 0 means no TCP at all.
   const port = options.port ?? (await freePort())
   const { ready: _, ...child } = await startChild({
     command: 'redis-server',
@@ -40,15 +41,4 @@ function settingsOf(port: number): string[] {
     '--dir',
     tmpdir(),
   ]
-}
-
-// Redis has no "any free port": for it, port 0 means no TCP at all.
-async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -1,28 +1,15 @@
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 import { aggregatorOf, type Snapshot } from './aggregate.ts'
-import { type CountIdempotent, createIdempotent } from './idempotent.ts'
+import { type Counters, createCounters } from './counters.ts'
 import { createCounts, createDurations } from './series.ts'
 
-/** Label values are names of the table, the configuration and the code: never ids, users, paths or messages. */
-export interface Metrics {
+/** What is measured of one process. */
+export interface Metrics extends Counters {
   /** A request came, or is over, answered or not. */
   readonly inFlight: (change: 1 | -1) => void
   readonly requestDone: (request: RequestLabels, seconds: number) => void
   /** One try at one node. */
   readonly attempt: (attempt: AttemptLabels, seconds: number) => void
-  readonly cache: (tier: string, result: string) => void
-  readonly authentication: (engine: string, result: string) => void
-  readonly idempotent: CountIdempotent
-  readonly refusal: (refusal: RefusalLabels) => void
-  readonly ejection: (ejection: EjectionLabels) => void
-  /** A long poll is over for its client. */
-  readonly pollEnded: (engine: string, reason: string) => void
-  /** A task that an engine had locked for nobody. */
-  readonly pollUnlocked: (engine: string, result: string) => void
-  /** The configuration was read anew. */
-  readonly reload: (result: 'applied' | 'refused') => void
-  /** A worker has ended, and is started again. */
-  readonly workerRestart: (reason: string) => void
   /** A value that is read at each scrape. */
   readonly gauge: (name: `gateway_${string}`, help: string, read: () => number) => void
   /** Values that are read at each scrape; null: there is none now. Of one name the last `read` counts: parts are replaced, their names stay. */
@@ -54,36 +41,18 @@ export interface AttemptLabels {
   readonly result: string
 }
 
-export interface EjectionLabels {
-  readonly engine: string
-  readonly node: string
-  readonly reason: string
-}
-
-export interface RefusalLabels {
-  readonly engine: string
-  readonly operation: string
-  readonly stage: string
-  /** A `GW_…` code or the name of a rule. */
-  readonly reason: string
-}
-
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
 /** The names of OpenTelemetry's HTTP conventions in Prometheus form, beside the gateway's own. */
 export function createMetrics({ version }: { readonly version: string }): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const requests = createRequests(registry)
-  const events = createEvents(registry)
   const gauge: Metrics['gauge'] = (name, help, read) => addGauge(registry, { name, help }, read)
   addInfo(registry, version)
   return {
-    ...requests,
-    ...events,
-    ...createNodeEvents(registry),
-    ...createPollEvents(registry),
-    ...createIdempotent(registry),
+    ...createCounters(registry),
+    ...createRequests(registry),
+    attempt: createAttempts(registry),
     gauge,
     gauges: createAddGauges(registry),
     contentType: registry.contentType,
@@ -121,7 +90,7 @@ function createRequests(registry: Registry): Pick<Metrics, 'inFlight' | 'request
   }
 }
 
-function createNodeEvents(registry: Registry): Pick<Metrics, 'attempt' | 'ejection'> {
+function createAttempts(registry: Registry): Metrics['attempt'] {
   const durations = createDurations({
     name: 'http_client_request_duration_seconds',
     help: 'One try at one node, to the end of its answer; no status: no answer came.',
@@ -134,79 +103,9 @@ function createNodeEvents(registry: Registry): Pick<Metrics, 'attempt' | 'ejecti
     labels: ['engine', 'node', 'result'],
     registry,
   })
-  const ejection = createCounts({
-    name: 'gateway_node_ejections_total',
-    help: 'How often a node was taken to be ill, by what was seen of it.',
-    labels: ['engine', 'node', 'reason'],
-    registry,
-  })
-  return {
-    ejection,
-    attempt: ({ engine, node, status, result }, seconds) => {
-      durations({ engine, node, http_response_status_code: status === 0 ? '' : codeOf(status) }, seconds)
-      counts({ engine, node, result })
-    },
-  }
-}
-
-function createPollEvents(registry: Registry): Pick<Metrics, 'pollEnded' | 'pollUnlocked'> {
-  const ended = createCounts({
-    name: 'gateway_long_polls_ended_total',
-    help: 'Long polls by how they ended for their clients.',
-    labels: ['engine', 'reason'],
-    registry,
-  })
-  const unlocked = createCounts({
-    name: 'gateway_long_polls_unlocked_total',
-    help: 'Tasks that were locked for a client that had gone, by whether they were given back.',
-    labels: ['engine', 'result'],
-    registry,
-  })
-  return {
-    pollEnded: (engine, reason) => ended({ engine, reason }),
-    pollUnlocked: (engine, result) => unlocked({ engine, result }),
-  }
-}
-
-type EventName = 'cache' | 'authentication' | 'refusal' | 'reload' | 'workerRestart'
-
-function createEvents(registry: Registry): Pick<Metrics, EventName> {
-  const caches = createCounts({
-    name: 'gateway_cache_requests_total',
-    help: 'What the cache was asked and did, by tier.',
-    labels: ['tier', 'result'],
-    registry,
-  })
-  const authentications = createCounts({
-    name: 'gateway_auth_total',
-    help: 'Credentials by verdict.',
-    labels: ['engine', 'result'],
-    registry,
-  })
-  const refusal = createCounts({
-    name: 'gateway_refusals_total',
-    help: 'Requests that the gateway itself turned away, by stage.',
-    labels: ['engine', 'operation', 'stage', 'reason'],
-    registry,
-  })
-  const reloads = createCounts({
-    name: 'gateway_config_reload_total',
-    help: 'Readings of the configuration after the first, by whether it was put in force.',
-    labels: ['result'],
-    registry,
-  })
-  const restarts = createCounts({
-    name: 'gateway_worker_restarts_total',
-    help: 'Workers that have ended and were started again, by how they ended.',
-    labels: ['reason'],
-    registry,
-  })
-  return {
-    workerRestart: (reason) => restarts({ reason }),
-    reload: (result) => reloads({ result }),
-    cache: (tier, result) => caches({ tier, result }),
-    authentication: (engine, result) => authentications({ engine, result }),
-    refusal,
+  return ({ engine, node, status, result }, seconds) => {
+    durations({ engine, node, http_response_status_code: status === 0 ? '' : codeOf(status) }, seconds)
+    counts({ engine, node, result })
   }
 }
 

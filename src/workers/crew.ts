@@ -39,7 +39,7 @@ export class Crew {
     this.#slots = Array.from({ length: config.workers }, (_, index) => {
       const number = index + 1
       const onEnd = (reason: string) => {
-        metrics.workerRestart(reason)
+        metrics.workerRestart({ reason })
         this.#totals.ended(number)
       }
       return new Slot({ number, fork, config: () => this.#config, onEnd, log })

@@ -30,8 +30,8 @@ function addState(
 
 t.test('counts and durations are summed, also those of who adds up', async (t) => {
   const { own, one, other, hear, valueOf } = open()
-  for (const metrics of [one, other, other]) metrics.authentication('default', 'verified')
-  own.reload('applied')
+  for (const metrics of [one, other, other]) metrics.authentication({ engine: 'default', result: 'verified' })
+  own.reload({ result: 'applied' })
   const labels = { operation: 'getTask', engine: 'default', method: 'GET', status: 200 }
   for (const metrics of [one, other]) metrics.requestDone(labels, 0.02)
   await hear(1, one)
@@ -62,7 +62,7 @@ t.test('who has ended stays counted, but is no longer under way', async (t) => {
   const { one, other, totals, hear, valueOf } = open()
   const series = 'gateway_auth_total{engine="default",result="verified"}'
   for (const metrics of [one, other]) {
-    metrics.authentication('default', 'verified')
+    metrics.authentication({ engine: 'default', result: 'verified' })
     metrics.inFlight(1)
   }
   await hear(1, one)
@@ -71,7 +71,7 @@ t.test('who has ended stays counted, but is no longer under way', async (t) => {
   t.equal(await valueOf(series), 2)
   t.equal(await valueOf('gateway_requests_in_flight'), 1)
   const next = createMetrics(VERSION)
-  next.authentication('default', 'verified')
+  next.authentication({ engine: 'default', result: 'verified' })
   await hear(1, next)
   t.equal(await valueOf(series), 3)
   totals.ended(1)
@@ -81,9 +81,9 @@ t.test('who has ended stays counted, but is no longer under way', async (t) => {
 
 t.test('what is heard again of one replaces what was heard before', async (t) => {
   const { one, hear, valueOf } = open()
-  one.authentication('default', 'verified')
+  one.authentication({ engine: 'default', result: 'verified' })
   await hear(1, one)
-  one.authentication('default', 'verified')
+  one.authentication({ engine: 'default', result: 'verified' })
   await hear(1, one)
   t.equal(await valueOf('gateway_auth_total{engine="default",result="verified"}'), 2)
 })

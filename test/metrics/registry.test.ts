@@ -32,9 +32,9 @@ t.test('a try at a node is timed and counted by how it ended', async (t) => {
 
 t.test('cache, credentials and refusals are counted', async (t) => {
   const metrics = createMetrics({ version: '1' })
-  metrics.cache('memory', 'hit')
-  metrics.cache('memory', 'hit')
-  metrics.authentication('default', 'remembered')
+  metrics.cache({ tier: 'memory', result: 'hit' })
+  metrics.cache({ tier: 'memory', result: 'hit' })
+  metrics.authentication({ engine: 'default', result: 'remembered' })
   metrics.refusal({ engine: 'default', operation: 'updateTask', stage: 'permit', reason: '403' })
   const text = await metrics.text()
   t.match(text, 'gateway_cache_requests_total{tier="memory",result="hit"} 2\n')
@@ -97,7 +97,7 @@ t.test('the number of series has a bound, beyond which all are other', async (t)
 
 t.test('two gateways in one process count apart', async (t) => {
   const [one, other] = [createMetrics({ version: '1' }), createMetrics({ version: '1' })]
-  one.cache('memory', 'hit')
+  one.cache({ tier: 'memory', result: 'hit' })
   t.equal(linesOf(await other.text(), 'gateway_cache_requests_total').length, 0)
 })
 
