@@ -9,7 +9,8 @@ import { CORES, freePorts, has, pinned, startServer, type Server } from './proce
 import { ratioLine, valueLine } from './report.ts'
 import { AUTHORIZATION, START_BODY, USER } from './scenario.ts'
 
-// Rounds of a few seconds, in turn: what disturbs the machine disturbs all of them. Ratios are taken within a round.
+// Rounds of a second, in turn: what disturbs the machine disturbs all of them. Ratios are taken within a round.
+// Each server is started several times: two processes of the same build may differ by a third, each for as long as it lives.
 
 const NODE = process.execPath
 /** Until then the compiler is at work: the first seconds cost twice as much as all that follow. */
@@ -33,13 +34,19 @@ interface Plan {
   readonly directory: string
   readonly rounds: number
   readonly seconds: number
+  /** Only the scenario with this in its title. */
+  readonly only: string | undefined
 }
+
+/** By the scenario's title; of each contender all rounds. */
+type Results = Map<string, { readonly name: string; readonly measured: Measured[] }[]>
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      rounds: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '3' },
+      starts: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '7' },
+      seconds: { type: 'string', default: '1' },
       only: { type: 'string' },
     },
   })
@@ -50,15 +57,26 @@ async function main(): Promise<void> {
   }
   const directory = mkdtempSync(join(tmpdir(), 'engine-gateway-bench-'))
   chmodSync(directory, 0o755) // nginx's worker is another user when its master is root
+  const { rounds, seconds, only } = values
+  const plan = { directory, rounds: Number(rounds), seconds: Number(seconds), only }
+  const results: Results = new Map()
+  try {
+    for (let start = 0; start < Number(values.starts); start += 1) await measureAll(plan, results)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+  for (const [title, contenders] of results) report(title, contenders)
+}
+
+/** With servers of its own. */
+async function measureAll(plan: Plan, results: Results): Promise<void> {
   const running: Server[] = []
   try {
-    const scenarios = await startAll(directory, running)
-    const plan = { directory, rounds: Number(values.rounds), seconds: Number(values.seconds) }
-    for (const scenario of scenarios)
-      if (values.only === undefined || scenario.title.includes(values.only)) await measure(scenario, plan)
+    for (const scenario of await startAll(plan.directory, running))
+      if (plan.only === undefined || scenario.title.includes(plan.only))
+        await measure(scenario, plan, results)
   } finally {
     for (const server of running.toReversed()) await server.stop()
-    rmSync(directory, { recursive: true, force: true })
   }
 }
 
@@ -124,7 +142,11 @@ function fileOf(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url))
 }
 
-async function measure({ title, path, body, contenders }: Scenario, plan: Plan): Promise<void> {
+async function measure(
+  { title, path, body, contenders }: Scenario,
+  plan: Plan,
+  results: Results,
+): Promise<void> {
   const askOf = ({ port }: Contender): Ask => ({
     url: `http://127.0.0.1:${port}${path}`,
     authorization: AUTHORIZATION,
@@ -132,17 +154,19 @@ async function measure({ title, path, body, contenders }: Scenario, plan: Plan):
   })
   for (const contender of contenders)
     await load(askOf(contender), contender.server, { ...plan, seconds: WARM_UP_SECONDS })
-  const results = contenders.map((): Measured[] => [])
+  const former = results.get(title) ?? contenders.map(({ name }) => ({ name, measured: [] }))
+  results.set(title, former)
   for (let round = 0; round < plan.rounds; round += 1)
     for (const [index, contender] of contenders.entries())
-      results[index]?.push(await load(askOf(contender), contender.server, plan))
+      former[index]?.measured.push(await load(askOf(contender), contender.server, plan))
+}
+
+function report(title: string, [ours, ...others]: NonNullable<ReturnType<Results['get']>>): void {
   process.stdout.write(`${title}\n`)
-  const [ours = []] = results
-  for (const [index, { name }] of contenders.entries()) {
-    const theirs = results[index] ?? []
-    process.stdout.write(valueLine(name, theirs))
-    if (index > 0) process.stdout.write(ratioLine(ours, theirs))
-  }
+  if (ours === undefined) return
+  process.stdout.write(valueLine(ours.name, ours.measured))
+  for (const { name, measured } of others)
+    process.stdout.write(valueLine(name, measured) + ratioLine(ours.measured, measured))
 }
 
 await main()

@@ -58,10 +58,12 @@ const CALM: Readonly<Record<PressureKind, number>> = { 'event-loop': 0.5, heap: 
 const RETRY_AFTER_SECONDS = 2
 /**
  * Who takes no work makes no garbage, and who makes none collects none: 300 MiB that nobody needed any more still stood after
- * 20 s. So it is asked for, at most this often, and for a tenth of the time.
+ * 20 s. So it is asked for, at most once a second and for a tenth of the time; but on a machine without processor time, where one takes
+ * seconds, every five: meanwhile requests may be refused for what is only garbage.
  */
 const COLLECT_PAUSE_MS = 1000
 const COLLECT_SHARE = 10
+const MOST_PAUSE_MS = 5000
 
 const MESSAGES: Readonly<Record<PressureKind, string>> = {
   'event-loop': 'The gateway has more work than it can do: its event loop is late',
@@ -181,7 +183,8 @@ function createCollect({ now, collect }: Probe): () => void {
     notBeforeMs = Infinity
     void collect().then(() => {
       const endMs = now()
-      notBeforeMs = endMs + Math.max(COLLECT_PAUSE_MS, COLLECT_SHARE * (endMs - startMs))
+      const pauseMs = Math.max(COLLECT_PAUSE_MS, COLLECT_SHARE * (endMs - startMs))
+      notBeforeMs = endMs + Math.min(pauseMs, MOST_PAUSE_MS)
     })
   }
 }

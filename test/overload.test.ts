@@ -9,6 +9,13 @@ import { setupsOf, startReloadable } from './reloadable.ts'
 
 const MIB = 1024 ** 2
 const LARGE = Buffer.from(JSON.stringify({ name: 'x'.repeat(2 * MIB - 100) }))
+const BODIES = {
+  '/task/create': '{}',
+  '/authorization/create':
+    '{"type":1,"permissions":["READ"],"userId":"mary","resourceType":7,"resourceId":"*"}',
+  '/external-task/fetchAndLock':
+    '{"workerId":"w","maxTasks":1,"asyncResponseTimeout":500,"topics":[{"topicName":"t","lockDuration":1000}]}',
+}
 const PRESSED = (kind: string) => `gateway_pressure{kind="${kind}"}`
 
 interface Client {
@@ -87,10 +94,34 @@ limits: { queue: { size: 10000, wait: 60s }, pressure: { memory: 250MiB, eventLo
     const response = await fetch(`${gateway.base}/version`, { headers: gateway.headers })
     await response.arrayBuffer()
     return response.status === 200
-  }, 20_000)
+  }, 60_000)
   t.comment(`served again after ${Math.round(ms)} ms`)
-  await until(async () => (await post('/task/create', LARGE)) === 200, 20_000)
+  await until(async () => (await post('/task/create', LARGE)) === 200, 60_000)
 })
+
+for (const [claim, path] of [
+  ['relayed', '/task/create'],
+  ['read whole', '/authorization/create'],
+  ['a long poll', '/external-task/fetchAndLock'],
+] as const)
+  t.test(`what a connection has brought goes with its answer, though it stays open: ${claim}`, async (t) => {
+    const node = await startNode(t, (_request, response) => response.end('[]'))
+    const gateway = await startGatewayProcess({
+      nodes: [node.url + BASE],
+      nodeArgs: ['--expose-gc', '--import=data:text/javascript,setInterval(gc,200).unref()'],
+      settings: 'health: { probe: false }\n',
+    })
+    t.teardown(() => gateway.stop())
+    const { post } = openClient(gateway.base, gateway.headers)
+    const bodyOf = (length: number) => Buffer.from(BODIES[path].padEnd(length))
+    const statuses = await Promise.all(Array.from({ length: 40 }, () => post(path, bodyOf(MIB))))
+    t.same([...new Set(statuses)], [200])
+    const inUse = async () => {
+      const metrics = await (await fetch(`${gateway.adminAddress}/metrics`)).text()
+      return Number(/^nodejs_external_memory_bytes (\S+)/m.exec(metrics)?.[1])
+    }
+    await until(async () => (await inUse()) < 20 * MIB, 20_000)
+  })
 
 t.test('a loop that is late refuses what is new and ends what was begun', async (t) => {
   const held: ServerResponse[] = []

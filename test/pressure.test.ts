@@ -114,6 +114,19 @@ for (const kind of ['heap', 'memory'] as const) {
   })
 }
 
+t.test('a collection that took long is not waited ten times as long for', async (t) => {
+  const { pressure, usage, state, lookAfter, calm } = openPressure(t)
+  usage.external = 195 * MIB
+  state.onCollect = () => void lookAfter(3000)
+  await calm(2)
+  t.ok(pressure.refusal())
+  t.equal(state.collected, 1)
+  await calm(48)
+  t.equal(state.collected, 1)
+  await calm(4)
+  t.equal(state.collected, 2, 'five seconds later')
+})
+
 t.test(
   'what is to come is counted until it is there, and what has come until memory is looked at',
   async (t) => {

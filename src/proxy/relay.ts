@@ -47,7 +47,8 @@ export class Relay implements Receiver<Relayed> {
     this.#sink = sink
     this.#options = options
     this.#isGone = sink.destroyed
-    sink.on('close', () => this.#leave())
+    // Gone with it: an idle connection holds its last answer, and would hold this and the request's body.
+    sink.once('close', () => this.#leave())
   }
 
   began(attempt: Attempt): void {
