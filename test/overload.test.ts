@@ -113,8 +113,8 @@ for (const [claim, path] of [
     })
     t.teardown(() => gateway.stop())
     const { post } = openClient(gateway.base, gateway.headers)
-    const bodyOf = (length: number) => Buffer.from(BODIES[path].padEnd(length))
-    const statuses = await Promise.all(Array.from({ length: 40 }, () => post(path, bodyOf(MIB))))
+    const body = Buffer.from(BODIES[path].padEnd(MIB))
+    const statuses = await Promise.all(Array.from({ length: 40 }, () => post(path, body)))
     t.same([...new Set(statuses)], [200])
     const inUse = async () => {
       const metrics = await (await fetch(`${gateway.adminAddress}/metrics`)).text()
