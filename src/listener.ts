@@ -27,8 +27,8 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason })
   server.maxConnections = placesFor(config)
   server.on('drop', () => refused('too-many-connections'))
-  const requests = createSwitch(handle)
-  const letGo = createLetGo(server)
+  const newest = newestOf(server)
+  const requests = createSwitch(handle, newest)
   server.on('request', requests.handle)
   server.on('clientError', (error, socket: Socket) => refuseUnreadable(error, socket, refused))
   // RFC 9110 section 10.1.1: the body is asked for once the stages that look at headers alone have let the request in.
@@ -42,7 +42,7 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
     },
     serve: requests.serve,
     close: async (deadline) => {
-      letGo()
+      letGo(newest)
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       // Connections that were busy at the start of the drain and are idle now would keep the server open.
       const sweep = setInterval(() => server.closeIdleConnections(), 50)
@@ -79,14 +79,21 @@ interface Served {
 }
 
 /** Sends each request to what is in force when it comes, and counts what has not ended there. */
-function createSwitch(first: RequestListener): Pick<ListenerOptions, 'handle'> & Pick<Listener, 'serve'> {
+function createSwitch(
+  first: RequestListener,
+  newest: Newest,
+): Pick<ListenerOptions, 'handle'> & Pick<Listener, 'serve'> {
   let served: Served = { handle: first, underWay: 0, onOver: null }
   return {
     handle: (request, response) => {
       const at = served
       at.underWay += 1
+      const { socket } = request
+      newest.set(socket, response)
       // Comes once for every answer, also for one that is cut off.
-      response.once('close', () => {
+      response.on('close', () => {
+        // An idle connection holds nothing: what listens to its last answer would hold that request and its body.
+        if (newest.get(socket) === response) newest.set(socket, null)
         at.underWay -= 1
         if (at.underWay === 0) at.onOver?.()
       })
@@ -101,6 +108,18 @@ function createSwitch(first: RequestListener): Pick<ListenerOptions, 'handle'> &
   }
 }
 
+/** The newest answer under way on each connection; null: none. */
+type Newest = Map<Socket, ServerResponse | null>
+
+function newestOf(server: Server): Newest {
+  const newest: Newest = new Map()
+  server.on('connection', (socket: Socket) => {
+    newest.set(socket, null)
+    socket.once('close', () => newest.delete(socket))
+  })
+  return newest
+}
+
 /** Long enough for a request that was on its way when the drain began. */
 const SILENT_MS = 1000
 
@@ -108,22 +127,11 @@ const SILENT_MS = 1000
  * So that a drain ends: the newest answer on each connection closes it, and a connection on which nothing was ever
  * said, which is not idle to Node, is not waited for.
  */
-function createLetGo(server: Server): () => void {
-  const newest = new Map<Socket, ServerResponse | null>()
-  server.on('connection', (socket: Socket) => {
-    newest.set(socket, null)
-    socket.once('close', () => newest.delete(socket))
-  })
-  server.on('request', ({ socket }: { readonly socket: Socket }, response: ServerResponse) =>
-    newest.set(socket, response),
-  )
-  return function letGo() {
-    for (const response of newest.values()) if (response !== null) response.shouldKeepAlive = false
-    setTimeout(() => {
-      for (const [socket, response] of newest)
-        if (response === null && socket.bytesRead === 0) socket.destroy()
-    }, SILENT_MS).unref()
-  }
+function letGo(newest: Newest): void {
+  for (const response of newest.values()) if (response !== null) response.shouldKeepAlive = false
+  setTimeout(() => {
+    for (const [socket, response] of newest) if (response === null && socket.bytesRead === 0) socket.destroy()
+  }, SILENT_MS).unref()
 }
 
 /** What is not HTTP never becomes a request: the answer is written to the bare socket, and the connection ends. */

@@ -22,9 +22,8 @@ export function observe(app: FastifyInstance, parts: Parts): void {
   app.addHook('onRequest', function begin(request, reply, done) {
     const startedAtMs = performance.now()
     metrics.inFlight(1)
-    // Comes once for every answer, also for one that is cut off: onResponse does not hear of that. An idle connection holds
-    // its last answer: what listens to that holds the request.
-    reply.raw.once('close', () => {
+    // Comes once for every answer, also for one that is cut off: onResponse does not hear of that.
+    reply.raw.on('close', () => {
       const durationMs = performance.now() - startedAtMs
       // Ticks run before promises: only then has serve.ts heard which node it was.
       queueMicrotask(() => record(request, reply, durationMs))

@@ -47,8 +47,7 @@ export class Relay implements Receiver<Relayed> {
     this.#sink = sink
     this.#options = options
     this.#isGone = sink.destroyed
-    // Gone with it: an idle connection holds its last answer, and would hold this and the request's body.
-    sink.once('close', () => this.#leave())
+    sink.on('close', () => this.#leave())
   }
 
   began(attempt: Attempt): void {
