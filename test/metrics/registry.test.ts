@@ -1,7 +1,13 @@
 import t from 'tap'
 import { createMetrics } from '../../src/metrics/registry.ts'
-import { MAX_SERIES, createCounts } from '../../src/metrics/series.ts'
-import { Registry } from 'prom-client'
+import { BUCKETS, createCounts, createDurations, MAX_SERIES } from '../../src/metrics/series.ts'
+import { AggregatorRegistry, Histogram, Registry } from 'prom-client'
+
+/** What two processes that have counted the same say together. */
+async function summed(registry: Registry): Promise<string> {
+  const snapshot = await registry.getMetricsAsJSON()
+  return AggregatorRegistry.aggregate([snapshot, snapshot]).metrics()
+}
 
 const linesOf = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name))
 
@@ -28,6 +34,22 @@ t.test('a try at a node is timed and counted by how it ended', async (t) => {
     text,
     `http_client_request_duration_seconds_count{engine="default",node="${node}",http_response_status_code=""} 1\n`,
   )
+})
+
+t.test("durations are told as by the library's own histogram", async (t) => {
+  const [registry, other] = [new Registry(), new Registry()]
+  const naming = { name: 'd_seconds', help: 'd', labels: ['engine', 'status'] as const }
+  const observe = createDurations({ ...naming, registry })
+  const { name, help, labels: labelNames } = naming
+  const library = new Histogram({ name, help, labelNames, buckets: BUCKETS, registers: [other] })
+  const seconds = [0, ...BUCKETS.flatMap((bound) => [bound, bound + 0.0001]), 1000]
+  for (const engine of ['a', 'b'])
+    for (const each of seconds) {
+      observe({ engine, status: '200' }, each)
+      library.observe({ engine, status: '200' }, each)
+    }
+  t.equal(await registry.metrics(), await other.metrics())
+  t.equal(await summed(registry), await summed(other), 'and as such can be added up')
 })
 
 t.test('cache, credentials and refusals are counted', async (t) => {
