@@ -10,6 +10,7 @@ import type { Implied } from './implied.ts'
 import type { Facts, LookUp } from './lookup.ts'
 import { absentAnswer } from './absent.ts'
 import { isAdmin, isSettled, NOT_EXACT, rule, type RulingOptions } from './ruling.ts'
+import { andThen, type Soon } from './soon.ts'
 import type { Verdict, Watch } from './verdict.ts'
 import { NOT_APPLIED, PERMITTED } from './verdict.ts'
 
@@ -31,7 +32,7 @@ export interface AuthorizeOptions extends RulingOptions {
 /** The checks of one operation, ready to be asked. */
 export interface Authorize {
   /** Before the engine is asked. Without look-ups the answer comes at once. @throws GatewayError when a look-up fails */
-  readonly before: (asked: Asked, watch?: Watch) => Verdict | Promise<Verdict>
+  readonly before: (asked: Asked, watch?: Watch) => Soon<Verdict>
   /** After the engine has answered; null: this operation has no such check. */
   readonly after: ((asked: Asked, created: string, watch?: Watch) => Verdict) | null
 }
@@ -63,18 +64,16 @@ export function createAuthorize(operation: Operation, options: AuthorizeOptions)
   }
 }
 
-function runBefore(parts: Parts, asked: Asked): Verdict | Promise<Verdict> {
+function runBefore(parts: Parts, asked: Asked): Soon<Verdict> {
   const { entities, options } = parts
   const ground = groundOf(asked, options)
   // Another tenant's entity is refused before any permission is asked for, and a bare engine would not refuse it.
   if (entities.isTenanted && tenantsFor(asked, options) !== null)
-    return settled(parts, ground).then(
-      async (verdict) => verdict ?? late(parts, ground, await runAll(parts, ground)),
+    return andThen(
+      settled(parts, ground),
+      (verdict) => verdict ?? andThen(runAll(parts, ground), (said) => late(parts, ground, said)),
     )
-  const verdict = runAll(parts, ground)
-  return verdict instanceof Promise
-    ? verdict.then((said) => inOrder(parts, ground, said))
-    : inOrder(parts, ground, verdict)
+  return andThen(runAll(parts, ground), (verdict) => inOrder(parts, ground, verdict))
 }
 
 function late({ entities, options }: Parts, ground: Ground, verdict: Verdict): Verdict {
@@ -84,16 +83,18 @@ function late({ entities, options }: Parts, ground: Ground, verdict: Verdict): V
 }
 
 /** The engine looks for what is asked about before it refuses it: nobody is forbidden what does not exist. */
-function inOrder(parts: Parts, ground: Ground, verdict: Verdict): Verdict | Promise<Verdict> {
+function inOrder(parts: Parts, ground: Ground, verdict: Verdict): Soon<Verdict> {
   const { list, first } = parts.entities
   if (verdict.permitted || verdict.isHidden === true || list.length + first.length === 0) return verdict
-  return settled(parts, ground).then((earlier) => earlier ?? verdict)
+  return andThen(settled(parts, ground), (earlier) => earlier ?? verdict)
 }
 
-async function settled({ entities, options }: Parts, ground: Ground): Promise<Verdict | null> {
+function settled({ entities, options }: Parts, ground: Ground): Soon<Verdict | null> {
   const { lookUp } = options
-  const refusal = await settle(entities, ground, { lookUp, tenants: tenantsFor(ground.asked, options) })
-  return refusal === null ? null : { permitted: false, refusal, ...goneIn(ground) }
+  const said = settle(entities, ground, { lookUp, tenants: tenantsFor(ground.asked, options) })
+  return andThen(said, (refusal) =>
+    refusal === null ? null : { permitted: false, refusal, ...goneIn(ground) },
+  )
 }
 
 /** Whether something that was looked for is not there. */
@@ -111,7 +112,7 @@ function groundOf(asked: Asked, { impliesIdentity }: Pick<AuthorizeOptions, 'imp
 }
 
 /** Runs the checks in order; goes on asynchronously from the first that needs the engine. */
-function runAll({ checks, options }: Parts, ground: Ground): Verdict | Promise<Verdict> {
+function runAll({ checks, options }: Parts, ground: Ground): Soon<Verdict> {
   for (const [index, check] of checks.entries()) {
     if (isOver(check, ground.asked, options)) continue
     if (needsEngine(check)) return runRest(checks.slice(index), ground, options)

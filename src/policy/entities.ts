@@ -8,6 +8,7 @@ import { argumentOf, type CompiledCheck, factsOf, type Ground, knownKey } from '
 import type { Principal } from './credentials.ts'
 import type { Facts, LookUp } from './lookup.ts'
 import { LOOKUPS } from './lookup.ts'
+import { andThen, type Soon } from './soon.ts'
 
 /** What the engine loads before it asks for any permission, and says when it must not or cannot. */
 export interface Entities {
@@ -69,32 +70,43 @@ export interface SettleOptions {
   readonly tenants: readonly string[] | null
 }
 
-/** Looks in the engine's order at what is asked about. Null: all of it is there, and nothing speaks against it. @throws GatewayError when a look-up fails */
-export async function settle(
-  { list, first }: Entities,
-  ground: Ground,
-  { lookUp, tenants }: SettleOptions,
-): Promise<EngineVerdict | GatewayError | null> {
-  const loaded: (Loaded & { readonly facts: Facts })[] = []
-  for (const one of list) {
+/** Null: nothing speaks against it. */
+type Said = EngineVerdict | GatewayError | null
+
+type Found = Loaded & { readonly facts: Facts }
+
+/** Looks in the engine's order at what is asked about. @throws GatewayError when a look-up fails, or rejects with it */
+export function settle({ list, first }: Entities, ground: Ground, options: SettleOptions): Soon<Said> {
+  const { lookUp, tenants } = options
+  const found: Found[] = []
+  const lookFrom = (at: number): Soon<Said> => {
+    const one = list[at]
+    if (one === undefined) return concluded(first, found, { ground, tenants })
     // What an entity itself decides is not known yet.
-    if (one.when?.startsWith('body:') && applies(one.when, ground) === false) continue
-    const facts = await learn(one.reference, ground, lookUp)
-    if (facts === null && one.absent !== null) return absentAnswer(one.absent, ground)
-    if (facts) loaded.push({ ...one, facts })
+    if (one.when?.startsWith('body:') && applies(one.when, ground) === false) return lookFrom(at + 1)
+    return andThen(learn(one.reference, ground, lookUp), (facts) => {
+      if (facts === null && one.absent !== null) return absentAnswer(one.absent, ground)
+      if (facts) found.push({ ...one, facts })
+      return lookFrom(at + 1)
+    })
   }
+  return lookFrom(0)
+}
+
+function concluded(
+  first: readonly First[],
+  found: readonly Found[],
+  { ground, tenants }: Pick<SettleOptions, 'tenants'> & { readonly ground: Ground },
+): Said {
   const said = spokenOf(first, ground, { tenants, late: false })
   if (said !== null) return said
-  const anothers = loaded.find((one) => isRefused(one, tenants))
+  const anothers = found.find((one) => isRefused(one, tenants))
   if (anothers === undefined) return null
   const { foreign, absent } = anothers
   return absentAnswer(foreign === 'ignored' ? absent : (foreign ?? absent), ground)
 }
 
-function isRefused(
-  { foreign, facts }: Loaded & { readonly facts: Facts },
-  tenants: readonly string[] | null,
-): boolean {
+function isRefused({ foreign, facts }: Found, tenants: readonly string[] | null): boolean {
   return foreign !== 'ignored' && foreign !== LATE && isForeign(facts, tenants)
 }
 
@@ -126,19 +138,20 @@ export function lateAnswer(
 }
 
 /** Reads an entity, once for a request. `undefined`: the request names none. */
-export async function learn(
+export function learn(
   reference: Reference,
   ground: Pick<Ground, 'asked' | 'each' | 'known'>,
   lookUp: LookUp,
-): Promise<Facts | null | undefined> {
+): Soon<Facts | null | undefined> {
   const id = argumentOf(reference, ground)
   if (id === null) return undefined
   const key = knownKey(reference, id)
   const known = ground.known.get(key)
   if (known !== undefined) return known
-  const facts = await lookUp(reference.lookup, id)
-  ground.known.set(key, facts)
-  return facts
+  return andThen(lookUp(reference.lookup, id), (facts) => {
+    ground.known.set(key, facts)
+    return facts
+  })
 }
 
 /** Whether an entity belongs to a tenant that is none of these. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { LookupName } from '../operations/notation.ts'
 import { isRecord } from './asked.ts'
+import type { Soon } from './soon.ts'
 
 /** What a look-up learnt: members by name, `null` where the entity has none (a standalone task has no definition). */
 export type Facts = Readonly<Record<string, string | null>>
@@ -8,8 +9,8 @@ export type Facts = Readonly<Record<string, string | null>>
 /** Reads JSON at the engine, below its base path; `null` when the engine says 404. @throws GatewayError when it cannot answer. */
 export type ReadEngine = (path: string) => Promise<unknown>
 
-/** Facts of one entity; `null` when there is none with that id. */
-export type LookUp = (name: LookupName, id: string) => Promise<Facts | null>
+/** Facts of one entity, at once where they are remembered; `null` when there is none with that id. */
+export type LookUp = (name: LookupName, id: string) => Soon<Facts | null>
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -180,10 +181,10 @@ class Learner {
     this.#remembered = new LRUCache({ max: maxRemembered })
   }
 
-  lookUp(name: LookupName, id: string): Promise<Facts | null> {
+  lookUp(name: LookupName, id: string): Soon<Facts | null> {
     const key = `${name} ${id}`
     const known = this.#remembered.get(key)
-    if (known !== undefined) return Promise.resolve(known)
+    if (known !== undefined) return known
     const started = this.#flying.get(key)
     if (started !== undefined) return started
     const flight = this.#learn(name, id).finally(() => this.#flying.delete(key))

@@ -48,7 +48,7 @@ export class MessageFinder {
 
   async #factsOf(executions: readonly Readonly<Record<string, unknown>>[]): Promise<readonly Facts[]> {
     const facts = await Promise.all(
-      executions.map((row) => this.#options.lookUp('execution', textOf(row['id']) ?? '')),
+      executions.map(async (row) => this.#options.lookUp('execution', textOf(row['id']) ?? '')),
     )
     return facts.filter((one) => one !== null)
   }

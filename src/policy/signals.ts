@@ -21,7 +21,7 @@ export class SignalFinder {
     const query = new URLSearchParams({ eventType: 'signal', ...queryOf(body) })
     const rows = rowsOf(await this.#options.read(`/event-subscription?${query}`))
     const ids = rows.flatMap(({ executionId }) => textOf(executionId) ?? [])
-    const found = await Promise.all(ids.map((id) => this.#options.lookUp('execution', id)))
+    const found = await Promise.all(ids.map(async (id) => this.#options.lookUp('execution', id)))
     return found.filter((facts) => facts !== null)
   }
 
