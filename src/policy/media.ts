@@ -30,6 +30,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
 }
 
 function isJson(header: string): boolean {
+  if (header === 'application/json') return true // as nearly everybody writes it
   const { type, parameters } = partsOf(header)
   const charsets = [...parameters.matchAll(CHARSET)].map(([, name = '']) => name.toLowerCase())
   return type === 'application/json' && charsets.every((name) => name === 'utf-8' || name === 'utf8')
