@@ -55,11 +55,17 @@ export function createDurations<L extends string>(
   naming: Naming<L>,
 ): (values: Values<L>, seconds: number) => void {
   const { name, help, labels, registry } = naming
-  const all: Durations[] = []
+  const all = new Map<string, Durations>()
   const durationsOf = remembered(labels, (values) => {
+    const key = values.join(' ')
     const named = Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
-    const durations = { labels: named, counts: [...BUCKETS, Infinity].map(() => 0), sum: 0 }
-    all.push(durations)
+    // Of several that are counted as `other` there is one: a scraper refuses a page that says something twice.
+    const durations = all.get(key) ?? {
+      labels: named,
+      counts: [...BUCKETS, Infinity].map(() => 0),
+      sum: 0,
+    }
+    all.set(key, durations)
     return durations
   })
   const get = async () => ({
@@ -67,7 +73,7 @@ export function createDurations<L extends string>(
     help,
     type: 'histogram',
     aggregator: 'sum',
-    values: all.flatMap((durations) => valuesOf(name, durations)),
+    values: [...all.values()].flatMap((durations) => valuesOf(name, durations)),
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a registry asks a metric for no more than this
   registry.registerMetric({ name, get } as unknown as Histogram)

@@ -106,6 +106,15 @@ t.test('a label value that is no name is counted as other', async (t) => {
   ])
 })
 
+t.test('durations of several values that are no names are one series', async (t) => {
+  const metrics = createMetrics({ version: '1' })
+  for (const engine of ['a b', 'c d', 'x'.repeat(129)])
+    metrics.requestDone({ operation: 'getTask', engine, method: 'GET', status: 200 }, 0.02)
+  t.same(linesOf(await metrics.text(), 'http_server_request_duration_seconds_count'), [
+    'http_server_request_duration_seconds_count{operation="getTask",engine="other",http_request_method="GET",http_response_status_code="200"} 3',
+  ])
+})
+
 t.test('the number of series has a bound, beyond which all are other', async (t) => {
   const registry = new Registry()
   const count = createCounts({ name: 'c_total', help: 'c', labels: ['id'], registry })
