@@ -22,6 +22,7 @@ import { checkHazards } from './policy/hazards.ts'
 import { readJson } from './policy/json.ts'
 import { checkMedia } from './policy/media.ts'
 import { checkMultipart } from './policy/multipart.ts'
+import { andThen } from './policy/soon.ts'
 import { withAllLacks, type Verdict } from './policy/verdict.ts'
 import { checkRules, checkShape } from './policy/validate.ts'
 import { answerableOf, sendRefusal } from './replies.ts'
@@ -166,9 +167,7 @@ function check(parts: Parts, request: FastifyRequest): void | Promise<void> {
     engine.authorization === 'report'
       ? withAllLacks((watch) => permitted.before(asked, watch))
       : permitted.before(asked, rulesBetween(parts, request))
-  return verdict instanceof Promise
-    ? verdict.then((said) => conclude(parts, request, said))
-    : conclude(parts, request, verdict)
+  return andThen(verdict, (said) => conclude(parts, request, said))
 }
 
 /** Then which rows of the answer are the caller's. */
@@ -185,7 +184,7 @@ function conclude(parts: Parts, request: FastifyRequest, verdict: Verdict): void
     })
   }
   const rows = permitted.rows?.(asked, wantsHal(request))
-  return rows instanceof Promise ? rows.then((said) => restrict(request, said)) : restrict(request, rows)
+  return andThen(rows, (said) => restrict(request, said))
 }
 
 function wantsHal({ headers }: FastifyRequest): boolean {

@@ -58,8 +58,8 @@ const CALM: Readonly<Record<PressureKind, number>> = { 'event-loop': 0.5, heap: 
 const RETRY_AFTER_SECONDS = 2
 /**
  * Who takes no work makes no garbage, and who makes none collects none: 300 MiB that nobody needed any more still stood after
- * 20 s. So it is asked for, at most once a second and for a tenth of the time; but on a machine without processor time, where one takes
- * seconds, every five: meanwhile requests may be refused for what is only garbage.
+ * 20 s. So it is asked for, at most once a second and for a tenth of the time; but no later than after five seconds, also where one
+ * takes seconds: meanwhile requests may be refused for what is only garbage.
  */
 const COLLECT_PAUSE_MS = 1000
 const COLLECT_SHARE = 10

@@ -112,6 +112,7 @@ type Outcome = 'kept' | 'unknown' | 'released'
 const UNKNOWN: ReadonlySet<number> = new Set([502, 503, 504])
 /** Whoever says so has done nothing. */
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
+
 function outcomeOf({ status, body }: Answer): Outcome {
   if (UNKNOWN.has(status)) return 'unknown'
   return REFUSED.has(status) || (status === 500 && isConflict(body)) ? 'released' : 'kept'

@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000
 /**
  * Keeps one of the objects that Node 24's `process.nextTick` makes, until the process ends. V8 forgets their hidden class when it
  * collects the heap at a moment when there is none, and a tick never gets quick again after that: half a microsecond instead of
- * 35 ns, and a request takes a dozen.
+ * 35 ns, and a request takes some ten of them.
  */
 export function keepTicksQuick(): void {
   process.nextTick(() => {

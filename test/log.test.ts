@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { ReplyError } from 'ioredis'
 import t from 'tap'
-import { createLogger, openDestination, withoutSecrets } from '../src/log.ts'
+import { createLineWriter, createLogger, openDestination, withoutSecrets } from '../src/log.ts'
 import type { Logger } from '../src/log.ts'
 
 function openLog(level: 'debug' | 'info' = 'info') {
@@ -89,3 +89,22 @@ t.test(
     t.ok(dropped >= 10)
   },
 )
+
+t.test('the time of a line is right in every millisecond, also when the clock is set back', (t) => {
+  const written: string[] = []
+  const writeLine = createLineWriter({ write: (line) => void written.push(line) })
+  const clock = Date.now
+  t.teardown(() => (Date.now = clock))
+  const times = [0, 7, 998, 999, 1000, 1010, 59_999, 60_000, 3500, 3499, 86_400_000].map(
+    (ms) => 1_700_000_000_000 + ms,
+  )
+  for (const ms of times) {
+    Date.now = () => ms
+    writeLine({ a: 1 })
+  }
+  t.same(
+    written.map((line) => /"time":"([^"]+)"/.exec(line)?.[1]),
+    times.map((ms) => new Date(ms).toISOString()),
+  )
+  t.end()
+})

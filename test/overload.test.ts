@@ -94,9 +94,9 @@ limits: { queue: { size: 10000, wait: 60s }, pressure: { memory: 250MiB, eventLo
     const response = await fetch(`${gateway.base}/version`, { headers: gateway.headers })
     await response.arrayBuffer()
     return response.status === 200
-  }, 60_000)
+  }, 20_000)
   t.comment(`served again after ${Math.round(ms)} ms`)
-  await until(async () => (await post('/task/create', LARGE)) === 200, 60_000)
+  await until(async () => (await post('/task/create', LARGE)) === 200, 20_000)
 })
 
 for (const [claim, path] of [

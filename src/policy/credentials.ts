@@ -20,12 +20,11 @@ const CONTROL = /[\u0000-\u001f\u007f]/
 // A byte order mark is a character of the name like any other: dropped, two names would be one.
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** An Authorization header that is longer holds no credential that can be read. */
+/** An Authorization header that is longer is not looked at: it holds no credential that `readBasic` would read, or many blanks. */
 export const MAX_HEADER_CHARS = 1100
 
 /** The Basic credential in an Authorization header; null when there is none that can be read without guessing. */
-export function readBasic(header: string | undefined): BasicCredential | null {
-  if (header === undefined || header.length > MAX_HEADER_CHARS) return null
+export function readBasic(header: string): BasicCredential | null {
   const encoded = BASIC.exec(header)?.[1]
   if (encoded === undefined || encoded.length % 4 !== 0) return null
   const text = textOf(Buffer.from(encoded, 'base64'))

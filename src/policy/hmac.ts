@@ -6,15 +6,12 @@ const DIGEST = 32
 /** In UTF-8, of one that is one unit of a string. */
 const MAX_CHAR_BYTES = 3
 
-/** @throws RangeError when the message is longer than it may be */
-export type Hmac = (message: string) => string
-
 /**
  * HMAC-SHA-256 (RFC 2104) of a text's UTF-8, in base64, under a key of at most 64 bytes. Two one-shot hashes cost half of
  * `createHmac`, which makes an object for each (1.5 against 3.3 µs), and every request needs one.
- * @throws RangeError when the key is longer
+ * @throws RangeError when the key is longer; the returned function when a message is longer than `maxChars`
  */
-export function createHmacSha256(key: Buffer, maxChars: number): Hmac {
+export function createHmacSha256(key: Buffer, maxChars: number): (message: string) => string {
   if (key.length > BLOCK) throw new RangeError(`a key of more than ${BLOCK} bytes`)
   const inner = Buffer.concat([paddedWith(key, 0x36), Buffer.alloc(maxChars * MAX_CHAR_BYTES)])
   const outer = Buffer.concat([paddedWith(key, 0x5c), Buffer.alloc(DIGEST)])

@@ -2,6 +2,7 @@ import type { EngineVerdict, GatewayError, Grounds, Lack } from '../errors.ts'
 import { RESOURCES } from '../operations/permissions.ts'
 import type { CompiledCheck, Ground } from './check.ts'
 import type { AtomicCheck } from './decide.ts'
+import { andThen, type Soon } from './soon.ts'
 
 /** An expected "no" is a value. `refusal` is what the caller gets; without `grounds` no record would change it. */
 export type Verdict =
@@ -86,16 +87,11 @@ export function lacksOf(seen: readonly Seen[]): readonly Lack[] {
 }
 
 /** A refusal with what is missing for every check, not only for the first that refuses: those behind it are looked at too. */
-export function withAllLacks(
-  before: (watch?: Watch) => Verdict | Promise<Verdict>,
-): Verdict | Promise<Verdict> {
-  const verdict = before()
-  return verdict instanceof Promise
-    ? verdict.then((known) => completed(known, before))
-    : completed(verdict, before)
+export function withAllLacks(before: (watch?: Watch) => Soon<Verdict>): Soon<Verdict> {
+  return andThen(before(), (verdict) => completed(verdict, before))
 }
 
-function completed(verdict: Verdict, before: (watch: Watch) => Verdict | Promise<Verdict>) {
+function completed(verdict: Verdict, before: (watch: Watch) => Soon<Verdict>): Soon<Verdict> {
   if (verdict.permitted || verdict.grounds === undefined) return verdict
   const { rule } = verdict.grounds
   const seen: Seen[] = []
@@ -103,6 +99,5 @@ function completed(verdict: Verdict, before: (watch: Watch) => Verdict | Promise
     seen.push(one)
     return goOn(one)
   })
-  const conclude = (): Verdict => ({ ...verdict, grounds: { rule, missing: lacksOf(seen) } })
-  return looked instanceof Promise ? looked.then(conclude) : conclude()
+  return andThen(looked, () => ({ ...verdict, grounds: { rule, missing: lacksOf(seen) } }))
 }
