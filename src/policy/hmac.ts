@@ -18,7 +18,7 @@ export function createHmacSha256(key: Buffer, maxChars: number): (message: strin
   return function hmac(message) {
     if (message.length > maxChars) throw new RangeError(`a message of more than ${maxChars} characters`)
     const end = BLOCK + inner.write(message, BLOCK)
-    hash('sha256', inner.subarray(0, end), 'buffer').copy(outer, BLOCK)
+    outer.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK, 'latin1') // a Buffer of its own would cost as much as the hash
     inner.fill(0, BLOCK, end) // it may be a secret
     return hash('sha256', outer, 'base64')
   }

@@ -27,10 +27,27 @@ const MAX_NUMBER_DIGITS = 1000
  */
 export function readJson(bytes: Buffer): unknown {
   const text = textOf(bytes)
-  checkTokens(text) // before parsing: a million brackets cost 0.1 s to parse
-  const value = parse(text)
+  const value = plainValueOf(text) ?? checkedValueOf(text)
   if (value === null) throw refusal('it is null')
   return value
+}
+
+/** So short that neither its depth nor a name or number in it can be too much for the engine. */
+const MAX_PLAIN_CHARS = 2 * MAX_DEPTH
+
+/**
+ * The value of a short text that stands as `JSON.stringify` writes it: that says nothing twice and nothing in a way that
+ * two readers could take differently. It is how most clients write, and a fifth of the work. Undefined: look closer.
+ */
+function plainValueOf(text: string): unknown {
+  if (text.length > MAX_PLAIN_CHARS || text.includes('"__proto__"')) return undefined
+  const value = parse(text)
+  return JSON.stringify(value) === text ? value : undefined
+}
+
+function checkedValueOf(text: string): unknown {
+  checkTokens(text) // before parsing: a million brackets cost 0.1 s to parse
+  return parse(text)
 }
 
 /** Where a member's value stands in the bytes. */

@@ -19,11 +19,13 @@ export interface WireRequest {
   readonly body: Buffer | null
   /** From the hand-over to the answer's head, the wait for a connection included; Infinity: its owner keeps the time. */
   readonly headersMs: number
-  /** Between two pieces of the answer's body; kept by undici, whose clock ticks every half second. */
+  /** Between two pieces of the answer's body. */
   readonly bodyMs: number
   /** From the answer's head to its end. */
   readonly answerMs: number
 }
+
+const NEVER = { headersMs: Infinity, bodyMs: Infinity, answerMs: Infinity }
 
 /** One try on one node. */
 export class Attempt implements Dispatcher.DispatchHandler {
@@ -36,9 +38,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly #owner: AttemptOwner
   #controller: Dispatcher.DispatchController | null = null
   #deadline: NodeJS.Timeout | undefined
-  #headersMs = Infinity
-  #answerMs = Infinity
+  #request: WireRequest | null = null
+  #startedAtMs = 0
   #headAtMs = 0
+  /** When the last piece of the answer came; Infinity while nobody takes any. */
+  #movedAtMs = 0
   #isOver = false
 
   constructor(node: Node, owner: AttemptOwner) {
@@ -48,10 +52,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   start(request: WireRequest): void {
     const { node } = this
+    const { headersMs, bodyMs, answerMs } = request
     node.inFlight += 1
-    this.#headersMs = request.headersMs
-    this.#answerMs = request.answerMs
-    if (request.headersMs !== Infinity) this.#bound(request.headersMs)
+    this.#request = request
+    this.#startedAtMs = performance.now()
+    // The soonest that any of them can be up: nearly every answer is over by then, and has cost one timer.
+    if (headersMs !== Infinity) this.#wake(Math.min(headersMs, bodyMs, answerMs))
     node.pool.dispatch(
       {
         origin: node.origin,
@@ -59,8 +65,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
         method: request.method,
         headers: request.headers,
         body: request.body,
-        headersTimeout: 0, // ours covers the wait in the pool's queue too, which undici's does not
-        bodyTimeout: request.bodyMs,
+        // Ours covers the wait in the pool's queue too, which undici's does not, and is exact: undici's clock ticks every half second.
+        headersTimeout: 0,
+        bodyTimeout: 0,
       },
       this,
     )
@@ -78,10 +85,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   pause(): void {
+    this.#movedAtMs = Infinity
     this.#controller?.pause()
   }
 
   resume(): void {
+    this.#movedAtMs = performance.now()
     this.#controller?.resume()
   }
 
@@ -96,12 +105,13 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (status < 200) return // informational: the head is still to come
     this.status = status
     this.#headAtMs = performance.now()
-    // A timer that ends sooner is left to run: nearly every answer is over before, and a second one would cost each of them.
-    if (this.#answerMs < this.#headersMs) this.#bound(this.#answerMs)
+    this.#movedAtMs = this.#headAtMs
+    if (this.#deadline === undefined) this.#wake(this.#leftMs(this.#headAtMs))
     this.#owner.head(this, headers)
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#movedAtMs = performance.now()
     this.#owner.data(this, chunk)
   }
 
@@ -113,15 +123,33 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#end(error)
   }
 
-  #bound(ms: number): void {
-    clearTimeout(this.#deadline)
-    this.#deadline = setTimeout(() => this.#expire(), ms)
+  #wake(ms: number): void {
+    this.#deadline = setTimeout(() => this.#look(), ms)
   }
 
-  #expire(): void {
-    const leftMs = this.status === 0 ? 0 : this.#headAtMs + this.#answerMs - performance.now()
-    if (leftMs > 0) return this.#bound(leftMs)
-    this.abort(this.sent ? lateness(this) : new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }))
+  #look(): void {
+    const nowMs = performance.now()
+    const leftMs = this.#leftMs(nowMs)
+    if (leftMs > 0) this.#wake(leftMs)
+    else
+      this.abort(
+        this.sent ? this.#lateness(nowMs) : new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }),
+      )
+  }
+
+  /** Until what it waits for is late. */
+  #leftMs(nowMs: number): number {
+    const { headersMs, bodyMs, answerMs } = this.#request ?? NEVER
+    return this.status === 0
+      ? this.#startedAtMs + headersMs - nowMs
+      : Math.min(this.#headAtMs + answerMs, this.#movedAtMs + bodyMs) - nowMs
+  }
+
+  /** An answer that has begun may have a client to wait for: that it takes long says nothing about the node. */
+  #lateness(nowMs: number): Error {
+    if (this.status === 0) return new errors.HeadersTimeoutError()
+    const isStill = this.#movedAtMs + (this.#request?.bodyMs ?? Infinity) <= nowMs
+    return isStill ? new errors.BodyTimeoutError() : new GatewayError('GW_UPSTREAM_TIMEOUT')
   }
 
   #end(cause: Error | null): void {
@@ -131,9 +159,4 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.node.inFlight -= 1
     this.#owner.ended(this, cause)
   }
-}
-
-/** An answer that has begun may have a client to wait for: that says nothing about the node. */
-function lateness({ status }: Attempt): Error {
-  return status === 0 ? new errors.HeadersTimeoutError() : new GatewayError('GW_UPSTREAM_TIMEOUT')
 }

@@ -104,11 +104,14 @@ function createConnector(connectMs: number, { lookup, expire }: Addresses): buil
   const connect = buildConnector({ timeout: connectMs, allowH2: false, lookup })
   return function connectWithin(options, callback) {
     let isOver = false
-    const timer = setTimeout(function giveUp() {
+    const giveUp = (): void => {
+      if (isOver) return
       isOver = true
       expire()
       callback(new errors.ConnectTimeoutError(`no connection within ${connectMs} ms`), null)
-    }, connectMs)
+    }
+    // Timers come before what the system has to say: where it was this process that was late, the connection may stand by now.
+    const timer = setTimeout(() => setImmediate(giveUp), connectMs)
     connect(options, function connected(...outcome) {
       clearTimeout(timer)
       if (outcome[0] !== null) expire()

@@ -55,6 +55,18 @@ t.test('an answer that was held carries the id of the request that gets it', asy
   t.match(headers, { 'x-request-id': 'mine-2', 'cache-status': /hit/ })
 })
 
+t.test('who brings no id, or a harmful one, gets one that no other request has', async (t) => {
+  const ids = new Set<string>()
+  const given = { headers: { 'x-request-id': 'two words' } }
+  for (let at = 0; at < 300; at += 1) {
+    const { headers, forwarded } = await ask('demo', VARIED[0], at % 2 === 0 ? {} : given)
+    const id = headers['x-request-id'] ?? ''
+    if (!/^[\da-f]{32}$/.test(id) || forwarded[0]?.headers['x-request-id'] !== id) t.fail(id)
+    ids.add(id)
+  }
+  t.equal(ids.size, 300)
+})
+
 t.test('refusals carry them too, from the first stage to the last', async (t) => {
   for (const [user, route] of [
     [null, 'GET /task'],

@@ -40,6 +40,26 @@ t.test('a body passes as it is', async (t) => {
   t.equal(web.seen.at(-1)?.body.toString(), body)
 })
 
+t.test('so does a request without one, on a connection that goes on', async (t) => {
+  for (const method of ['GET', 'DELETE', 'POST', 'PUT', 'OPTIONS']) {
+    const lines = `Host: gateway\r\nAuthorization: ${demo.authorization}\r\n`
+    const first = `${method} /camunda/first HTTP/1.1\r\n${lines}\r\n`
+    t.match(
+      await speak(address, first + head(`${method} /camunda/second`)),
+      [
+        { status: 200, body: 'web /first' },
+        { status: 200, body: 'web /second' },
+      ],
+      method,
+    )
+    t.match(web.seen.slice(-2), [
+      { method, url: '/first' },
+      { method, url: '/second' },
+    ])
+    t.equal(web.seen.at(-1)?.body.length, 0)
+  }
+})
+
 t.test('strangers reach nothing', async (t) => {
   const before = web.seen.length
   for (const authorization of ['', authorizationOf('demo', 'wrong')]) {

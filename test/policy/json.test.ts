@@ -22,6 +22,17 @@ t.test('what every reader takes alike is read', async (t) => {
     else t.same(read(text), value, text)
 })
 
+t.test('how it is spaced changes nothing', async (t) => {
+  const plain = '{"a":[1,-2.5,1e+21,true,null,"\u00e9\\n\\u0001"],"b":{"a":{}}}'
+  t.equal(JSON.stringify(JSON.parse(plain)), plain, 'the text is as a client would write it')
+  for (const [text, value] of [
+    [plain, { a: [1, -2.5, 1e21, true, null, 'é\n\u0001'], b: { a: {} } }],
+    ['{"2":0,"1":0}', { 1: 0, 2: 0 }],
+    ['{"a":1.0}', { a: 1 }],
+  ] as const)
+    for (const spaced of [text, ` ${text}`, text.replaceAll(':', ': ')]) t.same(read(spaced), value, spaced)
+})
+
 t.test('what two readers could take differently is refused', async (t) => {
   const cases: Readonly<Record<string, string | Buffer>> = {
     null: 'null',
@@ -46,7 +57,10 @@ t.test('what two readers could take differently is refused', async (t) => {
     'overlong UTF-8': Buffer.from([0x22, 0xc0, 0xae, 0x22]),
     'a surrogate in UTF-8': Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
   }
-  for (const [claim, text] of Object.entries(cases)) t.throws(() => read(text), refused, claim)
+  for (const [claim, text] of Object.entries(cases)) {
+    t.throws(() => read(text), refused, claim)
+    t.throws(() => read(Buffer.concat([Buffer.from(' '), Buffer.from(text)])), refused, `${claim}, spaced`)
+  }
   t.equal(({} as { readonly admin?: boolean }).admin, undefined, 'no prototype has changed')
 })
 

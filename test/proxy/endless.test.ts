@@ -52,3 +52,30 @@ t.test('the time of an answer counts from its head, also where the head had long
     t.ok(ms >= 115 && ms < 2000, `${ms} ms with ${headersMs} ms for the head`)
   }
 })
+
+t.test('between two pieces there may be some time, however often', async (t) => {
+  const node = await startNode(t, (_request, response) => {
+    let left = 20
+    const drip = setInterval(() => {
+      left -= 1
+      if (left > 0) response.write('.')
+      else response.end()
+      if (left === 0) clearInterval(drip)
+    }, 20)
+  })
+  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, bodyMs: 200, answerMs: 5000 } })
+  const { body } = await upstream.fetch(READ, LIMIT)
+  t.equal(body.toString(), '.'.repeat(19), 'whole after twice that time')
+})
+
+t.test('it counts from the last piece', async (t) => {
+  const node = await startNode(t, (_request, response) => {
+    response.write('.')
+    setTimeout(() => response.write('.'), 150)
+  })
+  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, bodyMs: 300, answerMs: 5000 } })
+  const startMs = performance.now()
+  t.match(await refusalOf(upstream.fetch(READ, LIMIT)), { code: 'GW_UPSTREAM_TIMEOUT' })
+  const ms = performance.now() - startMs
+  t.ok(ms >= 440 && ms < 3000, `${ms} ms`)
+})

@@ -107,7 +107,6 @@ t.test('a connection the node closed while it was idle is not written to', async
   const { upstream, attempts } = openUpstream(t, [node.url], { connections: 1 })
   for (let i = 0; i < 20; i += 1) {
     t.match(await upstream.fetch(WRITE, LIMIT), { status: 200 })
-    await new Promise(setImmediate)
   }
   t.equal(node.heard.length, 20)
   t.ok(attempts.every(({ result }) => result === 'ok'))
@@ -233,4 +232,16 @@ t.test('closing waits for what is under way and refuses what comes after', async
   await upstream.close()
   t.equal((await last).body.toString(), 'done')
   t.match(await refusalOf(upstream.fetch(WRITE, LIMIT)), { code: 'GW_DRAINING' })
+})
+
+t.test('a node is not blamed for what this process was late to hear', async (t) => {
+  const node = await startNode(t, (_request, response) => response.end('{}'))
+  const { upstream, attempts } = openUpstream(t, [node.url], {
+    timeouts: { connectMs: 50, headersMs: 5000, bodyMs: 5000 },
+  })
+  const asked = upstream.fetch(READ, 10)
+  const end = performance.now() + 200
+  while (performance.now() < end);
+  t.match(await asked, { status: 200 })
+  t.match(attempts, [{ result: 'ok' }])
 })
