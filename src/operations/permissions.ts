@@ -111,10 +111,15 @@ export type PermissionName = {
 /** All bits of a permission set: what `ALL` stands for. */
 export const ALL_BITS = 2_147_483_647
 
+/** By resource, then by permission. */
+const BITS: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
+  Object.entries(RESOURCES).map(([resource, { permissions }]) => [
+    resource,
+    new Map([...Object.entries(permissions), ['ALL', ALL_BITS], ['NONE', 0]]),
+  ]),
+)
+
 /** The bit of a permission within its resource; `null` where the engine has no such permission. */
 export function bitOf(resource: ResourceName, permission: string): number | null {
-  if (permission === 'ALL') return ALL_BITS
-  if (permission === 'NONE') return 0
-  const permissions: Readonly<Record<string, number>> = RESOURCES[resource].permissions
-  return Object.hasOwn(permissions, permission) ? (permissions[permission] ?? null) : null
+  return BITS.get(resource)?.get(permission) ?? null
 }

@@ -4,6 +4,7 @@ import type { Asked } from './asked.ts'
 import { bodyText, bodyValue } from './asked.ts'
 import { referenceOf } from './atoms.ts'
 import { type CompiledCheck, factsOf, type Ground } from './check.ts'
+import { Known } from './known.ts'
 import { isLookup } from './lookup.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -43,7 +44,7 @@ export function absentAnswer(
 
 /** The engine's answer to a query in the body that finds nothing. */
 export function emptyAnswer(empty: Absent, asked: Asked): EngineVerdict | GatewayError {
-  const ground = { asked, known: new Map(), each: null, created: null, impliesIdentity: false }
+  const ground = { asked, known: new Known(), each: null, created: null, impliesIdentity: false }
   return absentAnswer(empty, ground, 'nothing is selected')
 }
 

@@ -7,6 +7,7 @@ import { atomsOf, compileCheck } from './check.ts'
 import { type Entities, entitiesOf, isForeign, lateAnswer, learn, settle, tenantsOf } from './entities.ts'
 import type { FindOut } from './find-out.ts'
 import type { Implied } from './implied.ts'
+import { Known } from './known.ts'
 import type { Facts, LookUp } from './lookup.ts'
 import { absentAnswer } from './absent.ts'
 import { isAdmin, isSettled, NOT_EXACT, rule, type RulingOptions } from './ruling.ts'
@@ -99,7 +100,7 @@ function settled({ entities, options }: Parts, ground: Ground): Soon<Verdict | n
 
 /** Whether something that was looked for is not there. */
 function goneIn({ known }: Ground): { readonly isGone?: true } {
-  return [...known.values()].includes(null) ? { isGone: true } : {}
+  return known.lacksOne() ? { isGone: true } : {}
 }
 
 /** Admins see every tenant's, and so does everybody where tenants are not checked. */
@@ -108,14 +109,14 @@ function tenantsFor({ principal }: Asked, options: AuthorizeOptions): readonly s
 }
 
 function groundOf(asked: Asked, { impliesIdentity }: Pick<AuthorizeOptions, 'impliesIdentity'>): Ground {
-  return { asked, known: new Map(), each: null, created: null, impliesIdentity }
+  return { asked, known: new Known(), each: null, created: null, impliesIdentity }
 }
 
 /** Runs the checks in order; goes on asynchronously from the first that needs the engine. */
 function runAll({ checks, options }: Parts, ground: Ground): Soon<Verdict> {
-  for (const [index, check] of checks.entries()) {
+  for (const check of checks) {
     if (isOver(check, ground.asked, options)) continue
-    if (needsEngine(check)) return runRest(checks.slice(index), ground, options)
+    if (needsEngine(check)) return runRest(checks.slice(checks.indexOf(check)), ground, options)
     const verdict = run(check, ground, options)
     if (!verdict.permitted) return verdict
   }

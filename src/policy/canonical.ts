@@ -71,32 +71,28 @@ function headFault(
   if (method === undefined || !METHODS.has(method)) return 'GW_METHOD_UNKNOWN'
   if (rawHeaders.length > 2 * MAX_HEADERS) return 'GW_HEADERS_TOO_LARGE'
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') return 'GW_EXPECTATION'
-  const fields = singleFields(rawHeaders)
-  if (typeof fields === 'string') return fields
-  if (fields.has('transfer-encoding') && httpVersion !== '1.1') return 'GW_BAD_REQUEST'
-  return isServed(fields.get('host'), hosts) ? null : 'GW_BAD_HOST'
+  const host = placeOf('host', rawHeaders)
+  if (host === TWICE) return 'GW_BAD_HOST'
+  if (placeOf('authorization', rawHeaders) === TWICE) return 'GW_BAD_HEADER'
+  if (headers['transfer-encoding'] !== undefined && httpVersion !== '1.1') return 'GW_BAD_REQUEST'
+  return isServed(rawHeaders[host], hosts) ? null : 'GW_BAD_HOST'
 }
 
-/** The fields that are looked at here, by lower-case name; a code where one is given twice that may not be. */
-function singleFields(rawHeaders: readonly string[]): ReadonlyMap<string, string> | GatewayCode {
-  const found = new Map<string, string>()
+const NOWHERE = -1
+const TWICE = -2
+
+/** Where the value of a field stands. */
+function placeOf(field: string, rawHeaders: readonly string[]): number {
+  let place = NOWHERE
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
-    if (!NAME_LENGTHS.has(name.length)) continue
-    const lower = name.toLowerCase()
-    const fault = found.has(lower) ? REPEATED[lower] : undefined
-    if (fault !== undefined) return fault
-    found.set(lower, rawHeaders[index + 1] ?? '')
+    // Nearly every name differs in its length: then it is not lowered.
+    if (name.length !== field.length || name.toLowerCase() !== field) continue
+    if (place !== NOWHERE) return TWICE
+    place = index + 1
   }
-  return found
+  return place
 }
-
-const REPEATED: Readonly<Record<string, GatewayCode>> = {
-  host: 'GW_BAD_HOST',
-  authorization: 'GW_BAD_HEADER',
-}
-// Only names of these lengths are lowered: those above and transfer-encoding.
-const NAME_LENGTHS: ReadonlySet<number> = new Set([4, 13, 17])
 
 function isServed(host: string | undefined, hosts: ReadonlySet<string>): boolean {
   return host !== undefined && HOST.test(host) && (hosts.size === 0 || hosts.has(host.toLowerCase()))

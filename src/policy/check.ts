@@ -8,13 +8,14 @@ import type {
   When,
   LookupName,
 } from '../operations/notation.ts'
-import { RESOURCES } from '../operations/permissions.ts'
+import { RESOURCES, type ResourceName } from '../operations/permissions.ts'
 import type { Asked } from './asked.ts'
 import { bodyText } from './asked.ts'
 import type { AtomOptions, Fact, Permission, Reference } from './atoms.ts'
 import { permissionsOf, referenceOf } from './atoms.ts'
 import type { AtomicCheck } from './decide.ts'
 import { identityBits, type ImpliedBits } from './implied.ts'
+import type { Known } from './known.ts'
 import type { Facts } from './lookup.ts'
 import { COMPOSITES } from './lookup.ts'
 import type { Missing } from './refusal.ts'
@@ -24,6 +25,8 @@ export interface CompiledCheck {
   /** Its place in the row. */
   readonly index: number
   readonly permissions: readonly Permission[]
+  /** Those that a grant on all surely reaches, asked for on all. */
+  readonly onAll: readonly AtomicCheck[]
   readonly mode: 'any' | 'all'
   readonly admin: boolean
   readonly when: When | null
@@ -57,22 +60,30 @@ export function compileCheck(
     exempt = null,
     after = false,
   } = check
+  const permissions = permissionsOf(allOf ?? anyOf, options)
+  const isFound = check.found === 'query'
   return {
     index: options.index ?? 0,
-    permissions: permissionsOf(allOf ?? anyOf, options),
+    permissions,
+    onAll: permissions
+      .filter(({ fact }) => isFound || !(fact.from === 'lookup' && MAY_BE_MISSING.has(fact.lookup)))
+      .map(({ resource, permission }) => ({ resource, permission, id: null })),
     mode: allOf === undefined ? 'any' : 'all',
     admin,
     when,
     each,
     denied,
     ...answersOf(check, row),
-    isFound: check.found === 'query',
+    isFound,
     exempt,
     entity: check.entity === undefined ? null : referenceOf(check.entity),
     after,
     isUnselected: check.unselected === true,
   }
 }
+
+/** Entities whose definition or instance may be none, so that a grant on all definitions does not reach them. */
+const MAY_BE_MISSING: ReadonlySet<string> = new Set(['task', 'variableInstance', 'operationLogEntry'])
 
 /** What a check does not say, its row says. */
 function answersOf(
@@ -81,9 +92,6 @@ function answersOf(
 ): Pick<CompiledCheck, 'absent' | 'foreign'> {
   return { absent: absent ?? row.absent ?? null, foreign: foreign ?? row.foreign ?? null }
 }
-
-/** Entities read for a request, by what was looked up and its id; null: there is none. */
-export type Known = Map<string, Facts | null>
 
 /** Everything an atom's id may come from. */
 export interface Ground {
@@ -127,11 +135,7 @@ export function factsOf(
   reference: Reference,
   ground: Pick<Ground, 'asked' | 'each' | 'known'>,
 ): Facts | null {
-  return ground.known.get(knownKey(reference, argumentOf(reference, ground))) ?? null
-}
-
-export function knownKey({ lookup }: Reference, id: string | null): string {
-  return `${lookup} ${id}`
+  return ground.known.find(reference.lookup, argumentOf(reference, ground)) ?? null
 }
 
 type IdOf = {
@@ -172,17 +176,18 @@ export function atomsOf({ permissions, isFound }: CompiledCheck, ground: Ground)
   for (const { resource, permission, fact } of permissions) {
     const id = idOf(fact, ground)
     if (id === undefined && !isFound) continue
-    atoms.push({ resource, permission, id: id ?? null, ...impliedOn({ resource, id: id ?? null }, ground) })
+    atoms.push({ resource, permission, id: id ?? null, implied: impliedOn(resource, id ?? null, ground) })
   }
   return atoms
 }
 
 function impliedOn(
-  { resource, id }: Pick<AtomicCheck, 'resource' | 'id'>,
+  resource: ResourceName,
+  id: string | null,
   { asked, linked, impliesIdentity }: Ground,
-): Pick<AtomicCheck, 'implied'> {
-  if (resource === 'TASK') return linked === undefined ? {} : { implied: linked }
-  return impliesIdentity ? { implied: identityBits(resource, id, asked.principal) } : {}
+): AtomicCheck['implied'] {
+  if (resource === 'TASK') return linked
+  return impliesIdentity ? identityBits(resource, id, asked.principal) : undefined
 }
 
 export function missingOf(atoms: readonly AtomicCheck[]): readonly Missing[] {

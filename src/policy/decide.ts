@@ -10,7 +10,7 @@ export interface AtomicCheck {
   readonly permission: string
   readonly id: string | null
   /** GRANT bits on exactly this id that no record holds: what a secured engine would have written for an assignee or candidate. */
-  readonly implied?: { readonly user: number; readonly groups: number }
+  readonly implied?: { readonly user: number; readonly groups: number } | undefined
 }
 
 /**

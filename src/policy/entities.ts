@@ -4,7 +4,7 @@ import type { Operation } from '../operations/table.ts'
 import { absentAnswer } from './absent.ts'
 import { applies } from './applies.ts'
 import { type Reference, referenceOf } from './atoms.ts'
-import { argumentOf, type CompiledCheck, factsOf, type Ground, knownKey } from './check.ts'
+import { argumentOf, type CompiledCheck, factsOf, type Ground } from './check.ts'
 import type { Principal } from './credentials.ts'
 import type { Facts, LookUp } from './lookup.ts'
 import { LOOKUPS } from './lookup.ts'
@@ -145,13 +145,10 @@ export function learn(
 ): Soon<Facts | null | undefined> {
   const id = argumentOf(reference, ground)
   if (id === null) return undefined
-  const key = knownKey(reference, id)
-  const known = ground.known.get(key)
+  const { lookup } = reference
+  const known = ground.known.find(lookup, id)
   if (known !== undefined) return known
-  return andThen(lookUp(reference.lookup, id), (facts) => {
-    ground.known.set(key, facts)
-    return facts
-  })
+  return andThen(lookUp(lookup, id), (facts) => ground.known.add(lookup, id, facts))
 }
 
 /** Whether an entity belongs to a tenant that is none of these. */

@@ -88,17 +88,10 @@ export function isSettled(check: CompiledCheck, { principal }: Asked, options: R
   if (check.admin && isAdmin(principal, options)) return true
   const records = options.records()
   if (usesRevokes(records, principal)) return false
-  const sure = check.permissions.filter(
-    ({ fact }) => check.isFound || !(fact.from === 'lookup' && MAY_BE_MISSING.has(fact.lookup)),
-  )
-  const onAll = sure.map(({ resource, permission }) => ({ resource, permission, id: null }))
-  if (check.mode === 'all')
-    return onAll.length === check.permissions.length && decideAll(records, principal, onAll)
+  const { onAll, permissions, mode } = check
+  if (mode === 'all') return onAll.length === permissions.length && decideAll(records, principal, onAll)
   return onAll.length > 0 && decideAny(records, principal, onAll)
 }
-
-/** Entities whose definition or instance may be none, so that a grant on all definitions does not reach them. */
-const MAY_BE_MISSING: ReadonlySet<string> = new Set(['task', 'variableInstance', 'operationLogEntry'])
 
 export function isAdmin(
   { userId, groups }: Asked['principal'],
