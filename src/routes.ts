@@ -62,13 +62,16 @@ function byTemplate(operations: readonly Operation[]): ReadonlyMap<string, reado
 export type PathOf = (params: Readonly<Record<string, string>>) => string
 
 export function createPathOf(template: string): PathOf {
-  const segments = template.split('/').slice(1)
-  return (params) =>
-    segments.reduce(
-      (path, segment) =>
-        `${path}/${segment.startsWith(':') ? encodeURIComponent(params[segment.slice(1)] ?? '') : segment}`,
-      '',
-    )
+  const segments = template
+    .split('/')
+    .slice(1)
+    .map((text) => (text.startsWith(':') ? { text, name: text.slice(1) } : { text, name: null }))
+  return (params) => {
+    let path = ''
+    for (const { text, name } of segments)
+      path += name === null ? `/${text}` : `/${encodeURIComponent(params[name] ?? '')}`
+    return path
+  }
 }
 
 /** False where a literal of the template was spelt with `%`: the engine does not decode literals, so it has no such path. */

@@ -40,7 +40,7 @@ export function permissionsOf(atoms: readonly Atom[], options: AtomOptions): rea
   return atoms.flatMap((atom) => {
     const [name = '', fact, condition] = atom.split(' ')
     if (condition === 'when:historicInstancePermissions' && !options.historicInstancePermissions) return []
-    const [resource = '', permission = ''] = name.split('.')
+    const [resource = '', permission = ''] = name.split('.').map(asName)
     if (!isResource(resource)) throw new Error(`Unknown resource in ${atom}`)
     const bit = bitOf(resource, permission)
     if (bit === null) throw new Error(`Unknown permission in ${atom}`)
@@ -65,19 +65,32 @@ function factOf(text: string | undefined): Fact {
   if (text === undefined) return { from: 'none' }
   const word = WORDS[text]
   if (word !== undefined) return word
-  const [, place, member] = MEMBER.exec(text) ?? []
+  const [place, member] = namesIn(MEMBER, text)
   if (isPlace(place) && member !== undefined) return { from: place, name: member }
-  const [, entity = '', name] = LOOKUP.exec(text) ?? []
+  const [entity = '', name] = namesIn(LOOKUP, text)
   if (name === undefined) throw new Error(`Unknown fact ${text}`)
   return { from: 'lookup', ...referenceOf(entity), name }
 }
 
 /** @throws Error on an entity that the notation does not know */
 export function referenceOf(text: string): Reference {
-  const [, lookup, from = 'path', name = 'id'] = ENTITY.exec(text) ?? []
+  const [lookup, from = 'path', name = 'id'] = namesIn(ENTITY, text)
   if (lookup === undefined || !isLookup(lookup) || !isArgumentPlace(from))
     throw new Error(`Unknown entity ${text}`)
   return { lookup, by: { from, name } }
+}
+
+function namesIn(pattern: RegExp, text: string): readonly (string | undefined)[] {
+  const [, ...groups] = pattern.exec(text) ?? []
+  return groups.map((group: string | undefined) => (group === undefined ? undefined : asName(group)))
+}
+
+/**
+ * The same text as V8 keeps the names of members. By a piece of another text a member is found far more slowly, and what
+ * V8 has compiled for a name is thrown away at each of them.
+ */
+function asName(text: string): string {
+  return Object.keys({ [text]: true })[0] ?? text
 }
 
 function isPlace(text: string | undefined): text is Place {
