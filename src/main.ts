@@ -9,6 +9,7 @@ import { hashPasswordCommand } from './cli/hash-password.ts'
 import { suggestCommand } from './cli/suggest.ts'
 import { ConfigError, configJsonSchema, loadConfig } from './config.ts'
 import { createLogger } from './log.ts'
+import { stopPretenuring } from './pretenuring.ts'
 import { type Running, start } from './start.ts'
 import { keepTicksQuick } from './ticks.ts'
 import { versionOf } from './version.ts'
@@ -120,6 +121,7 @@ function say(text: string): number {
 
 if (import.meta.main) {
   keepTicksQuick()
+  stopPretenuring()
   main(process.argv.slice(2)).then(
     (code) => {
       process.exitCode = code
