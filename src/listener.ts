@@ -62,8 +62,6 @@ function limitsOf(requestMs: number) {
     headersTimeout: Math.min(10_000, requestMs),
     connectionsCheckingInterval: 2000,
     requireHostHeader: false,
-    // What announces no body has none: nobody waits for its end.
-    optimizeEmptyRequests: true,
   }
 }
 

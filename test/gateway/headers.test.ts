@@ -55,6 +55,20 @@ t.test('an answer that was held carries the id of the request that gets it', asy
   t.match(headers, { 'x-request-id': 'mine-2', 'cache-status': /hit/ })
 })
 
+t.test('who names a type and brings no body is answered, on a connection that goes on', async (t) => {
+  for (const method of ['DELETE', 'PUT', 'POST', 'GET']) {
+    const path = `${BASE}/${method === 'POST' ? 'message' : 'deployment/x'}`
+    const lines = ['Content-Type: application/json']
+    const first = head(`${method} ${path}`, ...lines).replace('Connection: close', 'Connection: keep-alive')
+    const heard = await speak(gateway.origin, first + head(`${method} ${path}`, ...lines))
+    t.equal(heard.length, 2, method)
+    t.notOk(
+      heard.some(({ status }) => status >= 500),
+      `${method} ${heard.map(({ status }) => status).join(' ')}`,
+    )
+  }
+})
+
 t.test('who brings no id, or a harmful one, gets one that no other request has', async (t) => {
   const ids = new Set<string>()
   const given = { headers: { 'x-request-id': 'two words' } }
