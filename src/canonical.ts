@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { fastify, type FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { GatewayError, type GatewayCode } from './errors.ts'
@@ -16,7 +16,6 @@ const REFUSED = '/-refused'
 export function createCanonicalApp(config: Config): FastifyInstance {
   const hosts = new Set(config.hosts.map((host) => host.toLowerCase()))
   const faults = new WeakMap<object, GatewayCode>()
-  const newId = createIds()
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -25,7 +24,7 @@ export function createCanonicalApp(config: Config): FastifyInstance {
     bodyLimit: config.limits.body,
     // A variable's name has up to 255 characters, and each may be encoded with nine; the router's default is 100.
     routerOptions: { maxParamLength: 4096 },
-    genReqId: ({ headers }) => givenIdOf(headers['x-request-id']) ?? newId(),
+    genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
     rewriteUrl: (request) => {
       const { url, fault } = canonicalOf(request, hosts)
       if (fault === null) return url
@@ -53,23 +52,7 @@ export function createCanonicalApp(config: Config): FastifyInstance {
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
 
-/** The caller's id where it is harmless in a log and a header. */
-function givenIdOf(given: string | string[] | undefined): string | null {
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : null
-}
-
-const ID_BYTES = 16
-
-/** Random ones, in hexadecimal as nginx's `$request_id`. Many are drawn at once: a UUID for each costs a fiftieth of a held answer. */
-function createIds(): () => string {
-  const drawn = Buffer.alloc(256 * ID_BYTES)
-  let at = drawn.length
-  return function newId() {
-    if (at === drawn.length) {
-      randomFillSync(drawn)
-      at = 0
-    }
-    at += ID_BYTES
-    return drawn.toString('hex', at - ID_BYTES, at)
-  }
+/** The caller's id where it is harmless in a log and a header, else a new one. */
+function requestIdOf(given: string | string[] | undefined): string {
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }

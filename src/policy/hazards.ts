@@ -64,8 +64,7 @@ function walk(node: Members, path: string, look: Look): void {
     return
   }
   checkTyped(node, path, look)
-  for (const name of Object.keys(node)) {
-    const value = node[name]
+  for (const [name, value] of Object.entries(node)) {
     // An expression that is null is none: clients send their whole query object.
     if (look.refusesExpressions && name.endsWith('Expression') && value !== null)
       throw hazard('expressions', `${path}.${name}`)
@@ -76,10 +75,8 @@ function walk(node: Members, path: string, look: Look): void {
 }
 
 function checkVariables(variables: Members, path: string, look: Look): void {
-  for (const name of Object.keys(variables)) {
-    const value = variables[name]
+  for (const [name, value] of Object.entries(variables))
     if (isObject(value)) checkTyped(value, `${path}.${name}`, look)
-  }
 }
 
 function checkTyped({ valueInfo }: Members, path: string, { opened }: Look): void {

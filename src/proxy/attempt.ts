@@ -25,7 +25,9 @@ export interface WireRequest {
   readonly answerMs: number
 }
 
-const NEVER = { headersMs: Infinity, bodyMs: Infinity, answerMs: Infinity }
+type Times = Pick<WireRequest, 'headersMs' | 'bodyMs' | 'answerMs'>
+
+const NEVER: Times = { headersMs: Infinity, bodyMs: Infinity, answerMs: Infinity }
 
 /** One try on one node. */
 export class Attempt implements Dispatcher.DispatchHandler {
@@ -38,7 +40,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   readonly #owner: AttemptOwner
   #controller: Dispatcher.DispatchController | null = null
   #deadline: NodeJS.Timeout | undefined
-  #request: WireRequest | null = null
+  #times = NEVER
   #startedAtMs = 0
   #headAtMs = 0
   /** When the last piece of the answer came; Infinity while nobody takes any. */
@@ -54,7 +56,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     const { node } = this
     const { headersMs, bodyMs, answerMs } = request
     node.inFlight += 1
-    this.#request = request
+    this.#times = request
     this.#startedAtMs = performance.now()
     // The soonest that any of them can be up: nearly every answer is over by then, and has cost one timer.
     if (headersMs !== Infinity) this.#wake(Math.min(headersMs, bodyMs, answerMs))
@@ -130,7 +132,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #look(): void {
     const nowMs = performance.now()
     const leftMs = this.#leftMs(nowMs)
-    if (leftMs > 0) this.#wake(leftMs)
+    // No longer than between two pieces: who is paused now may go on in a moment.
+    if (leftMs > 0) this.#wake(Math.min(leftMs, this.#times.bodyMs))
     else
       this.abort(
         this.sent ? this.#lateness(nowMs) : new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }),
@@ -139,7 +142,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** Until what it waits for is late. */
   #leftMs(nowMs: number): number {
-    const { headersMs, bodyMs, answerMs } = this.#request ?? NEVER
+    const { headersMs, bodyMs, answerMs } = this.#times
     return this.status === 0
       ? this.#startedAtMs + headersMs - nowMs
       : Math.min(this.#headAtMs + answerMs, this.#movedAtMs + bodyMs) - nowMs
@@ -148,7 +151,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   /** An answer that has begun may have a client to wait for: that it takes long says nothing about the node. */
   #lateness(nowMs: number): Error {
     if (this.status === 0) return new errors.HeadersTimeoutError()
-    const isStill = this.#movedAtMs + (this.#request?.bodyMs ?? Infinity) <= nowMs
+    const isStill = this.#movedAtMs + this.#times.bodyMs <= nowMs
     return isStill ? new errors.BodyTimeoutError() : new GatewayError('GW_UPSTREAM_TIMEOUT')
   }
 

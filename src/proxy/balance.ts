@@ -30,7 +30,7 @@ export function createBalance(nodes: NodeSet, { now, random }: BalanceOptions): 
   }
   return function pick(tried, deployment) {
     const has = (node: Node): boolean => deployment !== undefined && node.registered.has(deployment)
-    const isChoosy = deployment !== undefined && nodes.used.some(has)
+    const isChoosy = nodes.used.some(has)
     const isOpen = (node: Node): boolean =>
       // What another has failed to take is not kept waiting.
       node.inFlight < (tried.length === 0 ? node.capacity : node.ceiling) &&

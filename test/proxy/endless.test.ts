@@ -1,4 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
+import { Attempt } from '../../src/proxy/attempt.ts'
+import { createNode } from '../../src/proxy/node.ts'
+import { until } from '../cache/harness.ts'
 import { ask, openDoor, openUpstream, READ, refusalOf, startNode } from './fake-engine.ts'
 
 const LIMIT = 1_000_000
@@ -78,4 +82,32 @@ t.test('it counts from the last piece', async (t) => {
   t.match(await refusalOf(upstream.fetch(READ, LIMIT)), { code: 'GW_UPSTREAM_TIMEOUT' })
   const ms = performance.now() - startMs
   t.ok(ms >= 440 && ms < 3000, `${ms} ms`)
+})
+
+t.test('also after a pause that was longer', async (t) => {
+  const served = await startNode(t, (_request, response) => response.write('.'))
+  const node = createNode({
+    url: served.url,
+    suffix: '',
+    connections: 1,
+    connectMs: 500,
+    weight: 1,
+    isDrained: false,
+    now: () => performance.now(),
+    onChange: () => {},
+  })
+  t.teardown(() => node.pool.destroy())
+  const ends: (string | undefined)[] = []
+  const attempt = new Attempt(node, {
+    head: (begun) => begun.pause(),
+    data: () => {},
+    ended: (_ended, cause) => ends.push(cause?.name),
+  })
+  const times = { headersMs: 5000, bodyMs: 100, answerMs: 60_000 }
+  attempt.start({ method: 'GET', path: '/', headers: [], body: null, ...times })
+  await wait(350)
+  t.same(ends, [], 'nobody has asked for more')
+  attempt.resume()
+  await until(() => ends.length === 1)
+  t.same(ends, ['BodyTimeoutError'])
 })

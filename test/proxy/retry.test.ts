@@ -107,6 +107,7 @@ t.test('a connection the node closed while it was idle is not written to', async
   const { upstream, attempts } = openUpstream(t, [node.url], { connections: 1 })
   for (let i = 0; i < 20; i += 1) {
     t.match(await upstream.fetch(WRITE, LIMIT), { status: 200 })
+    await new Promise(setImmediate)
   }
   t.equal(node.heard.length, 20)
   t.ok(attempts.every(({ result }) => result === 'ok'))
