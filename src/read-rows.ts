@@ -1,7 +1,15 @@
 import { GatewayError } from './errors.ts'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
+import { jsonIn } from './policy/ask-engine.ts'
 import { isRecord } from './policy/asked.ts'
 import type { Row } from './policy/row-facts.ts'
+import type { Answer } from './proxy/hop.ts'
+
+/** The engine's answer to what the caller asks. A HEAD is asked as a GET: its answer would have nothing to look at. */
+export function readWhole({ match, hop }: Pick<Exchange, 'match' | 'hop'>): Promise<Answer> {
+  const method = hop.method === 'HEAD' ? 'GET' : hop.method
+  return match.engine.upstream.fetch({ ...hop, method }, MAX_READ_BYTES)
+}
 
 /** What a restricted answer is made from, asked at the engine that the caller asks. @throws GatewayError when it does not answer */
 export async function readJson(
@@ -14,7 +22,7 @@ export async function readJson(
     MAX_READ_BYTES,
   )
   if (status !== 200) throw new GatewayError('GW_UPSTREAM_INVALID')
-  return JSON.parse(body.toString('utf8'))
+  return jsonIn(body)
 }
 
 export async function readRows(

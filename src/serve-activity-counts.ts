@@ -1,12 +1,13 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from './errors.ts'
-import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
+import { jsonIn } from './policy/ask-engine.ts'
 import { isRecord } from './policy/asked.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
 import { isOfTenants } from './policy/rows.ts'
 import type { Answer } from './proxy/hop.ts'
-import { readJson, readRows, rowsIn } from './read-rows.ts'
+import { readJson, readRows, readWhole, rowsIn } from './read-rows.ts'
 import { sendAnswer } from './replies.ts'
 
 /** Activities of one definition that are counted again, with a request for each. */
@@ -27,7 +28,7 @@ export async function serveActivityCounts(
   exchange: Exchange,
   { keep, maxRows }: Pick<Counting, 'keep' | 'maxRows'>,
 ): Promise<FastifyReply> {
-  const answer = await countedBy(exchange)
+  const answer = await readWhole(exchange)
   if (answer.status !== 200) return sendAnswer(exchange.reply, answer)
   const counting = { exchange, definition: await definitionOf(exchange), keep, maxRows }
   return sendAnswer(exchange.reply, await recounted(answer, counting))
@@ -51,13 +52,8 @@ export async function serveActivityCountsOfTenants(
     readJson(exchange, `/process-instance/count?${query}&${own}`),
   ])
   if (JSON.stringify(all) === JSON.stringify(ofOwn))
-    return sendAnswer(exchange.reply, await countedBy(exchange))
+    return sendAnswer(exchange.reply, await readWhole(exchange))
   return serveActivityCounts(exchange, { keep, maxRows: filteredRows })
-}
-
-/** Over all instances. */
-function countedBy({ match, hop }: Exchange): Promise<Answer> {
-  return match.engine.upstream.fetch({ ...hop, method: 'GET' }, MAX_READ_BYTES)
 }
 
 async function definitionOf(exchange: Exchange): Promise<Row> {
@@ -66,7 +62,7 @@ async function definitionOf(exchange: Exchange): Promise<Row> {
 }
 
 async function recounted(answer: Answer, counting: Counting): Promise<Answer> {
-  const activities = rowsIn(JSON.parse(answer.body.toString('utf8')))
+  const activities = rowsIn(jsonIn(answer.body))
   const instances = activities.reduce((sum, activity) => sum + numberOf(activity, 'instances'), 0)
   if (activities.length > MAX_ACTIVITIES || instances > counting.maxRows)
     throw new GatewayError('GW_ROWS_NOT_EXACT')

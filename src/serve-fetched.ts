@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from './errors.ts'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
+import { jsonIn } from './policy/ask-engine.ts'
 import { isOfTenants } from './policy/rows.ts'
 import type { Answer } from './proxy/hop.ts'
 import type { Upstream } from './proxy/upstream.ts'
@@ -27,7 +28,7 @@ interface To {
  * with the others, all are given back. Only a topic that names tenants can be answered then.
  */
 export async function sendFetched(answer: Answer, { upstream, reply, tenants }: To): Promise<FastifyReply> {
-  const tasks = answer.status === 200 ? rowsIn(JSON.parse(answer.body.toString('utf8'))) : []
+  const tasks = answer.status === 200 ? rowsIn(jsonIn(answer.body)) : []
   if (tasks.every(({ tenantId }) => isOfTenants(tenantId, tenants))) return sendAnswer(reply, answer)
   await upstream.giveBack(answer)
   throw new GatewayError('GW_ROWS_NOT_EXACT', {

@@ -1,12 +1,13 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from './errors.ts'
-import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
+import { jsonIn } from './policy/ask-engine.ts'
 import { isRecord } from './policy/asked.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
 import { isOfTenants } from './policy/rows.ts'
 import type { Answer } from './proxy/hop.ts'
-import { readRows, rowsIn } from './read-rows.ts'
+import { readRows, readWhole, rowsIn } from './read-rows.ts'
 import { sendAnswer } from './replies.ts'
 
 /** Groups, or tasks, that are asked about one by one. */
@@ -14,10 +15,10 @@ const MAX_GROUPS = 200
 
 /** A user's groups and their members: groups by their own permission, members of those groups by theirs. */
 export async function serveGroups(exchange: Exchange, keep: KeepRows): Promise<FastifyReply> {
-  const { match, hop, reply } = exchange
-  const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
+  const { reply } = exchange
+  const answer = await readWhole(exchange)
   if (answer.status !== 200) return sendAnswer(reply, answer)
-  const found: unknown = JSON.parse(answer.body.toString('utf8'))
+  const found = jsonIn(answer.body)
   const { groups, groupUsers } = isRecord(found) ? found : {}
   const all = rowsIn(groups)
   const seen = await kept(keep, 'group', all)
@@ -48,15 +49,15 @@ export async function serveGroupCounts(
   exchange: Exchange,
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
-  const { match, hop, reply } = exchange
-  const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
+  const { reply } = exchange
+  const answer = await readWhole(exchange)
   if (answer.status !== 200) return sendAnswer(reply, answer)
   const foreign = await foreignTasks(exchange, tenants)
   if (foreign.length === 0) return sendAnswer(reply, answer)
   if (!String(answer.headers['content-type']).startsWith('application/json'))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
   const counted = (await Promise.all(foreign.map((id) => groupsOf(exchange, id)))).flat()
-  const seen = rowsIn(JSON.parse(answer.body.toString('utf8'))).flatMap(({ groupName, taskCount }) => {
+  const seen = rowsIn(jsonIn(answer.body)).flatMap(({ groupName, taskCount }) => {
     const left = Number(taskCount) - counted.filter((name) => name === groupName).length
     return left > 0 ? [{ groupName, taskCount: left }] : []
   })

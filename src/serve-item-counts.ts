@@ -1,10 +1,12 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from './errors.ts'
-import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import type { Match } from './matched.ts'
+import { jsonIn } from './policy/ask-engine.ts'
 import { isRecord } from './policy/asked.ts'
 import { spliceMember } from './policy/narrow.ts'
 import type { Answer } from './proxy/hop.ts'
+import { readWhole } from './read-rows.ts'
 import { sendAnswer } from './replies.ts'
 import { answerRows, readVisible } from './serve-rows.ts'
 
@@ -16,19 +18,19 @@ export function asksItemCounts({ engine, operation, asked }: Match): boolean {
 
 /** Filters, each with the number of items that the caller sees. */
 export async function serveItemCounts(exchange: Exchange): Promise<FastifyReply> {
-  const { parts, match, hop, request, reply } = exchange
+  const { parts, request, reply } = exchange
   const { rows } = request
   const keep = rows?.rows === 'filtered' ? rows.keep : null
   const answer =
     rows === null
-      ? await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
+      ? await readWhole(exchange)
       : await answerRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
   return sendAnswer(reply, answer.status === 200 ? await withCounts(answer, exchange) : answer)
 }
 
 /** All else in the answer stays as the engine wrote it. */
 async function withCounts(answer: Answer, exchange: Exchange): Promise<Answer> {
-  const found: unknown = JSON.parse(answer.body.toString('utf8'))
+  const found = jsonIn(answer.body)
   const isList = Array.isArray(found)
   const filters: readonly unknown[] = isList ? found : [found]
   let { body } = answer

@@ -3,11 +3,13 @@ import { GatewayError } from './errors.ts'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import type { RowsForm } from './operations/notation.ts'
 import type { Operation } from './operations/table.ts'
+import { jsonIn } from './policy/ask-engine.ts'
 import { isRecord } from './policy/asked.ts'
 import { joinRows, spansOf } from './policy/json-rows.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
 import type { Answer } from './proxy/hop.ts'
+import { readWhole } from './read-rows.ts'
 import { sendAnswer } from './replies.ts'
 import { serveActivityCounts } from './serve-activity-counts.ts'
 import { serveGroups } from './serve-groups.ts'
@@ -73,13 +75,12 @@ export async function readVisible(
   { form, wanted }: { readonly form: RowsForm | 'list'; readonly wanted: number },
 ): Promise<Reading> {
   const { match, hop } = exchange
-  const method = hop.method === 'HEAD' ? 'GET' : hop.method
   const seen: SeenRow[] = []
   let from = 0
   let size = keep === null ? 0 : Math.min(maxRows + 1, Math.max(FIRST_READ, wanted))
   for (;;) {
     const path = listPathOf(exchange, form, { from, size })
-    const answer = await match.engine.upstream.fetch({ ...hop, method, path }, MAX_READ_BYTES)
+    const answer = await readWhole({ match, hop: { ...hop, path } })
     if (answer.status !== 200) return { seen: null, answer }
     if (keep === null) return { seen, answer }
     const rows = rowsOf(answer)
@@ -155,7 +156,7 @@ function renameFlags(query: URLSearchParams): void {
 }
 
 function rowsOf({ body }: Answer): readonly Row[] {
-  const rows: unknown = JSON.parse(body.toString('utf8'))
+  const rows = jsonIn(body)
   if (Array.isArray(rows) && rows.every(isRecord)) return rows
   throw new GatewayError('GW_ROWS_NOT_EXACT')
 }

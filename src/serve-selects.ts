@@ -5,6 +5,7 @@ import type { Operation, Selector } from './operations/table.ts'
 import type { Parts } from './parts.ts'
 import { emptyAnswer } from './policy/absent.ts'
 import { type Asked, bodyValue } from './policy/asked.ts'
+import { readJson } from './policy/json.ts'
 import { memberBytes, spliceMember } from './policy/narrow.ts'
 import type { Row } from './policy/row-facts.ts'
 import type { Verdict } from './policy/verdict.ts'
@@ -42,7 +43,7 @@ export function selectFirst(parts: Parts, request: FastifyRequest): Promise<Sele
   const selecting = selectingOf(parts, request)
   return selectionsOf(selecting, 'all').then((selections) => {
     const selected = bodyWith(selections, selecting, bytes)
-    return { bytes: selected, asked: { ...asked, body: JSON.parse(selected.toString('utf8')) } }
+    return { bytes: selected, asked: { ...asked, body: readJson(selected) } }
   })
 }
 

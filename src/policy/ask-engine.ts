@@ -23,6 +23,11 @@ export type AskEngine = (request: EngineRequest) => Promise<EngineAnswer>
 /** The JSON of an answer that must be a 200. @throws GatewayError GW_UPSTREAM_INVALID on any other */
 export function jsonOf({ status, body }: EngineAnswer, what: string): unknown {
   if (status !== 200) throw invalidAnswer(`The engine answered ${what} with ${status}`)
+  return jsonIn(body, what)
+}
+
+/** What stands in an engine's answer. @throws GatewayError GW_UPSTREAM_INVALID where it is no JSON */
+export function jsonIn(body: Buffer, what = 'the request'): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (cause) {

@@ -1,4 +1,5 @@
 import type { Operation } from '../operations/table.ts'
+import { jsonIn } from './ask-engine.ts'
 import { isRecord } from './asked.ts'
 import type { Asked } from './asked.ts'
 import type { AtomOptions } from './atoms.ts'
@@ -18,7 +19,7 @@ export function createOffers(
   if (offers === undefined) return null
   const rules = new Map(Object.entries(offers).map(([rel, atom]) => [rel, permissionsOf([atom], options)[0]]))
   return (body, asked, records) => {
-    const answer: unknown = JSON.parse(body.toString('utf8'))
+    const answer = jsonIn(body)
     if (!isRecord(answer) || !Array.isArray(answer['links'])) return body
     const links = answer['links'].filter((link: unknown) => {
       const rule = isRecord(link) ? rules.get(String(link['rel'])) : undefined
