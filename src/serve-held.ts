@@ -28,7 +28,6 @@ function cacheKeyOf({ engine, operation, asked }: Match, request: FastifyRequest
     params: asked.params,
     query: mark < 0 ? '' : request.url.slice(mark + 1),
     accept: request.headers.accept,
-    host: operation.links === true ? request.host : null,
   })
 }
 

@@ -7,13 +7,11 @@ export interface KeyParts {
   /** As received, without `?`; `''` when there is none. */
   readonly query: string
   readonly accept: string | undefined
-  /** Only where the answer's links are made from it, else `null`. */
-  readonly host: string | null
 }
 
 /** The entry's name. Two requests with one key mean the same; a meaning spelt in two ways may have two keys. */
-export function keyOf({ engine, template, params, query, accept, host }: KeyParts): string {
-  return JSON.stringify([engine, template, params, sortedQueryOf(query), accept ?? null, host])
+export function keyOf({ engine, template, params, query, accept }: KeyParts): string {
+  return JSON.stringify([engine, template, params, sortedQueryOf(query), accept ?? null])
 }
 
 /**

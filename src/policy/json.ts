@@ -50,42 +50,6 @@ function checkedValueOf(text: string): unknown {
   return parse(text)
 }
 
-/** Where a member's value stands in the bytes. */
-export interface Span {
-  readonly start: number
-  readonly end: number
-}
-
-/** The byte spans of the top-level members' values of a JSON object that `readJson` accepted. */
-export function topLevelMembers(bytes: Buffer): ReadonlyMap<string, Span> {
-  const text = textOf(bytes)
-  const shift = bytes.length - Buffer.byteLength(text)
-  const isAscii = text.length + shift === bytes.length
-  const byteAt = (index: number): number =>
-    shift + (isAscii ? index : Buffer.byteLength(text.slice(0, index)))
-  const spans = new Map<string, Span>()
-  for (const { name, start, end } of membersOf(text))
-    spans.set(name, { start: byteAt(start), end: byteAt(end) })
-  return spans
-}
-
-/**
- * Adds or replaces one top-level member of a JSON object by splicing bytes; the rest is not re-encoded, so numbers keep
- * their digits. `json` is the member's new value as JSON text.
- */
-export function spliceMember(bytes: Buffer, name: string, json: string): Buffer {
-  const members = topLevelMembers(bytes)
-  const span = members.get(name)
-  if (span !== undefined) return splice(bytes, span, json)
-  const at = bytes.indexOf('{') + 1
-  const comma = members.size > 0 ? ',' : ''
-  return splice(bytes, { start: at, end: at }, `${JSON.stringify(name)}:${json}${comma}`)
-}
-
-function splice(bytes: Buffer, { start, end }: Span, text: string): Buffer {
-  return Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(end)])
-}
-
 function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw refusal('it is not UTF-8')
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
@@ -135,29 +99,6 @@ function checkName(name: string, siblings: Set<string> | null | undefined): void
 function checkDigits(number: string): void {
   const digits = number.replace(/\D/g, '').length
   if (digits > MAX_NUMBER_DIGITS) throw refusal(`a number has more than ${MAX_NUMBER_DIGITS} digits`)
-}
-
-function* membersOf(text: string): Generator<Span & { readonly name: string }> {
-  const scanner = createScanner(text, true)
-  if (next(scanner) !== KIND.openBrace) return
-  while (next(scanner) === KIND.string) {
-    const name = scanner.getTokenValue()
-    next(scanner) // the colon
-    yield { name, ...valueSpan(scanner) }
-    if (next(scanner) !== KIND.comma) return
-  }
-}
-
-function valueSpan(scanner: JSONScanner): Span {
-  let start = -1
-  let depth = 0
-  do {
-    const kind = next(scanner)
-    if (start < 0) start = scanner.getTokenOffset()
-    if (opens(kind)) depth += 1
-    if (closes(kind)) depth -= 1
-  } while (depth > 0)
-  return { start, end: scanner.getTokenOffset() + scanner.getTokenLength() }
 }
 
 function next(scanner: JSONScanner): number {

@@ -67,8 +67,9 @@ t.test('244 operations are pure reads: all by GET and OPTIONS, and 36 queries by
 })
 
 t.test('only reads that nothing restricts by row are held for others', (t) => {
-  for (const { id, method, retry, rows } of where(({ cache }) => cache !== undefined)) {
+  for (const { id, method, retry, rows, links } of where(({ cache }) => cache !== undefined)) {
     t.match({ method, retry }, { method: 'GET', retry: 'always' }, id)
+    t.equal(links, undefined, `${id}: links show the address that one client used`)
     if (rows !== undefined)
       t.equal(id, 'getTopicNames', 'whoever does not see all of them is answered before')
   }
