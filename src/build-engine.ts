@@ -51,7 +51,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const upstream = buildUpstream(options)
   const own = service === undefined ? upstream : upstream.withCredentials(service)
   const sources = buildSources(options, own)
-  const permit = permitOptionsOf(own, sources, authorization)
+  const permit = permitOptionsOf(own, sources, authorization, config.limits)
   const parts: EngineParts = {
     name,
     upstream,
@@ -114,6 +114,7 @@ function permitOptionsOf(
   own: Upstream,
   { records, identity }: EngineSources,
   { adminGroups, adminUsers, tenants, implied }: AuthorizationConfig,
+  { filteredRows: maxNamed }: Config['limits'],
 ): PermitOptions {
   const read = readerOf(own)
   const lookUp = createLookUp({ read })
@@ -123,8 +124,8 @@ function permitOptionsOf(
     adminUsers,
     historicInstancePermissions: false,
     lookUp,
-    findEach: createFindEach({ read, lookUp }),
-    findOut: createFindOut({ read, ask: askerOf(own) }),
+    findEach: createFindEach({ read, lookUp, maxNamed }),
+    findOut: createFindOut({ read, ask: askerOf(own), maxNamed }),
     readRowFacts: createRowFacts({ read, lookUp }),
     hasCases: createCaseProbe(read, monotonicMs),
     implied: implied.tasks ? createImplied(read) : null,

@@ -4,6 +4,7 @@ import type { Exchange } from './exchange.ts'
 import type { Match } from './matched.ts'
 import { jsonIn } from './policy/ask-engine.ts'
 import { isRecord } from './policy/asked.ts'
+import { spliceElements } from './policy/elements.ts'
 import { spliceMember } from './policy/narrow.ts'
 import type { Answer } from './proxy/hop.ts'
 import { readWhole } from './read-rows.ts'
@@ -32,13 +33,15 @@ export async function serveItemCounts(exchange: Exchange): Promise<FastifyReply>
 async function withCounts(answer: Answer, exchange: Exchange): Promise<Answer> {
   const found = jsonIn(answer.body)
   const isList = Array.isArray(found)
-  const filters: readonly unknown[] = isList ? found : [found]
-  let { body } = answer
-  for (const [index, filter] of filters.entries()) {
-    const count = isRecord(filter) ? await countOf(String(filter['id']), exchange) : null
-    if (count !== null) body = spliceMember(body, [...(isList ? [index] : []), 'itemCount'], count)
+  const counts: (number | null)[] = []
+  for (const filter of isList ? found : [found])
+    counts.push(isRecord(filter) ? await countOf(String(filter['id']), exchange) : null)
+  const counted = (filter: Buffer, at = 0): Buffer => {
+    const count = counts[at] ?? null
+    return count === null ? filter : spliceMember(filter, ['itemCount'], count)
   }
-  return { ...answer, body }
+  const { body } = answer
+  return { ...answer, body: isList ? spliceElements(body, [], counted) : counted(body) }
 }
 
 /** Null: the caller sees them all. */

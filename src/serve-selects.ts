@@ -4,7 +4,7 @@ import { matchOf } from './matched.ts'
 import type { Operation, Selector } from './operations/table.ts'
 import type { Parts } from './parts.ts'
 import { emptyAnswer } from './policy/absent.ts'
-import { type Asked, bodyValue } from './policy/asked.ts'
+import { type Asked, bodyTexts, bodyValue } from './policy/asked.ts'
 import { readJson } from './policy/json.ts'
 import { memberBytes, spliceMember } from './policy/narrow.ts'
 import type { Row } from './policy/row-facts.ts'
@@ -189,6 +189,5 @@ function selectorsOf({ selects = {} }: Operation): readonly (readonly [Selector,
 }
 
 function givenIds({ body }: Asked, member: string): readonly string[] {
-  const given = bodyValue(body, member)
-  return Array.isArray(given) ? given.filter((id) => typeof id === 'string') : []
+  return bodyTexts(body, member)
 }

@@ -1,7 +1,7 @@
 import { EngineVerdict, GatewayError } from '../errors.ts'
 import type { Absent } from '../operations/notation.ts'
 import type { Asked } from './asked.ts'
-import { bodyText, bodyValue } from './asked.ts'
+import { bodyFlag, bodyText } from './asked.ts'
 import { referenceOf } from './atoms.ts'
 import { type CompiledCheck, factsOf, type Ground } from './check.ts'
 import { Known } from './known.ts'
@@ -52,7 +52,7 @@ function wordOf(name: string, ground: Ground): string {
   const { asked, created } = ground
   if (name === 'created') return created ?? ''
   const [, member, yes = '', no = ''] = /^(\w+)\?(\w+):(\w+)$/.exec(name) ?? []
-  if (member !== undefined) return bodyValue(asked.body, member) === true ? yes : no
+  if (member !== undefined) return bodyFlag(asked.body, member) ? yes : no
   return asked.params[name] ?? bodyText(asked.body, name) ?? memberOf(name, ground) ?? 'null'
 }
 

@@ -1,5 +1,5 @@
 import type { Exempt, LookupName, When } from '../operations/notation.ts'
-import { bodyText, bodyValue } from './asked.ts'
+import { bodyFlag, bodyText, bodyValue } from './asked.ts'
 import { factsOf, type Ground } from './check.ts'
 import type { Facts } from './lookup.ts'
 
@@ -62,19 +62,29 @@ function has(lookup: LookupName, member: string, situation: Situation): boolean 
 function memberApplies(when: string, situation: Situation): boolean {
   if (when.includes(' and ')) return when.split(' and ').every((one) => memberApplies(one, situation))
   const [member = '', ...words] = when.split(' ')
-  const value = valueOf(situation, member)
+  const { userId, tenants } = situation.asked.principal
   switch (words.join(' ')) {
     case 'given':
       return isGiven(situation, member)
     case 'absent':
       return !isGiven(situation, member)
     case 'of another tenant':
-      return typeof value === 'string' && !situation.asked.principal.tenants.includes(value)
+      return isGiven(situation, member) && !tenants.includes(textOf(situation, member) ?? '')
     case 'is true':
-      return value === true || value === 'true'
+      return isTrue(situation, member)
     default:
-      return isGiven(situation, member) && value !== situation.asked.principal.userId
+      return isGiven(situation, member) && textOf(situation, member) !== userId
   }
+}
+
+function isTrue({ asked }: Situation, member: string): boolean {
+  const { from, name } = placeOf(member)
+  return from === 'query' ? asked.query.get(name)?.toLowerCase() === 'true' : bodyFlag(asked.body, name)
+}
+
+function textOf({ asked }: Situation, member: string): string | null {
+  const { from, name } = placeOf(member)
+  return from === 'query' ? (asked.query.get(name) ?? null) : bodyText(asked.body, name)
 }
 
 function isGiven(situation: Situation, member: string): boolean {
@@ -83,7 +93,11 @@ function isGiven(situation: Situation, member: string): boolean {
 }
 
 function valueOf({ asked }: Situation, member: string): unknown {
+  const { from, name } = placeOf(member)
+  return from === 'query' ? asked.query.get(name) : bodyValue(asked.body, name)
+}
+
+function placeOf(member: string): { readonly from: string; readonly name: string } {
   const at = member.indexOf(':')
-  const name = member.slice(at + 1)
-  return member.startsWith('query:') ? asked.query.get(name) : bodyValue(asked.body, name)
+  return { from: member.slice(0, at), name: member.slice(at + 1) }
 }

@@ -1,5 +1,7 @@
 import type { Facts } from './lookup.ts'
 import type { Principal } from './credentials.ts'
+import { numeralOf } from './json.ts'
+import { isTrue } from './schemas/objection.ts'
 
 /** What a decision may look at: the caller and the parsed copy of the request. */
 export interface Asked {
@@ -15,14 +17,30 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null
 }
 
-/** A member of a body by its dotted path, as text; numbers and booleans as they print. Null: absent or null. */
+/** A member of a body by its dotted path, as the engine reads a text: a number by its digits. Null: absent, null, or no scalar. */
 export function bodyText(body: unknown, path: string): string | null {
-  const value = bodyValue(body, path)
-  return typeof value === 'string'
-    ? value
-    : typeof value === 'number' || typeof value === 'boolean'
-      ? `${value}`
-      : null
+  const dot = path.lastIndexOf('.')
+  const holder = dot < 0 ? body : bodyValue(body, path.slice(0, dot))
+  return isRecord(holder) ? textIn(holder, dot < 0 ? path : path.slice(dot + 1)) : null
+}
+
+/** A list in a body, its members as the engine reads texts; of what is no scalar the engine says so itself. */
+export function bodyTexts(body: unknown, path: string): readonly string[] {
+  const list = bodyValue(body, path)
+  if (!Array.isArray(list)) return []
+  return list.flatMap((_, index) => textIn(list, `${index}`) ?? [])
+}
+
+function textIn(holder: Readonly<Record<string, unknown>> | readonly unknown[], name: string): string | null {
+  const value = bodyValue(holder, name)
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return numeralOf(holder, name)
+  return typeof value === 'boolean' ? String(value) : null
+}
+
+/** Whether the engine takes a member of a body for true: `"TRUE"` and `1` are true, too. */
+export function bodyFlag(body: unknown, path: string): boolean {
+  return isTrue(bodyValue(body, path))
 }
 
 /** A member of a body by its dotted path. */
@@ -37,7 +55,6 @@ export function bodyValue(body: unknown, path: string): unknown {
 
 /** The ids a list of the request names: a JSON array, or a comma-separated query parameter. */
 export function listOf({ body, query }: Asked, from: string, name: string): readonly Facts[] {
-  const value = from === 'query' ? (query.get(name)?.split(',') ?? []) : bodyValue(body, name)
-  if (!Array.isArray(value)) return []
-  return value.filter((id) => typeof id === 'string').map((id) => ({ id }))
+  const ids = from === 'query' ? (query.get(name)?.split(',') ?? []) : bodyTexts(body, name)
+  return ids.map((id) => ({ id }))
 }

@@ -1,8 +1,9 @@
 import type { When } from '../operations/notation.ts'
-import type { AskEngine } from './ask-engine.ts'
+import { type AskEngine, jsonIn } from './ask-engine.ts'
 import type { Asked } from './asked.ts'
-import { bodyValue, isRecord } from './asked.ts'
+import { bodyText, bodyTexts, bodyValue, isRecord } from './asked.ts'
 import type { ReadEngine } from './lookup.ts'
+import { MAX_NAMED } from './members.ts'
 
 /** Whether a condition holds that only the engine knows; null: it cannot be told. */
 export type FindOut = (when: When, asked: Asked) => Promise<boolean | null>
@@ -10,21 +11,35 @@ export type FindOut = (when: When, asked: Asked) => Promise<boolean | null>
 interface FindOutOptions {
   readonly ask: AskEngine
   readonly read: ReadEngine
+  /** A request that names more instances is not looked through. Default 10,000. */
+  readonly maxNamed?: number
 }
 
 const MAX_REPORT_BYTES = 4 * 1024 ** 2
 
 /** Asks the engine about conditions that decide whether it runs a check at all. */
-export function createFindOut({ ask, read }: FindOutOptions): FindOut {
+export function createFindOut({ ask, read, maxNamed = MAX_NAMED }: FindOutOptions): FindOut {
   return async (when, asked) => {
     if (when === 'the plan is valid') return isValidPlan(ask, asked)
     if (when !== 'nothing is left active') return null
-    const ids = asked.params['id'] === undefined ? idsOf(asked) : [asked.params['id']]
-    const trees = await Promise.all(
-      ids.map((id) => read(`/process-instance/${encodeURIComponent(id)}/activity-instances`)),
-    )
-    return trees.some((tree) => isEmptied(tree, asked.body))
+    const { id } = asked.params
+    const ids = id === undefined ? bodyTexts(asked.body, 'processInstanceIds') : [id]
+    return ids.length > maxNamed ? null : isOneEmptied(ids, asked.body, read)
   }
+}
+
+/** Reads at once: a node has few connections, and others want some of them. */
+const AT_ONCE = 8
+
+async function isOneEmptied(ids: readonly string[], body: unknown, read: ReadEngine): Promise<boolean> {
+  const cancelled = cancelledBy(body)
+  if (cancelled === null) return false
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const some = ids.slice(at, at + AT_ONCE).map(encodeURIComponent)
+    const trees = await Promise.all(some.map((id) => read(`/process-instance/${id}/activity-instances`)))
+    if (trees.some((tree) => isEmptied(tree, cancelled))) return true
+  }
+  return false
 }
 
 /** Looks at nothing but the two definitions, which never change. */
@@ -36,24 +51,23 @@ async function isValidPlan(ask: AskEngine, { body }: Asked): Promise<boolean | n
     limitBytes: MAX_REPORT_BYTES,
   })
   if (answer.status !== 200) return false
-  const report: unknown = JSON.parse(answer.body.toString('utf8'))
+  const report = jsonIn(answer.body)
   const faults = ['instructionReports', 'variableReports'].map((name) => bodyValue(report, name))
   return faults.every(
     (reports) => reports === undefined || reports === null || Object.keys(reports).length === 0,
   )
 }
 
-function idsOf({ body }: Asked): readonly string[] {
-  const value = bodyValue(body, 'processInstanceIds')
-  return Array.isArray(value) ? value.filter((id) => typeof id === 'string') : []
+/** The instructions, where all of them cancel; null: one starts something. */
+function cancelledBy(body: unknown): readonly Node[] | null {
+  const instructions = bodyValue(body, 'instructions')
+  if (!Array.isArray(instructions) || !instructions.every(isRecord)) return null
+  return instructions.every(({ type }) => type === 'cancel') ? instructions : null
 }
 
-/** Whether the instructions cancel all that is active and start nothing: then the instance is deleted. */
-function isEmptied(tree: unknown, body: unknown): boolean {
-  const instructions = bodyValue(body, 'instructions')
-  if (!Array.isArray(instructions) || !instructions.every(isRecord)) return false
-  if (instructions.some(({ type }) => type !== 'cancel')) return false
-  return isRecord(tree) && leavesOf(tree, []).every((path) => instructions.some((one) => cancels(one, path)))
+/** Whether the instructions cancel all that is active: then the instance is deleted. */
+function isEmptied(tree: unknown, cancelled: readonly Node[]): boolean {
+  return isRecord(tree) && leavesOf(tree, []).every((path) => cancelled.some((one) => cancels(one, path)))
 }
 
 type Node = Readonly<Record<string, unknown>>
@@ -69,11 +83,13 @@ function leavesOf(node: Node, around: readonly Node[]): readonly (readonly Node[
 }
 
 function cancels(instruction: Node, [, ...path]: readonly Node[]): boolean {
-  const { activityId, activityInstanceId, transitionInstanceId } = instruction
+  const activity = bodyText(instruction, 'activityId')
+  const instances = [
+    bodyText(instruction, 'activityInstanceId'),
+    bodyText(instruction, 'transitionInstanceId'),
+  ]
   return path.some(
-    (node) =>
-      (typeof activityId === 'string' && node['activityId'] === activityId) ||
-      node['id'] === activityInstanceId ||
-      node['id'] === transitionInstanceId,
+    ({ activityId, id }) =>
+      (activity !== null && activityId === activity) || (typeof id === 'string' && instances.includes(id)),
   )
 }

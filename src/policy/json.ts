@@ -46,8 +46,26 @@ function plainValueOf(text: string): unknown {
 }
 
 function checkedValueOf(text: string): unknown {
-  checkTokens(text) // before parsing: a million brackets cost 0.1 s to parse
-  return parse(text)
+  const isPlain = checkTokens(text) // before parsing: a million brackets cost 0.1 s to parse
+  return isPlain ? parse(text) : parse(text, keepNumeral)
+}
+
+/** Of numbers that JavaScript prints in another way, by their object and name: how they were written. */
+const NUMERALS = new WeakMap<object, Map<string, string>>()
+
+/** The digits of a number in a body that `readJson` has read: where the engine wants a text it takes them as they stand, `1.0` or `1e3`. */
+export function numeralOf(holder: object, name: string): string {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a member of any object
+  return NUMERALS.get(holder)?.get(name) ?? String((holder as Readonly<Record<string, unknown>>)[name])
+}
+
+/** TypeScript does not know yet that a reviver is told the source (ECMAScript 2026). */
+function keepNumeral(this: object, name: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source
+  if (typeof value !== 'number' || source === undefined || source === String(value)) return value
+  const numerals = NUMERALS.get(this) ?? new Map<string, string>()
+  NUMERALS.set(this, numerals.set(name, source))
+  return value
 }
 
 function textOf(bytes: Buffer): string {
@@ -56,16 +74,17 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('utf8', hasMark ? 3 : 0)
 }
 
-function parse(text: string): unknown {
+function parse(text: string, revive?: typeof keepNumeral): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text, revive)
   } catch (cause) {
     throw refusal('it cannot be parsed', cause)
   }
 }
 
-/** One flat pass over the tokens: what `JSON.parse` hides, and what the engine's reader cannot take. */
-function checkTokens(text: string): void {
+/** One flat pass over the tokens: what `JSON.parse` hides, and what the engine's reader cannot take. False: numbers print in another way. */
+function checkTokens(text: string): boolean {
+  let isPlain = true
   const scanner = createScanner(text, true)
   const open: (Set<string> | null)[] = []
   let isName = false
@@ -82,10 +101,13 @@ function checkTokens(text: string): void {
       isName = false
     } else if (kind === KIND.comma) {
       isName = (open.at(-1) ?? null) !== null
-    } else if (kind === KIND.number && scanner.getTokenLength() > MAX_NUMBER_DIGITS) {
-      checkDigits(scanner.getTokenValue())
+    } else if (kind === KIND.number) {
+      const numeral = scanner.getTokenValue()
+      if (numeral.length > MAX_NUMBER_DIGITS) checkDigits(numeral)
+      isPlain &&= String(Number(numeral)) === numeral
     }
   }
+  return isPlain
 }
 
 function checkName(name: string, siblings: Set<string> | null | undefined): void {

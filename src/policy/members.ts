@@ -1,15 +1,21 @@
 import type { Each } from '../operations/notation.ts'
 import type { Asked } from './asked.ts'
-import { bodyText, bodyValue } from './asked.ts'
+import { bodyText, bodyTexts } from './asked.ts'
 import type { FindEach } from './authorize.ts'
+import { inHops, instancesNamed } from './instances.ts'
 import type { Facts, LookUp, ReadEngine } from './lookup.ts'
 import { MessageFinder } from './messages.ts'
 import { SignalFinder } from './signals.ts'
-import { rowsOf, StartFinder, textOf } from './starts.ts'
+import { rowsOf, StartFinder, tenantQueryOf, textOf } from './starts.ts'
+
+/** What a request names by id and has to be looked up: more is not. */
+export const MAX_NAMED = 10_000
 
 interface MembersOptions {
   readonly read: ReadEngine
   readonly lookUp: LookUp
+  /** A request that names more is not looked through. Default 10,000. */
+  readonly maxNamed?: number
 }
 
 type Find = (asked: Asked) => Promise<readonly Facts[] | null>
@@ -32,7 +38,9 @@ export function createFindEach(options: MembersOptions): FindEach {
     signalStarts: (asked) => signals.starts(asked),
     signalSubscriptions: (asked) => signals.executions(asked),
   }
-  return async (each, asked) => (isSought(each) ? finders[each](asked) : null)
+  const { maxNamed = MAX_NAMED } = options
+  return async (each, asked) =>
+    isSought(each) && namedIn(asked.body) <= maxNamed ? finders[each](asked) : null
 
   function isSought(each: string): each is Sought {
     return Object.hasOwn(finders, each)
@@ -45,10 +53,8 @@ async function conditionalStarts(
   { lookUp }: MembersOptions,
   starts: StartFinder,
 ): Promise<readonly Facts[] | null> {
-  const tenantId = bodyText(body, 'tenantId')
-  const query: Record<string, string> = tenantId === null ? {} : { tenantIdIn: tenantId }
-  if (bodyValue(body, 'withoutTenantId') === true) query['withoutTenantId'] = 'true'
-  const found = await starts.startedBy('conditional', query)
+  const tenants = tenantQueryOf(body)
+  const found = tenants === null ? null : await starts.startedBy('conditional', tenants)
   const definitionId = bodyText(body, 'processDefinitionId')
   if (definitionId === null || found === null) return found
   if (found.some(({ id }) => id === definitionId)) return found.filter(({ id }) => id === definitionId)
@@ -58,23 +64,19 @@ async function conditionalStarts(
 }
 
 /** Instances that the body names. What a query in it selects is not sought here. */
-async function processInstances(
-  { body }: Asked,
-  { lookUp }: MembersOptions,
-): Promise<readonly Facts[] | null> {
+async function processInstances({ body }: Asked, options: MembersOptions): Promise<readonly Facts[] | null> {
   if (hasQuery(body)) return null
-  return lookUpEach('processInstance', idsOf(body, 'processInstanceIds'), lookUp)
+  const found: Facts[] = []
+  for await (const [id, facts] of instancesNamed(bodyTexts(body, 'processInstanceIds'), options))
+    if (facts !== null) found.push({ ...facts, id })
+  return found
 }
 
 /** As far as the engine comes: it stops at one that is not there or is of another definition. */
-async function modifiedInstances(
-  { body }: Asked,
-  { lookUp }: MembersOptions,
-): Promise<readonly Facts[] | null> {
+async function modifiedInstances({ body }: Asked, options: MembersOptions): Promise<readonly Facts[] | null> {
   if (hasQuery(body)) return null
   const found: Facts[] = []
-  for (const id of idsOf(body, 'processInstanceIds')) {
-    const facts = await lookUp('processInstance', id)
+  for await (const [id, facts] of instancesNamed(bodyTexts(body, 'processInstanceIds'), options)) {
     if (facts === null || facts['definitionId'] !== bodyText(body, 'processDefinitionId')) return found
     found.push({ ...facts, id })
   }
@@ -87,12 +89,17 @@ async function externalTasks(
   { read, lookUp }: MembersOptions,
 ): Promise<readonly Facts[] | null> {
   if (hasQuery(body)) return null
-  const named = await lookUpEach('externalTask', idsOf(body, 'externalTaskIds'), lookUp)
-  const instances = idsOf(body, 'processInstanceIds')
+  const named = await lookUpEach('externalTask', bodyTexts(body, 'externalTaskIds'), lookUp)
+  const instances = bodyTexts(body, 'processInstanceIds')
   if (instances.length === 0) return named
-  const query = new URLSearchParams({ processInstanceIdIn: instances.join(',') })
-  const ids = rowsOf(await read(`/external-task?${query}`)).flatMap(({ id }) => textOf(id) ?? [])
-  const others = ids.filter((id) => !named.some((task) => task['id'] === id))
+  const ids: string[] = []
+  // An engine refuses a longer request line with a 400, which reads as if there were none.
+  for (const some of inHops(instances)) {
+    const query = new URLSearchParams({ processInstanceIdIn: some.join(',') })
+    ids.push(...rowsOf(await read(`/external-task?${query}`)).flatMap(({ id }) => textOf(id) ?? []))
+  }
+  const known = new Set(named.map(({ id }) => id))
+  const others = ids.filter((id) => !known.has(id))
   const ofInstances = await lookUpEach('externalTask', others, lookUp)
   return [...named, ...ofInstances.map((facts) => ({ ...facts, isSelected: 'true' }))]
 }
@@ -104,7 +111,7 @@ async function restartedInstances(
 ): Promise<readonly Facts[] | null> {
   if (hasQuery(body)) return null
   const found: Facts[] = []
-  for (const id of idsOf(body, 'processInstanceIds')) {
+  for (const id of bodyTexts(body, 'processInstanceIds')) {
     const facts = await lookUp('historicProcessInstance', id)
     const { endTime = null, processDefinitionId, tenantId = null } = facts ?? {}
     const isSound = endTime !== null && processDefinitionId === params['id']
@@ -128,9 +135,8 @@ async function lookUpEach(
   return found
 }
 
-function idsOf(body: unknown, member: string): readonly string[] {
-  const value = bodyValue(body, member)
-  return Array.isArray(value) ? value.filter((id) => typeof id === 'string') : []
+function namedIn(body: unknown): number {
+  return bodyTexts(body, 'processInstanceIds').length + bodyTexts(body, 'externalTaskIds').length
 }
 
 function hasQuery(body: unknown): boolean {

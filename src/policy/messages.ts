@@ -1,7 +1,8 @@
 import type { Asked } from './asked.ts'
-import { bodyText, bodyValue, isRecord } from './asked.ts'
+import { bodyFlag, bodyText, bodyValue, isRecord } from './asked.ts'
+import { executionsIn } from './instances.ts'
 import type { Facts, LookUp, ReadEngine } from './lookup.ts'
-import { rowsOf, type StartFinder, textOf } from './starts.ts'
+import { rowsOf, type StartFinder, tenantQueryOf } from './starts.ts'
 
 interface MessageOptions {
   readonly read: ReadEngine
@@ -37,8 +38,8 @@ export class MessageFinder {
     const query = executionQueryOf(body)
     if (query === null) return null
     const executions = rowsOf(await this.#options.read(`/execution?${query}`))
-    const isForAll = bodyValue(body, 'all') === true
-    const found = await this.#factsOf(executions)
+    const isForAll = bodyFlag(body, 'all')
+    const found = await executionsIn(executions, 'id', this.#options)
     // Several where one is wanted are refused by the engine; all are asked about, for one may end meanwhile.
     if (!isForAll && executions.length > 0) return { executions: found, definitions: [] }
     const definitions = await this.#started(body)
@@ -46,16 +47,11 @@ export class MessageFinder {
     return { executions: found, definitions }
   }
 
-  async #factsOf(executions: readonly Readonly<Record<string, unknown>>[]): Promise<readonly Facts[]> {
-    const facts = await Promise.all(
-      executions.map(async (row) => this.#options.lookUp('execution', textOf(row['id']) ?? '')),
-    )
-    return facts.filter((one) => one !== null)
-  }
-
-  #started(body: unknown): Promise<readonly Facts[] | null> {
+  async #started(body: unknown): Promise<readonly Facts[] | null> {
+    const tenants = tenantQueryOf(body)
+    if (tenants === null) return null
     const eventName = bodyText(body, 'messageName') ?? ''
-    return this.#options.starts.startedBy('message', { eventName, ...tenantQueryOf(body) })
+    return this.#options.starts.startedBy('message', { eventName, ...tenants })
   }
 }
 
@@ -70,7 +66,9 @@ function executionQueryOf(body: unknown): URLSearchParams | null {
     const value = bodyText(body, member)
     if (value !== null) query.set(parameter, value)
   }
-  for (const [name, value] of Object.entries(tenantQueryOf(body))) query.set(name, value)
+  const tenants = tenantQueryOf(body)
+  if (tenants === null) return null
+  for (const [name, value] of Object.entries(tenants)) query.set(name, value)
   const keys = filtersOf(bodyValue(body, 'correlationKeys'))
   const localKeys = filtersOf(bodyValue(body, 'localCorrelationKeys'))
   if (keys === null || localKeys === null) return null
@@ -79,19 +77,29 @@ function executionQueryOf(body: unknown): URLSearchParams | null {
   return query
 }
 
-function tenantQueryOf(body: unknown): Readonly<Record<string, string>> {
-  if (bodyValue(body, 'withoutTenantId') === true) return { withoutTenantId: 'true' }
-  const tenantId = bodyText(body, 'tenantId')
-  return tenantId === null ? {} : { tenantIdIn: tenantId }
-}
-
-/** Only texts can be written in a query string; and only those in which nothing separates. */
+/** Null: not all of them can be written in a query string so that it means the same. */
 function filtersOf(keys: unknown): string | null {
   if (!isRecord(keys)) return ''
   const filters = Object.entries(keys).map(([name, key]) => {
-    const value = isRecord(key) ? key['value'] : null
-    const isText = typeof value === 'string' && !/[_,]/.test(name + value)
+    const { value, type } = isRecord(key) ? key : {}
+    const isText = typeof value === 'string' && isTextType(type) && isSameInQuery(name, value)
     return isText ? `${name}_eq_${value}` : null
   })
   return filters.includes(null) ? null : filters.join(',')
+}
+
+/** Any other makes something else of the text: `"5"` of type Integer is five. */
+function isTextType(type: unknown): boolean {
+  return type === undefined || type === null || (typeof type === 'string' && /^string$/i.test(type))
+}
+
+/**
+ * In a query the engine reads a value as a date where it can, in quotes of its own, with nothing and `null` for no date
+ * (`ConditionQueryParameterDto.resolveValue` and Jackson, engine 7.22).
+ */
+function isSameInQuery(name: string, value: string): boolean {
+  const isSeparated = /[_,]/.test(name + value)
+  const isNoText = /^\s*(?:null)?\s*$/i.test(value) || /["\\]/.test(value)
+  const isDate = /-.*-.*T.*:.*:/s.test(value)
+  return !isSeparated && !isNoText && !isDate
 }

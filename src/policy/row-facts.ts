@@ -1,13 +1,11 @@
 import type { Facts, LookUp, ReadEngine } from './lookup.ts'
 import { isRecord } from './asked.ts'
+import { listInstances } from './instances.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
 /** The id that a row offers for a fact of the notation; null: it belongs to none. */
 export type RowFact = (name: string) => string | null
-
-/** The instances asked about in one hop: their ids must fit a request line of 8 KB. */
-const IDS_A_HOP = 100
 
 interface RowFactsOptions {
   readonly lookUp: LookUp
@@ -18,17 +16,6 @@ interface RowFactsOptions {
 export type ReadRowFacts = (template: string, rows: readonly Row[]) => Promise<readonly RowFact[]>
 
 export function createRowFacts({ lookUp, read }: RowFactsOptions): ReadRowFacts {
-  async function instancesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const definitions = new Map<string, string>()
-    for (let at = 0; at < ids.length; at += IDS_A_HOP) {
-      const some = ids.slice(at, at + IDS_A_HOP).map(encodeURIComponent)
-      const answer = await read(`/process-instance?processInstanceIds=${some.join(',')}`)
-      for (const row of Array.isArray(answer) ? answer.filter(isRecord) : [])
-        definitions.set(textOf(row['id']) ?? '', textOf(row['definitionId']) ?? '')
-    }
-    return definitions
-  }
-
   async function definitionsOf(ids: ReadonlySet<string>): Promise<ReadonlyMap<string | null, Facts>> {
     const definitions = new Map<string | null, Facts>()
     for (const id of ids) {
@@ -46,9 +33,9 @@ export function createRowFacts({ lookUp, read }: RowFactsOptions): ReadRowFacts 
       homeless.map((row) => textOf(row['processInstanceId'])).filter((id) => id !== null),
     )
     const needsInstances = template.startsWith('/execution') || template.startsWith('/event-subscription')
-    const instances = needsInstances ? await instancesOf([...instanceIds]) : new Map<string, string>()
+    const instances = needsInstances ? await listInstances([...instanceIds], read) : new Map<string, Row>()
     const definitionOf = (row: Row): string | null =>
-      definitionIdOf(row) ?? instances.get(textOf(row['processInstanceId']) ?? '') ?? null
+      definitionIdOf(row) ?? textOf(instances.get(textOf(row['processInstanceId']) ?? '')?.['definitionId'])
     const ids = new Set(rows.map(definitionOf).filter((id) => id !== null))
     const definitions = await definitionsOf(ids)
     return rows.map(
@@ -69,27 +56,30 @@ function definitionIdOf(row: Row): string | null {
 }
 
 /** Some lists are of the entity itself, and their rows name it `id`. */
-const OWN_ID: Readonly<Record<string, readonly string[]>> = {
-  taskId: ['/task', '/filter'],
-  processInstanceId: ['/process-instance'],
-}
+const OWN_ID: ReadonlyMap<string, readonly string[]> = new Map([
+  ['taskId', ['/task', '/filter']],
+  ['processInstanceId', ['/process-instance']],
+])
 
 function factOf(template: string, row: Row, name: string): string | null {
-  if (OWN_ID[name]?.some((prefix) => template.startsWith(prefix)) === true) return textOf(row['id'])
-  return SPECIAL[name]?.(row) ?? textOf(row[name])
+  if (OWN_ID.get(name)?.some((prefix) => template.startsWith(prefix)) === true) return textOf(row['id'])
+  return SPECIAL.get(name)?.(row) ?? textOf(row[name])
 }
 
 /** Facts that rows of different lists call by different names. */
-const SPECIAL: Readonly<Record<string, (row: Row) => string | null>> = {
-  'group.id': (row) => textOf(row['id']),
-  'user.id': (row) => textOf(row['id']),
-  tenantId: (row) => memberOf(row['definition'], 'tenantId'),
-  key: (row) =>
-    textOf(row['key']) ??
-    memberOf(row['definition'], 'key') ??
-    textOf(row['processDefinitionKey']) ??
-    textOf(row['decisionDefinitionKey']),
-}
+const SPECIAL: ReadonlyMap<string, (row: Row) => string | null> = new Map([
+  ['group.id', (row) => textOf(row['id'])],
+  ['user.id', (row) => textOf(row['id'])],
+  ['tenantId', (row) => memberOf(row['definition'], 'tenantId')],
+  [
+    'key',
+    (row) =>
+      textOf(row['key']) ??
+      memberOf(row['definition'], 'key') ??
+      textOf(row['processDefinitionKey']) ??
+      textOf(row['decisionDefinitionKey']),
+  ],
+])
 
 function memberOf(value: unknown, name: string): string | null {
   return isRecord(value) ? textOf(value[name]) : null

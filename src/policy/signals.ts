@@ -1,7 +1,8 @@
-import { bodyText, bodyValue } from './asked.ts'
+import { bodyText } from './asked.ts'
 import type { Asked } from './asked.ts'
+import { executionsIn } from './instances.ts'
 import type { Facts, LookUp, ReadEngine } from './lookup.ts'
-import { rowsOf, type StartFinder, textOf } from './starts.ts'
+import { rowsOf, type StartFinder, tenantQueryOf, textOf } from './starts.ts'
 
 interface SignalOptions {
   readonly read: ReadEngine
@@ -17,26 +18,27 @@ export class SignalFinder {
     this.#options = options
   }
 
-  async executions({ body }: Asked): Promise<readonly Facts[]> {
-    const query = new URLSearchParams({ eventType: 'signal', ...queryOf(body) })
+  /** Null: it cannot be told. */
+  async executions({ body }: Asked): Promise<readonly Facts[] | null> {
+    const asked = queryOf(body)
+    if (asked === null) return null
+    const query = new URLSearchParams({ eventType: 'signal', ...asked })
     const rows = rowsOf(await this.#options.read(`/event-subscription?${query}`))
-    const ids = rows.flatMap(({ executionId }) => textOf(executionId) ?? [])
-    const found = await Promise.all(ids.map(async (id) => this.#options.lookUp('execution', id)))
-    return found.filter((facts) => facts !== null)
+    const waiting = rows.filter(({ executionId }) => textOf(executionId) !== null)
+    return executionsIn(waiting, 'executionId', this.#options)
   }
 
   /** Null: it cannot be told which definitions it starts. */
-  starts({ body }: Asked): Promise<readonly Facts[] | null> {
-    return this.#options.starts.startedBy('signal', queryOf(body))
+  async starts({ body }: Asked): Promise<readonly Facts[] | null> {
+    const asked = queryOf(body)
+    return asked === null ? null : this.#options.starts.startedBy('signal', asked)
   }
 }
 
-function queryOf(body: unknown): Readonly<Record<string, string>> {
-  const query: Record<string, string> = { eventName: bodyText(body, 'name') ?? '' }
+function queryOf(body: unknown): Readonly<Record<string, string>> | null {
+  const tenants = tenantQueryOf(body)
+  if (tenants === null) return null
+  const query = { eventName: bodyText(body, 'name') ?? '', ...tenants }
   const executionId = bodyText(body, 'executionId')
-  const tenantId = bodyText(body, 'tenantId')
-  if (executionId !== null) query['executionId'] = executionId
-  if (tenantId !== null) query['tenantIdIn'] = tenantId
-  if (bodyValue(body, 'withoutTenantId') === true) query['withoutTenantId'] = 'true'
-  return query
+  return executionId === null ? query : { ...query, executionId }
 }

@@ -1,4 +1,5 @@
-import { isRecord } from './asked.ts'
+import { GatewayError } from '../errors.ts'
+import { bodyFlag, bodyText, isRecord } from './asked.ts'
 import type { Facts, ReadEngine } from './lookup.ts'
 import { type StartEvent, startEventsOf } from './start-events.ts'
 
@@ -28,7 +29,10 @@ export class StartFinder {
     this.#read = read
   }
 
-  /** Active definitions that an event starts. Null: a subscription fits none, so nothing can be said about it. */
+  /**
+   * Active definitions that an event starts. Null: a subscription fits none, or there are too many to search, so nothing
+   * can be said about it.
+   */
   async startedBy(
     type: StartEvent['type'],
     query: Readonly<Record<string, string>>,
@@ -48,14 +52,20 @@ export class StartFinder {
 
   /** Every version of all definitions. Null: there are too many. */
   async definitions(): Promise<readonly Facts[] | null> {
-    const rows = rowsOf(await this.#read(`/process-definition?maxResults=${MAX_DEFINITIONS + 1}`))
-    return rows.length > MAX_DEFINITIONS ? null : rows.map(factsOf)
+    return (await this.#listed({}))?.map(factsOf) ?? null
+  }
+
+  /** Null: there are too many. A definition left out could be started by who may not start it. */
+  async #listed(query: Readonly<Record<string, string>>): Promise<readonly Json[] | null> {
+    const asked = new URLSearchParams({ ...query, maxResults: `${MAX_DEFINITIONS + 1}` })
+    const rows = rowsOf(await this.#read(`/process-definition?${asked}`))
+    return rows.length > MAX_DEFINITIONS ? null : rows
   }
 
   async #definitionsOf(subscriptions: readonly StartSubscription[]): Promise<readonly Facts[] | null> {
     if (subscriptions.length === 0) return []
-    const latest = `/process-definition?latestVersion=true&maxResults=${MAX_DEFINITIONS}`
-    const definitions = rowsOf(await this.#read(latest))
+    const definitions = await this.#listed({ latestVersion: 'true' })
+    if (definitions === null) return null
     const started = new Map<string, Facts>()
     for (const subscription of subscriptions) {
       const fitting = await this.#fitting(definitions, subscription)
@@ -101,8 +111,23 @@ function factsOf(definition: Json): Facts {
   }
 }
 
+/**
+ * What an event's body says of tenants, as a query for subscriptions or executions. Where both are given a signal means
+ * the tenant (engine 7.22), and other events are refused. Null: a query would take the comma in it for two tenants.
+ */
+export function tenantQueryOf(body: unknown): Readonly<Record<string, string>> | null {
+  const tenantId = bodyText(body, 'tenantId')
+  if (tenantId === null) return bodyFlag(body, 'withoutTenantId') ? { withoutTenantId: 'true' } : {}
+  return tenantId.includes(',') ? null : { tenantIdIn: tenantId }
+}
+
+/**
+ * The rows of a list that was asked for to decide by it.
+ * @throws GatewayError GW_CHECK_NOT_EXACT where the engine has refused the question: that is not the same as no rows
+ */
 export function rowsOf(answer: unknown): readonly Json[] {
-  return Array.isArray(answer) ? answer.filter(isRecord) : []
+  if (!Array.isArray(answer)) throw new GatewayError('GW_CHECK_NOT_EXACT')
+  return answer.filter(isRecord)
 }
 
 export function textOf(value: unknown): string | null {

@@ -1,4 +1,5 @@
-import { isRecord } from './asked.ts'
+import { bodyFlag, isRecord } from './asked.ts'
+import { spliceElements } from './elements.ts'
 import { type Narrow, spliceMember } from './narrow.ts'
 
 /** Whose external tasks a caller may fetch. Grants on single instances cannot be asked for, so their tasks are not offered. */
@@ -21,16 +22,17 @@ export function narrowTopics(fetchable: Fetchable): Narrow {
     const { topics } = parsed(query.body)
     if (!Array.isArray(topics)) return query
     const narrowed = topics.map((topic: unknown) => (isRecord(topic) ? narrowTopic(topic, fetchable) : null))
-    let body = query.body
-    for (let at = topics.length - 1; at >= 0; at -= 1) {
-      const changes = narrowed[at]
-      if (changes === null || changes === undefined) body = spliceMember(body, ['topics', at], undefined)
-      else
-        for (const [name, value] of Object.entries(changes))
-          body = spliceMember(body, ['topics', at, name], value)
-    }
-    return narrowed.some((changes) => changes !== null) ? { ...query, body } : null
+    if (narrowed.every((changes) => changes === null)) return null
+    const body = spliceElements(query.body, ['topics'], (topic, at) => changedBy(narrowed[at] ?? null, topic))
+    return { ...query, body }
   }
+}
+
+function changedBy(changes: Changes | null, topic: Buffer): Buffer | null {
+  if (changes === null) return null
+  let changed = topic
+  for (const [name, value] of Object.entries(changes)) changed = spliceMember(changed, [name], value)
+  return changed
 }
 
 export type Topic = Readonly<Record<string, unknown>>
@@ -73,7 +75,7 @@ function tenantsWithin(topic: Topic, tenants: ReadonlySet<string>): Changes | nu
 /** Whose tasks a topic asks for. */
 export function tenantsAsked(topic: Topic): 'all' | 'none' | 'some' {
   if (listIn(topic, 'tenantIdIn').length > 0) return 'some'
-  return topic['withoutTenantId'] === true && (topic['tenantIdIn'] ?? null) === null ? 'none' : 'all'
+  return bodyFlag(topic, 'withoutTenantId') && (topic['tenantIdIn'] ?? null) === null ? 'none' : 'all'
 }
 
 function listIn(topic: Topic, name: string): readonly unknown[] {

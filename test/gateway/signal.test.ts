@@ -1,6 +1,6 @@
 import t from 'tap'
 import { idsOf } from '../sandbox/asks.ts'
-import { type Answer, openGateway, sandboxIds } from './open-gateway.ts'
+import { type Answer, BASE, openGateway, sandboxIds } from './open-gateway.ts'
 
 const STOP = { body: { name: 'stopAll' } }
 const INSTANCES = '/process-instance?processDefinitionKey=catching'
@@ -56,4 +56,33 @@ t.test('a right to the process of all that wait is enough', async (t) => {
 
 t.test('for who may do it to all, nothing is looked up', async (t) => {
   t.equal((await ask('demo', 'POST /signal', STOP)).forwarded.length, 1)
+})
+
+t.test('a signal that thousands wait for is decided, and leaves places for others meanwhile', async (t) => {
+  const waiting = Array.from({ length: 3000 }, (_, at) => ({
+    executionId: `e${at}`,
+    processInstanceId: `p${at}`,
+    tenantId: null,
+  }))
+  const busy = await openGateway(t, {
+    records: ['grant anna PROCESS_DEFINITION:review UPDATE_INSTANCE', 'grant ben TASK:* READ'],
+    engine: ({ url }, response) => {
+      const { pathname, searchParams } = new URL(url.slice(BASE.length), 'http://engine')
+      const listed = searchParams.get('processInstanceIds')?.split(',')
+      const instances = listed?.map((id) => ({ id, definitionId: 'review:1', tenantId: null }))
+      const answers: Readonly<Record<string, unknown>> = {
+        '/event-subscription': searchParams.has('eventName') ? waiting : [],
+        '/process-instance': instances,
+        '/process-definition/review%3A1': { id: 'review:1', key: 'review', tenantId: null },
+      }
+      const { [pathname]: answer = pathname.startsWith('/task') ? [] : { processInstanceId: 'p0' } } = answers
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    },
+  })
+  const signal = busy.ask('anna', 'POST /signal', { body: { name: 'go' } })
+  const others = Array.from({ length: 5 }, () => busy.ask('ben', 'GET /task'))
+  for (const { status } of await Promise.all(others)) t.equal(status, 200)
+  t.equal((await signal).status, 200)
+  // The list, thirty hops for the instances, their definition, nothing that it starts, and the signal itself.
+  t.ok(busy.engine.requests < 50, `${busy.engine.requests} requests`)
 })

@@ -35,6 +35,8 @@ t.test('nothing is left active once every activity is cancelled and none is star
       true,
     ],
     [[leaf('a')], [{ type: 'cancel', activityInstanceId: 'b:1' }], false],
+    // Where ids are numbers, clients may send them as such.
+    [[{ ...leaf('a'), id: '49' }], [{ type: 'cancel', activityInstanceId: 49 }], true],
   ] as const
   for (const [children, instructions, expected] of cases)
     t.equal(await ask({}, children)('nothing is left active', asked({ instructions })), expected)
@@ -49,4 +51,38 @@ t.test('a plan is valid when the engine reports nothing about it', async (t) => 
 
 t.test('what only the engine can know stays open', async (t) => {
   t.equal(await ask({})('body:x given', asked({})), null)
+})
+
+/** Asks about so many instances, of which one at a place is emptied. */
+async function askMany(count: number, { emptied, type = 'cancel' }: { emptied: number; type?: string }) {
+  let [now, most, reads] = [0, 0, 0]
+  const findOut = createFindOut({
+    ask: async () => ({ status: 500, body: Buffer.from('') }),
+    read: async (path) => {
+      reads += 1
+      now += 1
+      most = Math.max(most, now)
+      await Promise.resolve()
+      now -= 1
+      return tree(leaf(path === `/process-instance/${emptied}/activity-instances` ? 'a' : 'b'))
+    },
+  })
+  const processInstanceIds = Array.from({ length: count }, (_, at) => `${at}`)
+  const body = { processInstanceIds, instructions: [{ type, activityId: 'a' }] }
+  const found = await findOut('nothing is left active', { ...asked(body), params: {} })
+  return { found, most, reads }
+}
+
+t.test('many instances are read few at once, and no more of them than say enough', async (t) => {
+  t.same(await askMany(1000, { emptied: 999 }), { found: true, most: 8, reads: 1000 })
+  t.same(await askMany(1000, { emptied: 3 }), { found: true, most: 8, reads: 8 })
+  t.same(await askMany(20, { emptied: -1 }), { found: false, most: 8, reads: 20 })
+})
+
+t.test('where something is started, no instance is read', async (t) => {
+  t.same(await askMany(5, { emptied: 1, type: 'startBeforeActivity' }), { found: false, most: 0, reads: 0 })
+})
+
+t.test('more than ten thousand named instances are not read', async (t) => {
+  t.same(await askMany(10_001, { emptied: 0 }), { found: null, most: 0, reads: 0 })
 })

@@ -27,3 +27,9 @@ t.test('a row that says it has no tenant has none, whatever its definition has',
   const row = { processDefinitionId: 'office:1', tenantId: null }
   t.same(await factsOf('/job', row), { key: 'office', tenantId: null })
 })
+
+t.test('a row has no fact that only every object has', async (t) => {
+  const [fact] = await readRowFacts('/task', [{}])
+  for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
+    t.equal(fact?.(name), null, name)
+})

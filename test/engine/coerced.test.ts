@@ -1,0 +1,113 @@
+import t from 'tap'
+import { javaSkip } from '../requirements.ts'
+import { startEngine } from './engine.ts'
+import { exchange } from './exchange.ts'
+import { startGateway } from './gateway.ts'
+
+const MARY = { authorization: `Basic ${Buffer.from('mary:mary').toString('base64')}` }
+
+/** The engine reads a number as a text where it wants one, by its digits as they stand. */
+t.test('what the engine reads in another form is what was permitted', { skip: javaSkip }, async (t) => {
+  const engine = await startEngine()
+  const gateway = await startGateway(engine.base)
+  t.teardown(async () => {
+    await gateway.drain()
+    await engine.stop()
+  })
+
+  const signals: readonly (readonly [name: string, tenant: string | null, body: string])[] = [
+    ['1.0', null, '{"name":1.0}'],
+    ['1e3', null, '{"name":1e3}'],
+    ['12345678901234567890', null, '{"name":12345678901234567890}'],
+    ['true', null, '{"name":true}'],
+    ['both', 'acme', '{"name":"both","tenantId":"acme","withoutTenantId":true}'],
+    ['comma', 'a,b', '{"name":"comma","tenantId":"a,b"}'],
+  ]
+  for (const [name, tenant, body] of signals)
+    await t.test(`a signal named by ${body}`, async (t) => {
+      const waiting = async (): Promise<unknown> =>
+        (await exchange(engine.base, { method: 'GET', path: `/event-subscription/count?eventName=${name}` }))
+          .body
+      await startWaiting(engine.base, { event: 'signal', name, tenant })
+      t.same(await waiting(), { count: 1 })
+      const refused = await send(gateway.base, 'POST /signal', body, MARY)
+      t.ok(refused.status >= 400, `${refused.status}`)
+      t.same(await waiting(), { count: 1 }, 'nothing has heard it')
+      t.equal((await send(engine.base, 'POST /signal', body)).status, 204)
+      t.same(await waiting(), { count: 0 }, 'at the engine it is heard')
+    })
+
+  const long = 'x'.repeat(3900)
+  const keys: readonly (readonly [variables: string, keys: string])[] = [
+    ['{"n":{"value":5,"type":"Integer"}}', '{"n":{"value":"5","type":"Integer"}}'],
+    ['{"n":{"value":true}}', '{"n":{"value":"true","type":"boolean"}}'],
+    ['{"n":{"value":"2020-01-01T00:00:00.000+0000"}}', '{"n":{"value":"2020-01-01T00:00:00.000+0000"}}'],
+    ['{"n":{"value":""}}', '{"n":{"value":""}}'],
+    ['{"n":{"value":"null"}}', '{"n":{"value":"null"}}'],
+    ['{"n":{"value":"\\"q"}}', '{"n":{"value":"\\"q"}}'],
+    ...[`{"n":{"value":"${long}"},"m":{"value":"${long}"},"o":{"value":"${long}"}}`].map(
+      (all) => [all, all] as const,
+    ),
+  ]
+  for (const [variables, given] of keys)
+    await t.test(`a message with the key ${given.slice(0, 60)}`, async (t) => {
+      await startWaiting(engine.base, { event: 'message', name: 'go', tenant: null, variables })
+      const waiting = async (): Promise<unknown> =>
+        (await exchange(engine.base, { method: 'GET', path: '/event-subscription/count?eventName=go' })).body
+      const body = `{"messageName":"go","correlationKeys":${given}}`
+      t.equal((await send(gateway.base, 'POST /message', body, MARY)).status, 403)
+      t.same(await waiting(), { count: 1 }, 'nothing has heard it')
+      t.equal((await send(engine.base, 'POST /message', body)).status, 204)
+      t.same(await waiting(), { count: 0 }, 'at the engine it is heard')
+    })
+
+  await t.test('an id that is a number', async (t) => {
+    const second = `${engine.base}/engine/second`
+    await startWaiting(second, { event: 'signal', name: 'numbered', tenant: null })
+    const found = await exchange(second, { method: 'GET', path: '/process-instance?maxResults=1' })
+    const [instance] = found.body as readonly { readonly id: string }[]
+    t.match(instance?.id, /^\d+$/)
+    const body = `{"processInstanceIds":[${instance?.id}],"suspended":true}`
+    const route = 'PUT /process-instance/suspended'
+    t.equal((await send(`${gateway.base}/engine/second`, route, body, MARY)).status, 403)
+    t.equal((await send(second, route, body)).status, 204)
+  })
+})
+
+interface Waiting {
+  readonly event: 'message' | 'signal'
+  readonly name: string
+  readonly tenant: string | null
+  /** Of the instance, as JSON. */
+  readonly variables?: string
+}
+
+/** One instance that waits for the event. */
+async function startWaiting(base: string, { event, name, tenant, variables = '{}' }: Waiting): Promise<void> {
+  const key = `waits-${Buffer.from(name).toString('hex')}`
+  const model = `<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="x"
+    xmlns:camunda="http://camunda.org/schema/1.0/bpmn">
+  <${event} id="event" name="${name}" />
+  <process id="${key}" isExecutable="true" camunda:historyTimeToLive="1">
+    <startEvent id="start" />
+    <sequenceFlow id="one" sourceRef="start" targetRef="wait" />
+    <intermediateCatchEvent id="wait"><${event}EventDefinition ${event}Ref="event" /></intermediateCatchEvent>
+    <sequenceFlow id="two" sourceRef="wait" targetRef="end" />
+    <endEvent id="end" />
+  </process>
+</definitions>`
+  const form = new FormData()
+  form.append('deployment-name', key)
+  if (tenant !== null) form.append('tenant-id', tenant)
+  form.append('model.bpmn', new Blob([model]), 'model.bpmn')
+  await exchange(base, { method: 'POST', path: '/deployment/create', body: form })
+  const of = tenant === null ? '' : `/tenant-id/${encodeURIComponent(tenant)}`
+  await send(base, `POST /process-definition/key/${key}${of}/start`, `{"variables":${variables}}`)
+}
+
+/** The body's bytes as they are given. */
+async function send(base: string, route: string, body: string, headers = {}): Promise<Response> {
+  const [method = '', path = ''] = route.split(' ')
+  return fetch(base + path, { method, body, headers: { 'content-type': 'application/json', ...headers } })
+}

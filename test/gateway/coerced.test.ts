@@ -1,0 +1,74 @@
+import t from 'tap'
+import { BASE, openGateway } from './open-gateway.ts'
+
+// The engine takes `"TRUE"` and 1 for true, and a number for an id.
+
+const DEFINITION = { id: 'review:1', key: 'review', tenantId: null, suspended: false }
+const START = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><message id="m" name="go" />
+  <process id="review"><startEvent id="s"><messageEventDefinition messageRef="m" /></startEvent></process></definitions>`
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  '/execution': [{ id: 'e1', processInstanceId: 'i1', tenantId: null }],
+  '/execution/e1': { id: 'e1', processInstanceId: 'i1', tenantId: null },
+  '/process-instance': [{ id: 'i1', definitionId: 'review:1', tenantId: null }],
+  '/process-instance/i1': { id: 'i1', definitionId: 'review:1', tenantId: null },
+  '/event-subscription': [
+    { eventType: 'message', eventName: 'go', activityId: 's', executionId: null, tenantId: null },
+  ],
+  '/process-definition': [DEFINITION],
+  '/process-definition/review%3A1': DEFINITION,
+  '/process-definition/review%3A1/xml': { id: 'review:1', bpmn20Xml: START },
+}
+const { ask } = await openGateway(t, {
+  records: [
+    'grant mary PROCESS_DEFINITION:review SUSPEND,UPDATE_INSTANCE',
+    'grant ben PROCESS_DEFINITION:review SUSPEND',
+    'grant ben PROCESS_INSTANCE:i1 UPDATE',
+  ],
+  engine: ({ url }, response) => {
+    const [path = ''] = url.slice(BASE.length).split('?')
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(ANSWERS[path] ?? []))
+  },
+})
+
+t.test(
+  'who may suspend a definition may not suspend its instances, however the flag is written',
+  async (t) => {
+    const route = 'PUT /process-definition/review%3A1/suspended'
+    for (const [flag, status] of [
+      ['false', 200],
+      ['"no"', 200],
+      ['true', 403],
+      ['"true"', 403],
+      ['"TRUE"', 403],
+      ['" True"', 403],
+      ['1', 403],
+    ] as const) {
+      const body = `{"suspended":true,"includeProcessInstances":${flag}}`
+      const headers = { 'content-type': 'application/json' }
+      t.equal((await ask('ben', route, { body, headers })).status, status, flag)
+    }
+  },
+)
+
+t.test('a message for all may start what the caller may not start', async (t) => {
+  for (const [flag, status] of [
+    ['false', 200],
+    ['true', 403],
+    ['"true"', 403],
+    ['1', 403],
+  ] as const) {
+    const body = `{"messageName":"go","all":${flag}}`
+    const headers = { 'content-type': 'application/json' }
+    t.equal((await ask('ben', 'POST /message', { body, headers })).status, status, flag)
+  }
+})
+
+t.test('an id is looked up though it is a number', async (t) => {
+  const body = '{"processInstanceIds":[49,1.0],"suspended":true}'
+  const headers = { 'content-type': 'application/json' }
+  const { forwarded } = await ask('mary', 'PUT /process-instance/suspended', { body, headers })
+  const looked = forwarded.map(({ url }) => decodeURIComponent(url)).join(' ')
+  t.match(looked, /\b49\b/)
+  t.match(looked, /\b1\.0\b/)
+})
