@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { EngineVerdict, GatewayError, Grounds } from './errors.ts'
 import type { Stage } from './request.ts'
 import { matchOf } from './matched.ts'
+import { bounded } from './metrics/observe.ts'
 import type { AuthorizationMode, Parts } from './parts.ts'
 import type { Restriction, RowsVerdict } from './policy/permit.ts'
 import { checkRules } from './policy/validate.ts'
@@ -50,7 +51,7 @@ function report({ metrics, log }: Parts, request: FastifyRequest, error: unknown
   const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
   metrics.refusal({ engine: engine.name, operation: operation.id, stage: `${stage}-report`, reason })
   log.warn(
-    { requestId: request.id, operation: operation.id, engine: engine.name, would: refusal.message },
+    { requestId: request.id, operation: operation.id, engine: engine.name, would: bounded(refusal.message) },
     'would be refused',
   )
   keep(request, { stage, refusal, grounds })

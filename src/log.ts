@@ -24,6 +24,8 @@ interface DestinationOptions {
 }
 
 const REDACTED = '[redacted]'
+/** A longer message quotes a caller's text. Room for all that libraries say, and for a stack. */
+const MAX_ERROR_CHARS = 8192
 const MAX_WAITING_BYTES = 8 * 1024 ** 2
 /** Lines are written together: one by one they cost more than all else that is done for a cached answer. */
 const BATCH_CHARS = 64 * 1024
@@ -33,8 +35,8 @@ const BATCH_MS = 100
 /** Members whose value is a secret wherever in the line they stand. */
 const SECRET_MEMBER =
   /"((?:proxy-)?authorization|(?:set-)?cookie|password(?:hash)?|passwd|secret|token|x-authorized-[a-z-]+)":(?:"(?:[^"\\]|\\.)*"|\[(?:"(?:[^"\\]|\\.)*",?)*\]|\d+)/gi
-/** `redis://user:secret@host`; the authority ends at the first slash. */
-const URL_CREDENTIAL = /(:\/\/)[^\s/"@]*:[^\s/"@]*@/g
+/** `redis://user:secret@host`; the authority ends at the first slash. The colon is the first: if any could be it, a run of them would take for ever. */
+const URL_CREDENTIAL = /(:\/\/)[^\s/"@:]*:[^\s/"@]*@/g
 const SCHEME_CREDENTIAL = /\b(basic|bearer) +[\w+/=.~-]{6,}/gi
 
 /** One JSON object a line. Secrets are taken out of the finished line, so no member or message escapes by its depth. */
@@ -52,10 +54,13 @@ export function createLogger({ level, destination = openDestination() }: LoggerO
   )
 }
 
-/** Writes members that can hold no secret, at the level `info`. */
+/** Writes members as they are, at the level `info`: nothing is redacted. */
 export type WriteRecord = (record: object) => void
 
-/** For the line of every request, to the logger's destination: without a search for secrets, which costs as much as the line. */
+/**
+ * For the line of every request, to the logger's destination: without a search for secrets, which costs as much as the line.
+ * It is given no credentials; but its `error` may quote up to 256 characters of what the caller sent, whatever that is.
+ */
 export function createRecordWriter(log: Logger): WriteRecord {
   const writeLine = createLineWriter(destinationOf(log))
   return function writeRecord(record) {
@@ -149,9 +154,15 @@ function errorRecordOf(error: unknown, depth = 0): unknown {
   const { name, message, stack, cause } = error
   return {
     type: name,
-    message,
+    message: shortened(message),
     ...('code' in error ? { code: error.code } : {}),
-    stack,
+    // It begins with the message.
+    stack: shortened(stack),
     ...(cause instanceof Error && depth < 4 ? { cause: errorRecordOf(cause, depth + 1) } : {}),
   }
+}
+
+/** Libraries write over the members of their errors, also with what is no text. */
+function shortened(text: unknown): unknown {
+  return typeof text === 'string' ? text.slice(0, MAX_ERROR_CHARS) : text
 }

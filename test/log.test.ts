@@ -58,6 +58,42 @@ t.test('what is no secret stays', async (t) => {
   t.equal(withoutSecrets(line), line)
 })
 
+t.test('a line takes no longer than its length to search for secrets', async (t) => {
+  const hostile = [
+    `://${':'.repeat(100_000)}`,
+    '://:'.repeat(50_000),
+    `basic${' '.repeat(100_000)}`,
+    'basic '.repeat(50_000),
+    '"token":'.repeat(50_000),
+    `"token":["${'","'.repeat(50_000)}`,
+    `"password":"${'\\\\'.repeat(50_000)}`,
+  ]
+  for (const line of hostile) {
+    const startedAt = performance.now()
+    withoutSecrets(line)
+    const ms = performance.now() - startedAt
+    t.ok(ms < 1000, `${line.slice(0, 12)}: ${Math.round(ms)} ms`)
+  }
+})
+
+t.test('a password with colons and a user without one are no reason to show them', async (t) => {
+  t.equal(
+    withoutSecrets('redis://u:a:b:c@redis, redis://:a@redis'),
+    'redis://[redacted]@redis, redis://[redacted]@redis',
+  )
+})
+
+t.test('an error that quotes a body does not make a line of its length', async (t) => {
+  const { log, lines } = openLog()
+  const text = 'x'.repeat(1024 ** 2)
+  log.error({ err: new Error(text, { cause: new Error(text) }) }, 'x')
+  t.ok((lines[0] ?? '').length < 40_000)
+  t.match(JSON.parse(lines[0] ?? ''), { err: { message: /^x{8192}$/, cause: { message: /^x{8192}$/ } } })
+  const odd = Object.assign(new Error('a'), { message: { text: 'no text' } })
+  log.error({ err: odd }, 'x')
+  t.match(JSON.parse(lines[1] ?? ''), { err: { message: { text: 'no text' } } })
+})
+
 t.test('an error keeps its type, message, code, stack and cause', async (t) => {
   const { log, lines } = openLog()
   const cause = Object.assign(new TypeError('inner'), { code: 'ECONNREFUSED' })

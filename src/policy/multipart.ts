@@ -7,7 +7,9 @@ import { declaresDoctype } from './prolog.ts'
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\\]*)"|([^\s";]+))/gi
 const BOUNDARY_VALUE = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/
 const NAME = /(?:^|[;\s])name\s*=\s*"?([^";\r\n]*)/gi
-const ENCODED_NAME = /(?:^|[;\s])name\s*(?:\*|=\s*"?[^";\r\n]*(?:=\?|\\))/i
+/** Where the value of a name begins, or `name*`. What stands before is only looked at: one blank may end one name and begin the next. */
+const NAME_START = /(?<=^|[;\s])name\s*(?:\*|=\s*"?)/gi
+const VALUE = /^[^";\r\n]*/
 const FILE_NAME = /filename\s*=/gi
 const PLAIN_FILE_NAME = /filename\s*=\s*(?:"([^"\r\n]*)"|([^\s";]+))/i
 /** Ways to write a header value that the engine decodes and that do not show it as it is. */
@@ -28,7 +30,7 @@ export function checkMultipart(bytes: Buffer, contentType: string, opened: Reado
   for (const part of partsOf(bytes, boundaryOf(contentType))) {
     const { headers } = part
     if (/multipart\//i.test(headers)) throw unreadable('a part is a multipart body itself')
-    if (ENCODED_NAME.test(headers)) throw unreadable('the name of a part is encoded')
+    if (hasEncodedName(headers)) throw unreadable('the name of a part is encoded')
     for (const [, name = ''] of headers.matchAll(NAME)) names.add(name.trim())
     if (!opened.has('doctype') && isModel(headers) && declaresDoctype(part.content()))
       throw hazard('doctype', 'a model declares a DOCTYPE, or its encoding cannot be looked into')
@@ -55,13 +57,14 @@ function* partsOf(bytes: Buffer, boundary: string): Generator<Part> {
     if (count > MAX_PARTS) throw unreadable('it has too many parts')
     const next = bytes.indexOf(delimiter, start + delimiter.length)
     const end = next < 0 ? bytes.length : next
-    const blank = bytes.indexOf('\r\n\r\n', start)
-    if (blank - start > MAX_HEADER_BYTES && blank < end)
-      throw unreadable('the headers of a part are too long')
-    if (blank >= 0 && blank < end)
+    // Within the part alone: to the body's end it would be looked for once for every part that has none.
+    const part = bytes.subarray(start, end)
+    const blank = part.indexOf('\r\n\r\n')
+    if (blank > MAX_HEADER_BYTES) throw unreadable('the headers of a part are too long')
+    if (blank >= 0)
       yield {
-        headers: bytes.toString('latin1', start + delimiter.length, blank),
-        content: () => bytes.subarray(blank + 4, end),
+        headers: part.toString('latin1', delimiter.length, blank),
+        content: () => part.subarray(blank + 4),
       }
     start = next
   }
@@ -74,6 +77,21 @@ function boundaryOf(contentType: string): string {
   if (first === undefined || others.length > 0) throw unreadable('it needs exactly one boundary')
   if (!BOUNDARY_VALUE.test(first) || first.includes('=?')) throw unreadable('its boundary is not valid')
   return first
+}
+
+/** Whether a name is written in one of the ways that the engine decodes. Each character is looked at once, however many names there are. */
+function hasEncodedName(headers: string): boolean {
+  let seenTo = 0
+  for (const { 0: name, index } of headers.matchAll(NAME_START)) {
+    if (name.endsWith('*')) return true
+    const from = index + name.length
+    // A name within the value of another: what follows is already known to be plain.
+    if (from < seenTo) continue
+    const [value = ''] = VALUE.exec(headers.slice(from)) ?? []
+    if (value.includes('=?') || value.includes('\\')) return true
+    seenTo = from + value.length
+  }
+  return false
 }
 
 function isModel(headers: string): boolean {

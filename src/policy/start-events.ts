@@ -12,11 +12,12 @@ const START = new RegExp(
 )
 const DEFINITION = new RegExp(`<(?:[\\w.-]+:)?(message|signal|conditional)EventDefinition\\b${ATTRIBUTES}/?>`)
 const NAMED = new RegExp(`<(?:[\\w.-]+:)?(message|signal)\\b${ATTRIBUTES}/?>`, 'g')
-const COMMENT = /<!--[\s\S]*?-->/g
+/** What of well-formed XML may look like a tag and is none. Without it each tag has its end close by. */
+const NO_MARKUP = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>/g
 
 /** Start events of a process that wait for something: read from XML that the engine has already parsed once. */
 export function startEventsOf(xml: string): readonly StartEvent[] {
-  const text = xml.replace(COMMENT, '')
+  const text = xml.replace(NO_MARKUP, '')
   const names = namesOf(text)
   return [...text.matchAll(START)].flatMap(([, , attributes = '', content = '']) => {
     const id = valueOf(attributes, 'id')
@@ -51,11 +52,17 @@ function valueOf(attributes: string, name: string): string | null {
   return match === null ? null : decoded(match[1] ?? match[2] ?? '')
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['quot', '"'],
+  ['apos', "'"],
+])
 
 function decoded(text: string): string {
   return text.replace(/&(#x?[\da-f]+|\w+);/gi, (whole, name: string) => {
-    if (!name.startsWith('#')) return ENTITIES[name] ?? whole
+    if (!name.startsWith('#')) return ENTITIES.get(name) ?? whole
     const isHex = name[1] === 'x' || name[1] === 'X'
     return String.fromCodePoint(Number.parseInt(name.slice(isHex ? 2 : 1), isHex ? 16 : 10))
   })

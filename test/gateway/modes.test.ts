@@ -72,6 +72,15 @@ t.test('a report of validation lets through what it would refuse', async (t) => 
   t.same(reportedAt('shapes-reported'), ['queryTasks', 'setBinaryTaskVariable'])
 })
 
+t.test('what a report quotes of a body is bounded, however long that is', async (t) => {
+  const name = 'x'.repeat(100_000)
+  const body = { taskVariables: [{ name: 'a', operator: name }] }
+  t.match(await ask('demo', 'shapes-reported', 'POST /task', { body }), { status: Number })
+  const line = log.findLast(({ msg }) => msg === 'would be refused')
+  t.match(line, { operation: 'queryTasks', would: /^Invalid task variable comparator specified: x+…$/ })
+  t.equal(String(line?.['would']).length, 256)
+})
+
 t.test('a body that cannot be read is refused in every mode: nothing of it could be decided', async (t) => {
   for (const name of ['shapes-reported', 'shapes-off', 'rights-off']) {
     for (const body of ['{', '{"a":1,"a":2}', 'null']) {

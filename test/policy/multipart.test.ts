@@ -144,3 +144,42 @@ t.test('what would take long to look into is refused', async (t) => {
   t.throws(() => check(form([`name="d"\r\nX: ${'x'.repeat(10_240)}`, MODEL])), unreadable, 'long headers')
   t.throws(() => check('--B\r\n'.repeat(10_001)), unreadable, 'too many parts')
 })
+
+t.test('no name of a part is written so that the engine would decode it', async (t) => {
+  const encoded = [
+    'name*=a',
+    'name *=a',
+    'name="a=?b"',
+    'name="a\\b"',
+    'name=a\\b',
+    'name=\r\n "=?"',
+    'name=a name=?x',
+    'name= name="a\\b"',
+    'name=a name="b\\c"',
+    'x; NAME = a=?',
+  ]
+  for (const headers of encoded) t.throws(() => check(form([headers, 'x'])), unreadable, headers)
+  for (const headers of ['name=?', 'name="a"\\', 'name=a\r\n\\', 'name=";=?', 'surname="a\\b"', 'name\\'])
+    t.doesNotThrow(() => check(form([headers, 'x'])), headers)
+})
+
+/** Milliseconds that a look at a body takes, whatever it finds. */
+function durationOf(body: string): number {
+  const startedAt = performance.now()
+  try {
+    check(body)
+  } catch {}
+  return performance.now() - startedAt
+}
+
+t.test('a body takes no longer than its length to look into', async (t) => {
+  const hostile = {
+    'parts without a blank line': '--B\r\n'.repeat(9999) + 'x'.repeat(32 * 1024 ** 2),
+    'blanks in a name': `--B\r\nname=${' '.repeat(10_000)}\r\n\r\n`.repeat(100),
+    'names in a name': `--B\r\n${' name='.repeat(1700)}\r\n\r\n`.repeat(200),
+  }
+  for (const [claim, body] of Object.entries(hostile)) {
+    const ms = durationOf(body)
+    t.ok(ms < 1000, `${claim}: ${Math.round(ms)} ms`)
+  }
+})

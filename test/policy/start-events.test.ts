@@ -38,6 +38,33 @@ t.test('a name that is an expression may be any', (t) => {
   t.end()
 })
 
+t.test('an entity that no XML knows stays as it is, whatever every object has', (t) => {
+  const signal = '<signal id="s" name="&constructor; &toString; &gt;"/>'
+  const start = '<startEvent id="a"><signalEventDefinition signalRef="s"/></startEvent>'
+  t.same(startEventsOf(model(start, signal)), [
+    { id: 'a', type: 'signal', name: '&constructor; &toString; >' },
+  ])
+  t.end()
+})
+
+t.test('what is text or an instruction is no tag, and however much of it there is takes no longer', (t) => {
+  const start = '<startEvent id="a"><signalEventDefinition/></startEvent>'
+  const event = { id: 'a', type: 'signal', name: null }
+  for (const [open, close] of [
+    ['<documentation><![CDATA[', ']]></documentation>'],
+    ['<?x ', '?>'],
+  ] as const) {
+    t.same(startEventsOf(model(`${open}${start.replace('"a"', '"z"')}<!-- ${close}${start}`)), [event], open)
+    for (const tag of ['<startEvent>', '<message "', '<!--']) {
+      const startedAt = performance.now()
+      t.same(startEventsOf(model(`${open}${tag.repeat(60_000)}${close}${start}`)), [event])
+      const ms = performance.now() - startedAt
+      t.ok(ms < 1000, `${tag}: ${Math.round(ms)} ms`)
+    }
+  }
+  t.end()
+})
+
 t.test('what is commented out does not count, and entities are read', (t) => {
   const signal = '<!-- <signal id="s" name="old"/> --><signal id="s" name="a &amp; b &#x21;"/>'
   const start =
