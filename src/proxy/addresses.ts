@@ -30,17 +30,18 @@ export interface AddressesOptions {
 export function createAddresses({ now, resolve = askSystem }: AddressesOptions): Addresses {
   let good: LookupAddress[] = []
   let freshUntilMs = -Infinity
-  let waiting: ((error: Error | null) => void)[] = []
+  const waiting: ((error: Error | null) => void)[] = []
+  let impatient: NodeJS.Timeout | undefined
+  let isAsking = false
 
   function settle(error: Error | null): void {
-    const told = waiting
-    waiting = []
-    for (const tell of told) tell(error)
+    clearTimeout(impatient)
+    for (const tell of waiting.splice(0)) tell(error)
   }
   function ask(hostname: string): void {
-    const impatient = good.length === 0 ? undefined : setTimeout(settle, PATIENCE_MS, null)
+    isAsking = true
     resolve(hostname, { all: true }, function resolved(error, addresses) {
-      clearTimeout(impatient)
+      isAsking = false
       if (error === null && addresses.length > 0) {
         good = addresses
         freshUntilMs = now() + FRESH_MS
@@ -58,7 +59,9 @@ export function createAddresses({ now, resolve = askSystem }: AddressesOptions):
       }
       if (now() < freshUntilMs) return give(null)
       waiting.push(give)
-      if (waiting.length === 1) ask(hostname)
+      if (waiting.length === 1 && good.length > 0) impatient = setTimeout(settle, PATIENCE_MS, null)
+      // One at a time: a resolver that hangs would be asked once more for each connection that runs out of patience.
+      if (!isAsking) ask(hostname)
     },
     expire() {
       freshUntilMs = -Infinity

@@ -56,10 +56,13 @@ export class Queue {
     // One that starts may fail at once, which frees a place while this goes on.
     if (this.#isSending) return
     this.#isSending = true
-    for (const waiter of this.#waiting.keys()) {
-      if (waiter.start()) this.remove(waiter)
-      else if (!waiter.isChoosy) break
+    try {
+      for (const waiter of this.#waiting.keys()) {
+        if (waiter.start()) this.remove(waiter)
+        else if (!waiter.isChoosy) break
+      }
+    } finally {
+      this.#isSending = false
     }
-    this.#isSending = false
   }
 }

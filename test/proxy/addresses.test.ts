@@ -74,6 +74,24 @@ t.test('a resolver that says nothing holds up no connection to an address that w
   t.equal(await look(), NEW.address, 'its late answer counts')
 })
 
+t.test('a resolver that hangs is asked once, however many connect meanwhile', async (t) => {
+  const { addresses, asked, look } = openHost()
+  const first = look()
+  asked[0]?.(null, [OLD])
+  await first
+  addresses.expire()
+  for (let round = 0; round < 3; round += 1) {
+    const looks = [look(), look()]
+    t.same(await Promise.all(looks), [OLD.address, OLD.address])
+    t.equal(asked.length, 2)
+  }
+  asked[1]?.(new Error('EAI_AGAIN'), [])
+  const next = look()
+  t.equal(asked.length, 3, 'once it has said something, it is asked again')
+  asked[2]?.(null, [NEW])
+  t.equal(await next, NEW.address)
+})
+
 t.test('a name that never resolved is an error', async (t) => {
   const { asked, look } = openHost()
   const first = look()

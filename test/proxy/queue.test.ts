@@ -71,3 +71,20 @@ t.test('what is removed neither starts nor expires', async (t) => {
   while (queue.size > 0) await new Promise(setImmediate)
   t.same(log, ['later expired'])
 })
+
+t.test('one that fails to start is no reason to start none any more', (t) => {
+  const queue = new Queue({ max: 2, waitMs: 10_000 })
+  const log: string[] = []
+  let isBroken = true
+  const mayStart = () => {
+    if (isBroken) throw new Error('no start')
+    return true
+  }
+  queue.add(waiter('one', log, { mayStart }))
+  queue.add(waiter('other', log))
+  t.throws(() => queue.send(), { message: 'no start' })
+  isBroken = false
+  queue.send()
+  t.same(log, ['one', 'other'])
+  t.end()
+})

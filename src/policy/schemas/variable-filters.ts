@@ -6,12 +6,12 @@ export const variableFilters = list(object({ name: string, operator: string, val
 
 const EQUALITY: ReadonlySet<string> = new Set(['eq', 'neq'])
 const PATTERNS: ReadonlySet<string> = new Set(['like', 'notLike'])
-const ORDERED: Readonly<Record<string, string>> = {
-  gt: 'greater than',
-  gteq: 'greater than or equal',
-  lt: 'less than',
-  lteq: 'less than or equal',
-}
+const ORDERED: ReadonlyMap<string, string> = new Map([
+  ['gt', 'greater than'],
+  ['gteq', 'greater than or equal'],
+  ['lt', 'less than'],
+  ['lteq', 'less than or equal'],
+])
 
 /** How a kind of filter differs from the others. */
 export interface FilterKind {
@@ -48,7 +48,7 @@ function filterFinding({ name, operator, value }: Members, kind: FilterKind, rea
   // A missing operator is a failure in Camunda and a refusal in Operaton.
   if (!isGiven(operator)) return LEAVE
   const word = textOf(operator)
-  const order = ORDERED[word]
+  const order = ORDERED.get(word)
   if (order === undefined && !EQUALITY.has(word) && !isPatternOf(word, kind))
     return invalid(`Invalid ${kind.name} comparator specified: ${word}`)
   const type = kind.disorder === 400 ? 'NotValidException' : undefined

@@ -144,6 +144,9 @@ const FILTERS: Parameters<typeof bodies>[1] = [
   [filter({ operator: 'like', value: null }), 200],
   [filter({ operator: 'gt', value: 'b' }), 200],
   [filter({ operator: 'xx' }), comparator('task', 'xx')],
+  ...['constructor', '__proto__', 'toString'].map(
+    (operator) => [filter({ operator, value: true }), comparator('task', operator)] as const,
+  ),
   [filter({ operator: 'notLike', value: 'b' }), comparator('task', 'notLike')],
   [{ processVariables: [{ name: 'a', operator: 'notLike', value: 'b' }] }, 200],
   [
@@ -212,6 +215,8 @@ const PAGES: Parameters<typeof queries>[1] = [
   ['?firstResult=0&maxResults=', 200],
   ['?maxResults=-1', 200],
   ['?maxResults=%2B5&firstResult=05', 200],
+  ['?maxResults=%D9%A1', 200],
+  ['?maxResults=%F0%9D%9F%8F', missing],
   ['?maxResults=abc', missing],
   ['?firstResult=%205', missing],
   ['?firstResult=2147483648', missing],
