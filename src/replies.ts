@@ -28,8 +28,6 @@ function fieldsOf(error: unknown): { readonly code: string; readonly statusCode:
 /** Writes a refusal in the engine's shape. The body is sent as bytes: the framework would add a charset the engine does not. */
 export function sendRefusal(reply: FastifyReply, error: GatewayError | EngineVerdict): FastifyReply {
   reply.code(error.statusCode)
-  // The engine says so on every GET, errors included; its 401 comes from a filter before that.
-  if (reply.request.method === 'GET' && error.statusCode !== 401) reply.header('cache-control', 'no-cache')
   // Whoever waits for a 100 and gets this instead may send the body or not: what follows could not be told apart.
   if (reply.request.headers.expect !== undefined) reply.header('connection', 'close')
   if (isMarked(reply.request)) reply.header('cache-control', 'no-cache')
@@ -44,7 +42,10 @@ export function sendRefusal(reply: FastifyReply, error: GatewayError | EngineVer
   return reply.send(bytesOf(error.body))
 }
 
-/** As the engine marks every answer to a GET, errors included; its authentication filter, which stands before that, does not. */
+/**
+ * As the engine marks every answer to a GET, errors included, except where the path ends in `xml`. Its authentication filter,
+ * which stands before that, marks nothing: neither a 401 nor that there is no such engine.
+ */
 function isMarked({ method, url, engine, principal }: FastifyRequest): boolean {
   if (method !== 'GET' || engine === null || principal === null) return false
   return !(url.split('?', 1)[0] ?? '').endsWith('xml')

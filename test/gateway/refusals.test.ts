@@ -165,6 +165,26 @@ t.test('a refusal of a read is no more to be kept than its answer', async (t) =>
   t.notOk((await ask(null, `GET /task/${task}`)).headers['cache-control'])
 })
 
+t.test('where the path ends in xml the engine marks nothing, and neither does the gateway', async (t) => {
+  for (const path of [
+    `/process-definition/${definition}/xml`,
+    '/decision-definition/nosuch/xml?a=b',
+    '/xml',
+  ]) {
+    const answer = await ask('nobody', `GET ${path}`)
+    t.ok(answer.status >= 400, path)
+    t.notOk(answer.headers['cache-control'], path)
+  }
+  const plain = await ask('nobody', `GET /process-definition/${definition}?a=xml`)
+  t.match(plain, { status: 404, headers: { 'cache-control': 'no-cache' } })
+})
+
+t.test('that there is no such engine is said before anything is marked', async (t) => {
+  const answer = await ask('demo', 'GET /engine/nosuch/task')
+  t.equal(answer.status, 404)
+  t.notOk(answer.headers['cache-control'])
+})
+
 t.test('the log says what was missing, the answer does not say that there was a refusal', async (t) => {
   const { body } = await ask('nobody', `GET /task/${task}`)
   t.notMatch(JSON.stringify(body), /permission/)
