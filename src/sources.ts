@@ -109,6 +109,7 @@ function recordsOf({ authorization, files, ask, engine, log }: SourcesOptions): 
   const options = { revokes, disabledPermissions }
   if (setting.source === 'file') return createFileRecords({ ...options, file: files.records(setting) })
   let before: string | null = null
+  let partlyRead = 0
   return createEngineRecords({
     ...options,
     ask,
@@ -122,6 +123,14 @@ function recordsOf({ authorization, files, ask, engine, log }: SourcesOptions): 
         )
       if (trouble === null && before !== null) log.info({ engine }, 'the records are read again')
       before = trouble
+    },
+    onPartlyRead: (count) => {
+      if (count > 0 && count !== partlyRead)
+        log.warn(
+          { engine, records: count },
+          'some records name no id, or what is not known here: they open nothing',
+        )
+      partlyRead = count
     },
   })
 }

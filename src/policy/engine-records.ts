@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { isRecord } from './asked.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from './ask-engine.ts'
-import type { AuthorizationRecord, Records, RecordsOptions } from './records.ts'
+import type { Records, RecordsOptions, StoredRecord } from './records.ts'
+import { isPartlyRead } from './records.ts'
 import type { RecordsSource } from './records-source.ts'
 import { createIndex, recordsUnavailable } from './records-source.ts'
 import { type Schedule, scheduleTimer, troubleOf } from './timing.ts'
@@ -16,6 +17,8 @@ export interface EngineRecordsOptions extends RecordsOptions {
   readonly maxBytes?: number
   /** After each reading; null: it went well. */
   readonly onRead?: (trouble: string | null) => void
+  /** After each reading of another list: how many of its records are about no id, or name what is not known here. They open nothing. */
+  readonly onPartlyRead?: (count: number) => void
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
   readonly schedule?: Schedule
@@ -43,9 +46,10 @@ export function createEngineRecords(options: EngineRecordsOptions): RecordsSourc
 }
 
 class Reading {
-  readonly #options: Required<Omit<EngineRecordsOptions, keyof RecordsOptions | 'onRead'>>
-  readonly #index: (list: readonly AuthorizationRecord[]) => Records
+  readonly #options: Required<Omit<EngineRecordsOptions, keyof RecordsOptions | 'onRead' | 'onPartlyRead'>>
+  readonly #index: (list: readonly StoredRecord[]) => Records
   readonly #onRead: (trouble: string | null) => void
+  readonly #onPartlyRead: (count: number) => void
   #records: Records | null = null
   /** Of the answer that was indexed: a large one costs half a second to take apart, and mostly it is the same. */
   #digest = ''
@@ -61,6 +65,7 @@ class Reading {
     this.#options = { ...options, now, schedule, maxBytes }
     this.#index = createIndex(options)
     this.#onRead = options.onRead ?? (() => undefined)
+    this.#onPartlyRead = options.onPartlyRead ?? (() => undefined)
   }
 
   current(): Records {
@@ -112,14 +117,19 @@ class Reading {
     const digest = hash('sha256', answer.body)
     if (answer.status === 200 && digest === this.#digest) return
     const list = jsonOf(answer, path)
-    if (!Array.isArray(list) || !list.every(isAuthorization))
+    if (!Array.isArray(list) || !list.every(isStored))
       throw invalidAnswer(`The engine answered ${path} with something that is no list of records`)
     this.#records = this.#index(list)
     this.#digest = digest
+    this.#onPartlyRead(list.filter(isPartlyRead).length)
   }
 }
 
-function isAuthorization(value: unknown): value is AuthorizationRecord {
+/**
+ * What an engine of any version may store. An unknown type could revoke, and whatever else an engine cannot say makes one
+ * doubt the whole list: then none of it is taken.
+ */
+function isStored(value: unknown): value is StoredRecord {
   if (!isRecord(value)) return false
   const { type, permissions, userId, groupId, resourceType, resourceId } = value
   return (
@@ -128,6 +138,6 @@ function isAuthorization(value: unknown): value is AuthorizationRecord {
     permissions.every((permission) => typeof permission === 'string') &&
     [userId, groupId].every((id) => id === null || id === undefined || typeof id === 'string') &&
     typeof resourceType === 'number' &&
-    typeof resourceId === 'string'
+    (resourceId === null || typeof resourceId === 'string')
   )
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import type { AuthorizationRecord, Records, RecordsOptions } from './records.ts'
+import type { AuthorizationRecord, Records, RecordsOptions, StoredRecord } from './records.ts'
 import { indexRecords } from './records.ts'
 import type { SourceState } from './timing.ts'
 
@@ -20,7 +20,7 @@ export function recordsUnavailable(): GatewayError {
 }
 
 /** Indexes anew only when the list is another one. */
-export function createIndex(options: RecordsOptions): (list: readonly AuthorizationRecord[]) => Records {
+export function createIndex(options: RecordsOptions): (list: readonly StoredRecord[]) => Records {
   let indexed: { readonly list: unknown; readonly records: Records } | null = null
   let generation = 0
   return (list) => {

@@ -8,7 +8,7 @@ export const GRANT = 1
 export const REVOKE = 2
 
 /** An authorization as the engine's REST API shows it. */
-export interface AuthorizationRecord {
+export interface StoredRecord {
   readonly id?: string | null
   readonly type: typeof GLOBAL | typeof GRANT | typeof REVOKE
   /** Names within the resource type; on a REVOKE record the names that are taken away. */
@@ -16,6 +16,12 @@ export interface AuthorizationRecord {
   readonly userId?: string | null
   readonly groupId?: string | null
   readonly resourceType: number
+  /** Null: the engine stores a record that was made without one; it is about no id, `*` included. */
+  readonly resourceId: string | null
+}
+
+/** One that is about something. */
+export interface AuthorizationRecord extends StoredRecord {
   readonly resourceId: string
 }
 
@@ -92,9 +98,9 @@ interface Index {
 
 /**
  * Indexes records as an engine holds them. Names and resource types this gateway does not know are no error: they
- * grant nothing it asks about, and a REVOKE record counts for the revoke mode whatever it revokes.
+ * grant nothing it asks about, and a REVOKE record counts for the revoke mode whatever it revokes, and of which id.
  */
-export function indexRecords(list: Iterable<AuthorizationRecord>, options: RecordsOptions = {}): Records {
+export function indexRecords(list: Iterable<StoredRecord>, options: RecordsOptions = {}): Records {
   const { revokes = 'auto', disabledPermissions = [], generation = 0 } = options
   const index: Index = {
     rights: new Map(),
@@ -105,7 +111,7 @@ export function indexRecords(list: Iterable<AuthorizationRecord>, options: Recor
   for (const record of list) {
     size += 1
     const { type, userId, groupId } = record
-    addRecord(index, record)
+    if (isAboutSomething(record)) addRecord(index, record)
     if (type === REVOKE && typeof userId === 'string') revoking.users.add(userId)
     if (type === REVOKE && typeof groupId === 'string') revoking.groups.add(groupId)
   }
@@ -130,6 +136,17 @@ const NAMES = new Map(
 /** The resource of a record's `resourceType`; null for one the engine does not have. */
 export function resourceOfType(resourceType: number): ResourceName | null {
   return NAMES.get(resourceType) ?? null
+}
+
+/** Whether a record says less here than its engine wrote: it is about no id, or names what this gateway does not know. */
+export function isPartlyRead({ resourceType, resourceId, permissions }: StoredRecord): boolean {
+  const resource = resourceOfType(resourceType)
+  if (resource === null || resourceId === null) return true
+  return permissions.some((permission) => bitOf(resource, permission) === null)
+}
+
+function isAboutSomething(record: StoredRecord): record is AuthorizationRecord {
+  return record.resourceId !== null
 }
 
 function addRecord({ rights, named }: Index, record: AuthorizationRecord): void {

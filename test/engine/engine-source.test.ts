@@ -35,6 +35,7 @@ t.test('an engine’s own users and records', { skip: javaSkip }, async (t) => {
   const gateway = await startGateway(t, engineSources(engine.base, { identity: { remember: '1h' } }))
   t.equal(await gateway.statusOf(ADMIN, '/group/camunda-admin'), 200, 'its admin is known from the start')
   await changes(t, gateway)
+  await oddRecords(t, gateway)
   await deletions(t, { gateway, engine })
   await passwords(t, { gateway, engine })
   await outage(t, engine)
@@ -77,6 +78,22 @@ async function changes(t: Subtests, gateway: RunningGateway) {
       'and an unlock ends what it led to',
     )
   })
+}
+
+async function oddRecords(t: Subtests, gateway: RunningGateway) {
+  await t.test(
+    'a record that names no resource id opens nothing, and leaves the others in force',
+    async (t) => {
+      const { resourceId: _, ...nowhere } = readGrant('anna', GROUP)
+      const made = await mustDo(gateway, 'POST', '/authorization/create', nowhere)
+      t.match(made, { resourceId: null })
+      t.equal(await gateway.statusOf('anna:another1Secret', '/group/clerks'), 404)
+      t.notMatch((await gateway.admin('/readyz?verbose')).text, /\[-\] records/)
+      const record = await mustDo(gateway, 'POST', '/authorization/create', readGrant('anna', GROUP))
+      t.equal(await gateway.statusOf('anna:another1Secret', '/group/clerks'), 200, 'what follows is read')
+      await mustDo(gateway, 'DELETE', `/authorization/${bodyText(record, 'id') ?? ''}`)
+    },
+  )
 }
 
 interface Both {

@@ -148,7 +148,8 @@ t.test('an answer that is no whole list of records changes nothing', async (t) =
     ['an unknown type', [{ ...grant('bob'), type: 3 }]],
     ['permissions that are no list', [{ ...grant('bob'), permissions: 'ALL' }]],
     ['a permission that is no name', [{ ...grant('bob'), permissions: [2] }]],
-    ['no resource id', [{ ...grant('bob'), resourceId: null }]],
+    ['a resource id that is no name', [{ ...grant('bob'), resourceId: 5 }]],
+    ['no resource id at all', [{ ...grant('bob'), resourceId: undefined }]],
     ['a user that is no name', [{ ...grant('bob'), userId: 5 }]],
   ]
   for (const [claim, list, status = 200] of cases) {
@@ -182,6 +183,34 @@ t.test('what this gateway does not know is no reason to refuse all records', asy
   await records.start()
   t.equal(records.current().size, 2)
 })
+
+t.test('a record without a resource id opens nothing, and takes no other away', async (t) => {
+  const { records, engine, users } = open()
+  engine.list = [{ ...grant('bob'), resourceId: null }, grant('mary')]
+  await records.start()
+  t.equal(records.state().trouble, null)
+  t.same(users(), ['mary'])
+})
+
+t.test(
+  'how many records say less here than in the engine is told when the list is another one',
+  async (t) => {
+    const told: number[] = []
+    const { records, engine } = open({ onPartlyRead: (count) => void told.push(count) })
+    engine.list = [
+      grant('mary'),
+      { ...grant('bob'), resourceId: null },
+      { ...grant('bob'), resourceType: 99, permissions: [] },
+      { ...grant('bob'), permissions: ['READ', 'FLY'] },
+      { ...grant('bob'), permissions: ['ALL'] },
+    ]
+    await records.start()
+    await records.refresh()
+    engine.list = []
+    await records.refresh()
+    t.same(told, [3, 0])
+  },
+)
 
 t.test('after the end nothing is read any more', async (t) => {
   const { records, engine, time } = open()

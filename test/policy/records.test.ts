@@ -30,6 +30,31 @@ t.test('a revocation on a resource type of a plugin still turns the revoke mode 
   t.equal(usesRevokes(records, anna), true)
 })
 
+t.test('a record without a resource id is about no id and not about all of them', async (t) => {
+  for (const type of [0, 1] as const) {
+    const records = indexRecords([{ ...grant, type, userId: type === 0 ? '*' : 'anna', resourceId: null }])
+    for (const id of ['t1', 'null', '', '*', null])
+      t.equal(
+        isAuthorized(records, anna, { resource: 'TASK', permission: 'READ', id }),
+        null,
+        `${type} ${id}`,
+      )
+    t.same([records.named.users.size, records.named.global.size], [0, 0], 'nor does it name one')
+  }
+})
+
+t.test('a revocation without a resource id revokes nothing, but turns the revoke mode on', async (t) => {
+  const revocation = { ...grant, type: 2, resourceId: null } as const
+  const records = indexRecords([{ ...grant, resourceId: '*' }, revocation])
+  t.equal(isAuthorized(records, anna, { resource: 'TASK', permission: 'READ', id: 't1' }), true)
+  t.equal(usesRevokes(records, anna), true)
+  const lacking = { ...grant, type: 0, userId: '*', permissions: ['CREATE'] } as const
+  const all = { ...grant, type: 0, userId: '*', resourceId: '*' } as const
+  const read = { resource: 'TASK', permission: 'READ', id: 't1' } as const
+  t.equal(isAuthorized(indexRecords([lacking, all]), anna, read), true)
+  t.equal(isAuthorized(indexRecords([lacking, all, revocation]), anna, read), false)
+})
+
 t.test('the size and the generation of a reading can be told', async (t) => {
   t.match(indexRecords([grant], { generation: 7 }), { size: 1, generation: 7 })
   t.match(indexRecords([]), { size: 0, generation: 0 })
