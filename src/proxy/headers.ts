@@ -11,7 +11,7 @@ export interface RequestPolicy {
   readonly cookies?: boolean
 }
 
-// RFC 9110 section 7.6.1. Not passed on in either direction, nor are the names that Connection lists.
+// RFC 9110 section 7.6.1. Not passed on in either direction, nor are the names that Connection lists, except END_TO_END.
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -23,6 +23,46 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+])
+
+/**
+ * Meant for whoever reads the message at its end: a sender must not list them in Connection, and one that does would have
+ * the engine read another request than the one that was checked, or a cache hold another answer.
+ */
+const END_TO_END: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-charset',
+  'accept-encoding',
+  'accept-language',
+  'allow',
+  'authorization',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-range',
+  'content-type',
+  'cookie',
+  'date',
+  'etag',
+  'expires',
+  'host',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'last-modified',
+  'location',
+  'pragma',
+  'range',
+  'retry-after',
+  'set-cookie',
+  'user-agent',
+  'vary',
+  'www-authenticate',
+  'x-request-id',
 ])
 
 // With these a caller would name himself, his address, or another target than the one that was checked.
@@ -119,10 +159,11 @@ function namedBy(connection: string | string[] | undefined): string[] | null {
 }
 
 function listOf(value: string): string[] {
-  return value
+  const names = value
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
+  return names.filter((name) => !END_TO_END.has(name))
 }
 
 /** What goes onto the wire, as a flat list of names and values. The last gate: whoever made the hop, credentials leave only as configured. */

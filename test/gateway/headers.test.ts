@@ -151,6 +151,16 @@ t.test('what Connection names is not sent on, and what the engine needs is', asy
   t.notOk(forwarded[0]?.headers['x-secret'])
 })
 
+t.test('Connection cannot name away what the engine reads a request by', async (t) => {
+  const connection = 'Host, Content-Type, Accept, X-Request-Id'
+  const said = { host: 'public.example', accept: 'application/json', 'x-request-id': 'mine-3' }
+  const { forwarded } = await ask('demo', 'POST /message', {
+    headers: { ...said, connection, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  t.match(forwarded[0]?.headers, { ...said, 'content-type': 'application/json' })
+})
+
 t.test('two Authorization headers are refused', async (t) => {
   const before = gateway.engine.requests
   const [answered] = await speak(gateway.origin, head(`GET ${BASE}/version`, 'Authorization: Basic eDp5'))

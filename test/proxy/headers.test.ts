@@ -79,6 +79,30 @@ t.test('what Connection names is withheld, also when it is named twice or later'
   t.end()
 })
 
+t.test('Connection cannot take away what decides how a message is read', (t) => {
+  const names =
+    'Host, Content-Type, accept, Authorization, If-None-Match, Content-Encoding, X-Request-Id, X-A'
+  const said = { host: 'h', 'content-type': 'c/d', accept: 'a/b', authorization: 'Basic x' }
+  const more = { 'if-none-match': '"x"', 'content-encoding': 'identity', 'x-request-id': 'r' }
+  const raw = Object.entries({ Connection: names, ...said, ...more, 'X-A': '1' }).flat()
+  t.same(upstreamHeaders(raw, { credentials: 'forward', host: 'client' }), { ...said, ...more })
+  const { authorization: _, ...others } = said
+  t.same(upstreamHeaders(raw, NONE), { ...others, ...more }, 'credentials stay here all the same')
+  const answered = {
+    'content-type': 'c/d',
+    'content-disposition': 'inline',
+    'cache-control': 'private',
+    vary: 'accept',
+    etag: '"x"',
+  }
+  const connection = 'Content-Type, Content-Disposition, Content-Length, Cache-Control, Vary, ETag, X-A'
+  t.same(clientHeaders({ ...answered, connection, 'x-a': '1', 'content-length': '2' }), {
+    ...answered,
+    'content-length': '2',
+  })
+  t.end()
+})
+
 t.test('each policy opens what it says', (t) => {
   const raw = ['Host', 'h', 'Authorization', 'Basic x', 'Cookie', 'a=1', 'Cookie', 'b=2']
   t.same(upstreamHeaders(raw, { credentials: 'forward', host: 'client' }), {
