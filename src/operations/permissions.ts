@@ -108,6 +108,31 @@ export type PermissionName = {
   [R in ResourceName]: `${R}.${keyof (typeof RESOURCES)[R]['permissions'] & string}`
 }[ResourceName]
 
+/**
+ * Permissions that the engine knows apart from any resource (`Permissions`): resources without an enum of their own draw on
+ * them, and with the wrong resource they get other words than unknown ones.
+ */
+export const COMMON_PERMISSIONS: ReadonlySet<string> = new Set([
+  'NONE',
+  'ALL',
+  'READ',
+  'UPDATE',
+  'CREATE',
+  'DELETE',
+  'ACCESS',
+  'READ_TASK',
+  'UPDATE_TASK',
+  'CREATE_INSTANCE',
+  'READ_INSTANCE',
+  'UPDATE_INSTANCE',
+  'DELETE_INSTANCE',
+  'READ_HISTORY',
+  'DELETE_HISTORY',
+  'TASK_WORK',
+  'TASK_ASSIGN',
+  'MIGRATE_INSTANCE',
+])
+
 /** All bits of a permission set: what `ALL` stands for. */
 export const ALL_BITS = 2_147_483_647
 

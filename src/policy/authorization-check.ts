@@ -1,32 +1,10 @@
 import { EngineVerdict } from '../errors.ts'
-import { bitOf, type ResourceName } from '../operations/permissions.ts'
+import { bitOf, COMMON_PERMISSIONS, type ResourceName } from '../operations/permissions.ts'
 import type { Asked } from './asked.ts'
 import type { Principal } from './credentials.ts'
 import { isAuthorized } from './decide.ts'
 import type { Records } from './records.ts'
 import { resourceOfType } from './records.ts'
-
-/** Permissions that the engine knows apart from any resource; with the wrong resource they get other words than unknown ones. */
-const COMMON: ReadonlySet<string> = new Set([
-  'NONE',
-  'ALL',
-  'READ',
-  'UPDATE',
-  'CREATE',
-  'DELETE',
-  'ACCESS',
-  'READ_TASK',
-  'UPDATE_TASK',
-  'CREATE_INSTANCE',
-  'READ_INSTANCE',
-  'UPDATE_INSTANCE',
-  'DELETE_INSTANCE',
-  'READ_HISTORY',
-  'DELETE_HISTORY',
-  'TASK_WORK',
-  'TASK_ASSIGN',
-  'MIGRATE_INSTANCE',
-])
 
 interface CheckOptions {
   readonly records: Records
@@ -86,7 +64,7 @@ function legalPermission({ permissionName = '', resourceName = '', type = '' }: 
   const resource = resourceOfType(Number(type))
   if (resource !== null && bitOf(resource, permissionName) !== null)
     return { resource, permission: permissionName }
-  if (resource === null || COMMON.has(permissionName))
+  if (resource === null || COMMON_PERMISSIONS.has(permissionName))
     throw refusal(
       400,
       'BadUserRequestException',

@@ -7,11 +7,13 @@ const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
 const TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*((?:;.*)?)$`, 's')
 /** Blanks have one place each: where they had two, a long header would take for ever. */
 const PARAMETERS = new RegExp(`^(?:;\\s*(?:${TOKEN}\\s*=\\s*(?:${TOKEN}|"[^"\\\\]*")\\s*)?)*$`)
+const WIDE = /^(?:utf-?(?:16|32)|ucs-?[24])/i
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/gi
 
 /**
  * Which body an operation takes, by its headers alone: JSON in UTF-8 or a multipart form, never compressed. A request
- * without a body may say what it likes. The engine ignores a declared charset and guesses; here it must be the real one.
+ * without a body may say what it likes. The engine passes over a declared charset and reads the bytes, and so does
+ * `readJson`, for which they must be UTF-8: a charset of other units than bytes can only be a mistake.
  * @throws GatewayError GW_UNSUPPORTED_MEDIA
  */
 export function checkMedia(
@@ -32,8 +34,8 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
 function isJson(header: string): boolean {
   if (header === 'application/json') return true // as nearly everybody writes it
   const { type, parameters } = partsOf(header)
-  const charsets = [...parameters.matchAll(CHARSET)].map(([, name = '']) => name.toLowerCase())
-  return type === 'application/json' && charsets.every((name) => name === 'utf-8' || name === 'utf8')
+  const charsets = [...parameters.matchAll(CHARSET)].map(([, name = '']) => name)
+  return type === 'application/json' && charsets.every((name) => name !== '' && !WIDE.test(name))
 }
 
 function isMultipart(header: string): boolean {

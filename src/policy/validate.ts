@@ -37,6 +37,8 @@ function checkAt(stage: number, operation: Checked, received: Received): void {
   const { schema, readAfter = 0, rules } = BODIES[operation.body]
   // An empty body is an empty object, or refused by the engine itself: that depends on how it is deployed.
   const whole = received.body === undefined ? { ...received, body: {} } : received
+  // Where an empty object makes it fail, that would be our guess at how it fails: it shall say so itself.
+  if (received.body === undefined && isFailure(findAt(0, rules, { operation, received: whole }))) return
   if (stage === readAfter) readAs(schema, whole.body)
   refuse(findAt(stage, rules, { operation, received: whole }), 'GW_INVALID_BODY')
 }
@@ -97,6 +99,10 @@ function refuse(finding: Finding, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'):
   const { status, type, message, code: engineCode } = finding
   if (isOurs(finding)) throw new GatewayError(code, { message })
   throw verdictOf({ status, body: { type, message, code: engineCode } }, message)
+}
+
+function isFailure(finding: Finding): boolean {
+  return finding !== null && finding !== LEAVE && finding.status >= 500
 }
 
 /** Whether our own error would have the very status and body of the engine's. */

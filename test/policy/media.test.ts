@@ -17,6 +17,9 @@ t.test('a body is JSON in UTF-8', async (t) => {
     'application/json; charset="utf-8"',
     'application/json; charset=utf8; version=1',
     'application/json;',
+    'application/json;charset=iso-8859-1',
+    'application/json; charset="US-ASCII"',
+    'application/json; charset=nonsense',
   ]
   for (const type of taken) t.doesNotThrow(() => checkMedia({ method: 'POST' }, sent(type)), type)
   const others = [
@@ -30,6 +33,10 @@ t.test('a body is JSON in UTF-8', async (t) => {
     'application/hal+json',
     'application/json, text/plain',
     'application/json; charset=utf-16',
+    'application/json; charset=UTF-16LE',
+    'application/json; charset=utf-32',
+    'application/json; charset=iso-8859-1; charset=UTF16',
+    'application/json; charset="ucs-2"',
     'application/json; charset=utf-8; charset=utf-16',
     'application/json; charset=',
     'application/json; foo',

@@ -68,6 +68,20 @@ t.test('an empty body is checked as an empty object', async (t) => {
   t.throws(() => checkShape(operation, received), { message: 'No signal name given' })
 })
 
+t.test('an empty body that fails as an object is left to the engine, whose 400 comes before', async (t) => {
+  for (const name of ['createAuthorization', 'executeMigrationPlan', 'executeMigrationPlanAsync']) {
+    const operation = operationOf({ operation: name })
+    const received = { params: {}, query: new Map(), body: undefined }
+    t.doesNotThrow(() => checkShape(operation, received), name)
+    t.doesNotThrow(() => checkRules(operation, received), name)
+    t.match(
+      thrownBy(() => checkShape(operation, { ...received, body: {} })),
+      { statusCode: 500 },
+      name,
+    )
+  }
+})
+
 t.test('topics of tasks that are locked and not locked are none', async (t) => {
   const operation = operationOf({ operation: 'getTopicNames' })
   const query = new Map([

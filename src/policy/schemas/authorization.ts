@@ -1,6 +1,6 @@
-import { bitOf, RESOURCES } from '../../operations/permissions.ts'
+import { bitOf, COMMON_PERMISSIONS, RESOURCES } from '../../operations/permissions.ts'
 import type { ResourceName } from '../../operations/permissions.ts'
-import { integer, list, object, string } from './jackson.ts'
+import { integer, isNullText, list, object, string } from './jackson.ts'
 import type { Finding, Members, Rule } from './objection.ts'
 import { failed, firstOf, isGiven, itemsOf, LEAVE, membersOf, raised, textOf } from './objection.ts'
 
@@ -30,18 +30,28 @@ function presenceFinding(record: Members): Finding {
 }
 
 function recordFinding(record: Members): Finding {
-  const { userId, groupId, resourceType, permissions } = record
-  const type = Number(record['type'] ?? 0)
+  const { userId, groupId, permissions } = record
+  const type = intOf(record['type']) ?? 0
+  const resourceType = intOf(record['resourceType'])
+  // Digits that are not read here: the engine sees them itself.
+  if (Number.isNaN(type) || Number.isNaN(resourceType)) return LEAVE
   return (
     typeFinding(type) ??
     (type === 0 ? globalFinding(userId, groupId) : null) ??
     // Without a resource type it fails in words that name its own classes.
-    (isGiven(resourceType) ? null : LEAVE) ??
+    (resourceType === null ? LEAVE : null) ??
     (isGiven(permissions)
       ? null
       : failed('NullPointerException', 'Cannot read the array length because "names" is null')) ??
-    permissionsFinding(itemsOf(permissions), Number(resourceType), record)
+    permissionsFinding(itemsOf(permissions), resourceType ?? 0, record)
   )
+}
+
+/** What the engine reads of an integer that its schema accepted: what follows the point is cut off. NaN: digits of another script. */
+function intOf(value: unknown): number | null {
+  if (typeof value !== 'string') return typeof value === 'number' ? Math.trunc(value) : null
+  if (isNullText(value)) return null
+  return /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : Number.NaN
 }
 
 function typeFinding(type: number): Finding {
@@ -97,29 +107,9 @@ const OWN: ReadonlySet<string> = new Set([
   'TASK',
 ] satisfies ResourceName[])
 
-const COMMON: ReadonlySet<string> = new Set([
-  'NONE',
-  'ALL',
-  'READ',
-  'UPDATE',
-  'CREATE',
-  'DELETE',
-  'ACCESS',
-  'READ_TASK',
-  'UPDATE_TASK',
-  'CREATE_INSTANCE',
-  'READ_INSTANCE',
-  'UPDATE_INSTANCE',
-  'DELETE_INSTANCE',
-  'READ_HISTORY',
-  'DELETE_HISTORY',
-  'TASK_WORK',
-  'TASK_ASSIGN',
-  'MIGRATE_INSTANCE',
-])
-
 function nameFinding(name: string, resource: ResourceName | null): Finding {
-  const isLegal = resource !== null && OWN.has(resource) ? bitOf(resource, name) !== null : COMMON.has(name)
+  const isLegal =
+    resource !== null && OWN.has(resource) ? bitOf(resource, name) !== null : COMMON_PERMISSIONS.has(name)
   return isLegal ? null : badRequest(`The permission '${name}' is not valid for '${resource}' resource type.`)
 }
 

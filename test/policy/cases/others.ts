@@ -77,6 +77,8 @@ const illegal = (name: string, resource: string) =>
 const foreign = (id: number, name: string) =>
   badRequest(`ENGINE-03087 The resource type with id:'${id}' is not valid for '${name}' permission.`)
 const nobody = answer(500, 'NullValueException', "Authorization must either have a 'userId' or a 'groupId'.")
+const unrecognized = (type: number) =>
+  fault(`ENGINE-03025 Unrecognized authorization type '${type}'. Must be one of ['0', '1', '2']`)
 const without = (name: string): object => ({ ...record, [name]: undefined })
 
 const RECORDS = bodies('createAuthorization', [
@@ -91,11 +93,7 @@ const RECORDS = bodies('createAuthorization', [
   ],
   [{ ...record, type: 'x' }, 'unmapped'],
   [{ ...record, permissions: 'READ' }, 'unmapped'],
-  [
-    { ...record, type: 3 },
-    fault("ENGINE-03025 Unrecognized authorization type '3'. Must be one of ['0', '1', '2']"),
-    1,
-  ],
+  [{ ...record, type: 3 }, unrecognized(3), 1],
   [
     { ...record, type: null },
     fault("ENGINE-03028 Illegal value 'validation' for userId for GLOBAL authorization. Must be '*'"),
@@ -126,6 +124,26 @@ const RECORDS = bodies('createAuthorization', [
   [{ ...record, permissions: ['ALL'] }, 200],
   [{ ...record, permissions: [], resourceId: 'none', removalTime: 'x' }, 200],
   [{ ...record, type: '0', userId: '*', permissions: ['NONE'], resourceId: 'everybody' }, 200],
+  [{ ...record, type: 1.5, resourceId: 'cut off' }, 200],
+  [{ ...record, type: -0.5, userId: '*', resourceId: 'cut off' }, 200],
+  [{ ...record, type: 3.7 }, unrecognized(3), 1],
+  [{ ...record, type: ' 07 ' }, unrecognized(7), 1],
+  ...['', ' ', 'null'].flatMap(
+    (blank): Rows => [
+      [
+        { ...record, type: blank },
+        fault("ENGINE-03028 Illegal value 'validation' for userId for GLOBAL authorization. Must be '*'"),
+        1,
+      ],
+      [{ ...record, resourceType: blank }, 500, 1],
+    ],
+  ),
+  [{ ...record, type: '\u0661', resourceId: 'another script' }, 200],
+  [{ ...record, resourceType: '\u0667', resourceId: 'yet another' }, 200],
+  [{ ...record, resourceType: 1.5, resourceId: 'cut off' }, 200],
+  [{ ...record, resourceType: 99.5 }, foreign(99, 'READ'), 1],
+  [{ ...record, resourceType: '+7', resourceId: 'signed' }, 200],
+  [without('resourceId'), 200],
 ])
 
 const plan = {
