@@ -6,6 +6,7 @@ import { guard, restrict, rulesBetween } from './guard.ts'
 import {
   askedOf,
   engineNameOf,
+  engineOf,
   fallbackOf,
   isWellFormed,
   matchOf,
@@ -16,6 +17,7 @@ import {
 import { observe } from './observe.ts'
 import type { Operation } from './operations/table.ts'
 import type { Parts } from './parts.ts'
+import { otherFormOf } from './policy/accept.ts'
 import { queryOf } from './policy/canonical.ts'
 import type { Principal } from './policy/credentials.ts'
 import { checkHazards } from './policy/hazards.ts'
@@ -71,9 +73,9 @@ export function buildGateway(parts: Parts): FastifyInstance {
 function findEngine({ engines }: Parts): Stepped {
   return function findEngineHook(request, _reply, done) {
     request.stage = 'authenticate'
-    request.engine = engines.get(engineNameOf(request)) ?? null
     // Read once: the framework makes `routeOptions` anew each time.
     request.operation = request.routeOptions.config.operation ?? null
+    request.engine = engineOf(request, engines)
     done()
   }
 }
@@ -183,12 +185,8 @@ function conclude(parts: Parts, request: FastifyRequest, verdict: Verdict): void
       return found === null ? refuse(parts, request, verdict) : undefined
     })
   }
-  const rows = permitted.rows?.(asked, wantsHal(request))
+  const rows = permitted.rows?.(asked, otherFormOf(permitted.operation, request.headers.accept))
   return andThen(rows, (said) => restrict(request, said))
-}
-
-function wantsHal({ headers }: FastifyRequest): boolean {
-  return /hal\+json/i.test(headers.accept ?? '')
 }
 
 // 8. Rules that the engine looks at only after permission. 9 to 11, the cache, the hop and what is kept of it, are serve.ts.

@@ -48,6 +48,16 @@ export function engineNameOf(request: FastifyRequest): string {
 
 const ENGINE_OF_PATH = /^engine\/([^/]+)\/./
 
+/** The engine that the path names, or the default; the list of all engines is there though none is the default. Null: unknown. */
+export function engineOf(
+  request: FastifyRequest,
+  engines: ReadonlyMap<string, EngineParts>,
+): EngineParts | null {
+  const isListOfAll =
+    request.operation?.answer === 'engine-names' && paramsOf(request)['engineName'] === undefined
+  return engines.get(engineNameOf(request)) ?? (isListOfAll ? fallbackOf(engines) : null)
+}
+
 /** Whose users a caller of an unknown engine is held against. */
 export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EngineParts {
   const [first] = engines.values()

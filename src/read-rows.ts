@@ -5,10 +5,13 @@ import { isRecord } from './policy/asked.ts'
 import type { Row } from './policy/row-facts.ts'
 import type { Answer } from './proxy/hop.ts'
 
-/** The engine's answer to what the caller asks. A HEAD is asked as a GET: its answer would have nothing to look at. */
-export function readWhole({ match, hop }: Pick<Exchange, 'match' | 'hop'>): Promise<Answer> {
-  const method = hop.method === 'HEAD' ? 'GET' : hop.method
-  return match.engine.upstream.fetch({ ...hop, method }, MAX_READ_BYTES)
+/** The engine's answer to what the caller asks. A HEAD is asked as a GET, for there is something to look at; but the engine marks only those. */
+export async function readWhole({ match, hop }: Pick<Exchange, 'match' | 'hop'>): Promise<Answer> {
+  const { upstream } = match.engine
+  if (hop.method !== 'HEAD') return upstream.fetch(hop, MAX_READ_BYTES)
+  const answer = await upstream.fetch({ ...hop, method: 'GET' }, MAX_READ_BYTES)
+  const { 'cache-control': _, ...headers } = answer.headers
+  return { ...answer, headers }
 }
 
 /** What a restricted answer is made from, asked at the engine that the caller asks. @throws GatewayError when it does not answer */

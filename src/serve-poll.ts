@@ -56,5 +56,5 @@ function lighten(request: FastifyRequest): void {
 export async function serveNothing(match: Match, reply: FastifyReply): Promise<FastifyReply> {
   const holdMs = holdMsOf(match)
   if (holdMs > 0) await setTimeout(Math.min(holdMs, MAX_HOLD_MS), undefined, { ref: false })
-  return sendAnswer(reply, emptyAnswerOf(match.operation))
+  return sendAnswer(reply, emptyAnswerOf(match.operation, reply.request.method))
 }

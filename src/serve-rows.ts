@@ -1,13 +1,15 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from './errors.ts'
-import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import type { RowsForm } from './operations/notation.ts'
 import type { Operation } from './operations/table.ts'
 import { jsonIn } from './policy/ask-engine.ts'
+import { jsonAcceptOf, otherFormOf } from './policy/accept.ts'
 import { isRecord } from './policy/asked.ts'
 import { joinRows, spansOf } from './policy/json-rows.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
+import { type Paging, pagingOf } from './policy/schemas/parameters.ts'
 import type { Answer } from './proxy/hop.ts'
 import { readWhole } from './read-rows.ts'
 import { sendAnswer } from './replies.ts'
@@ -35,22 +37,37 @@ export async function serveRows(exchange: Exchange, filtering: Filtering): Promi
 }
 
 /** @throws GatewayError when there are too many rows to look through */
-export async function answerRows(
-  exchange: Pick<Exchange, 'match' | 'hop'>,
-  filtering: Filtering,
-): Promise<Answer> {
-  const { match, hop } = exchange
-  const form = match.operation.rows?.form ?? 'list'
-  const paging = pagingOf(match.asked.query)
-  if (paging === null) {
-    const answer = await match.engine.upstream.fetch(hop, MAX_READ_BYTES)
-    if (answer.status >= 400) return answer
-    throw new GatewayError('GW_INVALID_QUERY', { message: 'firstResult and maxResults are numbers' })
-  }
+export async function answerRows(exchange: Asking, filtering: Filtering): Promise<Answer> {
+  const { operation, asked } = exchange.match
+  const form = operation.rows?.form ?? 'list'
+  const paging = isPaged(operation) ? pagingOf(asked.query) : ALL
+  const isJson = otherFormOf(operation, exchange.hop.headers['accept']) === false
+  if (paging === null || !isJson) return answerRefused(exchange)
   const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
   const read = await readVisible(exchange, filtering, { form, wanted })
   if (read.seen === null) return read.answer
   return answerOf(form, read.seen.slice(paging.first, paging.first + paging.max), read.answer)
+}
+
+const ALL: Paging = { first: 0, max: Number.MAX_SAFE_INTEGER }
+
+/** Lists that the engine always answers whole. */
+const UNPAGED: ReadonlySet<string> = new Set([
+  '/process-definition/statistics',
+  '/process-definition/:id/static-called-process-definitions',
+])
+
+function isPaged({ rows, template }: Operation): boolean {
+  return rows?.form === undefined && !UNPAGED.has(template)
+}
+
+type Asking = Pick<Exchange, 'match' | 'hop'>
+
+/** What the engine will not answer: it says so itself. Rows that were not looked at do not go out. */
+async function answerRefused(exchange: Asking): Promise<Answer> {
+  const answer = await readWhole(exchange)
+  if (answer.status >= 400) return answer
+  throw new GatewayError('GW_ROWS_NOT_EXACT')
 }
 
 /** One row that the caller sees. */
@@ -70,17 +87,19 @@ const FIRST_READ = 100
 
 /** Reads the list until enough visible rows are found, or there are no more. @throws GatewayError beyond the bound */
 export async function readVisible(
-  exchange: Pick<Exchange, 'match' | 'hop'>,
+  exchange: Asking,
   { keep, maxRows }: Filtering,
   { form, wanted }: { readonly form: RowsForm | 'list'; readonly wanted: number },
 ): Promise<Reading> {
   const { match, hop } = exchange
+  // The rows can be told in JSON only, whatever else the client takes.
+  const headers = { ...hop.headers, accept: jsonAcceptOf(hop.headers['accept']) }
   const seen: SeenRow[] = []
   let from = 0
   let size = keep === null ? 0 : Math.min(maxRows + 1, Math.max(FIRST_READ, wanted))
   for (;;) {
     const path = listPathOf(exchange, form, { from, size })
-    const answer = await readWhole({ match, hop: { ...hop, path } })
+    const answer = await readWhole({ match, hop: { ...hop, headers, path } })
     if (answer.status !== 200) return { seen: null, answer }
     if (keep === null) return { seen, answer }
     const rows = rowsOf(answer)
@@ -100,36 +119,23 @@ export async function readVisible(
 }
 
 /** What a query answers when it finds nothing. */
-export function emptyAnswerOf({ rows }: Operation): Answer {
+export function emptyAnswerOf({ rows }: Operation, method: string): Answer {
   const empty =
     rows?.form === 'count' ? { count: 0 } : rows?.form === 'groups' ? { groups: [], groupUsers: [] } : []
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: json(empty) }
-}
-
-interface Paging {
-  readonly first: number
-  readonly max: number
-}
-
-/** Null: not numbers; the engine has its own words for that. */
-function pagingOf(query: ReadonlyMap<string, string>): Paging | null {
-  const [first = '0', max = `${Number.MAX_SAFE_INTEGER}`] = [
-    query.get('firstResult'),
-    query.get('maxResults'),
-  ]
-  if (!/^\d+$/.test(first) || !/^\d+$/.test(max)) return null
-  return { first: Number(first), max: Number(max) }
+  const marks = method === 'GET' ? { 'cache-control': 'no-cache' } : {}
+  return { status: 200, headers: { ...marks, 'content-type': 'application/json' }, body: json(empty) }
 }
 
 /** The path that lists the rows, with the caller's query and a paging of our own. */
 function listPathOf(
-  { match, hop }: Pick<Exchange, 'match' | 'hop'>,
+  { match, hop }: Asking,
   form: RowsForm | 'list',
   { from, size }: { readonly from: number; readonly size: number },
 ): string {
   const [path = ''] = hop.path.split('?', 1)
-  const query = new URLSearchParams([...match.asked.query])
-  if (form === 'topic names') renameFlags(query)
+  const query = new URLSearchParams([
+    ...(form === 'topic names' ? topicFlagsOf(match.asked.query) : match.asked.query),
+  ])
   query.set('firstResult', String(from))
   query.set('maxResults', String(size))
   return `${templateOf(path, form)}?${query}`
@@ -144,16 +150,18 @@ function templateOf(path: string, form: RowsForm | 'list'): string {
   return form === 'topic names' ? '/external-task' : path
 }
 
-/** The flags of the topic names, as the list of external tasks has them. */
-function renameFlags(query: URLSearchParams): void {
-  for (const [flag, name] of [
-    ['withLockedTasks', 'locked'],
-    ['withUnlockedTasks', 'notLocked'],
-  ] as const) {
-    if (query.get(flag) === 'true') query.set(name, 'true')
-    query.delete(flag)
-  }
+/** Of the query for topic names what the engine reads, under the names that the list of external tasks has for it. */
+function topicFlagsOf(query: ReadonlyMap<string, string>): [string, string][] {
+  return Object.entries(TOPIC_FLAGS).flatMap(([flag, name]) =>
+    query.get(flag)?.toLowerCase() === 'true' ? [[name, 'true']] : [],
+  )
 }
+
+const TOPIC_FLAGS = {
+  withLockedTasks: 'locked',
+  withUnlockedTasks: 'notLocked',
+  withRetriesLeft: 'withRetriesLeft',
+} as const
 
 function rowsOf({ body }: Answer): readonly Row[] {
   const rows = jsonIn(body)
@@ -169,7 +177,10 @@ function answerOf(form: RowsForm | 'list', seen: readonly SeenRow[], answer: Ans
   }
   if (form !== 'single') return { ...answer, body: joinRows(seen.map(({ bytes }) => bytes)) }
   const [only] = seen
-  if (only === undefined) return { status: 204, headers: {}, body: Buffer.alloc(0) }
+  if (only === undefined) {
+    const { 'content-type': _, ...headers } = answer.headers
+    return { status: 204, headers, body: Buffer.alloc(0) }
+  }
   if (seen.length === 1) return { ...answer, body: only.bytes }
   const body = {
     type: 'InvalidRequestException',

@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Rows } from '../operations/notation.ts'
 import type { Operation } from '../operations/table.ts'
+import type { OtherForm } from './accept.ts'
 import type { Asked } from './asked.ts'
 import type { Principal } from './credentials.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
@@ -23,6 +24,7 @@ import {
 import type { Narrow } from './narrow.ts'
 import { createOffers } from './offers.ts'
 import { fetchableBy } from './fetchable.ts'
+import { pagingOf } from './schemas/parameters.ts'
 import { narrowTasks, type Visible } from './task-query.ts'
 import { narrowTopics } from './topics.ts'
 
@@ -69,8 +71,8 @@ export interface Permit extends Authorize {
   readonly answerCheck: (asked: Asked) => Promise<unknown>
   /** Whose entities are there for a caller, beside those of no tenant; null: every tenant's. */
   readonly tenantsOf: (principal: Principal) => ReadonlySet<string> | null
-  /** For queries; null where the operation answers no rows of its own. */
-  readonly rows: ((asked: Asked, wantsHal: boolean) => RowsVerdict | Promise<RowsVerdict>) | null
+  /** For queries; null where the operation answers no rows of its own. `other`: what the engine would answer in the place of JSON. */
+  readonly rows: ((asked: Asked, other: OtherForm | false) => RowsVerdict | Promise<RowsVerdict>) | null
 }
 
 /** Prepares everything the policy says about an operation. @throws Error on a row the notation does not know */
@@ -89,10 +91,13 @@ export function createPermit(operation: Operation, options: PermitOptions): Perm
 
 function createRows(operation: Operation, restriction: Rows, options: PermitOptions): Permit['rows'] {
   const usual = compileRows(restriction, options)
-  return (asked, wantsHal) => {
+  const isChecked = operation.body !== undefined || operation.query !== undefined
+  return (asked, other) => {
     const wanted = rowsAsked(restriction, asked)
     const rows = wanted === restriction ? usual : compileRows(wanted, options)
-    return rowsVerdict({ operation, rows, options }, asked, wantsHal)
+    // Whether it has such an answer, or such a page, only the engine says.
+    const isValid = isChecked && other !== 'neither' && pagingOf(asked.query) !== null
+    return rowsVerdict({ operation, rows, options, isValid }, asked, other)
   }
 }
 
@@ -100,19 +105,25 @@ interface RowsParts {
   readonly operation: Operation
   readonly rows: CompiledRows
   readonly options: PermitOptions
+  /** The query has been checked whole. */
+  readonly isValid: boolean
 }
 
 const ALL: RowsVerdict = { rows: 'all' }
 const NOT_EXACT: RowsVerdict = { rows: 'refused', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
 
-function rowsVerdict(parts: RowsParts, asked: Asked, wantsHal: boolean): RowsVerdict | Promise<RowsVerdict> {
+function rowsVerdict(
+  parts: RowsParts,
+  asked: Asked,
+  other: OtherForm | false,
+): RowsVerdict | Promise<RowsVerdict> {
   const { rows, options } = parts
   const viewer = viewerOf(asked, options)
   if (rows.form === 'group counts') return countsVerdict(viewer)
   const scope = scopeOf(rows, viewer.principal, viewer.records)
   if (scope === 'all' && (viewer.tenants === null || !rows.tenanted)) return ALL
   // A HAL answer has another shape and embeds entities of other kinds.
-  if (wantsHal) return NOT_EXACT
+  if (other === 'hal') return NOT_EXACT
   const special = verdictOfForm(parts, asked, scope, viewer)
   if (special !== null) return special
   if (scope === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
@@ -181,10 +192,10 @@ async function withLinksAndCases(parts: RowsParts, scope: Scope, viewer: Viewer)
 
 /** Without cases: nothing, or what the records and links name. */
 function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
-  const { operation, rows } = parts
+  const { rows, isValid } = parts
   const mayBeSelf = viewer.impliesIdentity && concernsIdentity(rows)
   if (scope === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
-    return { rows: 'none', valid: operation.body !== undefined || operation.query !== undefined }
+    return { rows: 'none', valid: isValid }
   return someOf(parts, scope, viewer)
 }
 

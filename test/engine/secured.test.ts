@@ -1,4 +1,6 @@
 import { test } from 'tap'
+import { ACCEPTS } from '../policy/accepts.ts'
+import { PAGES } from '../policy/pages.ts'
 import { javaSkip } from '../requirements.ts'
 import { startEngine } from './engine.ts'
 import { exchange } from './exchange.ts'
@@ -33,6 +35,46 @@ void test('before a secured engine a held answer is given only to whom the engin
   t.same([refused.status, refused.body], [direct.status, direct.body])
   t.equal(refused.headers.get('cache-status'), null)
 })
+
+void test('what a secured engine makes of Accept, of pages and of topic flags is what is read here', {
+  skip: javaSkip,
+}, async (t) => {
+  const engine = await startEngine({ secured: true })
+  t.teardown(() => engine.stop())
+  await seed(engine.base, basic('demo'))
+  const ask = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(engine.base + path, { headers: { ...basic('demo'), ...headers } })
+  for (const [accept, ...forms] of ACCEPTS)
+    for (const [index, path] of ['/task', '/task/count'].entries()) {
+      const { status, headers } = await ask(path, { accept })
+      const type = headers.get('content-type')?.split(';')[0]
+      const form = status === 406 ? 'neither' : type === 'application/hal+json' ? 'hal' : false
+      t.equal(form, forms[index], `${path} ${accept}`)
+    }
+  const ids = await rowIds(await ask('/process-definition'))
+  for (const [query, paging] of PAGES) {
+    const answer = await ask(`/process-definition?${query}`)
+    if (paging === null) t.ok([404, 500].includes(answer.status), query)
+    else t.same(await rowIds(answer), ids.slice(paging.first, paging.first + paging.max), query)
+  }
+  for (const [query, names] of [
+    ['withLockedTasks=TRUE', []],
+    ['withLockedTasks=%20true&withRetriesLeft=x', ['work']],
+    ['withUnlockedTasks=True&withRetriesLeft=TRUE', ['work']],
+    ['topicName=foo&locked=true&maxResults=abc&firstResult=1&sortBy=x', ['work']],
+  ] as const) {
+    const answer = await ask(`/external-task/topic-names?${query}`)
+    t.equal(answer.headers.get('cache-control'), 'no-cache')
+    t.same(await answer.json(), names, query)
+  }
+  const head = await fetch(`${engine.base}/task`, { method: 'HEAD', headers: basic('demo') })
+  t.same([head.status, head.headers.get('cache-control')], [200, null])
+})
+
+async function rowIds(answer: Response): Promise<readonly unknown[]> {
+  const rows: unknown = await answer.json()
+  return Array.isArray(rows) ? rows.map((row) => Object(row).id) : []
+}
 
 function createUser(id: string) {
   const profile = { id, firstName: id, lastName: id, email: `${id}@localhost` }

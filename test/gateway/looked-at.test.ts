@@ -50,7 +50,7 @@ t.test('HEAD is answered as GET is, without the body', async (t) => {
     settings,
     engine: ({ method, url }, response) => {
       const [path = ''] = url.slice(BASE.length).split('?')
-      response.writeHead(200, { 'content-type': 'application/json' })
+      response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache' })
       response.end(method === 'HEAD' ? '' : (ANSWERS[path] ?? '[]'))
     },
   })
@@ -66,6 +66,7 @@ t.test('HEAD is answered as GET is, without the body', async (t) => {
     t.same([got.status, status, bytes.length], [200, 200, 0], `${user}: ${route}`)
     t.equal(headers['content-length'], String(got.bytes.length), route)
     t.equal(headers['content-type'], got.headers['content-type'], route)
+    t.equal(headers['cache-control'], undefined, `${route}: the engine marks no HEAD`)
   }
 })
 

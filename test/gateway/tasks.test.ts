@@ -127,7 +127,11 @@ t.test('who may see all asks as he asks', async (t) => {
 })
 
 t.test('an answer in HAL, which embeds what has not been checked, is for who may see all', async (t) => {
-  for (const accept of ['application/hal+json', 'application/json, APPLICATION/HAL+JSON;q=0.5']) {
+  for (const accept of [
+    'application/hal+json',
+    'application/hal+json, application/json; q=0.5',
+    'APPLICATION/HAL+JSON, application/json;q=0.5',
+  ]) {
     const refused = await ask('mary', 'GET /task', { headers: { accept } })
     t.match(refused, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
     t.same(askedOf(refused), [])

@@ -1,0 +1,104 @@
+import t from 'tap'
+import { openGateway, type Seen } from './open-gateway.ts'
+
+const HAL_FIRST = { accept: 'application/hal+json, application/json; q=0.5' }
+const HAL_ONLY = { accept: 'application/hal+json' }
+
+/** Lists are empty, but for those of tasks; HAL alone is refused where there is no such form. */
+const gateway = await openGateway(t, {
+  records: [
+    'grant mary PROCESS_DEFINITION:review READ,READ_INSTANCE,READ_HISTORY,READ_TASK',
+    'revoke ben TASK:x READ',
+    'grant ben TASK:* READ',
+    'grant anna PROCESS_DEFINITION:review READ_INSTANCE',
+    'grant anna FILTER:* READ',
+    'grant anna TASK:t1 READ',
+  ],
+  engine: ({ method, url, headers }, response) => {
+    const path = (url.split('?', 1)[0] ?? '').replace('/engine-rest', '')
+    const hasHal = path === '/filter/f/list' || (path === '/task' && method === 'GET')
+    const isHal = hasHal && headers.accept?.startsWith('application/hal+json') === true
+    const status = headers.accept === HAL_ONLY.accept && !hasHal ? 406 : 200
+    response.writeHead(status, { 'content-type': isHal ? 'application/hal+json' : 'application/json' })
+    const rows = path.startsWith('/case-definition') ? { count: 0 } : rowsOf(path)
+    response.end(JSON.stringify(isHal ? { _embedded: {} } : rows))
+  },
+})
+const { ask } = gateway
+
+function rowsOf(path: string): readonly unknown[] {
+  const isTasks = path === '/task' || path.startsWith('/filter/')
+  return isTasks ? ['t1', 't2'].map((id) => ({ id, processDefinitionId: null, tenantId: null })) : []
+}
+
+function asked(forwarded: readonly Seen[], path: string): readonly Seen[] {
+  return forwarded.filter(({ url }) => url.startsWith(`/engine-rest${path}`))
+}
+
+const NO_HAL = [
+  ['POST /task', {}],
+  ['POST /history/external-task-log', {}],
+  ['GET /event-subscription', undefined],
+  ['GET /external-task/topic-names', undefined],
+  ['GET /process-definition', undefined],
+  ['POST /process-instance', {}],
+  ['GET /execution/count', undefined],
+] as const
+
+t.test('who would rather have HAL gets JSON where the engine has nothing else', async (t) => {
+  for (const user of ['mary', 'nobody', 'ben'])
+    for (const [route, body] of NO_HAL) {
+      const { status, headers } = await ask(user, route, { headers: HAL_FIRST, body })
+      t.same([status, headers['content-type']], [200, 'application/json'], `${user} ${route}`)
+    }
+})
+
+t.test('who takes nothing but HAL hears from the engine that it has none', async (t) => {
+  for (const user of ['mary', 'nobody'])
+    for (const [route, body] of NO_HAL) {
+      const { status, forwarded } = await ask(user, route, { headers: HAL_ONLY, body })
+      t.equal(status, 406, `${user} ${route}`)
+      t.equal(forwarded.at(-1)?.headers['accept'], HAL_ONLY.accept, `${user} ${route}`)
+    }
+})
+
+t.test('an engine that answers after all what it was not thought to answer is not passed on', async (t) => {
+  const { status, headers } = await ask('anna', 'GET /event-subscription', {
+    headers: { accept: 'text/csv' },
+  })
+  t.match({ status, headers }, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
+})
+
+t.test('where the engine would answer HAL, rows that are restricted are refused', async (t) => {
+  for (const [user, route] of [
+    ['mary', 'GET /task'],
+    ['nobody', 'GET /task'],
+    ['anna', 'GET /filter/f/list'],
+    ['anna', 'GET /filter/f/singleResult'],
+  ] as const)
+    for (const headers of [HAL_FIRST, HAL_ONLY]) {
+      const { status, forwarded } = await ask(user, route, { headers })
+      t.equal(status, 403, `${user} ${route}`)
+      t.same(asked(forwarded, route.slice(4)), [])
+    }
+})
+
+t.test('rows that are picked from JSON are asked for in JSON, as he would have it', async (t) => {
+  for (const [route, accept, alone] of [
+    ['GET /filter/f/list', 'application/json, application/hal+json', 'application/json'],
+    ['GET /filter/f/list', '*/*, application/hal+json;q=0', 'application/json'],
+    ['GET /filter/f/count', HAL_FIRST.accept, 'application/json; q=0.5'],
+    ['GET /filter/f/list', 'application/json;charset=utf-8', 'application/json;charset=utf-8'],
+  ] as const) {
+    const { status, body, forwarded } = await ask('anna', route, { headers: { accept } })
+    t.match([status, body], [200, route.endsWith('count') ? { count: 1 } : [{ id: 't1' }]], route)
+    t.match(asked(forwarded, '/filter/f/list'), [{ headers: { accept: alone } }], route)
+  }
+})
+
+t.test('who sees all rows asks for what he asks for', async (t) => {
+  for (const [route, body] of [...NO_HAL, ['GET /task', undefined] as const]) {
+    const { forwarded } = await ask('demo', route, { headers: HAL_FIRST, body })
+    t.match(forwarded, [{ headers: HAL_FIRST }], route)
+  }
+})

@@ -1,0 +1,19 @@
+import t from 'tap'
+import { openGateway } from './open-gateway.ts'
+
+t.test('the list of the engines is there though none of them is the default', async (t) => {
+  const named = await openGateway(t, {
+    wrap: ({ engines, ...parts }) => ({
+      ...parts,
+      engines: new Map([...engines].filter(([name]) => name !== 'default')),
+    }),
+  })
+  const { status, body, forwarded } = await named.ask('demo', 'GET /engine')
+  t.same([status, body, forwarded], [200, [{ name: 'second' }], []])
+  t.equal((await named.ask(null, 'GET /engine')).status, 401)
+  t.match(await named.ask('demo', 'GET /engine/default/engine'), { status: 404 })
+  t.match(await named.ask('demo', 'GET /task'), {
+    status: 404,
+    body: { message: 'Process engine default not available' },
+  })
+})

@@ -1,0 +1,112 @@
+import t from 'tap'
+import { openGateway, type Seen } from './open-gateway.ts'
+
+const ROWS = ['review', 'external', 'review', 'review'].map((key, index) => ({
+  id: `${index}`,
+  processDefinitionId: `${key}:1`,
+  processDefinitionKey: key,
+  processInstanceId: `i${index}`,
+  topicName: `${key}-${index}`,
+  tenantId: null,
+}))
+
+/** Pages as an engine does; at a negative number its database fails. */
+const gateway = await openGateway(t, {
+  records: ['grant mary PROCESS_DEFINITION:review READ,READ_INSTANCE,READ_HISTORY'],
+  engine: ({ url }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://engine')
+    const [first, max] = ['firstResult', 'maxResults'].map((name) => Number(searchParams.get(name) || 0))
+    const isBad = (first ?? 0) < 0 || (max ?? 0) < 0
+    const answer = pathname.includes('/process-definition/') ? { id: 'review:1', key: 'review' } : ROWS
+    const page = Array.isArray(answer) && searchParams.has('maxResults') ? answer.slice(first, max) : answer
+    const body = pathname.endsWith('/statistics') ? STATISTICS : isBad ? { type: 'Persistence' } : page
+    response.writeHead(isBad ? 500 : 200, { 'content-type': 'application/json', 'cache-control': 'no-cache' })
+    response.end(JSON.stringify(body))
+  },
+})
+const { ask } = gateway
+
+const STATISTICS = ['a', 'b'].map((id) => ({ id, definition: { key: 'review', tenantId: null } }))
+
+const LISTS = ['GET /event-subscription', 'POST /history/external-task-log', 'GET /external-task'] as const
+
+function idsOf(body: unknown): readonly string[] {
+  return Array.isArray(body) ? body.map((row) => Object(row).id) : [JSON.stringify(body)]
+}
+
+t.test('what the engine reads as a number is one for rows that are picked, too', async (t) => {
+  for (const route of LISTS)
+    for (const [query, ids] of [
+      ['maxResults=%2B1', ['0']],
+      ['maxResults=%D9%A1', ['0']],
+      ['maxResults=', ['0', '2', '3']],
+      ['firstResult=&maxResults=2', ['0', '2']],
+      ['firstResult=01&maxResults=1', ['2']],
+    ] as const) {
+      const body = route.startsWith('POST') ? {} : undefined
+      const answer = await ask('mary', `${route}?${query}`, { body })
+      t.same([answer.status, idsOf(answer.body)], [200, ids], `${route} ${query}`)
+    }
+})
+
+t.test('where one of the numbers is -1 there is nothing', async (t) => {
+  for (const route of LISTS)
+    for (const query of ['maxResults=-1', 'firstResult=-1', 'firstResult=1&maxResults=-1']) {
+      const body = route.startsWith('POST') ? {} : undefined
+      const { status, body: rows } = await ask('mary', `${route}?${query}`, { body })
+      t.same([status, rows], [200, []], `${route} ${query}`)
+    }
+})
+
+t.test('what its database makes of another negative number, the engine says itself', async (t) => {
+  for (const user of ['mary', 'nobody'])
+    for (const route of LISTS) {
+      const body = route.startsWith('POST') ? {} : undefined
+      const answer = await ask(user, `${route}?firstResult=-5&maxResults=-5`, { body })
+      t.match(answer, { status: 500, body: { type: 'Persistence' } }, `${user} ${route}`)
+      t.match(answer.forwarded.at(-1)?.url, /\?firstResult=-5&maxResults=-5$/)
+    }
+})
+
+t.test('counts have no pages', async (t) => {
+  for (const query of ['maxResults=1', 'firstResult=2', 'maxResults=-5', 'maxResults=abc']) {
+    const { status, body } = await ask('mary', `GET /event-subscription/count?${query}`)
+    t.same([status, body], [200, { count: 3 }], query)
+  }
+})
+
+t.test('nor has a list that the engine always answers whole', async (t) => {
+  const { status, body } = await ask('mary', 'GET /process-definition/statistics?maxResults=1')
+  t.same([status, body], [200, STATISTICS])
+})
+
+function urlOf(forwarded: readonly Seen[]): string | undefined {
+  return forwarded.map(({ url }) => url).find((url) => url.includes('/external-task?'))
+}
+
+t.test('of a query for topic names goes on what the engine reads of it, and no page', async (t) => {
+  for (const [query, sent] of [
+    ['withLockedTasks=TRUE', 'locked=true&'],
+    ['withUnlockedTasks=True&withRetriesLeft=tRUE', 'notLocked=true&withRetriesLeft=true&'],
+    ['withLockedTasks=%20true&withRetriesLeft=x&withUnlockedTasks=', ''],
+    ['withLockedTasks=x&withLockedTasks=true', ''],
+    ['topicName=foo&workerId=x&tenantIdIn=x&processInstanceId=nosuch', ''],
+    ['locked=true&noRetriesLeft=true&active=abc&sortBy=x&sortOrder=asc', ''],
+    ['maxResults=0', ''],
+    ['maxResults=abc&firstResult=-5', ''],
+  ] as const) {
+    const { status, body, forwarded } = await ask('mary', `GET /external-task/topic-names?${query}`)
+    t.same([status, body], [200, ['review-0', 'review-2', 'review-3']], query)
+    t.equal(urlOf(forwarded), `/engine-rest/external-task?${sent}firstResult=0&maxResults=10001`, query)
+  }
+})
+
+t.test('every answer to a GET is marked as one that is not to be kept, and none to a HEAD', async (t) => {
+  for (const user of ['mary', 'nobody'])
+    for (const path of ['/event-subscription', '/external-task/topic-names', '/execution/count', '/task']) {
+      const got = await ask(user, `GET ${path}`)
+      t.match([got.status, got.headers['cache-control']], [200, 'no-cache'], `GET ${user} ${path}`)
+      const head = await ask(user, `HEAD ${path}`)
+      t.same([head.status, head.headers['cache-control']], [200, undefined], `HEAD ${user} ${path}`)
+    }
+})
