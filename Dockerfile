@@ -8,7 +8,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+RUN npm run build && chmod +x dist/main.js && npm prune --omit=dev --ignore-scripts
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
@@ -17,6 +17,8 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY config config
+# `kubectl exec deploy/gateway -- engine-gateway check --config …`
+RUN ln -s /app/dist/main.js /usr/local/bin/engine-gateway
 # By number, so that Kubernetes can see that it is not root. Nothing is ever written: the root may be read-only.
 USER 1000:1000
 EXPOSE 8080 9090

@@ -3,14 +3,16 @@ import cluster from 'node:cluster'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { build } from './build.ts'
+import { commandOf, readArguments, UsageError } from './cli/arguments.ts'
 import { demo } from './cli/demo.ts'
-import { explainCommand } from './cli/explain.ts'
+import { EXPLAIN_OPTIONS, explainCommand } from './cli/explain.ts'
+import { textOfFailure } from './cli/failure.ts'
 import { hashPasswordCommand } from './cli/hash-password.ts'
-import { suggestCommand } from './cli/suggest.ts'
-import { ConfigError, configJsonSchema, loadConfig } from './config.ts'
+import { SUGGEST_OPTIONS, suggestCommand } from './cli/suggest.ts'
+import { configJsonSchema, loadConfig } from './config.ts'
 import { createLogger } from './log.ts'
 import { stopPretenuring } from './pretenuring.ts'
-import { type Running, start } from './start.ts'
+import { atKey, type Running, start } from './start.ts'
 import { keepTicksQuick } from './ticks.ts'
 import { versionOf } from './version.ts'
 import { startWorkers } from './workers/start-workers.ts'
@@ -27,51 +29,62 @@ const USAGE = `Usage: engine-gateway [start] --config FILE   run the gateway
        engine-gateway schema [--write FILE]   print the configuration's JSON schema
 `
 
+const OPTIONS = {
+  config: { type: 'string', short: 'c' },
+  write: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
 async function main(argv: readonly string[]): Promise<number> {
-  const [name = '', ...own] = argv
-  if (name === 'explain') return explainCommand(own, process)
-  if (name === 'suggest') return suggestCommand(own, process)
-  const { values, positionals } = parseArgs({
-    args: [...argv],
-    allowPositionals: true,
-    options: {
-      config: { type: 'string', short: 'c' },
-      write: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  })
-  const [command = 'start', ...rest] = positionals
-  if (values.help === true) return say(USAGE)
+  const { command, args } = commandOf(argv, { ...OPTIONS, ...EXPLAIN_OPTIONS, ...SUGGEST_OPTIONS })
+  if (command === 'explain') return explainCommand(args, process)
+  if (command === 'suggest') return suggestCommand(args, process)
+  try {
+    return await run(command ?? 'start', args)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`${USAGE}\n${error.message}\n`)
+    return 2
+  }
+}
+
+async function run(command: string, args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(() =>
+    parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS }),
+  )
+  const { config, write, help } = values
+  if (help === true) return say(USAGE)
+  // It says itself what it takes, without repeating what may be a password.
+  if (command === 'hash-password') return hashPasswordCommand(positionals, process)
+  const [extra] = positionals
+  if (extra !== undefined) throw new UsageError(`${command} takes no '${extra}'`)
+  if (write !== undefined && command !== 'schema') throw new UsageError(`${command} takes no --write`)
   switch (command) {
     case 'start':
     case 'check':
-      return runWith(values.config, command)
+      return runWith(config, command)
     case 'worker':
       return runWorker()
     case 'demo':
       return runUntilSignal(await demo(start))
-    case 'hash-password':
-      return hashPasswordCommand(rest, { stdin: process.stdin, stdout: process.stdout })
     case 'schema':
-      return writeSchema(values.write)
+      return writeSchema(write)
     default:
-      process.stderr.write(USAGE)
-      return 2
+      throw new UsageError(`There is no command '${command}'`)
   }
 }
 
 async function runWith(file: string | undefined, command: 'start' | 'check'): Promise<number> {
-  if (file === undefined) {
-    process.stderr.write(`A configuration is needed: --config FILE\n\n${USAGE}`)
-    return 2
-  }
+  if (file === undefined) throw new UsageError('A configuration is needed: --config FILE')
   const config = loadConfig(file)
   const log = createLogger({ level: config.log.level })
   if (command === 'start') {
     const { workers } = config
     const entry = import.meta.filename
     return runUntilSignal(
-      await (workers === 1 ? start(config, log, file) : startWorkers({ config, log, file, entry })),
+      await (workers === 1
+        ? start(config, log, file)
+        : atKey('admin', startWorkers({ config, log, file, entry }))),
     )
   }
   const { close } = await build({ config, log, version: versionOf(), isDraining: () => false })
@@ -89,11 +102,8 @@ async function runUntilSignal({ drain, reload }: Pick<Running, 'drain' | 'reload
 /** What the primary starts; for nobody else. */
 async function runWorker(): Promise<number> {
   const { worker } = cluster
-  if (worker === undefined) {
-    process.stderr.write(USAGE)
-    return 2
-  }
-  const { told, drain } = await startWorker(worker)
+  if (worker === undefined) throw new UsageError("There is no command 'worker'")
+  const { told, drain } = await atKey('listen', startWorker(worker))
   // A signal to the whole group comes here too: to read the configuration anew is the primary's.
   process.on('SIGHUP', () => undefined)
   await Promise.race([told, signalled()])
@@ -119,7 +129,13 @@ function say(text: string): number {
   return 0
 }
 
+/** Who reads no further (`| head -1`) has enough: the command ends as it would have. */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+}
+
 if (import.meta.main) {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', endQuietly)
   keepTicksQuick()
   stopPretenuring()
   main(process.argv.slice(2)).then(
@@ -129,11 +145,7 @@ if (import.meta.main) {
       setTimeout(() => process.exit(code), 500).unref()
     },
     (error: unknown) => {
-      const lines =
-        error instanceof ConfigError
-          ? [error.message, ...error.problems.map((problem) => `  ${problem}`)]
-          : [String(error)]
-      process.stderr.write(`${lines.join('\n')}\n`)
+      process.stderr.write(textOfFailure(error))
       process.exit(1)
     },
   )

@@ -1,4 +1,4 @@
-import { type Config, loadConfig } from './config.ts'
+import { type Config, ConfigError, loadConfig } from './config.ts'
 import { answerQuestion } from './explain.ts'
 import type { Logger } from './log.ts'
 import { openAdmin } from './open-admin.ts'
@@ -26,8 +26,8 @@ export async function start(config: Config, log: Logger, file: string | null = n
   const load = () => (file === null ? current().config : loadConfig(file))
   const reload = createReload({ load, current: () => current().config, replace, metrics, log })
   const explain = (question: unknown) => answerQuestion(current().parts, question)
-  const admin = await openAdmin(config.admin, { metrics, readiness, explain, reload, log })
-  const address = await begin()
+  const admin = await atKey('admin', openAdmin(config.admin, { metrics, readiness, explain, reload, log }))
+  const address = await atKey('listen', begin())
   watched?.start()
   log.info({ address, admin: admin.address, engines: Object.keys(config.engines) }, 'listening')
   return {
@@ -44,4 +44,15 @@ export async function start(config: Config, log: Logger, file: string | null = n
 /** Looks at the text alone: what is wrong with it is said by who reads it. */
 export function watchConfig(path: string, onChange: () => void): Promise<WatchedFile<string>> {
   return openWatchedFile({ path, parse: (text) => text, staleAfterMs: Infinity, onLook: onChange })
+}
+
+/** An address that cannot be listened at is a problem of the configuration, at this key. @throws ConfigError */
+export async function atKey<T>(key: 'listen' | 'admin', opening: Promise<T>): Promise<T> {
+  try {
+    return await opening
+  } catch (cause) {
+    const syscall = cause instanceof Error && 'syscall' in cause ? cause.syscall : null
+    if (!(cause instanceof Error) || (syscall !== 'listen' && syscall !== 'bind')) throw cause
+    throw new ConfigError('The configuration', [`${key}: ${cause.message}`])
+  }
 }

@@ -1,4 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -12,8 +15,12 @@ const skip = helmSkip
 type Json = Readonly<Record<string, unknown>>
 
 function render(...sets: readonly string[]): readonly Json[] {
+  return renderAt(chart, sets)
+}
+
+function renderAt(folder: string, sets: readonly string[]): readonly Json[] {
   const options = sets.flatMap((set) => ['--set', set])
-  const text = execFileSync('helm', ['template', 'gw', chart, ...options], {
+  const text = execFileSync('helm', ['template', 'gw', folder, ...options], {
     encoding: 'utf8',
     stdio: 'pipe',
   })
@@ -42,6 +49,34 @@ function checksumOf(...sets: readonly string[]): unknown {
 
 function sourcesOf(...sets: readonly string[]): unknown {
   return at(podOf(render(...sets)), 'spec.volumes.0.projected.sources')
+}
+
+/** What is said after an installation: Helm shows it with a cluster only, so a copy of the chart renders it as a template. */
+function notesOf(t: Test, ...sets: readonly string[]): string {
+  const copy = t.testdir()
+  cpSync(chart, copy, { recursive: true })
+  cpSync(join(chart, 'templates/NOTES.txt'), join(copy, 'notes.txt'))
+  writeFileSync(join(copy, 'templates/notes.yaml'), 'notes: {{ tpl (.Files.Get "notes.txt") . | toJson }}\n')
+  return String(renderAt(copy, sets).find((one) => 'notes' in one)?.['notes'])
+}
+
+function isUsersMounted(...sets: readonly string[]): boolean {
+  return JSON.stringify(sourcesOf(...sets)).includes('engine-gateway-users')
+}
+
+/** The exit code of what `helm test` runs, asked of another place. */
+async function testOf(origin: string, ...sets: readonly string[]): Promise<number | null> {
+  const pod = find(render(...sets), 'Pod', 'gw-engine-gateway-refuses-strangers')
+  const script = String(at(pod, 'spec.containers.0.command.2'))
+  const moved = script.replace('http://gw-engine-gateway:80', origin)
+  const child = spawn(process.execPath, ['--eval', moved], { stdio: 'ignore' })
+  await once(child, 'exit')
+  return child.exitCode
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** The rendered gateway.yaml, as the gateway itself reads it. */
@@ -132,6 +167,52 @@ void t.test('the chart', { skip }, async (t) => {
       { configMap: { name: 'gw-engine-gateway' } },
     ])
     t.match(sourcesOf('authorizations.existingSecret=records'), [{}, {}, { secret: { name: 'records' } }])
+  })
+
+  await t.test('waits for the users only where some identity is a file', async (t) => {
+    const atEngine = 'config.identity.source=engine'
+    t.equal(isUsersMounted(), true)
+    t.equal(isUsersMounted(atEngine), false)
+    t.equal(isUsersMounted(atEngine, 'config.engines.default.identity.source=file'), true)
+    t.equal(isUsersMounted('existingConfigMap=mine'), true, 'what it reads is not known')
+    const elsewhere = 'config.engines.default.identity.file=/other/users.yaml'
+    t.equal(isUsersMounted(atEngine, 'config.engines.default.identity.source=file', elsewhere), false)
+    t.match(notesOf(t), /secret engine-gateway-users/)
+    t.notMatch(notesOf(t, atEngine), /users/)
+  })
+
+  await t.test('names the users of an engine’s own as those of all', async (t) => {
+    const objects = render('config.identity.source=engine', 'config.engines.default.identity.source=file')
+    const { identity, engines } = configOf(t, objects)
+    t.match(identity, { source: 'engine' })
+    t.match(engines['default']?.identity, { source: 'file', file: /users\.yaml$/ })
+  })
+
+  await t.test('is not rendered where users are read and nobody gives them', async (t) => {
+    const none = 'users.existingSecret='
+    const message = /identity\.source is file: set users\.existingSecret/
+    t.throws(() => render(none), message)
+    t.throws(
+      () => render(none, 'config.identity.source=engine', 'config.engines.default.identity.source=file'),
+      message,
+    )
+    t.doesNotThrow(() => render(none, 'config.identity.source=engine'))
+    t.doesNotThrow(() => render(none, 'existingConfigMap=mine'))
+  })
+
+  await t.test('asks in its own test as a host that is served', async (t) => {
+    const hosts: (string | undefined)[] = []
+    const server = createServer(({ headers }, response) => {
+      hosts.push(headers.host)
+      response.writeHead(headers.host === 'stranger.example' ? 200 : 401).end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const origin = `http://127.0.0.1:${portOf(server)}`
+    t.equal(await testOf(origin), 0)
+    t.equal(await testOf(origin, 'config.hosts={gateway.example.org,b.example.org}'), 0)
+    t.equal(await testOf(origin, 'config.hosts={stranger.example}'), 1)
+    t.same(hosts, [`127.0.0.1:${portOf(server)}`, 'gateway.example.org', 'stranger.example'])
   })
 
   await t.test('renders what is optional only when asked', async (t) => {

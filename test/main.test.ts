@@ -1,22 +1,38 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { tourOf } from '../src/cli/demo.ts'
+import { buildGateway } from './engine/build.ts'
 import { freePort } from './free-port.ts'
+import { writeSetup } from './reloadable.ts'
 
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname
+/** Nobody asks it anything. */
+const ENGINE = {
+  engines: { default: { nodes: ['http://127.0.0.1:9/engine-rest'] } },
+  health: { probe: false },
+}
+const ROOT = join(import.meta.dirname, '..')
+const STDIO: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
 
-async function run(
-  ...args: readonly string[]
-): Promise<{ readonly code: number | null; readonly err: string }> {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let err = ''
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+const run = (...args: readonly string[]) => ranOf(spawn(process.execPath, [MAIN, ...args], { stdio: STDIO }))
+
+async function ranOf(child: ReturnType<typeof spawn>): Promise<Ran> {
+  const said = { out: '', err: '' }
+  child.stdout?.on('data', (chunk: Buffer) => (said.out += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (said.err += chunk.toString()))
   await once(child, 'close')
-  return { code: child.exitCode, err }
+  return { code: child.exitCode, ...said }
 }
 
 t.test('without a configuration the gateway does not start, and says what it needs', async (t) => {
@@ -70,4 +86,130 @@ t.test('the demo listens, its tour holds, and it ends on SIGTERM', async (t) => 
   child.kill('SIGTERM')
   await once(child, 'exit')
   t.equal(child.exitCode, 0)
+})
+
+t.test('a command may stand after options, as the entry point of the image puts it', async (t) => {
+  const { code, out } = await run('--config', 'x.yaml', 'explain', '--help')
+  t.match({ code, out }, { code: 0, out: /^Usage: engine-gateway explain/ })
+  t.match(await run('--config', 'x.yaml', 'suggest'), { code: 0, out: /^authorizations: \[\]$/m })
+  t.match(await run('--user', 'explain', 'check'), { code: 2, err: /^Usage: engine-gateway \[start\]/ })
+})
+
+t.test('what a command does not take is refused in one line below the usage', async (t) => {
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [['start', 'check', '--config', 'x.yaml'], "start takes no 'check'"],
+    [['check', 'extra', '--config', 'x.yaml'], "check takes no 'extra'"],
+    [['schema', 'extra'], "schema takes no 'extra'"],
+    [['check', '--write', 'x.json'], 'check takes no --write'],
+    [['--frobnicate'], "Unknown option '--frobnicate'"],
+    [['start', '--config'], "Option '-c, --config <value>' argument missing"],
+    [['frobnicate'], "There is no command 'frobnicate'"],
+  ]
+  await Promise.all(
+    cases.map(async ([args, line]) => {
+      const { code, out, err } = await run(...args)
+      t.match({ code, out }, { code: 2, out: '' }, args.join(' '))
+      t.match(err, /^Usage: engine-gateway/)
+      t.equal(err.slice(err.indexOf('\n\n')), `\n\n${line}\n`)
+    }),
+  )
+})
+
+t.test('a reader that has enough is no error', async (t) => {
+  const child = spawn(process.execPath, [MAIN, 'schema'], { stdio: STDIO })
+  child.stdout.destroy()
+  t.match(await ranOf(child), { code: 0, err: '' })
+})
+
+t.test('an address that is taken is named by its key', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.teardown(() => taken.close())
+  const address = taken.address()
+  const port = typeof address === 'object' ? address?.port : null
+  const { file, write } = await writeSetup(t)
+  for (const key of ['listen', 'admin']) {
+    for (const workers of [1, 2]) {
+      await write({ ...ENGINE, workers, [key]: { port } })
+      const { code, err } = await run('--config', file)
+      t.equal(code, 1)
+      t.match(err, new RegExp(`^  ${key}: .*EADDRINUSE.*:${port}$`, 'm'), `${key}, workers: ${workers}`)
+    }
+  }
+})
+
+t.test('a signal to npm drains the gateway, which leaves nothing behind', async (t) => {
+  const { file, write } = await writeSetup(t)
+  await write(ENGINE)
+  const [port, adminPort] = [await freePort(), await freePort()]
+  const ports = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`]
+  for (const [script, ready] of [
+    [['start', '--', '--config', file], /"address":"([^"]+)".*"listening"/],
+    [['run', 'demo'], /listens at (\S+)/],
+  ] as const) {
+    // A group of its own: whatever is left ends with the test.
+    const npm = spawn('env', ['-u', 'NODE_OPTIONS', ...ports, 'npm', ...script], {
+      stdio: STDIO,
+      cwd: ROOT,
+      detached: true,
+    })
+    t.teardown(() => endGroup(npm.pid))
+    let said = ''
+    npm.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    while (!ready.test(said)) await once(npm.stdout, 'data')
+    const [, address = ''] = ready.exec(said) ?? []
+    t.equal((await fetch(address)).status > 0, true)
+    npm.kill('SIGTERM')
+    await once(npm, 'exit')
+    t.equal(npm.exitCode, 0, script.join(' '))
+    await t.rejects(fetch(address), script.join(' '))
+  }
+})
+
+function endGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL')
+  } catch {
+    // There is none any more.
+  }
+}
+
+t.test('the image has the command on its path, and what the link names can be executed', (t) => {
+  const lines = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').split('\n')
+  const linked = lines.findIndex((line) =>
+    /^RUN ln -s \/app\/dist\/main\.js \/usr\/local\/bin\/engine-gateway$/.test(line),
+  )
+  t.ok(
+    linked > 0 && linked < lines.findIndex((line) => line.startsWith('USER ')),
+    'before it is another user',
+  )
+  t.match(
+    lines.find((line) => line.includes('npm run build')),
+    /chmod \+x dist\/main\.js/,
+  )
+  t.match(readFileSync(MAIN, 'utf8'), /^#!\/usr\/bin\/env node\n/)
+  t.end()
+})
+
+t.test('a link to the compiled main file is the command', async (t) => {
+  const folder = t.testdir({})
+  const main = await buildGateway()
+  chmodSync(main, 0o755)
+  const link = join(folder, 'engine-gateway')
+  symlinkSync(main, link)
+  const path = `PATH=${dirname(process.execPath)}:/usr/bin:/bin`
+  const command = spawn('env', ['-u', 'NODE_OPTIONS', path, link, 'explain', '--help'], { stdio: STDIO })
+  t.match(await ranOf(command), { code: 0, out: /^Usage: engine-gateway explain/, err: '' })
+})
+
+t.test('the password on standard input is hashed by npm start, as the pages say', async (t) => {
+  const out = execFileSync('env', ['-u', 'NODE_OPTIONS', 'npm', 'start', '--silent', '--', 'hash-password'], {
+    cwd: ROOT,
+    input: 'secret\n',
+    encoding: 'utf8',
+    stdio: 'pipe',
+  })
+  t.match(out, /^\$argon2id\$\S+\n$/)
+  for (const file of ['README.md', 'config/users.yaml'])
+    t.match(readFileSync(join(ROOT, file), 'utf8'), 'npm start --silent -- hash-password', file)
 })

@@ -4,6 +4,7 @@ import { bodyText } from '../policy/asked.ts'
 import type { Deciding } from '../policy/explain.ts'
 import type { CheckExplanation, DecidedAtom } from '../policy/explain-request.ts'
 import type { RowsAtom, RowsExplanation } from '../policy/explain-rows.ts'
+import { counted } from './plural.ts'
 import { lineOfRecord } from './record-line.ts'
 
 /** An explanation for people. */
@@ -87,7 +88,7 @@ function rowsLines({ sees, conditions, exempt, tenants, linkedTasks }: RowsExpla
       ...anyOf.map((atom) => `    ${rowsAtomLine(atom)}`),
     ]),
     ...(exempt === null ? [] : [`  open to all: rows with ${exempt}`]),
-    ...(linkedTasks === null ? [] : [`  ${linkedTasks} tasks by links to the user or the groups`]),
+    ...(linkedTasks === null ? [] : [`  ${counted(linkedTasks, 'task')} by links to the user or the groups`]),
     ...(tenants === null ? [] : [`  only rows of no tenant, or of ${listOf(tenants)}`]),
     '',
   ]

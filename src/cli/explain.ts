@@ -7,7 +7,9 @@ import { EngineVerdict, GatewayError } from '../errors.ts'
 import { explain, type Explained, type Question, QuestionError } from '../explain.ts'
 import { createLogger, openDestination } from '../log.ts'
 import { DEFAULT_ENGINE } from '../matched.ts'
+import { readArguments, UsageError } from './arguments.ts'
 import { textOfExplained } from './explain-text.ts'
+import { textOfFailure } from './failure.ts'
 
 export interface ExplainStreams {
   readonly stdout: Writable
@@ -20,7 +22,16 @@ Says whether a user may do something, which records decide it, and what would ha
 asked only what a decision needs to know of it; nothing is done there.
 `
 
-/** `engine-gateway explain`. Returns the exit code: 0 permitted, 1 refused, 2 the question is none. @throws ConfigError */
+export const EXPLAIN_OPTIONS = {
+  config: { type: 'string', short: 'c' },
+  user: { type: 'string', short: 'u' },
+  engine: { type: 'string', short: 'e' },
+  body: { type: 'string', short: 'b' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+/** `engine-gateway explain`. Returns the exit code: 0 permitted, 1 refused, 2 no answer. */
 export async function explainCommand(
   argv: readonly string[],
   { stdout, stderr }: ExplainStreams,
@@ -28,17 +39,21 @@ export async function explainCommand(
   try {
     const options = optionsOf(argv)
     if (options === null) {
-      stderr.write(USAGE)
-      return 2
+      stdout.write(USAGE)
+      return 0
     }
     const explained = await answer(options)
     stdout.write(options.json ? `${JSON.stringify(explained, null, 2)}\n` : textOfExplained(explained))
     return explained.decision === 'permitted' ? 0 : 1
   } catch (error) {
-    if (!(error instanceof QuestionError || isUnanswered(error))) throw error
-    stderr.write(`${error.message}\n`)
+    stderr.write(complaintOf(error))
     return 2
   }
+}
+
+function complaintOf(error: unknown): string {
+  if (error instanceof UsageError) return `${USAGE}\n${error.message}\n`
+  return error instanceof QuestionError || isUnanswered(error) ? `${error.message}\n` : textOfFailure(error)
 }
 
 /** A source or an engine that is away. */
@@ -51,13 +66,16 @@ interface Options extends Question {
   readonly json: boolean
 }
 
-/** Null: something is missing, or not known. @throws QuestionError when the body's file cannot be read */
+/** Null: only help is asked for. @throws UsageError; QuestionError when the body's file cannot be read */
 function optionsOf(argv: readonly string[]): Options | null {
-  const given = parsed(argv)
-  if (given === null) return null
-  const { config, user, engine = DEFAULT_ENGINE, body, json = false } = given.values
-  const [request, ...rest] = given.positionals
-  if (config === undefined || user === undefined || request === undefined || rest.length > 0) return null
+  const { values, positionals } = readArguments(() =>
+    parseArgs({ args: [...argv], allowPositionals: true, options: EXPLAIN_OPTIONS }),
+  )
+  const { config, user, engine = DEFAULT_ENGINE, body, json = false, help } = values
+  if (help === true) return null
+  const [request, ...rest] = positionals
+  if (config === undefined || user === undefined || request === undefined || rest.length > 0)
+    throw new UsageError('--config FILE, --user ID and one request are needed')
   return { config, user, engine, request, json, body: body === undefined ? null : readBody(body) }
 }
 
@@ -66,24 +84,6 @@ function readBody(file: string): Buffer {
     return readFileSync(file)
   } catch (cause) {
     throw new QuestionError(cause instanceof Error ? cause.message : file, { cause })
-  }
-}
-
-function parsed(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        config: { type: 'string', short: 'c' },
-        user: { type: 'string', short: 'u' },
-        engine: { type: 'string', short: 'e' },
-        body: { type: 'string', short: 'b' },
-        json: { type: 'boolean' },
-      },
-    })
-  } catch {
-    return null
   }
 }
 

@@ -6,6 +6,8 @@ import type { Lack } from '../errors.ts'
 import { isRecord } from '../policy/asked.ts'
 import { Suggester } from '../policy/suggest.ts'
 import type { Suggestion } from '../policy/suggest.ts'
+import { readArguments, UsageError } from './arguments.ts'
+import { counted } from './plural.ts'
 import { lineOfRecord } from './record-line.ts'
 
 export interface SuggestStreams {
@@ -24,32 +26,44 @@ allowed what they say was refused, or would have been in report mode.
   --group ID     grant to this group, which all of these users are taken to be in, instead of each user
 `
 
-/** `engine-gateway suggest`. Returns the exit code: 0 suggested, 1 some needs cannot be met by records, 2 usage. */
-export async function suggestCommand(argv: readonly string[], streams: SuggestStreams): Promise<number> {
-  const options = optionsOf(argv)
-  if (options === null) {
-    streams.stderr.write(USAGE)
-    return 2
-  }
-  const gathered = new Gathered(options)
-  const input = options.file === undefined ? streams.stdin : createReadStream(options.file)
+export const SUGGEST_OPTIONS = {
+  file: { type: 'string', short: 'f' },
+  engine: { type: 'string', short: 'e' },
+  user: { type: 'string', short: 'u', multiple: true },
+  group: { type: 'string', short: 'g' },
+  // Not looked at: the image's entry point gives it to every command.
+  config: { type: 'string', short: 'c' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+/** `engine-gateway suggest`. Returns the exit code: 0 suggested, 1 some needs cannot be met by records, 2 no answer. */
+export async function suggestCommand(
+  argv: readonly string[],
+  { stdin, stdout, stderr }: SuggestStreams,
+): Promise<number> {
   try {
-    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
-      gathered.add(line)
-  } catch (cause) {
-    streams.stderr.write(
-      `${options.file ?? 'standard input'}: ${cause instanceof Error ? cause.message : String(cause)}\n`,
-    )
+    const options = optionsOf(argv)
+    if (options === null) {
+      stdout.write(USAGE)
+      return 0
+    }
+    const gathered = new Gathered(options)
+    const unread = await read(options.file ?? stdin, gathered)
+    const { unreadable } = gathered
+    if (unreadable > 0) stderr.write(`${counted(unreadable, 'line')} could not be read as JSON\n`)
+    const problem = unread ?? problemOf(gathered, options.engine)
+    if (problem !== null) {
+      stderr.write(`${problem}\n`)
+      return 2
+    }
+    const suggestion = gathered.suggester.suggest()
+    stdout.write(textOf(suggestion, gathered))
+    return suggestion.unmet === 0 ? 0 : 1
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    stderr.write(`${USAGE}\n${error.message}\n`)
     return 2
   }
-  const engines = [...gathered.engines]
-  if (engines.length > 1) {
-    streams.stderr.write(`The lines are of engines ${engines.join(', ')}: choose one with --engine\n`)
-    return 2
-  }
-  const suggestion = gathered.suggester.suggest()
-  streams.stdout.write(textOf(suggestion, gathered))
-  return suggestion.unmet === 0 ? 0 : 1
 }
 
 interface Options {
@@ -59,21 +73,32 @@ interface Options {
   readonly group?: string | undefined
 }
 
-/** Null: these are no options of ours. */
+/** Null: only help is asked for. @throws UsageError */
 function optionsOf(argv: readonly string[]): Options | null {
+  const { values } = readArguments(() => parseArgs({ args: [...argv], options: SUGGEST_OPTIONS }))
+  return values.help === true ? null : values
+}
+
+/** Returns what kept it from reading all. */
+async function read(from: string | Readable, gathered: Gathered): Promise<string | null> {
+  const input = typeof from === 'string' ? createReadStream(from) : from
   try {
-    return parseArgs({
-      args: [...argv],
-      options: {
-        file: { type: 'string', short: 'f' },
-        engine: { type: 'string', short: 'e' },
-        user: { type: 'string', short: 'u', multiple: true },
-        group: { type: 'string', short: 'g' },
-      },
-    }).values
-  } catch {
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+      gathered.add(line)
     return null
+  } catch (cause) {
+    const name = typeof from === 'string' ? from : 'standard input'
+    return `${name}: ${cause instanceof Error ? cause.message : String(cause)}`
   }
+}
+
+/** Why nothing can be suggested. */
+function problemOf({ engines, audited, readable, unreadable }: Gathered, engine?: string): string | null {
+  if (unreadable > 0 && readable === 0) return 'There is no audit line'
+  if (engine !== undefined && audited.size > 0 && !audited.has(engine))
+    return `No line is of engine ${engine}, but of ${[...audited].join(', ')}`
+  if (engines.size > 1) return `The lines are of engines ${[...engines].join(', ')}: choose one with --engine`
+  return null
 }
 
 /** What of an audit line counts here. */
@@ -88,10 +113,14 @@ interface Line {
 
 class Gathered {
   readonly suggester: Suggester
+  /** Of all audit lines, and of those that count. */
+  readonly audited = new Set<string>()
   readonly engines = new Set<string>()
   readonly users = new Set<string>()
   /** Refusals that no record would change, and how often. */
   readonly others = new Map<string, number>()
+  readable = 0
+  unreadable = 0
   requests = 0
   /** Lines of requests that were refused indeed: their first refusal hides others. */
   refused = 0
@@ -103,7 +132,19 @@ class Gathered {
   }
 
   add(text: string): void {
-    const line = lineOf(text)
+    if (text.trim() === '') return
+    const value = valueOf(text)
+    if (value === null) {
+      this.unreadable += 1
+      return
+    }
+    this.readable += 1
+    if (value['stream'] !== 'audit') return
+    if (typeof value['engine'] === 'string') this.audited.add(value['engine'])
+    this.#count(lineOf(value))
+  }
+
+  #count(line: Line | null): void {
     const { engine, user } = this.#options
     if (line === null || (engine !== undefined && engine !== line.engine)) return
     if (user !== undefined && !user.includes(line.user)) return
@@ -120,10 +161,8 @@ class Gathered {
   }
 }
 
-/** Null: no audit line, or none about a known user who got no for an answer. */
-function lineOf(text: string): Line | null {
-  const line = valueOf(text)
-  if (!isRecord(line) || line['stream'] !== 'audit') return null
+/** Null: none about a known user who got no for an answer. */
+function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
   const { user, engine, operation, decision, rule, missing } = line
   if (decision !== 'refused' && decision !== 'reported') return null
   if (typeof user !== 'string' || typeof engine !== 'string' || typeof operation !== 'string') return null
@@ -137,10 +176,11 @@ function lineOf(text: string): Line | null {
   }
 }
 
-function valueOf(text: string): unknown {
-  if (!text.includes('"audit"')) return null
+/** Null: no JSON object. */
+function valueOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) && !Array.isArray(value) ? value : null
   } catch {
     return null
   }
@@ -156,22 +196,22 @@ function isLack(value: unknown): value is Lack {
 function textOf(suggestion: Suggestion, { requests, refused, users, others }: Gathered): string {
   const { records, needs, unmet, crowded } = suggestion
   const lines = [
-    `# ${requests} requests of ${users.size} users lacked ${needs} permissions; ${records.length} records would be enough.`,
+    `# ${counted(requests, 'request')} of ${counted(users.size, 'user')} lacked ${counted(needs, 'permission')}; ${counted(records.length, 'record')} would be enough.`,
     ...(refused === 0
       ? []
       : [
-          `# ${refused} of them were refused, and a refusal names only what is missing first: look again afterwards.`,
+          `# ${refused} of them ${refused === 1 ? 'was' : 'were'} refused, and a refusal names only what is missing first: look again afterwards.`,
         ]),
     ...crowded.map(
       (name) => `# ${name}: many ids, and no definition stands for them. A record on "*" would.`,
     ),
     records.length === 0 ? 'authorizations: []' : 'authorizations:',
-    ...records.map(({ record, times }) => `  ${lineOfRecord(record)}: ${times} times`),
+    ...records.map(({ record, times }) => `  ${lineOfRecord(record)}: ${counted(times, 'time')}`),
     unmet === 0
       ? '# Tried: with these records alone, everything that was missing is granted.'
-      : `# Tried: ${unmet} of ${needs} are still missing with these records.`,
+      : `# Tried: ${unmet} of ${needs} ${unmet === 1 ? 'is' : 'are'} still missing with these records.`,
     ...(others.size === 0 ? [] : ['# No record would change:']),
-    ...[...others].map(([what, times]) => `#   ${what}: ${times} times`),
+    ...[...others].map(([what, times]) => `#   ${what}: ${counted(times, 'time')}`),
   ]
   // A name must not end its comment.
   return `${lines.map((line) => line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')).join('\n')}\n`

@@ -5,7 +5,6 @@ import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { explainCommand } from '../../src/cli/explain.ts'
-import { ConfigError } from '../../src/config.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 
 const sandbox = await startSandbox()
@@ -57,7 +56,9 @@ t.test('rows are told', async (t) => {
   t.equal(code, 0)
   t.match(out, /^rows: some rows$/m)
   t.match(out, /^ {4}READ_TASK on ProcessDefinition: all: no record; single ones: review$/m)
+  t.match(out, /^ {2}1 task by links to the user or the groups$/m)
   t.match(out, /^ {2}only rows of no tenant, or of acme$/m)
+  t.match((await ask('demo', 'GET /task')).out, /^ {2}4 tasks by links/m)
 })
 
 t.test('for programs there is JSON', async (t) => {
@@ -84,7 +85,24 @@ t.test('a question that is none', async (t) => {
   t.match(await ask('nobody', 'GET /task'), { code: 2, out: '', err: 'Engine default has no user nobody\n' })
   t.match(await ask('mary', 'GET /tusk'), { code: 2, err: 'There is no operation GET /tusk\n' })
   t.match(await ask('mary', 'POST /signal', '--body', join(folder, 'none')), { code: 2, err: /ENOENT/ })
-  await t.rejects(run('--config', join(folder, 'none'), '--user', 'mary', 'GET /task'), ConfigError)
+})
+
+t.test('a configuration that is not good is no refusal', async (t) => {
+  const wrong = join(folder, 'wrong.yaml')
+  writeFileSync(wrong, 'version: 2\n')
+  t.match(await run('--config', wrong, '--user', 'mary', 'GET /task'), {
+    code: 2,
+    out: '',
+    err: /^ {2}version: /m,
+  })
+  const none = join(folder, 'none')
+  t.match(await run('--config', none, '--user', 'mary', 'GET /task'), { code: 2, out: '', err: /ENOENT/ })
+})
+
+t.test('help is no mistake, and a mistake is named below it', async (t) => {
+  t.match(await run('--help'), { code: 0, out: /^Usage: engine-gateway explain/, err: '' })
+  t.match(await run('--frobnicate'), { code: 2, out: '', err: /\n\nUnknown option '--frobnicate'\n$/ })
+  t.match(await ask('mary'), { code: 2, err: /\n\n--config FILE, --user ID and one request are needed\n$/ })
 })
 
 t.test('an engine that does not answer is no decision', async (t) => {

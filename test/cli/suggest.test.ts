@@ -50,7 +50,7 @@ t.test('the fewest records are printed as the records file takes them', async (t
   t.same(recordsIn(out), [
     '  - { type: 1, userId: mary, resourceType: 6, resourceId: review, permissions: [READ_TASK] } # process definition: 3 times',
   ])
-  t.match(out, /^# 3 requests of 1 users lacked 3 permissions; 1 records would be enough\.$/m)
+  t.match(out, /^# 3 requests of 1 user lacked 3 permissions; 1 record would be enough\.$/m)
   const mary = { userId: 'mary', groups: [], tenants: [] }
   const asked = { resource: 'PROCESS_DEFINITION', permission: 'READ_TASK', id: 'review' } as const
   t.equal(isAuthorized(indexRecords(recordsOf(out)), mary, asked), true, 'and it reads them back')
@@ -127,13 +127,13 @@ t.test('a name cannot smuggle a record in', async (t) => {
 
 t.test('a refusal hides what else is missing, and that is said', async (t) => {
   const { out } = await run([], [lineOf({ decision: 'refused', missing: [readTask('t1')] })])
-  t.match(out, /^# 1 of them were refused/m)
+  t.match(out, /^# 1 of them was refused/m)
 })
 
 t.test('a resource that no engine has cannot be granted', async (t) => {
   const { code, out } = await run([], [lineOf({ missing: [{ ...readTask('t1'), resource: 'Tusk' }] })])
   t.equal(code, 1)
-  t.match(out, /^# Tried: 1 of 1 are still missing/m)
+  t.match(out, /^# Tried: 1 of 1 is still missing/m)
 })
 
 t.test('lines that are no audit are passed over, whatever they are', async (t) => {
@@ -151,6 +151,37 @@ t.test('lines that are no audit are passed over, whatever they are', async (t) =
   )
   t.equal(code, 0)
   t.same(recordsIn(out), [])
+})
+
+t.test('one is not many', async (t) => {
+  const { out } = await run([], [lineOf({ missing: [readTask('t1')] }), lineOf({ rule: 'rows: none' })])
+  t.match(out, /^# 1 request of 1 user lacked 1 permission; 1 record would be enough\.$/m)
+  t.match(out, /# task: 1 time$/m)
+  t.match(out, /^# {3}getTask by mary: rows: none: 1 time$/m)
+  const refused = lineOf({ decision: 'refused', missing: [{ ...readTask('t1'), resource: 'Tusk' }] })
+  const two = await run([], [refused, refused])
+  t.match(two.out, /^# 2 of them were refused/m)
+  t.match(two.out, /^# Tried: 2 of 2 are still missing/m)
+})
+
+t.test('lines that cannot be read are counted, and none at all is no answer', async (t) => {
+  const line = lineOf({ missing: [readTask('t1')] })
+  const some = await run([], ['garbage', '', line.slice(0, -1), '[]', line])
+  t.match(some, { code: 0, err: '3 lines could not be read as JSON\n' })
+  t.equal(recordsIn(some.out).length, 1)
+  const none = await run([], ['garbage'])
+  t.match(none, { code: 2, out: '', err: '1 line could not be read as JSON\nThere is no audit line\n' })
+  t.match(await run([], []), { code: 0, err: '' })
+})
+
+t.test('an engine of which no line is, is a mistake', async (t) => {
+  const lines = [
+    lineOf({ missing: [readTask('t1')] }),
+    lineOf({ engine: 'second', decision: 'permitted', missing: [] }),
+  ]
+  const err = 'No line is of engine nope, but of default, second\n'
+  t.match(await run(['--engine', 'nope'], lines), { code: 2, out: '', err })
+  t.match(await run(['--engine', 'second'], lines), { code: 0, err: '' })
 })
 
 t.test('records belong to one engine', async (t) => {
@@ -180,4 +211,6 @@ t.test('a file is read in the place of standard input', async (t) => {
 t.test('what it does not know is answered with its usage', async (t) => {
   t.match(await run(['--frobnicate'], []), { code: 2, out: '', err: /^Usage: engine-gateway suggest/ })
   t.match(await run(['audit.jsonl'], []), { code: 2, err: /^Usage/ })
+  t.match(await run(['--frobnicate'], []), { err: /\n\nUnknown option '--frobnicate'\n$/ })
+  t.match(await run(['--help'], []), { code: 0, out: /^Usage: engine-gateway suggest/, err: '' })
 })

@@ -47,6 +47,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if eq (dig "identity" "source" "" $config) "file" -}}
 {{- $_ := set $config.identity "file" "users.yaml" -}}
 {{- end -}}
+{{- range $engine := $config.engines -}}
+{{- if and $engine (eq (dig "identity" "source" "" $engine) "file") -}}
+{{- $_ := set $engine.identity "file" (default "users.yaml" $engine.identity.file) -}}
+{{- end -}}
+{{- end -}}
 {{- if eq (dig "authorization" "records" "source" "" $config) "file" -}}
 {{- $_ := set $config.authorization.records "file" "authorizations.yaml" -}}
 {{- end -}}
@@ -54,6 +59,27 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $_ := set $config "cache" (merge (dict "redis" "${REDIS_URL}") (default (dict) $config.cache)) -}}
 {{- end -}}
 {{- toYaml $config -}}
+{{- end -}}
+
+{{- /* Not empty where users.yaml is read, by all engines or by one. Of a config map of yours the chart does not know it. */ -}}
+{{- define "engine-gateway.readsUsers" -}}
+{{- $config := include "engine-gateway.config" . | fromYaml -}}
+{{- range $settings := prepend (values $config.engines) $config -}}
+{{- if eq (dig "identity" "file" "" (default (dict) $settings)) "users.yaml" -}}yes{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* users.yaml, where it is read. */ -}}
+{{- define "engine-gateway.usersFile" -}}
+{{- $isGiven := or .Values.users.existingSecret .Values.users.existingConfigMap -}}
+{{- if .Values.existingConfigMap -}}
+{{- include "engine-gateway.file" (dict "source" .Values.users "path" "users.yaml") -}}
+{{- else if include "engine-gateway.readsUsers" . -}}
+{{- if not $isGiven -}}
+{{- fail "identity.source is file: set users.existingSecret (or users.existingConfigMap) to what holds users.yaml" -}}
+{{- end -}}
+{{- include "engine-gateway.file" (dict "source" .Values.users "path" "users.yaml") -}}
+{{- end -}}
 {{- end -}}
 
 {{- /* One file of the configuration's folder, out of a secret or a config map. */ -}}

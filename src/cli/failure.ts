@@ -1,0 +1,10 @@
+import { ConfigError } from '../config.ts'
+
+/** What a console shows of an error: one line, or every problem of a configuration. */
+export function textOfFailure(error: unknown): string {
+  const lines =
+    error instanceof ConfigError
+      ? [error.message, ...error.problems.map((problem) => `  ${problem}`)]
+      : [String(error)]
+  return `${lines.join('\n')}\n`
+}
