@@ -88,11 +88,37 @@ export async function build(options: BuildOptions): Promise<Built> {
 
 /** What all engines have in common. */
 async function openShared({ config, log, version, before }: BuildOptions) {
-  const files = await openSourceFiles(config, log)
-  const audit = buildAudit(config, log)
+  const problems = takenPrefixProblems(config)
+  const files = await collect(problems, () => openSourceFiles(config, log))
+  const audit = await collect(problems, () => buildAudit(config, log))
+  if (files === null || audit === null || problems.length > 0) {
+    files?.close()
+    audit?.close()
+    throw new ConfigError('The configuration', problems)
+  }
   const metrics = before?.parts.metrics ?? createMetrics({ version })
   const admission = takeAdmission({ config, metrics, log }, before?.admission.heirloom ?? null)
   return { files, audit, metrics, news: buildNews(config), admission }
+}
+
+/** What was opened, or null and lines in `problems`. */
+async function collect<T>(problems: string[], open: () => T | Promise<T>): Promise<T | null> {
+  try {
+    return await open()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    problems.push(...error.problems)
+    return null
+  }
+}
+
+/** An application may stand below the base path only where no path of the API is or begins. */
+function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
+  const taken = new Set(['engine', ...OPERATIONS.map(({ template }) => template.split('/')[1])])
+  return passthrough.flatMap(({ prefix }, at) => {
+    const [first = ''] = prefix.startsWith(`${basePath}/`) ? prefix.slice(basePath.length + 1).split('/') : []
+    return taken.has(first) ? [`passthrough[${at}].prefix: the API has paths below ${basePath}/${first}`] : []
+  })
 }
 
 function runningOf(

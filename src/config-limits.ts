@@ -1,24 +1,22 @@
 import { z } from 'zod'
-import { decimal, integer, size, time } from './config-values.ts'
+import { age, decimal, integer, size, time } from './config-values.ts'
 
 const LEAST_HOLD_MS = 1000
 
 /** Requests for work that an engine holds until there is some. */
-const longPolls = z
-  .strictObject({
-    /** No client waits longer, whatever it asks for; the engine itself takes 30 minutes at most. */
-    maxHold: time().default(1_800_000),
-    /** Held by each node at once: an engine refuses polls beyond 200 that it has not looked at. */
-    perNode: integer(1, 199).default(150),
-    /** Of one engine, waiting in the gateway for a place at a node; more are refused with 503. */
-    waiting: integer(1, 1_000_000).default(20_000),
-  })
-  .refine(({ maxHold }) => maxHold >= LEAST_HOLD_MS, { path: ['maxHold'], error: 'must be at least 1s' })
+const longPolls = z.strictObject({
+  /** No client waits longer, whatever it asks for; the engine itself takes 30 minutes at most. */
+  maxHold: time(LEAST_HOLD_MS).default(1_800_000),
+  /** Held by each node at once: an engine refuses polls beyond 200 that it has not looked at. */
+  perNode: integer(1, 199).default(150),
+  /** Of one engine, waiting in the gateway for a place at a node; more are refused with 503. */
+  waiting: integer(1, 1_000_000).default(20_000),
+})
 
 /** So many requests, evenly; whoever has not asked for a while may ask `burst` at once, by default all of them. */
 const rateMembers = {
   requests: integer(1, 1_000_000),
-  per: time()
+  per: age()
     .default(60_000)
     .refine((ms) => ms >= 1000 && ms % 1000 === 0, 'must be whole seconds'),
   burst: integer(1, 1_000_000).optional(),
@@ -34,7 +32,10 @@ export const rate = z
     users: z
       .record(
         z.string().min(1),
-        z.union([z.literal('unlimited'), z.strictObject(rateMembers).refine(fitsRate, TOO_MUCH_AT_ONCE)]),
+        z.union(
+          [z.literal('unlimited'), z.strictObject(rateMembers).refine(fitsRate, TOO_MUCH_AT_ONCE)],
+          'unlimited or { requests, per, burst } is needed',
+        ),
       )
       .default({}),
   })
@@ -45,14 +46,13 @@ const LEAST_DELAY_MS = 100
 /** How full the process may be before new requests are refused with 503. */
 const pressure = z.strictObject({
   /** How late the event loop may be, twice in a row; null: as late as it is. */
-  eventLoopDelay: time()
-    .refine((ms) => ms >= LEAST_DELAY_MS, 'must be at least 100ms')
-    .nullable()
-    .default(1000),
+  eventLoopDelay: time(LEAST_DELAY_MS).nullable().default(1000),
   /** Share of the heap's limit that is in use; 1: never. */
   heap: decimal(0.1, 1).default(0.9),
   /** What is in use in the heap and outside it: bytes, or up to 1 a share of what the container, else the machine, has. */
-  memory: z.union([decimal(0.01, 1), size()]).default(0.7),
+  memory: z
+    .union([decimal(0.01, 1), size()], 'a share from 0.01 to 1 or a size like 400MiB is needed')
+    .default(0.7),
 })
 
 /** What is bounded, beside the cache. */

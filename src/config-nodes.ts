@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { decimal, httpUrl, time } from './config-values.ts'
 
 const LEAST_INTERVAL_MS = 500
+/** A tenth more, as it may be, is still a timer. */
+const LONGEST_INTERVAL_MS = 500 * 3_600_000
 
 /** A URL alone stands for a node that is as the others. */
 export const node = z
@@ -25,11 +27,11 @@ export const health = z
   .strictObject({
     /** Asks every node for the names of its engines; off: only requests find out. */
     probe: z.boolean().default(true),
-    interval: time().default(5000),
+    interval: time(LEAST_INTERVAL_MS).default(5000),
     /** For the whole answer to a probe. */
     timeout: time().default(2000),
   })
-  .refine(({ interval }) => interval >= LEAST_INTERVAL_MS, {
+  .refine(({ interval }) => interval <= LONGEST_INTERVAL_MS, {
     path: ['interval'],
-    error: 'must be at least 500ms',
+    error: 'must be at most 500h',
   })

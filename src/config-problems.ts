@@ -1,22 +1,59 @@
 import { z } from 'zod'
+import type { Missing } from './substitute.ts'
 
 /** Issues as lines; never with the offending value, which may be a secret. */
 export function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
-  const path = issue.path.reduce<string>(
-    (text, key) =>
-      typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`,
-    '',
-  )
+  const path = pathOf(issue.path)
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map(
       (key) =>
         `${path === '' ? key : `${path}.${key}`}: unknown key (allowed: ${allowedAt(issue.path, schema, key)})`,
     )
-  return [`${path === '' ? '(the file)' : path}: ${issue.message}`]
+  return [`${path === '' ? '(the file)' : path}: ${messageOf(issue)}`]
+}
+
+/** A key of the user's choice has its own rule. */
+export function messageOf(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
+}
+
+/** Nothing stands where a variable is missing, and that is said already. */
+export function withoutMissing(
+  issues: readonly z.core.$ZodIssue[],
+  missing: readonly Missing[],
+): readonly z.core.$ZodIssue[] {
+  return issues.filter(({ code, path }) => {
+    const at = pathOf(path)
+    const within = code === 'invalid_union' ? [`${at}.`, `${at}[`] : []
+    return !missing.some((one) => one.path === at || within.some((start) => one.path.startsWith(start)))
+  })
+}
+
+/** A copy without the keys that the schema does not know. */
+export function withoutUnknownKeys(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+  const copy: unknown = structuredClone(value)
+  for (const issue of issues) {
+    if (issue.code !== 'unrecognized_keys') continue
+    const at = issue.path.reduce(memberOf, copy)
+    if (typeof at === 'object' && at !== null) for (const key of issue.keys) Reflect.deleteProperty(at, key)
+  }
+  return copy
+}
+
+function memberOf(value: unknown, key: PropertyKey): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, key) =>
+      typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`,
+    '',
+  )
 }
 
 /** The keys the schema knows at a path, for the message about one it does not know. */
-function allowedAt(path: readonly PropertyKey[], schema: z.ZodType, unknown: string): string {
+export function allowedAt(path: readonly PropertyKey[], schema: z.ZodType, unknown: string): string {
   let at: z.core.$ZodType | undefined = schema
   for (const key of path) at = childOf(at, key)
   const keys = new Set(objectsOf(at).flatMap(({ shape }) => Object.keys(shape)))
@@ -37,6 +74,12 @@ function objectsOf(type: z.core.$ZodType | undefined): readonly z.ZodObject[] {
   const at = unwrap(type)
   if (at instanceof z.ZodObject) return [at]
   return at instanceof z.ZodUnion ? at.options.flatMap(objectsOf) : []
+}
+
+/** For the whole of a file. */
+export const OF_A_FILE = {
+  error: ({ code, input }: z.core.$ZodRawIssue) =>
+    code !== 'invalid_type' ? undefined : (input ?? null) === null ? 'is empty' : 'must have keys and values',
 }
 
 function unwrap(type: z.core.$ZodType | undefined): z.core.$ZodType | undefined {

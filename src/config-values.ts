@@ -5,31 +5,62 @@ const PLACEHOLDER = String.raw`\$\{[^}]+\}`
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 const UNIT_BYTES: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
 
-const duration = (units: Readonly<Record<string, number>>, example: string) =>
+const amount = (units: Readonly<Record<string, number>>, example: string) =>
   z
-    .string()
+    .string(`write it like ${example}`)
     .regex(new RegExp(`^(\\d+(${Object.keys(units).join('|')})|${PLACEHOLDER})$`), `write it like ${example}`)
     .transform((text) => Number.parseInt(text, 10) * (units[text.replace(/^\d+/, '')] ?? Number.NaN))
-/** Milliseconds, written `30s`. */
-export const time = () => duration(UNIT_MS, '30s')
+const amountFrom = (least: number, units: Readonly<Record<string, number>>, example: string) =>
+  amount(units, example).refine((value) => value >= least, {
+    error: `must be at least ${textOf(least, units)}`,
+    abort: true,
+  })
+/** 2^31 - 1 ms is a timer's longest, and above that it waits 1 ms. To some of these a little is added: half an hour is left. */
+const LONGEST_TIMER_MS = 596 * 3_600_000
+/** Milliseconds, written `30s`: as many as a timer can wait, and some, for many a timer takes 0 for none. */
+export const time = (least = 1) =>
+  amountFrom(least, UNIT_MS, '30s').refine((ms) => ms <= LONGEST_TIMER_MS, 'must be at most 596h')
+/** Milliseconds, written `30s`: as many as one likes, for what is compared with a clock and never waited for. */
+export const age = (least = 0) => amountFrom(least, UNIT_MS, '30s')
 /** Bytes, written `2MiB`. */
-export const size = () => duration(UNIT_BYTES, '2MiB')
-export const integer = (min: number, max: number) =>
-  z.union([
-    z.int().min(min).max(max),
-    z
-      .string()
-      .regex(new RegExp(`^(\\d+|${PLACEHOLDER})$`))
-      .transform(Number)
-      .pipe(z.int().min(min).max(max)),
-  ])
-export const decimal = (min: number, max: number) =>
-  z.union([
-    z.number().min(min).max(max),
-    z
-      .string()
-      .regex(new RegExp(`^(\\d+(\\.\\d+)?|${PLACEHOLDER})$`))
-      .transform(Number)
-      .pipe(z.number().min(min).max(max)),
-  ])
-export const httpUrl = z.url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })
+export const size = (least = 1) => amountFrom(least, UNIT_BYTES, '2MiB')
+export const integer = (min: number, max: number) => {
+  const needed = `a whole number from ${min} to ${max} is needed`
+  const number = z.int(needed).min(min, needed).max(max, needed)
+  return z.union([number, textual(String.raw`\d+`).pipe(number)], needed)
+}
+export const decimal = (min: number, max: number) => {
+  const needed = `a number from ${min} to ${max} is needed`
+  const number = z.number(needed).min(min, needed).max(max, needed)
+  return z.union([number, textual(String.raw`\d+(\.\d+)?`).pipe(number)], needed)
+}
+const textual = (digits: string) =>
+  z
+    .string()
+    .regex(new RegExp(`^(${digits}|${PLACEHOLDER})$`))
+    .transform(Number)
+
+/** The largest unit that fits. */
+function textOf(value: number, units: Readonly<Record<string, number>>): string {
+  const [unit, factor] = Object.entries(units).findLast(([, one]) => value % one === 0) ?? ['', 1]
+  return `${value / factor}${unit}`
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/
+const NAME_NEEDED = '1 to 64 letters, digits, - and _'
+export const engineName = z.string().regex(NAME, NAME_NEEDED)
+/** At its own nodes; where a variable may stand for it, the JSON schema knows no pattern. */
+export const remoteName = z.string().refine((text) => NAME.test(text), NAME_NEEDED)
+/** Names and addresses as they stand in `Host`. */
+const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
+export const servedHost = z
+  .string()
+  .refine((text) => HOST.test(text), 'write it as Host has it: NAME or NAME:PORT')
+/** Of what stands before a path: the rest of a URL would not be sent. */
+export const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })
+  .refine(
+    (text) => !/^[^/]*\/\/[^/?#]*@/.test(text),
+    'no user and password may stand in the URL: an engine has `credentials`',
+  )
+  .refine((text) => !/[?#]/.test(text), 'no ? and no # may stand in the URL: requests bring their own')

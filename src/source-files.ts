@@ -33,7 +33,8 @@ export async function openSourceFiles(config: Config, log: Logger): Promise<Sour
     { parse: recordsOf, log, problems },
   )
   const all = [...users.values(), ...records.values()]
-  if (problems.length > 0) throw new ConfigError('The configuration', problems)
+  // Engines that share a file share its problems.
+  if (problems.length > 0) throw new ConfigError('The configuration', [...new Set(problems)])
   return {
     users: (from) => opened(users, from),
     records: (from) => opened(records, from),

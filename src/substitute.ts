@@ -1,12 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
+/** A name that stands for nothing, and the place where it is used. */
+export interface Missing {
+  readonly path: string
+  readonly message: string
+}
+
 export interface Substitution {
   readonly env: NodeJS.ProcessEnv
   /** What `${file:…}` is relative to. */
   readonly base: string
   /** Gets a line for every name that stands for nothing. */
-  readonly problems: string[]
+  readonly missing: Missing[]
   readonly path: string
 }
 
@@ -26,17 +32,19 @@ export function substitute(value: unknown, context: Substitution): unknown {
   )
 }
 
-function resolveName(expression: string, { env, base, problems, path }: Substitution): string {
+function resolveName(expression: string, { env, base, missing, path }: Substitution): string {
   if (expression.startsWith('file:')) {
     try {
       return readFileSync(resolve(base, expression.slice(5)), 'utf8').trimEnd()
     } catch {
-      problems.push(`${path}: the file ${expression.slice(5)} cannot be read`)
+      missing.push({ path, message: `the file ${expression.slice(5)} cannot be read` })
       return ''
     }
   }
   const [, name = '', fallback] = /^([^:]+)(?::-(.*))?$/s.exec(expression) ?? []
-  const found = env[name] ?? fallback
-  if (found === undefined) problems.push(`${path}: the environment variable ${name || expression} is not set`)
+  // As in a shell, a variable that is empty takes the default too.
+  const found = env[name] === '' ? (fallback ?? '') : (env[name] ?? fallback)
+  if (found === undefined)
+    missing.push({ path, message: `the environment variable ${name || expression} is not set` })
   return found ?? ''
 }

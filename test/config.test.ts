@@ -96,6 +96,24 @@ const BROKEN: readonly (readonly [name: string, text: string, problem: string | 
     'health.interval: must be at least 500ms',
   ],
   [
+    'a duration that no timer can wait is refused',
+    `${GOOD}timeouts: { drain: 597h }\n`,
+    'timeouts.drain: must be at most 596h',
+  ],
+  [
+    'so is a refresh, which would be one without a pause',
+    GOOD.replace(
+      '{ source: file, file: authorizations.yaml }',
+      '{ source: engine, refresh: 720h, staleAfter: 900h }',
+    ),
+    'authorization.records.refresh: must be at most 596h',
+  ],
+  [
+    'an interval leaves room for the tenth that may come to it',
+    `${GOOD}health: { interval: 501h }\n`,
+    'health.interval: must be at most 500h',
+  ],
+  [
     'a size with another unit is told the way to write it',
     `${GOOD}limits: { body: 2GB }\n`,
     'limits.body: write it like 2MiB',
@@ -126,6 +144,21 @@ for (const [name, text, problem] of BROKEN)
   t.test(name, async (t) => {
     t.match(problemsOf(t, text), [problem])
   })
+
+t.test('what is waited for may be as long as a timer, what is compared with a clock longer', async (t) => {
+  const text = `${GOOD.replace('users.yaml', 'users.yaml, remember: 900h, staleAfter: 900h')}
+idempotency: { keep: 900h }
+limits: { rate: { requests: 1, per: 720h } }
+timeouts: { drain: 596h }
+`
+  const hour = 3_600_000
+  t.match(loadConfig(fileOf(t, text)), {
+    identity: { remember: 900 * hour, staleAfter: 900 * hour },
+    idempotency: { keep: 900 * hour },
+    limits: { rate: { per: 720 * hour } },
+    timeouts: { drain: 596 * hour },
+  })
+})
 
 t.test('all problems are told at once', async (t) => {
   t.equal(problemsOf(t, `${GOOD.replace('version: 1', 'version: 2')}foo: 1\nbar: 2\n`).length, 3)

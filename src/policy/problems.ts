@@ -1,21 +1,15 @@
-import { LineCounter, parseDocument } from 'yaml'
 import type { z } from 'zod'
+import { allowedAt, messageOf } from '../config-problems.ts'
+import { readYaml } from '../config-yaml.ts'
 import { ConfigError } from '../config.ts'
 
-/** YAML or JSON as a value. Problems carry line and column, never a line of the file: it may hold a hash. @throws ConfigError */
+/** YAML or JSON as a value. @throws ConfigError that names lines and columns, never what stands there: it may be a hash */
 export function parseText(file: string, text: string): unknown {
   const json = text.trimStart().startsWith('[') ? parseJson(text) : undefined
   if (json !== undefined) return json
-  const lines = new LineCounter()
-  const document = parseDocument(text, { prettyErrors: false, lineCounter: lines })
-  if (document.errors.length === 0) return document.toJS()
-  throw new ConfigError(
-    file,
-    document.errors.map(({ message, pos }) => {
-      const { line, col } = lines.linePos(pos[0])
-      return `line ${line}, column ${col}: ${message}`
-    }),
-  )
+  const read = readYaml(text)
+  if (read.problems !== null) throw new ConfigError(file, read.problems)
+  return read.value
 }
 
 /** The value in the schema's shape. @throws ConfigError that names every member out of shape */
@@ -24,8 +18,15 @@ export function shaped<T>(file: string, schema: z.ZodType<T>, value: unknown): T
   if (result.success) return result.data
   throw new ConfigError(
     file,
-    result.error.issues.map(({ path, message }) => `${pathOf(path)}: ${message}`),
+    result.error.issues.flatMap((issue) =>
+      linesOf(issue, schema).map((line) => `${pathOf(issue.path)}: ${line}`),
+    ),
   )
+}
+
+function linesOf(issue: z.core.$ZodIssue, schema: z.ZodType): readonly string[] {
+  if (issue.code !== 'unrecognized_keys') return [messageOf(issue)]
+  return issue.keys.map((key) => `unknown key ${key} (allowed: ${allowedAt(issue.path, schema, key)})`)
 }
 
 /** `authorizations[3].permissions[0]`. */

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { OF_A_FILE } from '../config-problems.ts'
 import { ConfigError } from '../config.ts'
 import { bitOf, RESOURCES } from '../operations/permissions.ts'
 import { parseText, pathOf, shaped } from './problems.ts'
@@ -24,14 +24,9 @@ const record = z.strictObject({
 type FileRecord = z.infer<typeof record>
 
 const list = z.array(record)
-const mapping = z.strictObject({ authorizations: list })
+const mapping = z.strictObject({ authorizations: list }, OF_A_FILE)
 
-/** Reads authorizations.yaml, or the JSON of GET /authorization. @throws ConfigError */
-export async function readRecords(path: string): Promise<readonly AuthorizationRecord[]> {
-  return recordsOf(await readFile(path, 'utf8'), path)
-}
-
-/** The records in a text. @throws ConfigError that names every record an engine would not take */
+/** The records in the text of an authorizations.yaml, or in the JSON of GET /authorization. @throws ConfigError that names every record an engine would not take */
 export function recordsOf(content: string, file = 'authorizations.yaml'): readonly AuthorizationRecord[] {
   const value = parseText(file, content)
   const root = Array.isArray(value) ? [] : ['authorizations']

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { OF_A_FILE } from '../config-problems.ts'
 import { ConfigError } from '../config.ts'
 import { parseText, shaped } from './problems.ts'
 
@@ -33,18 +33,13 @@ const user = z.strictObject({
     .string()
     .refine(
       (hash) => ARGON2ID.test(hash) || BCRYPT.test(hash),
-      'must be an argon2id or bcrypt hash (make one with: engine-gateway hash-password)',
+      'must be an argon2id or bcrypt hash (make one with the command hash-password; the README says how)',
     ),
   groups: z.array(name).default([]),
   tenants: z.array(name).default([]),
 })
 
-const schema = z.strictObject({ users: z.array(user) })
-
-/** Reads users.yaml. @throws ConfigError */
-export async function readUsers(path: string): Promise<Users> {
-  return usersOf(await readFile(path, 'utf8'), path)
-}
+const schema = z.strictObject({ users: z.array(user) }, OF_A_FILE)
 
 /** The users in the text of a users.yaml. @throws ConfigError that names every problem */
 export function usersOf(text: string, file = 'users.yaml'): Users {

@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import bcrypt from 'bcrypt'
 import t from 'tap'
 import { ConfigError } from '../../src/config.ts'
 import { createPasswords } from '../../src/policy/password.ts'
-import { readUsers, usersOf } from '../../src/policy/users.ts'
+import { usersOf } from '../../src/policy/users.ts'
 
 const demoFile = new URL('../../config/users.yaml', import.meta.url).pathname
 const argon = `$argon2id$v=19$m=19456,t=2,p=1$${'c2Fs'.repeat(5)}dA$${'aGFz'.repeat(10)}aGE`
@@ -102,7 +103,7 @@ t.test('both kinds of dummy hash can be verified, in vain', async (t) => {
 })
 
 t.test('the demo’s users are demo and mary, each with their name for a password', async (t) => {
-  const users = await readUsers(demoFile)
+  const users = usersOf(await readFile(demoFile, 'utf8'), demoFile)
   const passwords = createPasswords()
   t.equal(users.size, 2)
   t.match(users.find('demo'), { passwordHash: /^\$argon2id\$/, groups: ['camunda-admin'], tenants: [] })

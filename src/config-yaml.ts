@@ -1,0 +1,45 @@
+import { type Document, LineCounter, parseDocument, visit } from 'yaml'
+
+/** A text's value, or what is wrong with it: by line and column, and never what stands there, for it may be a secret. */
+export type YamlRead =
+  | { readonly value: unknown; readonly problems: null }
+  | { readonly problems: readonly string[] }
+
+export function readYaml(text: string): YamlRead {
+  const lines = new LineCounter()
+  // Warnings would be printed, with what stands there.
+  const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, logLevel: 'error' })
+  const faults = document.errors.map(({ message, pos }) => ({ at: pos[0], message: withoutQuote(message) }))
+  const all = faults.length > 0 ? faults : strayAliases(document)
+  if (all.length > 0)
+    return {
+      problems: all.map(({ at, message }) => {
+        const { line, col } = lines.linePos(at)
+        return `line ${line}, column ${col}: ${message}`
+      }),
+    }
+  try {
+    return { value: document.toJS(), problems: null }
+  } catch {
+    return { problems: ['its aliases (*name) stand for too much'] }
+  }
+}
+
+/** A parser ends some of its messages with what it found: `Unexpected scalar token in YAML stream: "hunter2"`. */
+function withoutQuote(message: string): string {
+  return message.replace(/(?<=\w)[:;] .*$| \\.*$/s, '')
+}
+
+/** A password that begins with `*` is read as one. */
+function strayAliases(document: Document): readonly { readonly at: number; readonly message: string }[] {
+  const at: number[] = []
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document) === undefined) at.push(alias.range?.[0] ?? 0)
+    },
+  })
+  return at.map((one) => ({
+    at: one,
+    message: 'An alias (*name) without its anchor (&name): quote a value that begins with *',
+  }))
+}
