@@ -34,7 +34,6 @@ export const CODES = {
   GW_OVERLOADED: [503, 'ServiceUnavailableException', 'The gateway has no free place for this request'],
   GW_DRAINING: [503, 'ServiceUnavailableException', 'The gateway is shutting down'],
   GW_NO_NODE: [503, 'ServiceUnavailableException', 'No node of the engine can be reached'],
-  GW_UPSTREAM_REFUSED: [503, 'ServiceUnavailableException', 'The engine does not accept connections'],
   GW_UPSTREAM_FAILED: [502, 'BadGatewayException', 'The engine broke off the connection'],
   GW_UPSTREAM_INVALID: [502, 'BadGatewayException', 'The engine gave an answer that is not valid'],
   GW_OUTCOME_UNKNOWN: [

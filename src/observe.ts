@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { auditsOf } from './audit.ts'
 import type { GatewayError } from './errors.ts'
-import { accessRecordOf } from './metrics/observe.ts'
+import { accessRecordOf, bounded } from './metrics/observe.ts'
 import { createRecordWriter } from './log.ts'
 import type { Parts } from './parts.ts'
 
@@ -48,7 +48,7 @@ function createRecord({ metrics, log, audit }: Parts) {
     if (refusal !== null)
       metrics.refusal({ engine, operation, stage: request.stage, reason: codeOf(refusal) })
     if (refusal !== null && isFailure(request, refusal))
-      log.error({ requestId, err: refusal.cause ?? refusal }, refusal.message)
+      log.error({ requestId, err: refusal.cause ?? refusal }, bounded(refusal.message))
     writeRecord(
       accessRecordOf({
         requestId,
@@ -68,12 +68,12 @@ function createRecord({ metrics, log, audit }: Parts) {
   }
 }
 
-/** That there is no room is logged once: pressure.ts. */
+/** That there is no room is logged once: pressure.ts. 501 is the caller's doing. */
 function isFailure(
   { stage }: FastifyRequest,
   { statusCode }: NonNullable<FastifyRequest['refusal']>,
 ): boolean {
-  return statusCode >= 500 && stage !== 'admit'
+  return statusCode >= 500 && statusCode !== 501 && stage !== 'admit'
 }
 
 function labelsOf({ operation, engine }: FastifyRequest) {

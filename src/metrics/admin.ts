@@ -79,7 +79,7 @@ function addAnswers(
     const status = error.statusCode ?? 500
     if (status >= 500) log.error({ err: error }, `admin: ${request.routeOptions.url ?? 'unknown'} failed`)
     void reply.code(status)
-    return 'error\n'
+    return status < 500 ? oneLine(error.message) + '\n' : 'error\n'
   })
 }
 

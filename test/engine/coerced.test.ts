@@ -65,9 +65,9 @@ t.test('what the engine reads in another form is what was permitted', { skip: ja
     const second = `${engine.base}/engine/second`
     await startWaiting(second, { event: 'signal', name: 'numbered', tenant: null })
     const found = await exchange(second, { method: 'GET', path: '/process-instance?maxResults=1' })
-    const [instance] = found.body as readonly { readonly id: string }[]
-    t.match(instance?.id, /^\d+$/)
-    const body = `{"processInstanceIds":[${instance?.id}],"suspended":true}`
+    const [id] = JSON.stringify(found.body).match(/(?<="id":")\d+(?=")/) ?? []
+    t.ok(id)
+    const body = `{"processInstanceIds":[${id}],"suspended":true}`
     const route = 'PUT /process-instance/suspended'
     t.equal((await send(`${gateway.base}/engine/second`, route, body, MARY)).status, 403)
     t.equal((await send(second, route, body)).status, 204)

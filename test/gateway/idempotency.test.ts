@@ -9,11 +9,13 @@ import { type Answer, authorizationOf, BASE, openGateway } from './open-gateway.
 import { head, speak } from './raw.ts'
 
 t.test('without Redis a key is refused, and nothing is sent', async (t) => {
-  const { ask } = await openGateway(t)
+  const { ask, log } = await openGateway(t)
   const answer = await ask('demo', START, keyed('a'))
   t.equal(codeOf(answer), '501 GW_IDEMPOTENCY_UNSUPPORTED')
   t.same(answer.forwarded, [])
   t.equal((await ask('demo', START, { body: {} })).status, 200, 'without a key nothing is asked of Redis')
+  const errors = log.filter(({ level }) => level === 'error')
+  t.same(errors, [], 'what callers do is no error of the gateway')
 })
 
 t.test('where the row does not heed it, the header changes nothing and is passed on', async (t) => {
