@@ -1,5 +1,5 @@
 import type { Exempt, LookupName, When } from '../operations/notation.ts'
-import { bodyFlag, bodyText, bodyValue } from './asked.ts'
+import { bodyFlag, bodyText, bodyValue, splitAsJava } from './asked.ts'
 import { factsOf, type Ground } from './check.ts'
 import type { Facts } from './lookup.ts'
 
@@ -89,7 +89,13 @@ function textOf({ asked }: Situation, member: string): string | null {
 
 function isGiven(situation: Situation, member: string): boolean {
   const value = valueOf(situation, member)
+  if (isList(member) && typeof value === 'string') return splitAsJava(value).length > 0
   return value !== undefined && value !== null
+}
+
+/** A parameter of the query that is a list. One without members restricts nothing. */
+function isList(member: string): boolean {
+  return member.startsWith('query:') && member.endsWith('In')
 }
 
 function valueOf({ asked }: Situation, member: string): unknown {

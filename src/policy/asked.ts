@@ -55,6 +55,12 @@ export function bodyValue(body: unknown, path: string): unknown {
 
 /** The ids a list of the request names: a JSON array, or a comma-separated query parameter. */
 export function listOf({ body, query }: Asked, from: string, name: string): readonly Facts[] {
-  const ids = from === 'query' ? (query.get(name)?.split(',') ?? []) : bodyTexts(body, name)
+  const ids = from === 'query' ? splitAsJava(query.get(name) ?? ',') : bodyTexts(body, name)
   return ids.map((id) => ({ id }))
+}
+
+/** The members of a list in a query string: nothing at the end counts, so a comma alone is an empty list (`String.split`). */
+export function splitAsJava(text: string): readonly string[] {
+  const parts = text.split(',')
+  return text === '' ? parts : parts.slice(0, parts.findLastIndex((part) => part !== '') + 1)
 }

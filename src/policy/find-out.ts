@@ -2,7 +2,8 @@ import type { When } from '../operations/notation.ts'
 import { type AskEngine, jsonIn } from './ask-engine.ts'
 import type { Asked } from './asked.ts'
 import { bodyText, bodyTexts, bodyValue, isRecord } from './asked.ts'
-import type { ReadEngine } from './lookup.ts'
+import { withNumerals } from './json.ts'
+import { isNameable, type ReadEngine } from './lookup.ts'
 import { MAX_NAMED } from './members.ts'
 
 /** Whether a condition holds that only the engine knows; null: it cannot be told. */
@@ -24,20 +25,25 @@ export function createFindOut({ ask, read, maxNamed = MAX_NAMED }: FindOutOption
     if (when !== 'nothing is left active') return null
     const { id } = asked.params
     const ids = id === undefined ? bodyTexts(asked.body, 'processInstanceIds') : [id]
-    return ids.length > maxNamed ? null : isOneEmptied(ids, asked.body, read)
+    return ids.length > maxNamed ? null : isOneEmptied(ids.filter(isNameable), asked.body, read)
   }
 }
 
 /** Reads at once: a node has few connections, and others want some of them. */
 const AT_ONCE = 8
 
-async function isOneEmptied(ids: readonly string[], body: unknown, read: ReadEngine): Promise<boolean> {
-  const cancelled = cancelledBy(body)
-  if (cancelled === null) return false
+async function isOneEmptied(
+  ids: readonly string[],
+  body: unknown,
+  read: ReadEngine,
+): Promise<boolean | null> {
+  const instructions = instructionsIn(body)
+  if (instructions === null) return false
+  const { cancelling, startsBefore } = instructions
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const some = ids.slice(at, at + AT_ONCE).map(encodeURIComponent)
     const trees = await Promise.all(some.map((id) => read(`/process-instance/${id}/activity-instances`)))
-    if (trees.some((tree) => isEmptied(tree, cancelled))) return true
+    if (trees.some((tree) => isEmptied(tree, cancelling))) return startsBefore ? null : true
   }
   return false
 }
@@ -47,10 +53,12 @@ async function isValidPlan(ask: AskEngine, { body }: Asked): Promise<boolean | n
   const answer = await ask({
     method: 'POST',
     path: '/migration/validate',
-    body: bodyValue(body, 'migrationPlan') ?? {},
+    body: withNumerals({ plan: bodyValue(body, 'migrationPlan') ?? {} }, 'plan'),
     limitBytes: MAX_REPORT_BYTES,
   })
-  if (answer.status !== 200) return false
+  // With the same plan it refuses the migration, too.
+  if (answer.status === 400) return false
+  if (answer.status !== 200) return null
   const report = jsonIn(answer.body)
   const faults = ['instructionReports', 'variableReports'].map((name) => bodyValue(report, name))
   return faults.every(
@@ -58,11 +66,22 @@ async function isValidPlan(ask: AskEngine, { body }: Asked): Promise<boolean | n
   )
 }
 
-/** The instructions, where all of them cancel; null: one starts something. */
-function cancelledBy(body: unknown): readonly Node[] | null {
+interface Instructions {
+  readonly cancelling: readonly Node[]
+  /** What is started before the last is cancelled may be cancelled with it, or have ended by then: only the engine knows. */
+  readonly startsBefore: boolean
+}
+
+/** Null: nothing is cancelled, or something is started in the end, and the instance goes on. */
+function instructionsIn(body: unknown): Instructions | null {
   const instructions = bodyValue(body, 'instructions')
   if (!Array.isArray(instructions) || !instructions.every(isRecord)) return null
-  return instructions.every(({ type }) => type === 'cancel') ? instructions : null
+  const types = instructions.map(({ type }) => type)
+  if (types.at(-1) !== 'cancel') return null
+  return {
+    cancelling: instructions.filter(({ type }) => type === 'cancel'),
+    startsBefore: types.some((type) => type !== 'cancel'),
+  }
 }
 
 /** Whether the instructions cancel all that is active: then the instance is deleted. */
@@ -72,7 +91,7 @@ function isEmptied(tree: unknown, cancelled: readonly Node[]): boolean {
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Each innermost activity or transition, with all that is around it. */
+/** Each innermost activity or transition, with all that is around it, the instance itself included. */
 function leavesOf(node: Node, around: readonly Node[]): readonly (readonly Node[])[] {
   const path = [...around, node]
   const children = ['childActivityInstances', 'childTransitionInstances'].flatMap((name) => {
@@ -82,7 +101,7 @@ function leavesOf(node: Node, around: readonly Node[]): readonly (readonly Node[
   return children.length === 0 ? [path] : children.flatMap((child) => leavesOf(child, path))
 }
 
-function cancels(instruction: Node, [, ...path]: readonly Node[]): boolean {
+function cancels(instruction: Node, path: readonly Node[]): boolean {
   const activity = bodyText(instruction, 'activityId')
   const instances = [
     bodyText(instruction, 'activityInstanceId'),

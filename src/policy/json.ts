@@ -58,8 +58,22 @@ const NUMERALS = new WeakMap<object, Map<string, string>>()
 
 /** The digits of a number in a body that `readJson` has read: where the engine wants a text it takes them as they stand, `1.0` or `1e3`. */
 export function numeralOf(holder: object, name: string): string {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a member of any object
-  return NUMERALS.get(holder)?.get(name) ?? String((holder as Readonly<Record<string, unknown>>)[name])
+  return NUMERALS.get(holder)?.get(name) ?? String(Reflect.get(holder, name))
+}
+
+/** A part of a body as it is to be written again: numbers with the digits that they had. */
+export function withNumerals(holder: object, name: string): unknown {
+  const value: unknown = Reflect.get(holder, name)
+  if (typeof value === 'number') return rawJson(numeralOf(holder, name))
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((_, index) => withNumerals(value, `${index}`))
+  return Object.fromEntries(Object.keys(value).map((key) => [key, withNumerals(value, key)]))
+}
+
+/** What `JSON.stringify` writes as it is (ECMAScript 2026, not yet in TypeScript). */
+function rawJson(text: string): unknown {
+  const raw: unknown = Reflect.get(JSON, 'rawJSON')
+  return typeof raw === 'function' ? raw(text) : Number(text)
 }
 
 /** TypeScript does not know yet that a reviver is told the source (ECMAScript 2026). */

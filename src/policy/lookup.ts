@@ -182,6 +182,7 @@ class Learner {
   }
 
   lookUp(name: LookupName, id: string): Soon<Facts | null> {
+    if (!isNameable(id)) return null
     const key = `${name} ${id}`
     const known = this.#remembered.get(key)
     if (known !== undefined) return known
@@ -194,9 +195,8 @@ class Learner {
 
   async #learn(name: LookupName, id: string): Promise<Facts | null> {
     const rule = LOOKUPS[name]
-    const answer = firstOf(
-      await this.#read(rule.path(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)),
-    )
+    const path = rule.path(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)
+    const answer = firstOf(await this.#read(path))
     if (answer === null) return null
     const facts: Record<string, string | null> = {}
     for (const member of rule.members) facts[member] = textOf(answer, member)
@@ -225,6 +225,11 @@ class Learner {
     if (definitionId === '') return null
     return (await this.lookUp('processDefinition', definitionId))?.['key'] ?? null
   }
+}
+
+/** With one of these as its last part a path leads elsewhere, to the list of all there are; half a character cannot be encoded. */
+export function isNameable(id: string): boolean {
+  return id !== '' && id !== '.' && id !== '..' && !/\p{Surrogate}/u.test(id)
 }
 
 /** A single entity, or the first row where only a query finds it. */

@@ -77,10 +77,21 @@ async function modifiedInstances({ body }: Asked, options: MembersOptions): Prom
   if (hasQuery(body)) return null
   const found: Facts[] = []
   for await (const [id, facts] of instancesNamed(bodyTexts(body, 'processInstanceIds'), options)) {
-    if (facts === null || facts['definitionId'] !== bodyText(body, 'processDefinitionId')) return found
+    const isOfDefinition = mayBeSame(
+      facts?.['definitionId'] ?? '',
+      bodyText(body, 'processDefinitionId') ?? '',
+    )
+    if (facts === null || !isOfDefinition) return found
     found.push({ ...facts, id })
   }
   return found
+}
+
+/** A database may ignore case, accents and the like, and blanks at the end. */
+const LOOSE = new Intl.Collator('und', { sensitivity: 'base' })
+
+function mayBeSame(one: string, other: string): boolean {
+  return LOOSE.compare(one.trimEnd(), other.trimEnd()) === 0
 }
 
 /** Tasks that the body names, and those of instances that it names. Of the latter, another tenant's are not found. */

@@ -23,6 +23,7 @@ const { ask } = await openGateway(t, {
     'grant mary PROCESS_DEFINITION:review SUSPEND,UPDATE_INSTANCE',
     'grant ben PROCESS_DEFINITION:review SUSPEND',
     'grant ben PROCESS_INSTANCE:i1 UPDATE',
+    'grant anna PROCESS_DEFINITION:review READ_HISTORY',
   ],
   engine: ({ url }, response) => {
     const [path = ''] = url.slice(BASE.length).split('?')
@@ -71,4 +72,28 @@ t.test('an id is looked up though it is a number', async (t) => {
   const looked = forwarded.map(({ url }) => decodeURIComponent(url)).join(' ')
   t.match(looked, /\b49\b/)
   t.match(looked, /\b1\.0\b/)
+})
+
+t.test('a list of commas names no definition, and an empty id is none of all there are', async (t) => {
+  const report = 'GET /history/process-instance/report?reportType=duration&periodUnit=month'
+  for (const [list, status] of [
+    ['&processDefinitionIdIn=review:1', 200],
+    ['&processDefinitionIdIn=,', 403],
+    ['&processDefinitionKeyIn=,,', 403],
+    ['', 403],
+  ] as const) {
+    const answer = await ask('anna', report + list)
+    const isSent = answer.forwarded.some(({ url }) => url.includes('/report'))
+    t.same([answer.status, isSent], [status, status === 200], list)
+  }
+  const body = { processDefinitionId: '', suspended: true }
+  const { forwarded } = await ask('mary', 'PUT /job/suspended', { body })
+  t.notOk(forwarded.some(({ url }) => url.endsWith('/process-definition/')))
+})
+
+t.test('half a character in an id is no error of the gateway', async (t) => {
+  const body = '{"processInstanceIds":["\\ud800"],"suspended":true}'
+  const headers = { 'content-type': 'application/json' }
+  const { status } = await ask('mary', 'PUT /process-instance/suspended', { body, headers })
+  t.not(status, 500)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { bodyFlag, bodyText, bodyTexts } from '../../src/policy/asked.ts'
+import { bodyFlag, bodyText, bodyTexts, listOf, splitAsJava } from '../../src/policy/asked.ts'
 import { readJson } from '../../src/policy/json.ts'
 
 const read = (text: string): unknown => readJson(Buffer.from(text))
@@ -25,4 +25,12 @@ t.test('a flag is true in each of the forms that the engine takes', async (t) =>
     t.equal(bodyFlag(read(`{"a":${yes}}`), 'a'), true, yes)
   for (const no of ['false', '"false"', '""', '0', 'null', '"yes"', '{}'])
     t.equal(bodyFlag(read(`{"a":${no}}`), 'a'), false, no)
+})
+
+t.test('a list in a query string has no members at its end that are empty', async (t) => {
+  const cases = { 'a,b': ['a', 'b'], a: ['a'], '': [''], ',': [], ',,': [], 'a,,': ['a'], ',a': ['', 'a'] }
+  for (const [text, list] of Object.entries(cases)) t.same(splitAsJava(text), list, JSON.stringify(text))
+  const asked = { principal: { userId: 'a', groups: [], tenants: [] }, params: {}, body: {} }
+  t.same(listOf({ ...asked, query: new Map() }, 'query', 'in'), [])
+  t.same(listOf({ ...asked, query: new Map([['in', 'a,']]) }, 'query', 'in'), [{ id: 'a' }])
 })

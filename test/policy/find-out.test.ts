@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createFindOut } from '../../src/policy/find-out.ts'
+import { readJson } from '../../src/policy/json.ts'
 
 const leaf = (activityId: string) => ({ id: `${activityId}:1`, activityId, childActivityInstances: [] })
 const tree = (...children: readonly object[]) => ({
@@ -29,6 +30,11 @@ t.test('nothing is left active once every activity is cancelled and none is star
     [[leaf('a')], [cancel], true],
     [[leaf('a'), leaf('b')], [cancel], false],
     [[leaf('a')], [cancel, start], false],
+    [[leaf('a')], [start], false],
+    // What was started may have ended by then, or is cancelled with the rest.
+    [[leaf('a')], [start, cancel], null],
+    [[leaf('a'), leaf('b')], [start, cancel], false],
+    [[leaf('a')], [{ type: 'cancel', activityInstanceId: 'p' }], true],
     [
       [{ ...leaf('scope'), childActivityInstances: [leaf('b')] }],
       [{ type: 'cancel', activityInstanceId: 'scope:1' }],
@@ -47,6 +53,21 @@ t.test('a plan is valid when the engine reports nothing about it', async (t) => 
   t.equal(await ask({ instructionReports: [], variableReports: {} })('the plan is valid', plan), true)
   t.equal(await ask({ instructionReports: [{ failures: ['no'] }] })('the plan is valid', plan), false)
   t.equal(await ask({ variableReports: { x: { failures: ['no'] } } })('the plan is valid', plan), false)
+})
+
+t.test('the plan is shown to the engine with the digits that it will read', async (t) => {
+  const bodies: unknown[] = []
+  const findOut = createFindOut({
+    ask: async ({ body }) => {
+      bodies.push(JSON.stringify(body))
+      return { status: 400, body: Buffer.from('') }
+    },
+    read: async () => null,
+  })
+  const plan = '{"variables":{"x":{"value":9223372036854775807,"y":[1.0,"1.0"]}},"a":null}'
+  const body = readJson(Buffer.from(`{"migrationPlan":${plan}}`))
+  t.equal(await findOut('the plan is valid', asked(body)), false)
+  t.same(bodies, [plan])
 })
 
 t.test('what only the engine can know stays open', async (t) => {

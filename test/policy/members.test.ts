@@ -115,6 +115,17 @@ t.test('past an instance that stops the engine none is looked up', async (t) => 
   t.equal(seen.length, 3)
 })
 
+t.test('a definition named in another case is the same to many a database', async (t) => {
+  const { ask } = findIn({}, ['p0', 'p1'])
+  for (const processDefinitionId of ['REVIEW:1', 'Review:1 ', 'r\u00e9view:1'])
+    t.match(
+      await ask('modifiedInstances', { processInstanceIds: ['p0', 'p1'], processDefinitionId }),
+      [{ id: 'p0' }, { id: 'p1' }],
+      processDefinitionId,
+    )
+  t.same(await ask('modifiedInstances', { processInstanceIds: ['p0'], processDefinitionId: 'review:2' }), [])
+})
+
 t.test('the tasks of many instances are found: no request is longer than the engine takes', async (t) => {
   const task = { id: 't1', processInstanceId: 'p299', processDefinitionKey: 'review', tenantId: null }
   const processInstanceIds = many(300, 'instance-with-a-name-as-long-as-an-id')
