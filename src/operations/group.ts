@@ -28,11 +28,13 @@ export const group = {
     absent: '404 InvalidRequestException: Group with id {id} does not exist',
     entity: 'group',
   },
+  // Written under the id in the body.
   updateGroup: {
     route: 'PUT /group/:id',
     checks: [
       { anyOf: ['GROUP.READ path:id'], denied: 404 },
-      { anyOf: ['GROUP.UPDATE path:id'], denied: 403 },
+      { anyOf: ['GROUP.UPDATE body:id'], when: 'body:id given', denied: 403 },
+      { anyOf: ['GROUP.UPDATE path:id'], when: 'body:id absent', denied: 403 },
     ],
     absent: '404 InvalidRequestException: Group with id {id} does not exist',
     entity: 'group',

@@ -22,11 +22,13 @@ export const tenant = {
     absent: '404 InvalidRequestException: Tenant with id {id} does not exist',
     entity: 'tenant',
   },
+  // Written under the id in the body.
   updateTenant: {
     route: 'PUT /tenant/:id',
     checks: [
       { anyOf: ['TENANT.READ path:id'], denied: 404 },
-      { anyOf: ['TENANT.UPDATE path:id'], denied: 403 },
+      { anyOf: ['TENANT.UPDATE body:id'], when: 'body:id given', denied: 403 },
+      { anyOf: ['TENANT.UPDATE path:id'], when: 'body:id absent', denied: 403 },
     ],
     absent: '404 InvalidRequestException: Tenant with id {id} does not exist',
     entity: 'tenant',

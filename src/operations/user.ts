@@ -48,13 +48,16 @@ export const user = {
     absent: '404 InvalidRequestException: User with id {id} does not exist',
     entity: 'user',
   },
+  // The engine writes what it has read by the path's id, password and all, under the id in the body.
   updateProfile: {
     route: 'PUT /user/:id/profile',
     checks: [
       { anyOf: ['USER.READ path:id'], denied: 404 },
-      { anyOf: ['USER.UPDATE path:id'], denied: 403 },
+      { anyOf: ['USER.UPDATE body:id'], when: 'body:id given', denied: 403 },
+      { anyOf: ['USER.UPDATE path:id'], when: 'body:id absent', denied: 403 },
     ],
     absent: '404 InvalidRequestException: User with id {id} does not exist',
+    changes: ['identity'],
     entity: 'user',
   },
   unlockUser: {

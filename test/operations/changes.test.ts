@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../src/operations/all.ts'
 
 const KINDS = /^\/(authorization|user|group|tenant)(\/|$)/
 /** Writes to these that decide nothing: names and addresses. */
-const HARMLESS: ReadonlySet<string> = new Set(['updateProfile', 'updateGroup', 'updateTenant'])
+const HARMLESS: ReadonlySet<string> = new Set(['updateGroup', 'updateTenant'])
 
 const isWrite = ({ method, template }: (typeof OPERATIONS)[number]): boolean =>
   method === 'PUT' || method === 'DELETE' || /\/(create|unlock)$/.test(template)
