@@ -12,6 +12,7 @@ import { createExplainRequest } from './policy/explain-request.ts'
 import { createCaseProbe } from './policy/cases.ts'
 import { compositeOf } from './policy/check.ts'
 import { createImplied } from './policy/implied.ts'
+import { createTenantsOfKey, keepToTenants } from './policy/keyed.ts'
 import { createLookUp, type LookUp } from './policy/lookup.ts'
 import type { Passwords } from './policy/password.ts'
 import { createPermit, type PermitOptions } from './policy/permit.ts'
@@ -65,7 +66,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     }),
     principalOf: sources.identity.principalOf,
     changed: sources.changed,
-    permits: new Map(OPERATIONS.map((operation) => [operation.id, createPermit(operation, permit)])),
+    permits: permitsOf(permit, own),
     explain: createExplainRequest(permit),
     deploymentOf: engineConfig.deploymentAware ? createDeploymentOf(permit.lookUp) : null,
     takeRate: options.admission.takeRate(name, engineConfig),
@@ -81,6 +82,16 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     nodes: { engine: name, own, health, deploymentAware: engineConfig.deploymentAware },
     close: () => upstream.close(),
   }
+}
+
+function permitsOf(options: PermitOptions, own: Upstream): EngineParts['permits'] {
+  const tenantsOfKey = createTenantsOfKey(readerOf(own))
+  return new Map(
+    OPERATIONS.map((operation) => [
+      operation.id,
+      keepToTenants(createPermit(operation, options), tenantsOfKey),
+    ]),
+  )
 }
 
 function buildSources(

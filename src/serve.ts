@@ -19,6 +19,7 @@ import { mayBeHeld, peekHeld, sendHeld, serveHeld, tagsOf } from './serve-held.t
 import { asksItemCounts, serveItemCounts } from './serve-item-counts.ts'
 import { hasOtherLinks, withClientLinks } from './serve-links.ts'
 import { holdMsOf, serveNothing, servePoll } from './serve-poll.ts'
+import { serveReport } from './serve-report.ts'
 import { serveRows } from './serve-rows.ts'
 import { resolveSelectors } from './serve-selects.ts'
 import { isPlaced, placed } from './serve-starts.ts'
@@ -102,8 +103,10 @@ function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { reado
   const isAskable = match.operation.retry === 'always'
   if (restriction.rows === 'none' && (restriction.valid || !isAskable)) return serveNothing(match, reply)
   if (restriction.rows === 'recounted') {
-    const isByGroup = match.operation.rows?.form === 'group counts'
-    return (isByGroup ? serveGroupCounts : serveActivityCountsOfTenants)(exchange, restriction.tenants)
+    const form = match.operation.rows?.form
+    if (form === 'report') return serveReport(exchange, restriction.tenants)
+    const recount = form === 'group counts' ? serveGroupCounts : serveActivityCountsOfTenants
+    return recount(exchange, restriction.tenants)
   }
   const keep = restriction.rows === 'none' ? null : restriction.keep
   return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })

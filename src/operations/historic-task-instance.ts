@@ -59,6 +59,7 @@ export const historicTaskInstance = {
   getHistoricTaskInstanceReport: {
     route: 'GET /history/task/report',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], denied: 403 }],
+    rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
     retry: 'always',
   },
 } as const satisfies Rowset

@@ -171,6 +171,7 @@ export const job = {
   updateSuspensionStateBy: {
     route: 'PUT /job/suspended',
     conflict: 'repeat',
+    byKey: 'one tenant',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE body:processInstanceId',

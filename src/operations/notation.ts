@@ -149,9 +149,18 @@ export interface First {
 /**
  * `count`: the path before `/count` lists them. `single`: the path with `/list` does; none is 204, several are an error.
  * `groups`: `{ groups, groupUsers }`. `topic names`: the distinct topics of external tasks. `group counts`: tasks counted by candidate group. `locks`: rows are locked as they
- * are answered, so nothing may be left out afterwards. `instance counts`: the rows are counted inside the engine.
+ * are answered, so nothing may be left out afterwards. `instance counts`: the rows are counted inside the engine. `report`: summed up
+ * there, by checks that are the row's own; tenants alone restrict it.
  */
-export type RowsForm = 'count' | 'single' | 'groups' | 'topic names' | 'group counts' | 'locks' | 'instance counts'
+export type RowsForm =
+  | 'count'
+  | 'single'
+  | 'groups'
+  | 'topic names'
+  | 'group counts'
+  | 'locks'
+  | 'instance counts'
+  | 'report'
 
 /** Which rows of a query the caller may see. `exempt`: rows that everybody sees. */
 export interface Rows {

@@ -472,6 +472,7 @@ export const processDefinition = {
   updateProcessDefinitionSuspensionState: {
     route: 'PUT /process-definition/suspended',
     conflict: 'repeat',
+    byKey: 'all',
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.SUSPEND body:processDefinitionKey',

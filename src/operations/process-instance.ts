@@ -269,6 +269,7 @@ export const processInstance = {
   updateSuspensionState: {
     route: 'PUT /process-instance/suspended',
     conflict: 'repeat',
+    byKey: 'one tenant',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.SUSPEND each.id',

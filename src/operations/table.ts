@@ -69,6 +69,8 @@ export interface Row {
    * what such code has told others is not rolled back.
    */
   readonly conflict?: 'repeat'
+  /** Acts on all that the body's `processDefinitionKey` names, of whichever tenant; `one tenant`: of one, where the body says which. */
+  readonly byKey?: 'one tenant' | 'all'
   /** Starts what the path names: for nodes that have its deployment, where the configuration says so. */
   readonly starts?: 'processDefinition' | 'processDefinitionOfKey'
   /** Shared by all who pass the checks; `tags` name what evicts it. */

@@ -1,13 +1,12 @@
 import { GatewayError } from '../errors.ts'
 import type { Rows } from '../operations/notation.ts'
 import type { Operation } from '../operations/table.ts'
-import type { OtherForm } from './accept.ts'
+import { hasHalForm, type OtherForm } from './accept.ts'
 import type { Asked } from './asked.ts'
 import type { Principal } from './credentials.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import type { Authorize, AuthorizeOptions } from './authorize.ts'
 import { createAuthorize } from './authorize.ts'
-import { isAdmin } from './ruling.ts'
 import type { ReadRowFacts, Row } from './row-facts.ts'
 import type { CompiledRows, Scope, Viewer } from './rows.ts'
 import { usesRevokes } from './records.ts'
@@ -27,6 +26,7 @@ import { fetchableBy } from './fetchable.ts'
 import { pagingOf } from './schemas/parameters.ts'
 import { narrowTasks, type Visible } from './task-query.ts'
 import { narrowTopics } from './topics.ts'
+import { createSeesEmbedded, seesWhole, viewerOf } from './viewer.ts'
 
 /** What a row-restricted query may answer. */
 export type RowsVerdict =
@@ -71,7 +71,7 @@ export interface Permit extends Authorize {
   readonly answerCheck: (asked: Asked) => Promise<unknown>
   /** Whose entities are there for a caller, beside those of no tenant; null: every tenant's. */
   readonly tenantsOf: (principal: Principal) => ReadonlySet<string> | null
-  /** For queries; null where the operation answers no rows of its own. `other`: what the engine would answer in the place of JSON. */
+  /** For queries, and what embeds more than was asked for; null where the operation answers no rows of its own. `other`: what the engine would answer in the place of JSON. */
   readonly rows: ((asked: Asked, other: OtherForm | false) => RowsVerdict | Promise<RowsVerdict>) | null
 }
 
@@ -85,19 +85,30 @@ export function createPermit(operation: Operation, options: PermitOptions): Perm
     answerCheck: (asked) =>
       answerAuthorizationCheck(asked, { records: options.records(), groupsOf: options.groupsOf }),
     tenantsOf: (principal) => viewerOf({ principal }, options).tenants,
-    rows: operation.rows === undefined ? null : createRows(operation, operation.rows, options),
+    rows:
+      operation.rows === undefined
+        ? createWhole(operation, options)
+        : createRows(operation, operation.rows, options),
   }
+}
+
+/** What the checks have permitted is answered as it is, unless the engine would embed what they do not speak of. */
+function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
+  if (!hasHalForm(operation)) return null
+  const seesEmbedded = createSeesEmbedded(options)
+  return (asked, other) => (other === 'hal' && !seesEmbedded(viewerOf(asked, options)) ? NOT_EXACT : ALL)
 }
 
 function createRows(operation: Operation, restriction: Rows, options: PermitOptions): Permit['rows'] {
   const usual = compileRows(restriction, options)
+  const seesEmbedded = createSeesEmbedded(options)
   const isChecked = operation.body !== undefined || operation.query !== undefined
   return (asked, other) => {
     const wanted = rowsAsked(restriction, asked)
     const rows = wanted === restriction ? usual : compileRows(wanted, options)
     // Whether it has such an answer, or such a page, only the engine says.
     const isValid = isChecked && other !== 'neither' && pagingOf(asked.query) !== null
-    return rowsVerdict({ operation, rows, options, isValid }, asked, other)
+    return rowsVerdict({ operation, rows, options, isValid, seesEmbedded }, asked, other)
   }
 }
 
@@ -107,6 +118,7 @@ interface RowsParts {
   readonly options: PermitOptions
   /** The query has been checked whole. */
   readonly isValid: boolean
+  readonly seesEmbedded: (viewer: Viewer) => boolean
 }
 
 const ALL: RowsVerdict = { rows: 'all' }
@@ -119,11 +131,12 @@ function rowsVerdict(
 ): RowsVerdict | Promise<RowsVerdict> {
   const { rows, options } = parts
   const viewer = viewerOf(asked, options)
-  if (rows.form === 'group counts') return countsVerdict(viewer)
+  if (rows.form === 'group counts' || rows.form === 'report') return countsVerdict(viewer)
   const scope = scopeOf(rows, viewer.principal, viewer.records)
-  if (scope === 'all' && (viewer.tenants === null || !rows.tenanted)) return ALL
+  const seesAll = seesWhole(rows, scope, viewer)
   // A HAL answer has another shape and embeds entities of other kinds.
-  if (other === 'hal') return NOT_EXACT
+  if (other === 'hal') return seesAll && parts.seesEmbedded(viewer) ? ALL : NOT_EXACT
+  if (seesAll) return ALL
   const special = verdictOfForm(parts, asked, scope, viewer)
   if (special !== null) return special
   if (scope === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
@@ -204,18 +217,6 @@ function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
   if (TASK_QUERIES.has(operation.id) && !usesRevokes(viewer.records, viewer.principal))
     return { rows: 'narrowed', narrow: narrowTasks(visibleTo(rows, scope, viewer)) }
   return { rows: 'filtered', keep: keepOf(parts, viewer) }
-}
-
-/** Admins see the rows of every tenant, and so does everybody where tenants are not checked. */
-function viewerOf({ principal }: Pick<Asked, 'principal'>, options: PermitOptions): Viewer {
-  const isFree = !options.checksTenants || isAdmin(principal, options)
-  return {
-    principal,
-    records: options.records(),
-    tenants: isFree ? null : new Set(principal.tenants),
-    implied: null,
-    impliesIdentity: options.impliesIdentity,
-  }
 }
 
 function visibleTo(rows: CompiledRows, scope: Scope, viewer: Viewer): Visible {

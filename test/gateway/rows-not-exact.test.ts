@@ -84,6 +84,14 @@ t.test('who asks for what can be started sees what may be started by him', async
   const { body } = await gateway.ask('mary', 'GET /process-definition?startablePermissionCheck=TRUE')
   const keys = new Set(Array.isArray(body) ? body.map(({ key }) => key) : [])
   t.same([...keys], ['review'])
+  for (const flag of ['1', '%20true', 'true%20', '%22true%22']) {
+    const same = await gateway.ask('mary', `GET /process-definition?startablePermissionCheck=${flag}`)
+    t.same(same.body, body, flag)
+  }
+  for (const flag of ['false', '%20false%20', '0', 'null']) {
+    const whole = await gateway.ask('mary', `GET /process-definition/count?startablePermissionCheck=${flag}`)
+    t.same(whole.body, { count: 2 }, flag)
+  }
   const counted = await gateway.ask('mary', 'GET /process-definition/count?startablePermissionCheck=true')
   t.same(counted.body, { count: Array.isArray(body) ? body.length : -1 })
 })

@@ -1,0 +1,65 @@
+import t, { type Test } from 'tap'
+import { openGateway } from './open-gateway.ts'
+
+const HAL = { accept: 'application/hal+json' }
+const TASK = { id: 't1', processDefinitionId: null, tenantId: null }
+const EMBEDDED = 'USER:* GROUP:* PROCESS_DEFINITION:*'.split(' ')
+const ROUTES = ['GET /task/t1', 'GET /task', 'GET /filter/f/list', 'GET /filter/f/singleResult']
+
+// A bare engine embeds whatever a task names: definitions, users with their addresses, groups.
+
+const RECORDS = [
+  ...['TASK:* READ', 'FILTER:* READ'].map((grant) => `everybody ${grant}`),
+  ...EMBEDDED.slice(1).map((on) => `grant mary ${on} READ`),
+  ...EMBEDDED.map((on) => `grant anna ${on} READ`),
+  ...EMBEDDED.map((on) => `grant ben ${on} READ`),
+  'revoke ben USER:demo READ',
+]
+
+async function open(test: Test, tenants: 'check' | 'ignore') {
+  const { ask } = await openGateway(test, {
+    records: RECORDS,
+    settings: { authorization: { records: { source: 'file', file: 'records.yaml' }, tenants } },
+    engine: ({ url, headers }, response) => {
+      const isHal = headers.accept === HAL.accept && /^\/engine-rest\/(task|filter)/.test(url)
+      response.writeHead(200, { 'content-type': isHal ? HAL.accept : 'application/json' })
+      const isOne = /\/task\/t1$|singleResult$/.test(url)
+      const rows = /case-definition|count/.test(url) ? { count: 0 } : isOne ? TASK : [TASK]
+      response.end(JSON.stringify(isHal ? { _embedded: { user: [{ id: 'z' }] } } : rows))
+    },
+  })
+  return ask
+}
+
+t.test('HAL is for those from whom nothing in it would be hidden', async (t) => {
+  const ask = await open(t, 'ignore')
+  for (const route of ROUTES)
+    for (const [user, status] of [
+      ['demo', 200],
+      ['anna', 200],
+      ['mary', 403],
+      ['nobody', 403],
+      ['ben', 403],
+    ] as const) {
+      const answer = await ask(user, route, { headers: HAL })
+      t.equal(answer.status, status, `${user} ${route}`)
+      const seen = answer.forwarded.filter(({ headers }) => headers.accept === HAL.accept)
+      t.equal(seen.length, status === 200 ? 1 : 0)
+      if (status === 403) t.equal(answer.headers['x-gateway-error'], 'GW_ROWS_NOT_EXACT')
+      else t.match(answer.bytes.toString(), /_embedded/)
+    }
+})
+
+t.test('where tenants are checked, it is for admins alone', async (t) => {
+  const ask = await open(t, 'check')
+  for (const route of ROUTES) {
+    t.equal((await ask('demo', route, { headers: HAL })).status, 200, route)
+    t.equal((await ask('anna', route, { headers: HAL })).status, 403, route)
+  }
+})
+
+t.test('a task in JSON, and what has no other form, is for all who may read it', async (t) => {
+  const ask = await open(t, 'check')
+  for (const accept of ['application/json', '*/*', 'application/json, application/hal+json', 'text/html'])
+    t.equal((await ask('nobody', 'GET /task/t1', { headers: { accept } })).status, 200, accept)
+})

@@ -1,0 +1,97 @@
+import t from 'tap'
+import { isRecord } from '../../src/policy/asked.ts'
+import { openGateway } from './open-gateway.ts'
+
+interface Ended {
+  readonly processDefinitionId: string
+  readonly tenantId: string | null
+}
+
+const REPORT = [{ period: 11, periodUnit: 'MONTH', minimum: 50, maximum: 351, average: 101 }]
+const OURS: readonly Ended[] = [
+  { processDefinitionId: 'ours:1', tenantId: 'acme' },
+  { processDefinitionId: 'free:1', tenantId: null },
+]
+const THEIRS: readonly Ended[] = [...OURS, { processDefinitionId: 'theirs:1', tenantId: 'globex' }]
+const keyOf = (id: string) => id.replace(/:.*/, '')
+
+/** An engine without authorization in which these instances and tasks have ended. */
+async function open(ended: readonly Ended[]) {
+  return openGateway(t, {
+    records: ['mary', 'anna'].map((user) => `grant ${user} PROCESS_DEFINITION:* READ_HISTORY`),
+    engine: ({ method, url, body }, response) => {
+      const { pathname, searchParams } = new URL(url, 'http://engine')
+      const [, name = ''] = /\/process-definition\/(.*)$/.exec(decodeURIComponent(pathname)) ?? []
+      const isBad = searchParams.get('reportType') === 'bad'
+      const count =
+        method === 'POST' ? ended.filter((one) => fits(one, JSON.parse(body.toString()))).length : 0
+      const answer = name === '' ? REPORT : { id: name, key: keyOf(name), tenantId: null }
+      response.writeHead(isBad ? 400 : 200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(method === 'POST' ? { count } : isBad ? { message: 'bad' } : answer))
+    },
+  })
+}
+
+function fits({ processDefinitionId, tenantId }: Ended, query: unknown): boolean {
+  if (!isRecord(query) || query['finished'] !== true) return false
+  const { processDefinitionId: id, processDefinitionKeyIn: keys, withoutTenantId, tenantIdIn } = query
+  return (
+    (id === undefined || id === processDefinitionId) &&
+    (!Array.isArray(keys) || keys.includes(keyOf(processDefinitionId))) &&
+    (withoutTenantId !== true || tenantId === null) &&
+    (!Array.isArray(tenantIdIn) || tenantIdIn.includes(tenantId))
+  )
+}
+
+const INSTANCES = 'GET /history/process-instance/report?reportType=duration&periodUnit=month'
+const TASKS = 'GET /history/task/report?reportType=count'
+const REFUSED = { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } }
+
+t.test('a report in which something of another tenant is counted is not given out', async (t) => {
+  const { ask } = await open(THEIRS)
+  for (const user of ['mary', 'anna'])
+    for (const route of [
+      INSTANCES,
+      `${INSTANCES}&processDefinitionKeyIn=theirs`,
+      `${INSTANCES}&processDefinitionIdIn=theirs:1`,
+      `${INSTANCES}&processDefinitionIdIn=free:1,theirs:1`,
+      TASKS,
+    ]) {
+      const answer = await ask(user, route)
+      t.match(answer, REFUSED, route)
+      t.notMatch(JSON.stringify(answer.body), /average/)
+    }
+})
+
+t.test('where nothing of another tenant has ended it goes out as it is', async (t) => {
+  const { ask } = await open(OURS)
+  for (const route of [INSTANCES, `${INSTANCES}&processDefinitionKeyIn=ours`, TASKS])
+    t.match(await ask('mary', route), { status: 200, body: REPORT }, route)
+  t.match(await ask('anna', INSTANCES), REFUSED, 'of no tenant')
+})
+
+t.test('instances are counted of the definitions that are named', async (t) => {
+  const { ask } = await open(THEIRS)
+  for (const more of ['processDefinitionIdIn=ours:1,free:1', 'processDefinitionKeyIn=ours,free'])
+    t.match(await ask('mary', `${INSTANCES}&${more}`), { status: 200, body: REPORT }, more)
+})
+
+t.test('but not where the report is of more than what is named', async (t) => {
+  const { ask } = await open(THEIRS)
+  const ids = Array.from({ length: 51 }, () => 'ours:1').join(',')
+  for (const route of [
+    `${TASKS}&processDefinitionKeyIn=ours`,
+    `${INSTANCES}&processDefinitionKeyIn=,`,
+    `${INSTANCES}&processDefinitionKeyIn=,ours`,
+    `${INSTANCES}&processDefinitionIdIn=${ids}`,
+  ])
+    t.match(await ask('mary', route), REFUSED, route)
+})
+
+t.test('whom tenants do not restrict gets it, and what the engine refuses it refuses', async (t) => {
+  const { ask } = await open(THEIRS)
+  const whole = await ask('demo', TASKS)
+  t.match(whole, { status: 200, body: REPORT })
+  t.equal(whole.forwarded.length, 1)
+  t.match(await ask('mary', TASKS.replace('count', 'bad')), { status: 400, body: { message: 'bad' } })
+})

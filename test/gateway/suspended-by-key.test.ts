@@ -1,0 +1,117 @@
+import t from 'tap'
+import { BASE, openGateway } from './open-gateway.ts'
+
+const definition = (key: string, tenantId: string | null) => ({ id: `${key}:${tenantId}`, key, tenantId })
+
+/** Latest versions, as a bare engine lists them. */
+const DEFINITIONS = [
+  definition('shared', null),
+  definition('shared', 'acme'),
+  definition('shared', 'globex'),
+  definition('ours', null),
+  definition('ours', 'acme'),
+  ...Array.from({ length: 2001 }, () => definition('many', 'acme')),
+]
+const RIGHTS = 'READ,UPDATE,SUSPEND,UPDATE_INSTANCE,SUSPEND_INSTANCE'
+
+const { ask } = await openGateway(t, {
+  records: ['shared', 'ours', 'many', 'none'].map((key) => `grant mary PROCESS_DEFINITION:${key} ${RIGHTS}`),
+  engine: ({ method, url }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://engine')
+    const isListed = pathname === `${BASE}/process-definition` && searchParams.get('latestVersion') === 'true'
+    const rows = DEFINITIONS.filter(({ key }) => key === searchParams.get('key'))
+    const status = method === 'PUT' ? 204 : isListed ? 200 : 404
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(status === 204 ? '' : JSON.stringify(rows.slice(0, Number(searchParams.get('maxResults')))))
+  },
+})
+
+const BY_TENANT = ['PUT /process-instance/suspended', 'PUT /job/suspended', 'PUT /job-definition/suspended']
+const OF_ALL = 'PUT /process-definition/suspended'
+
+async function suspend(user: string, route: string, body: Readonly<Record<string, unknown>>) {
+  const { status, headers, body: said, forwarded } = await ask(user, route, { body })
+  const sent = forwarded.filter(({ method }) => method === 'PUT').length
+  return { status, error: headers['x-gateway-error'], said, sent }
+}
+
+t.test('what other tenants have under a key is not suspended with the own', async (t) => {
+  const body = { processDefinitionKey: 'shared', suspended: true }
+  for (const route of BY_TENANT)
+    for (const more of [{}, { processDefinitionTenantId: null, processDefinitionWithoutTenantId: 'false' }])
+      t.match(
+        await suspend('mary', route, { ...body, ...more }),
+        {
+          status: 403,
+          error: 'GW_CHECK_NOT_EXACT',
+          said: { message: /processDefinitionTenantId or processDefinitionWithoutTenantId is needed/ },
+          sent: 0,
+        },
+        route,
+      )
+})
+
+t.test('nor where another tenant is named: the engine finds nothing then', async (t) => {
+  for (const route of BY_TENANT)
+    for (const more of [{}, { processDefinitionWithoutTenantId: true }]) {
+      const body = { processDefinitionKey: 'shared', processDefinitionTenantId: 'globex', ...more }
+      t.match(await suspend('mary', route, body), { status: 204, sent: 0 }, route)
+    }
+})
+
+t.test('the own tenant, or none, can be named', async (t) => {
+  for (const route of BY_TENANT)
+    for (const more of [
+      { processDefinitionTenantId: 'acme' },
+      { processDefinitionTenantId: 'acme', processDefinitionWithoutTenantId: true },
+      { processDefinitionWithoutTenantId: 'TRUE' },
+    ])
+      t.match(
+        await suspend('mary', route, { processDefinitionKey: 'shared', ...more }),
+        { status: 204, sent: 1 },
+        route,
+      )
+})
+
+t.test('definitions themselves are suspended whatever tenant the body names: it helps nobody', async (t) => {
+  for (const more of [
+    {},
+    { processDefinitionTenantId: 'acme' },
+    { processDefinitionTenantId: 'globex' },
+    { processDefinitionWithoutTenantId: true },
+  ])
+    t.match(await suspend('mary', OF_ALL, { processDefinitionKey: 'shared', ...more }), {
+      status: 403,
+      error: 'GW_CHECK_NOT_EXACT',
+      said: { message: /by key and tenant in the path/ },
+      sent: 0,
+    })
+})
+
+t.test('a key that no other tenant has needs no tenant', async (t) => {
+  for (const route of [...BY_TENANT, OF_ALL])
+    for (const processDefinitionKey of ['ours', 'none'])
+      t.match(await suspend('mary', route, { processDefinitionKey }), { status: 204, sent: 1 }, route)
+})
+
+t.test('a key that too many definitions have is not looked through', async (t) => {
+  for (const route of [...BY_TENANT, OF_ALL])
+    t.match(await suspend('mary', route, { processDefinitionKey: 'many' }), {
+      status: 403,
+      error: 'GW_CHECK_NOT_EXACT',
+      sent: 0,
+    })
+})
+
+t.test('the permission comes first, and whom tenants do not restrict is not asked for one', async (t) => {
+  for (const route of [...BY_TENANT, OF_ALL]) {
+    const body = { processDefinitionKey: 'shared' }
+    t.match(await suspend('nobody', route, body), { status: 403, error: undefined, sent: 0 }, route)
+    t.match(await suspend('demo', route, body), { status: 204, sent: 1 }, route)
+  }
+})
+
+t.test('an id beside the key is for the engine to refuse', async (t) => {
+  const body = { processDefinitionKey: 'shared', processDefinitionId: 'shared:acme' }
+  t.match(await suspend('mary', OF_ALL, body), { sent: 1 })
+})
