@@ -8,6 +8,7 @@ import { decideAny, isAuthorized } from './decide.ts'
 import { grantedIds } from './granted-ids.ts'
 import type { Records } from './records.ts'
 import { usesRevokes } from './records.ts'
+import { javaTrim } from './schemas/objection.ts'
 import type { Row, RowFact } from './row-facts.ts'
 
 /** A row's restriction, taken apart once. */
@@ -32,10 +33,15 @@ export type Scope = 'all' | 'none' | 'some'
 /** The restriction as this query has it. */
 export function rowsAsked(rows: Rows, { query }: Pick<Asked, 'query'>): Rows {
   const { where } = rows
-  return where !== undefined && query.get(where.query)?.toLowerCase() === 'true'
-    ? { ...rows, and: where.and }
-    : rows
+  return where !== undefined && !isFalse(query.get(where.query)) ? { ...rows, and: where.and } : rows
 }
+
+/** The engine reads such a parameter as JSON, where any number but 0 is true: whatever is not surely false counts as true. */
+function isFalse(text = 'false'): boolean {
+  return FALSE.has(javaTrim(text))
+}
+
+const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
 
 export function compileRows(rows: Rows, options: AtomOptions): CompiledRows {
   const conditions: Condition[] =

@@ -14,6 +14,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/event-subscription': [
     { eventType: 'message', eventName: 'go', activityId: 's', executionId: null, tenantId: null },
   ],
+  '/history/process-instance/count': { count: 0 },
   '/process-definition': [DEFINITION],
   '/process-definition/review%3A1': DEFINITION,
   '/process-definition/review%3A1/xml': { id: 'review:1', bpmn20Xml: START },
@@ -43,6 +44,11 @@ t.test(
       ['"true"', 403],
       ['"TRUE"', 403],
       ['" True"', 403],
+      ['"\\u0001true"', 403],
+      ['"\\u0000TRUE\\u001f\\t"', 403],
+      // What Java keeps is no flag, and the engine says so.
+      ['"\\u00a0true"', 200],
+      ['"true\\u2003"', 200],
       ['1', 403],
     ] as const) {
       const body = `{"suspended":true,"includeProcessInstances":${flag}}`

@@ -2,7 +2,7 @@ import { bitOf, COMMON_PERMISSIONS, RESOURCES } from '../../operations/permissio
 import type { ResourceName } from '../../operations/permissions.ts'
 import { integer, isNullText, list, object, string } from './jackson.ts'
 import type { Finding, Members, Rule } from './objection.ts'
-import { failed, firstOf, isGiven, itemsOf, LEAVE, membersOf, raised, textOf } from './objection.ts'
+import { failed, firstOf, isGiven, itemsOf, javaTrim, LEAVE, membersOf, raised, textOf } from './objection.ts'
 
 export const authorizationCreate = object({
   type: integer,
@@ -51,7 +51,8 @@ function recordFinding(record: Members): Finding {
 function intOf(value: unknown): number | null {
   if (typeof value !== 'string') return typeof value === 'number' ? Math.trunc(value) : null
   if (isNullText(value)) return null
-  return /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : Number.NaN
+  const digits = javaTrim(value)
+  return /^[+-]?\d+$/.test(digits) ? Number(digits) : Number.NaN
 }
 
 function typeFinding(type: number): Finding {

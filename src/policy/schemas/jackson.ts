@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isGiven, isMembers } from './objection.ts'
+import { isGiven, isMembers, javaTrim } from './objection.ts'
 
 /*
  * What the engine's JSON reader (Jackson) takes for each Java type, as measured. Where a parsed copy cannot tell (5.0 from
@@ -81,7 +81,7 @@ function isWhole(value: unknown, range: Range): boolean {
 /** Whether a text reads as a whole number of that type: blank and `null` read as null. Digits of any script count. */
 export function isWholeText(text: string, type: Range | 'integer' | 'long' | 'short'): boolean {
   if (isNullText(text)) return true
-  const [, digits] = /^\s*([+-]?\p{Nd}+)\s*$/u.exec(text) ?? []
+  const [, digits] = /^([+-]?\p{Nd}+)$/u.exec(javaTrim(text)) ?? []
   const range = type === 'integer' ? INT : type === 'long' ? LONG : type === 'short' ? SHORT : type
   return (
     digits !== undefined &&
@@ -99,7 +99,7 @@ function isBoolean(value: unknown): boolean {
 }
 
 export function isBooleanText(text: string): boolean {
-  return isNullText(text) || BOOLEANS.has(text.trim())
+  return isNullText(text) || BOOLEANS.has(javaTrim(text))
 }
 
 function isDate(value: unknown): boolean {
@@ -120,6 +120,6 @@ export function isDateText(text: string): boolean {
 
 /** Texts that the reader takes for null where something else than text is due. */
 export function isNullText(text: string): boolean {
-  const word = text.trim()
+  const word = javaTrim(text)
   return word === '' || word === 'null'
 }

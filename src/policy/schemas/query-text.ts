@@ -1,6 +1,6 @@
 import { isBooleanText, isDateText, isWholeText } from './jackson.ts'
 import type { Finding, Members, Received } from './objection.ts'
-import { invalid, LEAVE } from './objection.ts'
+import { invalid, javaTrim, LEAVE } from './objection.ts'
 
 /** How the engine converts a query parameter's text; a list of texts: it takes only these. */
 export type Kind =
@@ -52,7 +52,7 @@ function convert(text: string, kind: Kind): Converted {
     case 'texts':
       return { value: splitAt(text, ',') }
     case 'list':
-      return { value: text.trim() === '' ? [] : splitAt(text, ',') }
+      return { value: javaTrim(text) === '' ? [] : splitAt(text, ',') }
     case 'variables':
       return convertVariables(text)
     case 'date':

@@ -9,7 +9,17 @@ import {
   string,
 } from './jackson.ts'
 import type { Finding, Members } from './objection.ts'
-import { failed, firstOf, invalid, isGiven, isMembers, LEAVE, membersOf, textOf } from './objection.ts'
+import {
+  failed,
+  firstOf,
+  invalid,
+  isGiven,
+  isMembers,
+  javaTrim,
+  LEAVE,
+  membersOf,
+  textOf,
+} from './objection.ts'
 
 export const variableValue = object({ type: string, value: anything, valueInfo: map(anything) })
 export const variables = map(variableValue)
@@ -140,7 +150,8 @@ function isNumber(value: unknown): boolean {
 }
 
 function isDecimalText(text: string): boolean {
-  return isNullText(text) || DECIMAL.test(text.trim()) || NOT_FINITE.has(text.trim())
+  const word = javaTrim(text)
+  return isNullText(word) || DECIMAL.test(word) || NOT_FINITE.has(word)
 }
 
 /** A JSON value as Java prints it; null: it cannot be told from the parsed copy. */
