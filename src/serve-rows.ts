@@ -51,14 +51,8 @@ export async function answerRows(exchange: Asking, filtering: Filtering): Promis
 
 const ALL: Paging = { first: 0, max: Number.MAX_SAFE_INTEGER }
 
-/** Lists that the engine always answers whole. */
-const UNPAGED: ReadonlySet<string> = new Set([
-  '/process-definition/statistics',
-  '/process-definition/:id/static-called-process-definitions',
-])
-
-function isPaged({ rows, template }: Operation): boolean {
-  return rows?.form === undefined && !UNPAGED.has(template)
+function isPaged({ rows }: Operation): boolean {
+  return rows?.form === undefined && rows?.paging !== 'ignored'
 }
 
 type Asking = Pick<Exchange, 'match' | 'hop'>

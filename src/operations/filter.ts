@@ -72,6 +72,7 @@ export const filter = {
   },
   executeFilterList: {
     route: 'GET /filter/:id/list',
+    hal: true,
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
     rows: {
@@ -82,6 +83,7 @@ export const filter = {
   },
   postExecuteFilterList: {
     route: 'POST /filter/:id/list',
+    hal: true,
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
     rows: {
@@ -92,6 +94,7 @@ export const filter = {
   },
   executeFilterSingleResult: {
     route: 'GET /filter/:id/singleResult',
+    hal: true,
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
     rows: {
@@ -104,6 +107,7 @@ export const filter = {
   },
   postExecuteFilterSingleResult: {
     route: 'POST /filter/:id/singleResult',
+    hal: true,
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
     rows: {

@@ -166,6 +166,8 @@ export type RowsForm =
 export interface Rows {
   /** What the rows are answered as, where it is not a list of them. */
   readonly form?: RowsForm
+  /** The list is always answered whole. */
+  readonly paging?: 'ignored'
   readonly anyOf?: readonly Atom[]
   readonly allOf?: readonly Atom[]
   /** A second condition that every row must meet as well. */

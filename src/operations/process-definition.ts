@@ -101,7 +101,7 @@ export const processDefinition = {
   getStaticCalledProcessDefinitions: {
     route: 'GET /process-definition/:id/static-called-process-definitions',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition.key'], denied: 403 }],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'] },
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
     retry: 'always',
     absent: "404 InvalidRequestException: no deployed process definition found with id '{id}': processDefinition is null",
     foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the process definition '{id}' because it belongs to no authenticated tenant.",
@@ -466,7 +466,7 @@ export const processDefinition = {
   getProcessDefinitionStatistics: {
     route: 'GET /process-definition/statistics',
     checks: [],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'] },
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:key'], paging: 'ignored' },
     retry: 'always',
   },
   updateProcessDefinitionSuspensionState: {

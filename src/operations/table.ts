@@ -89,6 +89,8 @@ export interface Row {
   readonly longPoll?: true
   /** The answer holds absolute `links[].href` made from the Host the engine saw. */
   readonly links?: true
+  /** Answered in HAL beside JSON, by `Accept`, with other entities embedded (Camunda 7.22). */
+  readonly hal?: true
   /** Links by their `rel` that are offered only to whom this is granted. */
   readonly offers?: Readonly<Record<string, Atom>>
   /** The body, query string or stored query is a task query: `*Expression` members are code. */

@@ -4,6 +4,7 @@ import type { Rowset } from './table.ts'
 export const task = {
   getTasks: {
     route: 'GET /task',
+    hal: true,
     query: 'TaskQuery',
     expressions: 'refused',
     checks: [],
@@ -27,6 +28,7 @@ export const task = {
   },
   getTask: {
     route: 'GET /task/:id',
+    hal: true,
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, found: 'query' },
     ],

@@ -3,31 +3,15 @@ import type { Operation } from '../operations/table.ts'
 /** What an engine answers where it does not answer JSON: its HAL form, or that it has nothing that the client takes (406). */
 export type OtherForm = 'hal' | 'neither'
 
-/** What has a HAL form beside JSON (Camunda 7.22); all but `getTask` are lists. */
-const HAL_FORMS: ReadonlySet<string> = new Set([
-  'getTask',
-  'getTasks',
-  'executeFilterList',
-  'postExecuteFilterList',
-  'executeFilterSingleResult',
-  'postExecuteFilterSingleResult',
-])
-
 const JSON_TYPE = /^(?:application|\*)\/(?:json|\*)$/
 const HAL_TYPE = /^(?:application|\*)\/hal\+json$/
 
 /** What the engine would choose of its forms in the place of JSON; false: JSON. */
-export function otherFormOf({ id }: Pick<Operation, 'id'>, accept: string | undefined): OtherForm | false {
+export function otherFormOf({ hal }: Pick<Operation, 'hal'>, accept: string | undefined): OtherForm | false {
   const ranges = rangesOf(accept)
-  const hasHal = HAL_FORMS.has(id)
-  const chosen = ranges.find(({ type }) => JSON_TYPE.test(type) || (hasHal && HAL_TYPE.test(type)))
+  const chosen = ranges.find(({ type }) => JSON_TYPE.test(type) || (hal === true && HAL_TYPE.test(type)))
   if (chosen === undefined) return 'neither'
   return HAL_TYPE.test(chosen.type) ? 'hal' : false
-}
-
-/** Whether the engine can answer it in HAL. */
-export function hasHalForm({ id }: Pick<Operation, 'id'>): boolean {
-  return HAL_FORMS.has(id)
 }
 
 /** The `Accept` that asks for JSON alone. With the client's parameters: the engine repeats them in the type of its answer. */

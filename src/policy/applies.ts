@@ -1,7 +1,8 @@
 import type { Exempt, LookupName, When } from '../operations/notation.ts'
-import { bodyFlag, bodyText, bodyValue, splitAsJava } from './asked.ts'
+import { bodyFlag, bodyText, bodyValue } from './asked.ts'
 import { factsOf, type Ground } from './check.ts'
 import type { Facts } from './lookup.ts'
+import { splitAt } from './schemas/query-text.ts'
 
 type Situation = Pick<Ground, 'asked' | 'known' | 'each'>
 type Named = Exclude<When, `${'body' | 'query'}:${string}`>
@@ -71,15 +72,10 @@ function memberApplies(when: string, situation: Situation): boolean {
     case 'of another tenant':
       return isGiven(situation, member) && !tenants.includes(textOf(situation, member) ?? '')
     case 'is true':
-      return isTrue(situation, member)
+      return bodyFlag(situation.asked.body, placeOf(member).name)
     default:
       return isGiven(situation, member) && textOf(situation, member) !== userId
   }
-}
-
-function isTrue({ asked }: Situation, member: string): boolean {
-  const { from, name } = placeOf(member)
-  return from === 'query' ? asked.query.get(name)?.toLowerCase() === 'true' : bodyFlag(asked.body, name)
 }
 
 function textOf({ asked }: Situation, member: string): string | null {
@@ -89,7 +85,7 @@ function textOf({ asked }: Situation, member: string): string | null {
 
 function isGiven(situation: Situation, member: string): boolean {
   const value = valueOf(situation, member)
-  if (isList(member) && typeof value === 'string') return splitAsJava(value).length > 0
+  if (isList(member) && typeof value === 'string') return splitAt(value, ',').length > 0
   return value !== undefined && value !== null
 }
 

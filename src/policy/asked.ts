@@ -2,6 +2,7 @@ import type { Facts } from './lookup.ts'
 import type { Principal } from './credentials.ts'
 import { numeralOf } from './json.ts'
 import { isTrue } from './schemas/objection.ts'
+import { splitAt } from './schemas/query-text.ts'
 
 /** What a decision may look at: the caller and the parsed copy of the request. */
 export interface Asked {
@@ -55,12 +56,7 @@ export function bodyValue(body: unknown, path: string): unknown {
 
 /** The ids a list of the request names: a JSON array, or a comma-separated query parameter. */
 export function listOf({ body, query }: Asked, from: string, name: string): readonly Facts[] {
-  const ids = from === 'query' ? splitAsJava(query.get(name) ?? ',') : bodyTexts(body, name)
-  return ids.map((id) => ({ id }))
-}
-
-/** The members of a list in a query string: nothing at the end counts, so a comma alone is an empty list (`String.split`). */
-export function splitAsJava(text: string): readonly string[] {
-  const parts = text.split(',')
-  return text === '' ? parts : parts.slice(0, parts.findLastIndex((part) => part !== '') + 1)
+  if (from !== 'query') return bodyTexts(body, name).map((id) => ({ id }))
+  const list = query.get(name)
+  return list === undefined ? [] : splitAt(list, ',').map((id) => ({ id }))
 }

@@ -73,7 +73,9 @@ export function withNumerals(holder: object, name: string): unknown {
 /** What `JSON.stringify` writes as it is (ECMAScript 2026, not yet in TypeScript). */
 function rawJson(text: string): unknown {
   const raw: unknown = Reflect.get(JSON, 'rawJSON')
-  return typeof raw === 'function' ? raw(text) : Number(text)
+  // In its place a rounded number would be asked about.
+  if (typeof raw !== 'function') throw new Error('This Node has no JSON.rawJSON')
+  return raw(text)
 }
 
 /** TypeScript does not know yet that a reviver is told the source (ECMAScript 2026). */

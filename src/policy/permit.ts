@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Rows } from '../operations/notation.ts'
 import type { Operation } from '../operations/table.ts'
-import { hasHalForm, type OtherForm } from './accept.ts'
+import type { OtherForm } from './accept.ts'
 import type { Asked } from './asked.ts'
 import type { Principal } from './credentials.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
@@ -94,7 +94,7 @@ export function createPermit(operation: Operation, options: PermitOptions): Perm
 
 /** What the checks have permitted is answered as it is, unless the engine would embed what they do not speak of. */
 function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
-  if (!hasHalForm(operation)) return null
+  if (operation.hal !== true) return null
   const seesEmbedded = createSeesEmbedded(options)
   return (asked, other) => (other === 'hal' && !seesEmbedded(viewerOf(asked, options)) ? NOT_EXACT : ALL)
 }

@@ -1,6 +1,5 @@
 import { bodyFlag, isRecord } from './asked.ts'
-import { spliceElements } from './elements.ts'
-import { type Narrow, spliceMember } from './narrow.ts'
+import { type Narrow, spliceElements, spliceMember } from './narrow.ts'
 
 /** Whose external tasks a caller may fetch. Grants on single instances cannot be asked for, so their tasks are not offered. */
 export interface Fetchable {

@@ -106,6 +106,13 @@ t.test(
   },
 )
 
+t.test('tasks, and what filters find of them, are answered in HAL too', (t) => {
+  const ids = where(({ hal }) => hal === true).map(({ id }) => id)
+  const filters = ['executeFilterList', 'executeFilterSingleResult', 'postExecuteFilterList']
+  t.same(ids.toSorted(), [...filters, 'postExecuteFilterSingleResult', 'getTask', 'getTasks'].toSorted())
+  t.end()
+})
+
 t.test('forms and long polls are sent by POST', (t) => {
   for (const { id, method } of where(({ media, longPoll }) => media !== undefined || longPoll === true))
     t.equal(method, 'POST', id)

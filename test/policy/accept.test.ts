@@ -2,8 +2,8 @@ import t from 'tap'
 import { jsonAcceptOf, otherFormOf } from '../../src/policy/accept.ts'
 import { ACCEPTS } from './accepts.ts'
 
-const TASKS = { id: 'getTasks' }
-const COUNT = { id: 'getTasksCount' }
+const TASKS = { hal: true } as const
+const COUNT = {}
 
 t.test('a list of types means what the engine makes of it', async (t) => {
   for (const [accept, ofTasks, ofCount] of ACCEPTS)

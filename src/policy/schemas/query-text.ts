@@ -64,8 +64,8 @@ function convert(text: string, kind: Kind): Converted {
   return convertScalar(text, kind)
 }
 
-/** As Java's `split`: empty parts at the end are dropped, but an empty text is one part. */
-function splitAt(text: string, separator: string): string[] {
+/** As Java's `split`: empty parts at the end are dropped, so a separator alone is an empty list, but an empty text is one part. */
+export function splitAt(text: string, separator: string): string[] {
   if (text === '') return ['']
   const parts = text.split(separator)
   while (parts.at(-1) === '') parts.pop()
