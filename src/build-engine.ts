@@ -12,6 +12,7 @@ import { createExplainRequest } from './policy/explain-request.ts'
 import { createCaseProbe } from './policy/cases.ts'
 import { compositeOf } from './policy/check.ts'
 import { createImplied } from './policy/implied.ts'
+import { createIsOwn } from './policy/job-reach.ts'
 import { createTenantsOfKey, keepToTenants } from './policy/keyed.ts'
 import { createLookUp, type LookUp } from './policy/lookup.ts'
 import type { Passwords } from './policy/password.ts'
@@ -136,6 +137,7 @@ function permitOptionsOf(
     historicInstancePermissions: false,
     lookUp,
     findEach: createFindEach({ read, lookUp, maxNamed }),
+    isOwn: createIsOwn({ read, lookUp }),
     findOut: createFindOut({ read, ask: askerOf(own), maxNamed }),
     readRowFacts: createRowFacts({ read, lookUp }),
     hasCases: createCaseProbe(read, monotonicMs),

@@ -24,11 +24,11 @@ export const jobDefinition = {
     route: 'PUT /job-definition/:id/jobPriority',
     conflict: 'repeat',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.UPDATE jobDefinition.processDefinitionKey'], denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.UPDATE jobDefinition.processDefinitionKey'], denied: 403, exempt: 'no definition' },
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
-      ], when: 'body:priority given', denied: 403 },
+      ], when: 'body:priority given', denied: 403, exempt: 'no definition' },
     ],
     absent: "404 InvalidRequestException: Job definition with id '{id}' does not exist: jobDefinition is null",
     foreign: "500 RestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
@@ -42,7 +42,7 @@ export const jobDefinition = {
         'PROCESS_DEFINITION.RETRY_JOB jobDefinition.processDefinitionKey',
         'PROCESS_INSTANCE.UPDATE *',
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
-      ], denied: 403 },
+      ], denied: 403, exempt: 'no definition' },
     ],
     absent: '204',
     foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
@@ -51,11 +51,11 @@ export const jobDefinition = {
     route: 'PUT /job-definition/:id/suspended',
     conflict: 'repeat',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.UPDATE jobDefinition.processDefinitionKey'], denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.UPDATE jobDefinition.processDefinitionKey'], denied: 403, exempt: 'no definition' },
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
-      ], when: 'body:includeJobs is true', denied: 403 },
+      ], when: 'body:includeJobs is true', denied: 403, exempt: 'no definition' },
     ],
     absent: '204',
     foreign: 'ignored',

@@ -1,3 +1,4 @@
+import { COMMAND_CHECKS } from './job-commands.ts'
 import type { Rowset } from './table.ts'
 
 /** Job: 15 operations of the published API, sorted by path, then method. */
@@ -43,7 +44,7 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
-      ], denied: 403 },
+      ], denied: 403, exempt: 'no definition' },
     ],
     absent: "404 InvalidRequestException: No job found with id '{id}': job is null",
     foreign: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
@@ -55,7 +56,7 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
-      ], denied: 403 },
+      ], denied: 403, exempt: 'no definition' },
     ],
     absent: "500 InvalidRequestException: No job found with id '{id}'.",
     foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
@@ -66,7 +67,7 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
-      ], denied: 403 },
+      ], denied: 403, exempt: 'no definition' },
     ],
     absent: "404 InvalidRequestException 0: No job found with id '{id}': job is null",
     foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
@@ -75,9 +76,10 @@ export const job = {
     route: 'POST /job/:id/execute',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.UPDATE job.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
-      ], denied: 403 },
+        'PROCESS_INSTANCE.UPDATE executedJob.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE executedJob.processDefinitionKey',
+      ], denied: 403, exempt: 'no definition' },
+      ...COMMAND_CHECKS,
     ],
     absent: "404 InvalidRequestException: ENGINE-14026 No job found with id '{id}'",
     foreign: "404 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
@@ -89,7 +91,7 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
-      ], denied: 403 },
+      ], denied: 403, exempt: 'no definition' },
     ],
     absent: "404 InvalidRequestException: No job found with id '{id}': job is null",
     foreign: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
@@ -103,7 +105,7 @@ export const job = {
         'PROCESS_DEFINITION.RETRY_JOB job.processDefinitionKey',
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
-      ], denied: 403 },
+      ], denied: 403, exempt: 'no definition' },
     ],
     absent: "500 InvalidRequestException: ENGINE-13053 No job found with id '{id}'.'",
     foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
@@ -114,7 +116,7 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.READ job.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE job.processDefinitionKey',
-      ], denied: 403 },
+      ], denied: 403, exempt: 'no definition' },
     ],
     retry: 'always',
     absent: '404 InvalidRequestException: No job found with id {id}: job is null',
@@ -125,16 +127,16 @@ export const job = {
     conflict: 'repeat',
     checks: [
       { anyOf: [
-        'PROCESS_INSTANCE.UPDATE job.processInstanceId',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE jobOfInstance.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE jobOfInstance.processDefinitionKey',
       ], when: 'the job has an instance', denied: 403 },
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
-        'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE jobOfInstance.processDefinitionKey',
       ], when: 'the job has only a definition', denied: 403 },
     ],
     absent: '204',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{job.processInstanceId}' because it belongs to no authenticated tenant.",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{jobOfInstance.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   getJobsCount: {
     route: 'GET /job/count',
@@ -188,7 +190,7 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition(body:jobDefinitionId).processDefinitionKey',
-      ], when: 'body:jobDefinitionId given', denied: 403, foreign: 'ignored' },
+      ], when: 'body:jobDefinitionId given', denied: 403, found: 'query', foreign: 'ignored' },
     ],
     absent: '204',
   },

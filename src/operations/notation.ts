@@ -1,3 +1,4 @@
+import type { CheckedCommand } from './job-commands.ts'
 import type { PermissionName } from './permissions.ts'
 
 /**
@@ -29,6 +30,7 @@ export type LookupName =
   | 'decisionRequirementsDefinition'
   | 'decisionRequirementsDefinitionOfKey'
   | 'deployment'
+  | 'executedJob'
   | 'execution'
   | 'externalTask'
   | 'group'
@@ -44,6 +46,7 @@ export type LookupName =
   | 'incident'
   | 'job'
   | 'jobDefinition'
+  | 'jobOfInstance'
   | 'messageSubscription'
   | 'operationLogEntry'
   | 'processDefinition'
@@ -74,6 +77,9 @@ export type When =
   | 'the incident was not created by a caller'
   | 'the job has an instance'
   | 'the job has only a definition'
+  | `the job runs ${CheckedCommand}`
+  | `the job runs ${CheckedCommand} or ${CheckedCommand}`
+  | 'the job runs an unknown command'
   | 'the plan is valid'
   | 'the task belongs to a case'
   | 'the task belongs to a process'
@@ -89,11 +95,16 @@ export type Each =
   | 'correlatedExecutions'
   | 'definitions'
   | 'externalTasks'
+  | 'jobDefinitions'
+  | 'jobHistoricInstances'
+  | 'jobInstances'
+  | 'jobJobs'
   | 'modifiedInstances'
   | 'processInstances'
   | 'restartedInstances'
   | 'signalStarts'
   | 'signalSubscriptions'
+  | 'unknown'
 
 /**
  * How the engine shows a refusal: openly (403), as `RestException` that quotes it (500), as a 403 with the message alone

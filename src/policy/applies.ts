@@ -1,3 +1,4 @@
+import { KNOWN_COMMANDS } from '../operations/job-commands.ts'
 import type { Exempt, LookupName, When } from '../operations/notation.ts'
 import { bodyFlag, bodyText, bodyValue } from './asked.ts'
 import { factsOf, type Ground } from './check.ts'
@@ -5,11 +6,13 @@ import type { Facts } from './lookup.ts'
 import { splitAt } from './schemas/query-text.ts'
 
 type Situation = Pick<Ground, 'asked' | 'known' | 'each'>
-type Named = Exclude<When, `${'body' | 'query'}:${string}`>
+type Named = Exclude<When, `${'body' | 'query'}:${string}` | Running>
+type Running = Exclude<Extract<When, `the job runs ${string}`>, 'the job runs an unknown command'>
 
 /** Whether a condition holds for this request; null: only the engine can know. */
 export function applies(when: When | null, situation: Situation): boolean | null {
   if (when === null) return true
+  if (isRunning(when)) return runs(when, situation)
   return isNamed(when) ? NAMED[when](situation) : memberApplies(when, situation)
 }
 
@@ -21,9 +24,14 @@ const NAMED: Readonly<Record<Named, (situation: Situation) => boolean | null>> =
     entityOf('execution', situation)['processInstanceId'] !== situation.asked.params['id'],
   'the incident was not created by a caller': (situation) =>
     ENGINES_OWN.has(entityOf('incident', situation)['incidentType'] ?? ''),
-  'the job has an instance': (situation) => has('job', 'processInstanceId', situation),
+  'the job has an instance': (situation) => has('jobOfInstance', 'processInstanceId', situation),
   'the job has only a definition': (situation) =>
-    !has('job', 'processInstanceId', situation) && has('job', 'processDefinitionKey', situation),
+    !has('jobOfInstance', 'processInstanceId', situation) &&
+    has('jobOfInstance', 'processDefinitionKey', situation),
+  'the job runs an unknown command': (situation) => {
+    const command = commandIn(situation)
+    return command !== null && !KNOWN_COMMANDS.has(command)
+  },
   'the plan is valid': () => null,
   'the task belongs to a case': (situation) => has('task', 'caseExecutionId', situation),
   'the task belongs to a process': (situation) => has('task', 'processInstanceId', situation),
@@ -45,6 +53,22 @@ export function isExempt(exempt: Exempt | null, facts: Facts | null): boolean {
 /** Whether only the engine knows if a condition holds. */
 export function isForEngine(when: When): boolean {
   return when === 'nothing is left active' || when === 'the plan is valid'
+}
+
+function isRunning(when: When): when is Running {
+  return when.startsWith(RUNS) && !isNamed(when)
+}
+
+const RUNS = 'the job runs '
+
+function runs(when: Running, situation: Situation): boolean {
+  const command = commandIn(situation)
+  return command !== null && when.slice(RUNS.length).split(' or ').includes(command)
+}
+
+/** What the path's job does, where it has no definition. */
+function commandIn(situation: Situation): string | null {
+  return entityOf('executedJob', situation)['command'] ?? null
 }
 
 function isNamed(when: When): when is Named {

@@ -18,9 +18,13 @@ import { NOT_APPLIED, PERMITTED } from './verdict.ts'
 /** The members of a set that only the engine knows; null: it cannot be determined here. */
 export type FindEach = (each: string, asked: Asked) => Promise<readonly Facts[] | null>
 
+/** Whether nothing of a set that cannot be determined belongs to a tenant that the caller is no member of. */
+export type IsOwn = (each: string, asked: Asked) => Promise<boolean>
+
 export interface AuthorizeOptions extends RulingOptions {
   readonly lookUp: LookUp
   readonly findEach: FindEach
+  readonly isOwn: IsOwn
   readonly findOut: FindOut
   /** Null: links to tasks grant nothing. */
   readonly implied: Implied | null
@@ -154,7 +158,8 @@ function needsEngine({ permissions, each, when, entity }: CompiledCheck): boolea
 }
 
 async function runOne(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
-  if (check.each === null && (await isMissing(check, ground, options)))
+  const missing = check.each === null ? isMissing : isUnloaded
+  if (await missing(check, ground, options))
     return { permitted: false, refusal: absentAnswer(check.absent, ground), isGone: true }
   const applied = applies(check.when, ground)
   if (applied === false) return options.watch?.({ check, ground, verdict: NOT_APPLIED }) ?? NOT_APPLIED
@@ -164,13 +169,20 @@ async function runOne(check: CompiledCheck, ground: Ground, options: Pass): Prom
   return found === null ? NOT_EXACT : found ? verdict : NOT_APPLIED
 }
 
-/** Reads what the check needs. True: an entity that the request names does not exist. */
-async function isMissing(
-  { permissions, entity }: CompiledCheck,
+/** Reads what the engine has loaded before the check. True: it does not exist. */
+async function isUnloaded(
+  { entity }: CompiledCheck,
   ground: Ground,
   { lookUp }: AuthorizeOptions,
 ): Promise<boolean> {
-  if (entity !== null && (await learn(entity, ground, lookUp)) === null) return true
+  return entity !== null && (await learn(entity, ground, lookUp)) === null
+}
+
+/** Reads what the check needs. True: an entity that the request names does not exist. */
+async function isMissing(check: CompiledCheck, ground: Ground, options: AuthorizeOptions): Promise<boolean> {
+  const { permissions } = check
+  const { lookUp } = options
+  if (await isUnloaded(check, ground, options)) return true
   for (const { fact } of permissions)
     if (fact.from === 'lookup' && (await learn(fact, ground, lookUp)) === null) return true
   return false
@@ -178,7 +190,7 @@ async function isMissing(
 
 async function runEach(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
   const members = await membersOf(check.each ?? '', ground.asked, options)
-  if (members === null) return NOT_EXACT
+  if (members === null) return (await isOwnOnAll(check, ground, options)) ? PERMITTED : NOT_EXACT
   const tenants = tenantsFor(ground.asked, options)
   // Another tenant's are not selected; here nothing is left out of what is sent, so only all of them are as good as none.
   const unseen = members.filter((each) => each['isSelected'] === 'true' && isForeign(each, tenants))
@@ -193,6 +205,18 @@ async function runEach(check: CompiledCheck, ground: Ground, options: Pass): Pro
     else return verdict
   }
   return refused === null ? PERMITTED : passed === 0 ? refused : NOT_EXACT
+}
+
+/**
+ * What cannot be found is decided by a grant on all, where nothing of it is another tenant's. A caller whom tenants do not
+ * restrict has been asked for that grant before.
+ */
+async function isOwnOnAll(check: CompiledCheck, { asked }: Ground, options: Pass): Promise<boolean> {
+  return (
+    tenantsFor(asked, options) !== null &&
+    isSettled(check, asked, options) &&
+    (await options.isOwn(check.each ?? '', asked))
+  )
 }
 
 async function runMember(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {

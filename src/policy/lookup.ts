@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { LookupName } from '../operations/notation.ts'
 import { isRecord } from './asked.ts'
+import { commandOf } from './job-command.ts'
 import type { Soon } from './soon.ts'
 
 /** What a look-up learnt: members by name, `null` where the entity has none (a standalone task has no definition). */
@@ -21,8 +22,10 @@ interface LookupRule {
   readonly members: readonly string[]
   /** The member that names the process definition, where the answer has its id and not its key. */
   readonly definition?: string
-  /** The member that names the process instance whose definition counts. */
+  /** The member that names the process instance whose definition counts, where the answer has no key itself. */
   readonly instance?: string
+  /** The fact `command`: what a job without a definition does. */
+  readonly command?: true
 }
 
 const KEYED = ['processDefinitionKey', 'processInstanceId'] as const
@@ -45,6 +48,7 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
     members: ['tenantId'],
   },
   deployment: { path: (id) => `/deployment/${id}`, members: ['tenantId'] },
+  executedJob: { path: (id) => `/job/${id}`, members: [...KEYED, 'tenantId'], command: true },
   execution: {
     path: (id) => `/execution/${id}`,
     members: ['processInstanceId', 'tenantId'],
@@ -92,6 +96,11 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
   jobDefinition: {
     path: (id) => `/job-definition/${id}`,
     members: ['processDefinitionKey', 'processDefinitionId', 'tenantId'],
+  },
+  jobOfInstance: {
+    path: (id) => `/job/${id}`,
+    members: [...KEYED, 'tenantId'],
+    instance: 'processInstanceId',
   },
   messageSubscription: { path: messageSubscriptionsOf, members: ['tenantId'] },
   operationLogEntry: {
@@ -200,7 +209,8 @@ class Learner {
     if (answer === null) return null
     const facts: Record<string, string | null> = {}
     for (const member of rule.members) facts[member] = textOf(answer, member)
-    if (rule.definition !== undefined || rule.instance !== undefined) {
+    if (rule.command) facts['command'] = await commandOf(answer, this.#read)
+    if (needsKey(rule, facts)) {
       const definitionId = await this.#definitionOf(rule, answer)
       const key = definitionId === null ? null : await this.#keyOf(definitionId)
       // Its definition is gone, so it is going too: no entity without a definition, which everybody may see.
@@ -225,6 +235,11 @@ class Learner {
     if (definitionId === '') return null
     return (await this.lookUp('processDefinition', definitionId))?.['key'] ?? null
   }
+}
+
+/** Whether the answer names the definition by its id or its instance alone. */
+function needsKey({ definition, instance }: LookupRule, facts: Facts): boolean {
+  return (facts['processDefinitionKey'] ?? null) === null && (definition ?? instance) !== undefined
 }
 
 /** With one of these as its last part a path leads elsewhere, to the list of all there are; half a character cannot be encoded. */

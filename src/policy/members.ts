@@ -32,11 +32,16 @@ export function createFindEach(options: MembersOptions): FindEach {
     correlatedExecutions: (asked) => messages.executions(asked),
     definitions: () => starts.definitions(),
     externalTasks: (asked) => externalTasks(asked, options),
+    jobDefinitions: async () => null,
+    jobHistoricInstances: async () => null,
+    jobInstances: (asked) => jobInstances(asked, options),
+    jobJobs: async () => null,
     modifiedInstances: (asked) => modifiedInstances(asked, options),
     processInstances: (asked) => processInstances(asked, options),
     restartedInstances: (asked) => restartedInstances(asked, options),
     signalStarts: (asked) => signals.starts(asked),
     signalSubscriptions: (asked) => signals.executions(asked),
+    unknown: async () => null,
   }
   const { maxNamed = MAX_NAMED } = options
   return async (each, asked) =>
@@ -131,6 +136,17 @@ async function restartedInstances(
     found.push({ ...facts, id })
   }
   return found
+}
+
+/** Commands whose jobs name their instance where they act on one alone (Camunda 7.22, Operaton 1.0, seen running). */
+const NAMES_ITS_INSTANCE: ReadonlySet<string> = new Set(['correlate-message', 'set-variables'])
+
+/** The instance that the path's job acts on; null: only the job knows them. */
+async function jobInstances({ params }: Asked, { lookUp }: MembersOptions): Promise<readonly Facts[] | null> {
+  const { command, processInstanceId } = (await lookUp('executedJob', params['id'] ?? '')) ?? {}
+  if (typeof processInstanceId !== 'string' || !NAMES_ITS_INSTANCE.has(command ?? '')) return null
+  const facts = await lookUp('processInstance', processInstanceId)
+  return facts === null ? [] : [{ ...facts, id: processInstanceId }]
 }
 
 async function lookUpEach(

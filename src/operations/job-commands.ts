@@ -1,0 +1,115 @@
+import type { Check } from './notation.ts'
+
+/**
+ * Handlers of jobs without a process definition that a secured engine runs for everybody who executes such a job: they
+ * ask for no permission (Camunda 7.22, seen running).
+ */
+export const OPEN_COMMANDS = [
+  'batch-monitor-job',
+  'batch-seed-job',
+  'batch-set-removal-time',
+  'decision-set-removal-time',
+  'history-cleanup',
+  'process-set-removal-time',
+] as const
+
+/** Handlers that ask for permissions of the caller who executes the job. Run by the engine itself they ask for none. */
+export const CHECKED_COMMANDS = [
+  'activate-job-definition',
+  'activate-processdefinition',
+  'correlate-message',
+  'historic-decision-instance-deletion',
+  'historic-instance-deletion',
+  'instance-deletion',
+  'instance-migration',
+  'instance-modification',
+  'instance-restart',
+  'instance-update-suspension-state',
+  'set-external-task-retries',
+  'set-job-retries',
+  'set-variables',
+  'suspend-job-definition',
+  'suspend-processdefinition',
+] as const
+
+export type CheckedCommand = (typeof CHECKED_COMMANDS)[number]
+
+/** The command of a job that nothing at the engine tells. */
+export const UNKNOWN_COMMAND = 'unknown'
+
+export const KNOWN_COMMANDS: ReadonlySet<string> = new Set([...OPEN_COMMANDS, ...CHECKED_COMMANDS])
+
+const UPDATE_INSTANCE = [
+  'PROCESS_INSTANCE.UPDATE each.id',
+  'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
+] as const
+const UPDATE_ALL_INSTANCES = [
+  'PROCESS_INSTANCE.UPDATE',
+  'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
+] as const
+
+/**
+ * What a secured engine checks of a job without a process definition while it runs, as the caller who executes it. What
+ * such a job acts on is mostly not readable at the engine: `each` then finds nothing out, and a grant on all decides.
+ */
+export const COMMAND_CHECKS = [
+  { anyOf: [
+    'PROCESS_INSTANCE.SUSPEND each.id',
+    'PROCESS_DEFINITION.SUSPEND_INSTANCE each.processDefinitionKey',
+    ...UPDATE_INSTANCE,
+  ], when: 'the job runs instance-update-suspension-state', each: 'jobInstances', entity: 'executedJob', denied: 403 },
+  { anyOf: [
+    'PROCESS_INSTANCE.DELETE each.id',
+    'PROCESS_DEFINITION.DELETE_INSTANCE each.processDefinitionKey',
+  ], when: 'the job runs instance-deletion', each: 'jobInstances', entity: 'executedJob', denied: 403 },
+  { anyOf: [
+    'PROCESS_INSTANCE.RETRY_JOB each.id',
+    'PROCESS_DEFINITION.RETRY_JOB each.processDefinitionKey',
+    ...UPDATE_INSTANCE,
+  ], when: 'the job runs set-job-retries', each: 'jobJobs', entity: 'executedJob', denied: 403 },
+  { anyOf: UPDATE_INSTANCE, when: 'the job runs instance-modification or set-external-task-retries', each: 'jobInstances', entity: 'executedJob', denied: 403 },
+  // Asked for where a modification leaves nothing active, which only the job knows.
+  { anyOf: [
+    'PROCESS_INSTANCE.DELETE each.id',
+    'PROCESS_DEFINITION.DELETE_INSTANCE each.processDefinitionKey',
+  ], when: 'the job runs instance-modification', each: 'jobInstances', entity: 'executedJob', denied: 403 },
+  { anyOf: ['PROCESS_DEFINITION.READ_HISTORY each.processDefinitionKey'], when: 'the job runs instance-restart', each: 'jobHistoricInstances', entity: 'executedJob', denied: 403 },
+  { anyOf: ['PROCESS_INSTANCE.CREATE'], when: 'the job runs instance-restart', entity: 'executedJob', denied: 403 },
+  { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], when: 'the job runs instance-restart', each: 'jobHistoricInstances', entity: 'executedJob', denied: 403 },
+  { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY each.processDefinitionKey'], when: 'the job runs historic-instance-deletion', each: 'jobHistoricInstances', entity: 'executedJob', denied: 403 },
+  // Of all decisions, whichever the job names; tenants are not asked for.
+  { anyOf: ['DECISION_DEFINITION.DELETE_HISTORY'], when: 'the job runs historic-decision-instance-deletion', entity: 'executedJob', denied: 403 },
+  { anyOf: ['PROCESS_DEFINITION.MIGRATE_INSTANCE each.processDefinitionKey'], when: 'the job runs instance-migration', each: 'jobInstances', entity: 'executedJob', denied: 403 },
+  { anyOf: [
+    'PROCESS_INSTANCE.UPDATE_VARIABLE each.id',
+    'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE each.processDefinitionKey',
+    ...UPDATE_INSTANCE,
+  ], when: 'the job runs set-variables', each: 'jobInstances', entity: 'executedJob', denied: 403, foreign: "404 InvalidRequestException: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant." },
+  // Another tenant's instance it passes over, and the job is done with: that cannot be had of a bare engine.
+  { anyOf: UPDATE_INSTANCE, when: 'the job runs correlate-message', each: 'jobInstances', entity: 'executedJob', denied: 403, foreign: 'ignored' },
+  { anyOf: [
+    'PROCESS_DEFINITION.SUSPEND each.processDefinitionKey',
+    'PROCESS_DEFINITION.UPDATE each.processDefinitionKey',
+  ], when: 'the job runs activate-processdefinition or suspend-processdefinition', each: 'jobDefinitions', entity: 'executedJob', denied: 403 },
+  // Asked for where the instances are included, which only the job knows.
+  { anyOf: [
+    'PROCESS_INSTANCE.SUSPEND',
+    'PROCESS_DEFINITION.SUSPEND_INSTANCE each.processDefinitionKey',
+    ...UPDATE_ALL_INSTANCES,
+  ], when: 'the job runs activate-processdefinition or suspend-processdefinition', each: 'jobDefinitions', entity: 'executedJob', denied: 403 },
+  { anyOf: ['PROCESS_DEFINITION.UPDATE each.processDefinitionKey'], when: 'the job runs activate-job-definition or suspend-job-definition', each: 'jobDefinitions', entity: 'executedJob', denied: 403 },
+  // Asked for where the jobs are included, which only the job knows.
+  { anyOf: UPDATE_ALL_INSTANCES, when: 'the job runs activate-job-definition or suspend-job-definition', each: 'jobDefinitions', entity: 'executedJob', denied: 403 },
+  { allOf: [
+    'PROCESS_DEFINITION.SUSPEND',
+    'PROCESS_DEFINITION.UPDATE',
+    'PROCESS_DEFINITION.READ_HISTORY',
+    'PROCESS_DEFINITION.DELETE_HISTORY',
+    'PROCESS_DEFINITION.CREATE_INSTANCE',
+    'PROCESS_DEFINITION.MIGRATE_INSTANCE',
+    'PROCESS_INSTANCE.CREATE',
+    'PROCESS_INSTANCE.UPDATE',
+    'PROCESS_INSTANCE.DELETE',
+    'DECISION_DEFINITION.DELETE_HISTORY',
+  ], when: 'the job runs an unknown command', each: 'unknown', entity: 'executedJob', denied: 403 },
+] as const satisfies readonly Check[]
