@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { matchOf, type Match } from './matched.ts'
 import type { Parts } from './parts.ts'
+import { decidedAcceptOf } from './policy/accept.ts'
 import { bodyText } from './policy/asked.ts'
 import type { Restriction } from './policy/permit.ts'
 import type { Query } from './policy/narrow.ts'
@@ -78,6 +79,9 @@ function hopOf(
   const query = mark < 0 ? '' : request.url.slice(mark)
   const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
   headers['x-request-id'] = request.id
+  // The engine is not left to choose again between two forms: what it embeds in one of them was decided about.
+  if (operation.hal === true && engine.authorization === 'enforce')
+    headers['accept'] = decidedAcceptOf(request.headers.accept)
   const path = pathOf?.(asked.params) ?? ''
   const hop: Hop = {
     method: request.method,

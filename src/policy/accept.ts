@@ -1,3 +1,4 @@
+import { GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 
 /** What an engine answers where it does not answer JSON: its HAL form, or that it has nothing that the client takes (406). */
@@ -6,43 +7,120 @@ export type OtherForm = 'hal' | 'neither'
 const JSON_TYPE = /^(?:application|\*)\/(?:json|\*)$/
 const HAL_TYPE = /^(?:application|\*)\/hal\+json$/
 
-/** What the engine would choose of its forms in the place of JSON; false: JSON. */
+/**
+ * What the engine would choose of its forms in the place of JSON; false: JSON. A header that no engine reads asks for
+ * neither: it answers 400.
+ * @throws GatewayError GW_BAD_HEADER for an operation with two forms, where the header does not say clearly which one it asks for
+ */
 export function otherFormOf({ hal }: Pick<Operation, 'hal'>, accept: string | undefined): OtherForm | false {
   const ranges = rangesOf(accept)
-  const chosen = ranges.find(({ type }) => JSON_TYPE.test(type) || (hal === true && HAL_TYPE.test(type)))
+  if (hal === true && (ranges === null || ranges.some(({ isAmbiguous }) => isAmbiguous)))
+    throw new GatewayError('GW_BAD_HEADER', {
+      message: 'Accept holds a range that is malformed, or that has more than one q',
+    })
+  const chosen = ranges?.find(({ type }) => JSON_TYPE.test(type) || (hal === true && HAL_TYPE.test(type)))
   if (chosen === undefined) return 'neither'
   return HAL_TYPE.test(chosen.type) ? 'hal' : false
 }
 
 /** The `Accept` that asks for JSON alone. With the client's parameters: the engine repeats them in the type of its answer. */
 export function jsonAcceptOf(accept: string | undefined): string {
-  const chosen = rangesOf(accept).find(({ type }) => JSON_TYPE.test(type))
-  return chosen === undefined || chosen.type.includes('*') ? 'application/json' : chosen.text
+  return aloneOf(
+    'application/json',
+    rangesOf(accept)?.find(({ type }) => JSON_TYPE.test(type)),
+  )
+}
+
+/**
+ * The `Accept` for an operation with two forms: it asks for the form that was decided about, and for no other. An engine
+ * that reads the client's header in another way answers no other form.
+ * @throws GatewayError GW_BAD_HEADER as `otherFormOf`
+ */
+export function decidedAcceptOf(accept: string | undefined): string {
+  const form = otherFormOf({ hal: true }, accept)
+  if (form === false) return jsonAcceptOf(accept)
+  const ranges = rangesOf(accept) ?? []
+  if (form === 'neither') return ranges.map(({ type }) => type).join(', ')
+  return aloneOf(
+    'application/hal+json',
+    ranges.find(({ type }) => HAL_TYPE.test(type)),
+  )
+}
+
+function aloneOf(type: string, range: Range | undefined): string {
+  return range?.type === type ? [range.written, ...range.parameters].join(';') : type
 }
 
 interface Range {
-  readonly text: string
   /** In lower case, without parameters. */
   readonly type: string
+  readonly written: string
+  /** Without `q`, and without those that another reader could take for more than one value. */
+  readonly parameters: readonly string[]
+  readonly quality: number
+  /** More than one `q`: the engine (Jersey) takes the last, others the first. */
+  readonly isAmbiguous: boolean
 }
 
-const QUALITY = /;\s*q\s*=\s*"?([\d.]+)/i
+const ANY: readonly Range[] = [
+  { type: '*/*', written: '*/*', parameters: [], quality: 1000, isAmbiguous: false },
+]
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const VALUE = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`
+/** One range and the comma after it; an empty one may stand at the end alone. Every blank has one place in it: a header is read in a time that its length says. */
+const RANGE_AND_END = new RegExp(
+  `[ \\t]*(${TOKEN}(?:/${TOKEN})?)[ \\t]*((?:;[ \\t]*(?:${TOKEN}=${VALUE}[ \\t]*)?)*)(?:,(?:[ \\t]*$)?|$)`,
+  'y',
+)
+const EACH_PARAMETER = new RegExp(`(${TOKEN})=(${VALUE})`, 'g')
+/** Beside what RFC 9110 section 12.4.2 allows, what Jersey reads and Java's own client sends: `.2`. */
+const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?|\.\d{1,4})$/
 
-/** As the engine prefers them: by quality, of which 0 is the lowest and refuses nothing; then the more exact; then the earlier. */
-function rangesOf(accept = ''): readonly Range[] {
-  const texts = accept.match(/(?:[^,"]|"[^"]*"?)+/g) ?? []
-  const ranges = texts
-    .map((text) => ({ text: text.trim(), type: typeOf(text), quality: Number(QUALITY.exec(text)?.[1] ?? 1) }))
-    .filter(({ text }) => text !== '')
-  if (ranges.length === 0) return [{ text: '*/*', type: '*/*' }]
+/**
+ * As the engine prefers them: by quality, of which 0 is the lowest and refuses nothing; then the more exact; then the earlier.
+ * Null: the engine does not read it and answers 400.
+ */
+function rangesOf(accept = ''): readonly Range[] | null {
+  if (accept === '') return ANY
+  const ranges: Range[] = []
+  RANGE_AND_END.lastIndex = 0
+  while (RANGE_AND_END.lastIndex < accept.length) {
+    const match = RANGE_AND_END.exec(accept)
+    if (match === null) return null
+    const range = rangeOf(match[1] ?? '', match[2] ?? '')
+    if (range === null) return null
+    ranges.push(range)
+  }
+  if (ranges.length === 1) return ranges
   return ranges.sort((a, b) => b.quality - a.quality || starsOf(a.type) - starsOf(b.type))
 }
 
-function typeOf(text: string): string {
-  const type = (text.split(';', 1)[0] ?? '').trim().toLowerCase()
-  return type === '*' ? '*/*' : type
+function rangeOf(type: string, rest: string): Range | null {
+  const all = rest === '' ? [] : [...rest.matchAll(EACH_PARAMETER)]
+  const qualities = all.filter(([, name = '']) => name.toLowerCase() === 'q')
+  const quality = qualityOf(qualities.at(-1)?.[2] ?? '1')
+  if (quality === null) return null
+  const parameters = all.filter((one) => !qualities.includes(one) && !/[\\,]/.test(one[2] ?? ''))
+  return {
+    type: type.includes('/') ? type.toLowerCase() : `${type.toLowerCase()}/*`,
+    written: type,
+    parameters: parameters.map(([parameter]) => parameter),
+    quality,
+    isAmbiguous: qualities.length > 1,
+  }
 }
 
+/** In thousandths. */
+function qualityOf(value: string): number | null {
+  const text = value.replace(/^"|"$/g, '').replace(/\\(.)/g, '$1')
+  if (!QUALITY.test(text)) return null
+  // Jersey reads a point without digits as less than 0.
+  return text.endsWith('.')
+    ? -1
+    : Math.trunc(Number(text.slice(0, text.startsWith('.') ? 4 : 5)) * 1000 + 1e-6)
+}
+
+/** A type that is open counts for more than a subtype. */
 function starsOf(type: string): number {
-  return type.split('*').length
+  return (type.startsWith('*/') ? 2 : 0) + (type.endsWith('/*') ? 1 : 0)
 }

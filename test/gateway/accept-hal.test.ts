@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { ACCEPTS, AMBIGUOUS_ACCEPTS, BAD_ACCEPTS } from '../policy/accepts.ts'
 import { openGateway } from './open-gateway.ts'
 
 const HAL = { accept: 'application/hal+json' }
@@ -21,7 +22,8 @@ async function open(test: Test, tenants: 'check' | 'ignore') {
     records: RECORDS,
     settings: { authorization: { records: { source: 'file', file: 'records.yaml' }, tenants } },
     engine: ({ url, headers }, response) => {
-      const isHal = headers.accept === HAL.accept && /^\/engine-rest\/(task|filter)/.test(url)
+      // Whatever else the client takes: a reader that could not be less like ours.
+      const isHal = headers.accept?.includes('hal+json') === true && /^\/engine-rest\/(task|filter)/.test(url)
       response.writeHead(200, { 'content-type': isHal ? HAL.accept : 'application/json' })
       const isOne = /\/task\/t1$|singleResult$/.test(url)
       const rows = /case-definition|count/.test(url) ? { count: 0 } : isOne ? TASK : [TASK]
@@ -62,4 +64,34 @@ t.test('a task in JSON, and what has no other form, is for all who may read it',
   const ask = await open(t, 'check')
   for (const accept of ['application/json', '*/*', 'application/json, application/hal+json', 'text/html'])
     t.equal((await ask('nobody', 'GET /task/t1', { headers: { accept } })).status, 200, accept)
+})
+
+t.test('an engine that reads Accept in another way is not asked in a way that it could', async (t) => {
+  const ask = await open(t, 'ignore')
+  for (const route of ROUTES)
+    for (const [accept, form] of ACCEPTS) {
+      if (form === 'hal') continue
+      const { forwarded, bytes } = await ask('nobody', route, { headers: { accept } })
+      const sent = forwarded.filter(({ url }) => /^\/engine-rest\/(task|filter)/.test(url))
+      t.ok(
+        sent.length > 0 && sent.every(({ headers }) => !headers.accept?.includes('hal')),
+        `${route} ${accept}`,
+      )
+      t.notMatch(bytes.toString(), '_embedded', `${route} ${accept}`)
+    }
+})
+
+t.test('who asks in a way that can be read in two is refused, and the engine is not asked', async (t) => {
+  const ask = await open(t, 'ignore')
+  for (const route of ROUTES)
+    for (const accept of [...AMBIGUOUS_ACCEPTS, ...BAD_ACCEPTS])
+      for (const user of ['nobody', 'demo']) {
+        const { status, headers, body, forwarded } = await ask(user, route, { headers: { accept } })
+        t.match([status, headers['x-gateway-error']], [400, 'GW_BAD_HEADER'], `${user} ${route} ${accept}`)
+        t.match(body, { type: 'InvalidRequestException', message: /^Accept / })
+        t.same(
+          forwarded.filter((one) => one.headers.accept === accept),
+          [],
+        )
+      }
 })

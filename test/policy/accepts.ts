@@ -30,4 +30,47 @@ export const ACCEPTS = [
   ['text/csv', 'neither', 'neither'],
   ['application/*+json', 'neither', 'neither'],
   ['xx', 'neither', 'neither'],
+  ['application', false, false],
+  ['application, application/hal+json', 'hal', false],
+  ['*/hal+json, application/*;q=0.9', 'hal', false],
+  ['*/hal+json, application/*', false, false],
+  ['*/json, application/hal+json', 'hal', false],
+  ['application/json;q=1., application/hal+json;q=0.1', 'hal', false],
+  ['application/hal+json;q=".4", application/json;q=.3999', 'hal', false],
+  ['application/hal+json;q="0\\.5", application/json;q=0.4', 'hal', false],
+  ['application/json;x="a;q=0.1", application/hal+json;q=0.5', false, false],
+  ['application/json;x="\\", application/hal+json;q=1;y="', false, false],
+  ['application/json;qs=0.1;;, application/hal+json;q=0.5,', false, false],
+  ['application/hal+json\t;\tq=0.5 , application/json;q=0.4, ', 'hal', false],
+] as const
+
+/** What it takes for no list of types, and answers 400. */
+export const BAD_ACCEPTS = [
+  'application/json;q=1.5, application/hal+json;q=0.1',
+  'application/json;q=, application/hal+json',
+  'application/json;q, application/hal+json',
+  'application/json;q =1, application/hal+json',
+  "application/json;q='1', application/hal+json",
+  'application/json;q=0.1234',
+  'application/json;q=-1',
+  'application/json;q=1.001',
+  'application/json x, application/hal+json',
+  'application/json (x), application/hal+json',
+  'application/json;x=a b',
+  'application/json;x="a, application/hal+json',
+  'application / json, application/hal+json',
+  'application/json/x',
+  'application/',
+  '/json',
+  ',application/hal+json',
+  'application/json,,application/hal+json',
+  ',,',
+] as const
+
+/** It takes the last `q`, and of tasks answers HAL; of their count JSON. */
+export const AMBIGUOUS_ACCEPTS = [
+  'application/json;q=1;q=0.1, application/hal+json;q=0.5',
+  'application/json;q=1.5;q=0,application/hal+json',
+  'application/json;Q=1;x=y;q=0.1, application/hal+json;q=0.5',
+  'application/hal+json;q=0.1;q=0.9, application/json;q=0.5',
 ] as const
