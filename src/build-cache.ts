@@ -4,6 +4,7 @@ import { type Cache, createCache } from './cache/cache.ts'
 import { createNews, type News } from './cache/news.ts'
 import { createRedisTier } from './cache/redis.ts'
 import { createReplays, type Replays } from './cache/replays.ts'
+import { createSigner } from './cache/signature.ts'
 import type { Config, EngineConfig } from './config.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics/registry.ts'
@@ -48,6 +49,7 @@ function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
             url: redis,
             // Two gateways that share a Redis share answers only if they stand before the same engines.
             namespace: namespaceOf(config),
+            signer: createSigner(config.cache.signingKeys),
             now: monotonicMs,
             log: (level, message, why) => log[level]({ why }, message),
           }),
@@ -56,9 +58,19 @@ function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
   })
 }
 
-export function buildNews(config: Config): News | null {
-  const url = config.cache.redis
-  return url === null ? null : createNews({ url, namespace: namespaceOf(config), now: monotonicMs })
+export function buildNews(config: Config, log: Logger): News | null {
+  const { redis: url, signingKeys } = config.cache
+  if (url === null) return null
+  return createNews({
+    url,
+    namespace: namespaceOf(config),
+    signer: createSigner(signingKeys),
+    now: monotonicMs,
+    onDoubt: () =>
+      log.warn(
+        'messages came over Redis that no key of cache.signingKeys has signed, or that came before: users and records are read anew',
+      ),
+  })
 }
 
 /**
@@ -67,7 +79,8 @@ export function buildNews(config: Config): News | null {
  */
 function buildReplays({ cache, idempotency: { keep, namespace } }: Config): Replays | null {
   if (cache.redis === null) return null
-  return createReplays({ url: cache.redis, namespace, keepMs: keep, now: monotonicMs })
+  const signer = createSigner(cache.signingKeys)
+  return createReplays({ url: cache.redis, namespace, signer, keepMs: keep, now: monotonicMs })
 }
 
 /**

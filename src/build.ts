@@ -98,7 +98,7 @@ async function openShared({ config, log, version, before }: BuildOptions) {
   }
   const metrics = before?.parts.metrics ?? createMetrics({ version })
   const admission = takeAdmission({ config, metrics, log }, before?.admission.heirloom ?? null)
-  return { files, audit, metrics, news: buildNews(config), admission }
+  return { files, audit, metrics, news: buildNews(config, log), admission }
 }
 
 /** What was opened, or null and lines in `problems`. */

@@ -4,7 +4,16 @@ import { limits, rate } from './config-limits.ts'
 import { health, node } from './config-nodes.ts'
 import { authorization, identity, validation } from './config-policy.ts'
 import { OF_A_FILE } from './config-problems.ts'
-import { engineName, httpUrl, integer, remoteName, servedHost, size, time } from './config-values.ts'
+import {
+  engineName,
+  httpUrl,
+  integer,
+  remoteName,
+  servedHost,
+  signingKey,
+  size,
+  time,
+} from './config-values.ts'
 
 const address = (port: number) =>
   z.strictObject({ host: z.string().default('127.0.0.1'), port: integer(0, 65_535).default(port) })
@@ -64,6 +73,11 @@ export const schema = z.strictObject(
           .url({ protocol: /^rediss?$/, error: 'a redis:// or rediss:// URL, or null, is needed' })
           .nullable()
           .default(null),
+        /**
+         * What is written to Redis is signed with the first, and what none of them has signed is not believed. Empty: whoever can
+         * write to Redis is believed.
+         */
+        signingKeys: z.array(signingKey).max(4, 'at most 4 keys are taken').default([]),
       })
       .prefault({}),
     idempotency: idempotency.prefault({}),

@@ -56,6 +56,14 @@ const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+
 export const servedHost = z
   .string()
   .refine((text) => HOST.test(text), 'write it as Host has it: NAME or NAME:PORT')
+/** A secret that nobody guesses; where a variable may stand for it, the JSON schema knows no length. */
+const LEAST_KEY_CHARS = 32
+export const signingKey = z
+  .string()
+  .refine(
+    (text) => text.length >= LEAST_KEY_CHARS,
+    `at least ${LEAST_KEY_CHARS} characters are needed, as \`openssl rand -base64 32\` makes them`,
+  )
 /** Of what stands before a path: the rest of a URL would not be sent. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })

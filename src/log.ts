@@ -34,7 +34,7 @@ const BATCH_MS = 100
 
 /** Members whose value is a secret wherever in the line they stand. */
 const SECRET_MEMBER =
-  /"((?:proxy-)?authorization|(?:set-)?cookie|password(?:hash)?|passwd|secret|token|x-authorized-[a-z-]+)":(?:"(?:[^"\\]|\\.)*"|\[(?:"(?:[^"\\]|\\.)*",?)*\]|\d+)/gi
+  /"((?:proxy-)?authorization|(?:set-)?cookie|password(?:hash)?|passwd|secret|signing-?keys?|token|x-authorized-[a-z-]+)":(?:"(?:[^"\\]|\\.)*"|\[(?:"(?:[^"\\]|\\.)*",?)*\]|\d+)/gi
 /** `redis://user:secret@host`; the authority ends at the first slash. The colon is the first: if any could be it, a run of them would take for ever. */
 const URL_CREDENTIAL = /(:\/\/)[^\s/"@:]*:[^\s/"@]*@/g
 const SCHEME_CREDENTIAL = /\b(basic|bearer) +[\w+/=.~-]{6,}/gi

@@ -51,6 +51,7 @@ const RESULTS: Readonly<Record<Found['state'], string>> = {
   'not kept': 'not_kept',
   'in progress': 'in_progress',
   unknown: 'unknown',
+  unreadable: 'unreadable',
   reused: 'reused',
   unavailable: 'unavailable',
 }
@@ -108,13 +109,13 @@ function isNothingSent(error: unknown): boolean {
 
 type Outcome = 'kept' | 'unknown' | 'released'
 
-/** By something before the engine, which may have heard of the request: proxies say 503 also when a node breaks off. */
+/** By something before the engine, which may have heard of the request: proxies say 503 also when a node breaks off. So are all redirects. */
 const UNKNOWN: ReadonlySet<number> = new Set([502, 503, 504])
 /** Whoever says so has done nothing. */
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
 
 function outcomeOf({ status, body }: Answer): Outcome {
-  if (UNKNOWN.has(status)) return 'unknown'
+  if (UNKNOWN.has(status) || (status >= 300 && status <= 399)) return 'unknown'
   return REFUSED.has(status) || (status === 500 && isConflict(body)) ? 'released' : 'kept'
 }
 

@@ -20,6 +20,14 @@ const TOLD: readonly Case[] = [
   [pressure('2TiB'), 'limits.pressure.memory: a share from 0.01 to 1 or a size like 400MiB is needed'],
   [{ timeouts: { body: 30 } }, 'timeouts.body: write it like 30s'],
   [{ engines: { 'bad name/': {} } }, 'engines.bad name/: 1 to 64 letters, digits, - and _'],
+  [
+    { cache: { signingKeys: ['x'.repeat(31)] } },
+    'cache.signingKeys[0]: at least 32 characters are needed, as `openssl rand -base64 32` makes them',
+  ],
+  [
+    { cache: { signingKeys: Array.from({ length: 5 }, () => 'x'.repeat(32)) } },
+    'cache.signingKeys: at most 4 keys are taken',
+  ],
   [{ cache: { redis: 'http://x' } }, 'cache.redis: a redis:// or rediss:// URL, or null, is needed'],
   [
     { passthrough: [{ prefix: 'app/', upstream: 'http://web' }] },

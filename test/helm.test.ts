@@ -155,6 +155,17 @@ void t.test('the chart', { skip }, async (t) => {
     t.equal(at(podOf(render()), 'spec.containers.0.env'), undefined)
   })
 
+  await t.test('hands the key that signs what is in Redis over as a variable', async (t) => {
+    const objects = render('redis.existingSecret=redis', 'redis.signingKey=hmac')
+    t.match(at(podOf(objects), 'spec.containers.0.env.1'), {
+      name: 'REDIS_SIGNING_KEY',
+      valueFrom: { secretKeyRef: { name: 'redis', key: 'hmac' } },
+    })
+    const key = 'k'.repeat(32)
+    const env = { REDIS_URL: 'redis://redis:6379', REDIS_SIGNING_KEY: key }
+    t.same(configOf(t, objects, env).cache.signingKeys, [key])
+  })
+
   await t.test('mounts the files of the configuration beside it', async (t) => {
     t.match(sourcesOf(), [
       { configMap: { name: 'gw-engine-gateway', items: [{ path: 'gateway.yaml' }] } },

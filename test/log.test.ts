@@ -33,6 +33,7 @@ const leaks: Record<string, (log: Logger) => void> = {
   'a member of a list': (log) => log.info({ users: [{ passwordHash: secret }] }),
   'a list of values': (log) => log.info({ headers: { 'set-cookie': ['a=b', `s="${secret}]"`] } }),
   'a value with quotes': (log) => log.info({ cookie: `a="b"; c=${secret}` }),
+  'signing keys': (log) => log.info({ cache: { signingKeys: [secret, secret] } }),
   'a child logger': (log) => log.child({ token: secret }).info('x'),
   'a URL': (log) => log.info({ redis: `redis://user:${secret}@redis:6379/0` }),
   'a URL in a message': (log) => log.info(`cannot reach rediss://:${secret}@redis`),

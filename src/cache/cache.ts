@@ -112,7 +112,7 @@ class TieredCache implements Cache {
 
   async #fly(key: string, rule: Rule, fill: () => Promise<Answer>, flight: Flight): Promise<Held> {
     const { redis, onEvent } = this.#options
-    const reading = redis === null ? NOT_ASKED : await redis.read(key, rule.tags)
+    const reading = redis === null ? NOT_ASKED : await redis.read(key, rule)
     if (redis !== null) onEvent('redis', reading.result)
     if (reading.found !== null && !flight.evicted) return this.#adopt(key, rule, reading.found)
     const answer = await this.#fill(fill)

@@ -1,6 +1,7 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { crc32 } from 'node:zlib'
 import type { Answer } from './entry.ts'
+import { isStorable } from './storable.ts'
+import { isStoredHead, storedHeadersOf } from './stored-answer.ts'
 
 /** What Redis holds of an entry; how long it still holds is Redis's own knowledge. */
 export interface Sealed {
@@ -8,16 +9,30 @@ export interface Sealed {
   readonly seconds: number
   /** Of the entry's tags, when the answer was asked for. */
   readonly tokens: string
+  /** When it was stored, by the clock of who stored it: milliseconds since 1970. */
+  readonly atMs: number
 }
 
 /** Format and version: another version is a miss, not an error. */
-const MAGIC = Buffer.from('EGC1')
+const MAGIC = Buffer.from('EGC2')
 const HEAD_AT = 12
+/** The key may be as long as a URL, written with escapes. */
+const MAX_HEAD_BYTES = 128 * 1024
+/** Beyond it a value would take too much of the command timeout on a busy link; it stays in memory. */
+const MAX_BODY_BYTES = 1024 ** 2
+/** The longest that `seal` makes. */
+export const MAX_SEALED_BYTES = HEAD_AT + MAX_HEAD_BYTES + MAX_BODY_BYTES
+/** A week: longer than any row holds. */
+const MAX_SECONDS = 7 * 24 * 3600
 
-/** `EGC1`, crc32 of all that follows it, length of the head, the head in JSON, the body. */
-export function seal(key: string, { answer, seconds, tokens }: Sealed): Buffer {
-  const { status, headers, body } = answer
-  const head = Buffer.from(JSON.stringify({ key, tokens, seconds, status, headers, length: body.length }))
+/** `EGC2`, crc32 of all that follows it, length of the head, the head in JSON, the body; null: it is too long. */
+export function seal(key: string, { answer, seconds, tokens, atMs }: Sealed): Buffer | null {
+  const { status, body } = answer
+  const headers = storedHeadersOf(answer)
+  const head = Buffer.from(
+    JSON.stringify({ key, tokens, seconds, atMs, status, headers, length: body.length }),
+  )
+  if (head.length > MAX_HEAD_BYTES || body.length > MAX_BODY_BYTES) return null
   const value = Buffer.allocUnsafe(HEAD_AT + head.length + body.length)
   MAGIC.copy(value)
   value.writeUInt32BE(head.length, 8)
@@ -31,12 +46,14 @@ export function seal(key: string, { answer, seconds, tokens }: Sealed): Buffer {
 export function unseal(key: string, value: Buffer): Sealed | null {
   if (value.length < HEAD_AT || !value.subarray(0, 4).equals(MAGIC)) return null
   if (value.readUInt32BE(4) !== crc32(value.subarray(8))) return null
-  const bodyAt = HEAD_AT + value.readUInt32BE(8)
+  const headBytes = value.readUInt32BE(8)
+  if (headBytes > MAX_HEAD_BYTES) return null
+  const bodyAt = HEAD_AT + headBytes
   const head = headOf(value.subarray(HEAD_AT, bodyAt))
   const body = value.subarray(bodyAt)
   if (head === null || head.key !== key || head.length !== body.length) return null
-  const { tokens, seconds, status, headers } = head
-  return { answer: { status, headers, body }, seconds, tokens }
+  const { tokens, seconds, atMs, status, headers } = head
+  return { answer: { status, headers, body }, seconds, tokens, atMs }
 }
 
 interface Head extends Omit<Sealed, 'answer'>, Omit<Answer, 'body'> {
@@ -56,29 +73,18 @@ function headOf(bytes: Buffer): Head | null {
 // The sum only proves that the bytes are whole: whoever can write to Redis can write a sum too.
 function isHead(head: unknown): head is Head {
   if (typeof head !== 'object' || head === null) return false
-  const { key, tokens, seconds, status, headers, length } = head as Partial<Record<keyof Head, unknown>>
+  const { key, tokens, seconds, atMs, length } = head as Partial<Record<keyof Head, unknown>>
   return (
     typeof key === 'string' &&
     typeof tokens === 'string' &&
-    typeof length === 'number' &&
-    typeof seconds === 'number' &&
-    status === 200 &&
-    typeof headers === 'object' &&
-    headers !== null &&
-    Object.entries(headers).every(([name, value]) => isField(name, value))
+    isWhole(length, MAX_BODY_BYTES) &&
+    isWhole(seconds, MAX_SECONDS) &&
+    isWhole(atMs, Number.MAX_SAFE_INTEGER) &&
+    isStoredHead(head, length) &&
+    isStorable(head)
   )
 }
 
-/** Whether Node would write it as a header of an answer. */
-export function isField(name: string, value: unknown): boolean {
-  try {
-    validateHeaderName(name)
-    for (const line of Array.isArray(value) ? value : [value]) {
-      if (typeof line !== 'string') return false
-      validateHeaderValue(name, line)
-    }
-    return true
-  } catch {
-    return false
-  }
+function isWhole(value: unknown, max: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max
 }

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import { createMessages } from './news-messages.ts'
 import { RedisLink } from './redis-link.ts'
 import { RedisNews } from './redis-news.ts'
+import type { Signer } from './signature.ts'
 
 interface NewsOptions {
   readonly url: string
   /** Parts those who share a Redis and have engines of the same name. */
   readonly namespace: string
+  readonly signer: Signer
   /** Monotonic milliseconds, as `performance.now`. */
   readonly now: () => number
+  /** Messages came that no key has signed, or that came before: users and records are read anew. */
+  readonly onDoubt: () => void
 }
 
 interface Listener {
@@ -27,36 +32,53 @@ export interface News {
 /** Kept for when Redis is back; the oldest goes first. */
 const MAX_UNTOLD = 1000
 const MAX_MESSAGE_CHARS = 4096
+/** What is not signed as it should be may stand for something that was not heard: then all is read anew, but not more often. */
+const DOUBT_MS = 5000
 
-export function createNews({ url, namespace, now }: NewsOptions): News {
+export function createNews({ url, namespace, signer, now, onDoubt }: NewsOptions): News {
   const channel = `engine-gateway:${namespace}:news`
   const self = randomUUID()
+  const messages = createMessages({ self, channel, signer })
   const untold = new Set<string>()
   let listener: Listener | null = null
+  let doubt: NodeJS.Timeout | null = null
+  let doubtedAt = -Infinity
   // Its state is logged by the cache's link: both lead to the same server.
   const link = new RedisLink({ url, now, log: () => undefined, onReady: () => void tellAll() })
   const subscription = new RedisNews({
     url,
     channel,
     onMessage: (text) => {
-      const message = text.length > MAX_MESSAGE_CHARS ? null : messageOf(text)
-      if (message !== null && message[0] !== self) listener?.onNews(message[1], message[2])
+      const heard = text.length > MAX_MESSAGE_CHARS ? null : messages.read(text)
+      if (heard === 'unsigned') suspect()
+      else if (heard !== null && heard.from !== self) listener?.onNews(heard.topic, heard.about)
     },
     onGap: () => listener?.onGap(),
   })
 
-  async function tell(message: string): Promise<void> {
-    const replies = await link.run((pipeline) => pipeline.publish(channel, message), true)
+  function suspect(): void {
+    doubt ??= setTimeout(doubted, Math.max(0, doubtedAt + DOUBT_MS - now())).unref()
+  }
+
+  function doubted(): void {
+    doubt = null
+    doubtedAt = now()
+    onDoubt()
+    listener?.onGap()
+  }
+
+  async function tell(content: string): Promise<void> {
+    const replies = await link.run((pipeline) => pipeline.publish(channel, messages.write(content)), true)
     if (typeof replies !== 'string') return
-    untold.add(message)
+    untold.add(content)
     const [oldest] = untold
     if (untold.size > MAX_UNTOLD && oldest !== undefined) untold.delete(oldest)
   }
 
   async function tellAll(): Promise<void> {
-    const messages = [...untold]
+    const contents = [...untold]
     untold.clear()
-    await Promise.all(messages.map(tell))
+    await Promise.all(contents.map(tell))
   }
 
   return {
@@ -65,20 +87,9 @@ export function createNews({ url, namespace, now }: NewsOptions): News {
       listener = heard
     },
     close: () => {
+      if (doubt !== null) clearTimeout(doubt)
       subscription.close()
       link.close()
     },
-  }
-}
-
-function messageOf(text: string): readonly [from: string, topic: string, about: string] | null {
-  try {
-    const message: unknown = JSON.parse(text)
-    if (!Array.isArray(message)) return null
-    const [from, topic, about]: readonly unknown[] = message
-    const isMessage = typeof from === 'string' && typeof topic === 'string' && typeof about === 'string'
-    return isMessage ? [from, topic, about] : null
-  } catch {
-    return null
   }
 }

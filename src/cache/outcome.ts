@@ -1,5 +1,5 @@
 import type { Answer } from './entry.ts'
-import { isField } from './envelope.ts'
+import { isStoredHead, isStoredStatus } from './stored-answer.ts'
 
 /** What Redis holds under a key that a client has chosen. */
 export type Stored =
@@ -30,6 +30,13 @@ export interface NotKept {
   readonly status: number
 }
 
+/** Larger answers are done and not kept. */
+export const MAX_KEPT_BYTES = 256 * 1024
+/** The longest line that stands before a body. */
+const MAX_LINE_BYTES = 64 * 1024
+/** The longest that `packed` makes. */
+export const MAX_PACKED_BYTES = MAX_LINE_BYTES + MAX_KEPT_BYTES
+
 /** A line of JSON, then the body. */
 export function packed(stored: Stored): Buffer {
   if (stored.state !== 'done') return Buffer.from(`${JSON.stringify(stored)}\n`)
@@ -40,36 +47,37 @@ export function packed(stored: Stored): Buffer {
 /** Null for a value that is not what `packed` made: whoever can write to Redis can write a line of JSON. */
 export function unpacked(value: Buffer): Stored | null {
   const end = value.indexOf('\n')
+  if (end > MAX_LINE_BYTES || value.length > MAX_PACKED_BYTES) return null
   const head = end === -1 ? null : parsed(value.subarray(0, end))
   const { state, fingerprint, status } = head ?? {}
   if (head === null || typeof fingerprint !== 'string') return null
   if (state === 'unknown') return { state, fingerprint }
-  if (state === 'not kept' && typeof status === 'number') return { state, fingerprint, status }
+  if (state === 'not kept') return isStoredStatus(status) ? { state, fingerprint, status } : null
   if (state === 'done') return doneIn(head, fingerprint, value.subarray(end + 1))
   return state === 'claimed' ? claimIn(head, fingerprint) : null
 }
 
 type Head = Readonly<Record<string, unknown>>
 
+/** No time in a record is longer. */
+const MAX_MS = Number.MAX_SAFE_INTEGER
+/** A host name of 253 characters, its port, a prefix and the name of an engine. */
+const MAX_ADDRESS_CHARS = 1024
+
 function claimIn({ owner, keepMs, underWayMs }: Head, fingerprint: string): Stored | null {
-  if (typeof owner !== 'string' || typeof keepMs !== 'number' || typeof underWayMs !== 'number') return null
+  if (typeof owner !== 'string' || !isMs(keepMs) || !isMs(underWayMs)) return null
   return { state: 'claimed', fingerprint, owner, keepMs, underWayMs }
 }
 
 function doneIn({ answer, address, length }: Head, fingerprint: string, body: Buffer): Stored | null {
-  if (!isHead(answer) || typeof address !== 'string' || length !== body.length) return null
-  return { state: 'done', fingerprint, address, answer: { ...answer, body } }
+  if (!isStoredHead(answer, body.length) || length !== body.length) return null
+  if (typeof address !== 'string' || address === '' || address.length > MAX_ADDRESS_CHARS) return null
+  const { status, headers } = answer
+  return { state: 'done', fingerprint, address, answer: { status, headers, body } }
 }
 
-function isHead(value: unknown): value is Omit<Answer, 'body'> {
-  if (!isObject(value) || !isObject(value['headers'])) return false
-  const { status, headers } = value
-  return (
-    Number.isInteger(status) &&
-    Number(status) >= 200 &&
-    Number(status) <= 599 &&
-    Object.entries(headers).every(([name, field]) => isField(name, field))
-  )
+function isMs(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= MAX_MS
 }
 
 function parsed(bytes: Buffer): Head | null {

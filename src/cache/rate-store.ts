@@ -29,7 +29,7 @@ export interface RateStore {
 
 /**
  * One step, by the server's clock: no two replicas spend the same request. A refused one writes nothing, and what is paid
- * expires. What stands there and is no number counts as nothing.
+ * expires. What stands there and is no number counts as nothing: Lua reads `nan` as one, which equals not even itself.
  */
 const SPEND = `
 local time = redis.call('TIME')
@@ -37,6 +37,7 @@ local now = time[1] * 1000 + time[2] / 1000
 local interval = tonumber(ARGV[1])
 local full = interval * tonumber(ARGV[2])
 local paid = tonumber(redis.call('GET', KEYS[1]) or '') or 0
+if paid ~= paid then paid = 0 end
 local debt = math.min(math.max(paid - now, 0), full)
 if debt + interval > full + 0.01 then return { 0, tostring(debt) } end
 debt = debt + interval

@@ -2,28 +2,83 @@ import { unseal } from './envelope.ts'
 import type { Sealed } from './envelope.ts'
 import { codeOf } from './redis-link.ts'
 import type { Reply } from './redis-link.ts'
+import type { Signer } from './signature.ts'
 
-/** The entry in the replies to GET and PTTL; `null`: none. */
+/** What a value must be for this reading. */
+interface Expected {
+  readonly key: string
+  /** Where it stands in Redis. */
+  readonly name: string
+  /** The longest time that its row allows. */
+  readonly seconds: number
+  readonly signer: Signer
+  /** By the clock on the wall: milliseconds since 1970. */
+  readonly nowMs: number
+}
+
+/** By so much the clocks of two gateways may differ. */
+const MAX_SKEW_MS = 5 * 60_000
+
+/** The entry in the replies to PTTL and GETRANGE; `null`: none. */
 export function foundIn(
-  [value, ttl]: readonly Reply[],
-  key: string,
+  [ttl, value]: readonly Reply[],
+  { key, name, signer, ...expected }: Expected,
 ): (Sealed & { readonly ttlMs: number }) | 'corrupt' | null {
   if (value?.[0]) return codeOf(value[0]) === 'WRONGTYPE' ? 'corrupt' : null
   const bytes = value?.[1]
-  if (!Buffer.isBuffer(bytes)) return null
-  const sealed = unseal(key, bytes)
+  // GETRANGE knows no null: nothing is as long as what is not there.
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) return null
+  const opened = signer.open(name, bytes)
+  const sealed = opened === null ? null : unseal(key, opened)
   const ttlMs = Number(ttl?.[1])
-  // No time to live (-1), or more than it was given: not this gateway's doing. It may also end right now (-2).
-  if (sealed === null || ttlMs === -1 || ttlMs > sealed.seconds * 1000) return 'corrupt'
+  if (sealed === null || !isInTime(sealed, ttlMs, expected)) return 'corrupt'
   return ttlMs > 0 ? { ...sealed, ttlMs } : null
 }
 
-/** The reply to MGET in one string; `null` when a tag has no token. */
-export function tokensOf(reply: Reply | undefined): string | null {
-  const tokens = reply?.[1]
-  if (!Array.isArray(tokens) || tokens.some((token) => typeof token !== 'string')) return null
-  return tokens.join(' ')
+/**
+ * No time to live (-1), or more than it was given, or an answer that was stored too long ago or is to be kept for longer
+ * than its row says: not this gateway's doing. It may also end right now (-2).
+ */
+function isInTime(
+  { seconds, atMs }: Sealed,
+  ttlMs: number,
+  expected: Pick<Expected, 'seconds' | 'nowMs'>,
+): boolean {
+  const ageMs = expected.nowMs - atMs
+  return (
+    seconds <= expected.seconds &&
+    ttlMs !== -1 &&
+    ttlMs <= seconds * 1000 &&
+    ageMs >= -MAX_SKEW_MS &&
+    ageMs <= seconds * 1000 + MAX_SKEW_MS
+  )
 }
+
+/** As this gateway makes them. */
+const TOKEN = /^[\w-]{12}$/
+/** One more than a token has: what is longer is none. */
+export const TOKEN_READ_BYTES = 13
+
+/** The replies to one GETRANGE for each tag, in one string; `null` when a tag has no token. */
+export function tokensOf(replies: readonly Reply[]): string | null {
+  return replies.every(isToken) ? replies.map(([, token]) => token).join(' ') : null
+}
+
+/** Whether something stands in the place of a token that is none. */
+export function isForeign(reply: Reply | undefined): boolean {
+  if (reply === undefined || isToken(reply)) return false
+  const [error, token] = reply
+  return error === null ? token !== '' : codeOf(error) === 'WRONGTYPE'
+}
+
+function isToken([error, token]: Reply): boolean {
+  return error === null && typeof token === 'string' && TOKEN.test(token)
+}
+
+/** Stands for every tag. */
+export const ALL = '*'
+/** More tags than this are told as one eviction of everything, and heard as one. */
+export const MAX_TAGS = 1000
 
 /** What another replica published; `null` for anything else. */
 export function messageOf(text: string): { readonly from: string; readonly tags: readonly string[] } | null {
@@ -33,7 +88,7 @@ export function messageOf(text: string): { readonly from: string; readonly tags:
       return null
     const { from, tags } = message
     if (typeof from !== 'string' || !Array.isArray(tags)) return null
-    return { from, tags: tags.filter((tag) => typeof tag === 'string') }
+    return { from, tags: tags.length > MAX_TAGS ? [ALL] : tags.filter((tag) => typeof tag === 'string') }
   } catch {
     return null
   }

@@ -1,16 +1,21 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
-import type { Answer } from './entry.ts'
-import { seal } from './envelope.ts'
+import type { ChainableCommander } from 'ioredis'
+import type { Answer, Rule } from './entry.ts'
+import { MAX_SEALED_BYTES, seal } from './envelope.ts'
 import { RedisLink } from './redis-link.ts'
 import type { RedisLog } from './redis-link.ts'
 import { RedisNews } from './redis-news.ts'
-import { foundIn, messageOf, tokensOf } from './redis-replies.ts'
+import { ALL, foundIn, isForeign, MAX_TAGS, messageOf, TOKEN_READ_BYTES, tokensOf } from './redis-replies.ts'
+import { SIGNATURE_BYTES, type Signer } from './signature.ts'
 
 interface RedisTierOptions {
   readonly url: string
   /** Parts those who share a Redis and have engines of the same name. */
   readonly namespace: string
+  readonly signer: Signer
   readonly now: () => number
+  /** Milliseconds since 1970; default `Date.now`. */
+  readonly wallNow?: () => number
   readonly log: RedisLog
 }
 
@@ -34,7 +39,7 @@ interface Listener {
 
 /** The tier that the replicas share. It never rejects, and never waits longer than the command timeout. */
 export interface RedisTier {
-  read(key: string, tags: readonly string[]): Promise<Reading>
+  read(key: string, rule: Rule): Promise<Reading>
   write(
     key: string,
     entry: Omit<Found, 'ttlMs'>,
@@ -46,13 +51,7 @@ export interface RedisTier {
   close(): Promise<void>
 }
 
-/** Beyond it a value would take too much of the command timeout on a busy link; it stays in memory. */
-const MAX_VALUE_BYTES = 1024 ** 2
 const TOKEN_TTL_MS = 7 * 24 * 3600 * 1000
-/** Every entry carries it. */
-const ALL = '*'
-/** Beyond it, evictions that could not be told are told as one of everything. */
-const MAX_UNTOLD = 1000
 const MAX_MESSAGE_CHARS = 64 * 1024
 
 const SKIPPED: Reading = { result: 'skipped', found: null, tokens: null }
@@ -68,6 +67,7 @@ export function createRedisTier(options: RedisTierOptions): RedisTier {
  * its tag was evicted is never served, whichever replica asked.
  */
 class SharedTier implements RedisTier {
+  readonly #options: RedisTierOptions
   readonly #link: RedisLink
   readonly #news: RedisNews
   readonly #prefix: string
@@ -79,7 +79,9 @@ class SharedTier implements RedisTier {
   #telling: Promise<void> | null = null
   #listener: Listener | null = null
 
-  constructor({ url, namespace, now, log }: RedisTierOptions) {
+  constructor(options: RedisTierOptions) {
+    const { url, namespace, now, log } = options
+    this.#options = options
     this.#prefix = `engine-gateway:${namespace}:`
     this.#link = new RedisLink({ url, now, log, onReady: () => void this.#tell() })
     this.#news = new RedisNews({
@@ -94,17 +96,21 @@ class SharedTier implements RedisTier {
     this.#listener = listener
   }
 
-  async read(key: string, tags: readonly string[]): Promise<Reading> {
+  async read(key: string, { tags, seconds }: Rule): Promise<Reading> {
     if (this.#isEvicted(tags)) {
       void this.#tell()
       return SKIPPED
     }
     const name = this.#nameOf(key)
     const tokenNames = this.#tokenNamesOf(tags)
-    const replies = await this.#link.run((pipeline) => pipeline.getBuffer(name).pttl(name).mget(tokenNames))
+    const replies = await this.#link.run((pipeline) =>
+      // Of what is longer than this gateway writes, no more than that is read.
+      readTokens(pipeline.pttl(name).getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_SEALED_BYTES), tokenNames),
+    )
     if (typeof replies === 'string') return replies === 'skipped' ? SKIPPED : FAILED
-    const tokens = tokensOf(replies[2]) ?? (await this.#claim(tokenNames))
-    const found = foundIn(replies, key)
+    const tokens = tokensOf(replies.slice(2)) ?? (await this.#claim(tokenNames))
+    const { signer, wallNow = Date.now } = this.#options
+    const found = foundIn(replies, { key, name, seconds, signer, nowMs: wallNow() })
     if (found === 'corrupt') {
       await this.#link.run((pipeline) => pipeline.del(name))
       return { result: 'corrupt', found: null, tokens }
@@ -114,10 +120,12 @@ class SharedTier implements RedisTier {
   }
 
   async write(key: string, { answer, seconds }: Omit<Found, 'ttlMs'>, tokens: string) {
-    if (answer.body.length > MAX_VALUE_BYTES) return 'refused'
-    const value = seal(key, { answer, seconds, tokens })
+    const { signer, wallNow = Date.now } = this.#options
+    const value = seal(key, { answer, seconds, tokens, atMs: wallNow() })
+    if (value === null) return 'refused'
+    const name = this.#nameOf(key)
     const replies = await this.#link.run((pipeline) =>
-      pipeline.set(this.#nameOf(key), value, 'PX', seconds * 1000),
+      pipeline.set(name, signer.sign(name, value), 'PX', seconds * 1000),
     )
     if (typeof replies === 'string') return replies
     return replies[0]?.[0] === null ? 'stored' : 'error'
@@ -125,7 +133,7 @@ class SharedTier implements RedisTier {
 
   async evict(tags: readonly string[]): Promise<void> {
     for (const tag of tags) this.#untold.add(tag)
-    if (this.#untold.size > MAX_UNTOLD) {
+    if (this.#untold.size > MAX_TAGS) {
       this.#untold.clear()
       this.#untold.add(ALL)
     }
@@ -176,9 +184,14 @@ class SharedTier implements RedisTier {
     const replies = await this.#link.run((pipeline) => {
       for (const name of names)
         pipeline.set(name, randomBytes(9).toString('base64url'), 'PX', TOKEN_TTL_MS, 'NX')
-      return pipeline.mget([...names])
+      return readTokens(pipeline, names)
     })
-    return typeof replies === 'string' ? null : tokensOf(replies.at(-1))
+    if (typeof replies === 'string') return null
+    const read = replies.slice(names.length)
+    // What stands in the place of a token would stay. To delete it evicts the tag, which is never wrong.
+    const foreign = names.filter((_, index) => isForeign(read[index]))
+    if (foreign.length > 0) await this.#link.run((pipeline) => pipeline.del(foreign))
+    return tokensOf(read)
   }
 
   #hear(text: string): void {
@@ -199,6 +212,10 @@ class SharedTier implements RedisTier {
   #tokenNameOf(tag: string): string {
     return `${this.#prefix}tag:${hash('sha256', tag, 'base64url')}`
   }
+}
+
+function readTokens(pipeline: ChainableCommander, names: readonly string[]): ChainableCommander {
+  return names.reduce((reading, name) => reading.getrange(name, 0, TOKEN_READ_BYTES - 1), pipeline)
 }
 
 function move(tags: readonly string[], from: Set<string>, to: Set<string>): void {

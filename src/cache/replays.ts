@@ -1,12 +1,23 @@
 import { hash, randomUUID } from 'node:crypto'
-import type { Answer } from './entry.ts'
-import { type Done, type NotKept, packed, type Stored, unpacked } from './outcome.ts'
+import type { ChainableCommander } from 'ioredis'
+import {
+  type Done,
+  MAX_KEPT_BYTES,
+  MAX_PACKED_BYTES,
+  type NotKept,
+  packed,
+  type Stored,
+  unpacked,
+} from './outcome.ts'
 import { RedisLink, type Reply } from './redis-link.ts'
+import { SIGNATURE_BYTES, type Signer } from './signature.ts'
+import { isStoredHead, storedHeadersOf } from './stored-answer.ts'
 
 interface ReplaysOptions {
   readonly url: string
   /** Parts those who share a Redis and stand before other engines of the same name. */
   readonly namespace: string
+  readonly signer: Signer
   /** How long an outcome is kept. */
   readonly keepMs: number
   /** Monotonic milliseconds, as `performance.now`. */
@@ -29,8 +40,11 @@ export type Claiming =
   /** Redis cannot be asked now: nobody may go on. */
   | { readonly state: 'unavailable' }
 
-/** What has become of the first request. `reused`: it was another one. */
-export type Earlier = Done | NotKept | { readonly state: 'in progress' | 'unknown' | 'reused' }
+/**
+ * What has become of the first request. `reused`: it was another one. `unreadable`: what stands there is no gateway's, or none
+ * of the keys has signed it.
+ */
+export type Earlier = Done | NotKept | { readonly state: 'in progress' | 'unknown' | 'unreadable' | 'reused' }
 
 /** The right to do it, until one of these is called. They resolve to false when Redis could not be told; they never reject. */
 export interface Claim {
@@ -50,8 +64,6 @@ export interface Replays {
   close(): Promise<void>
 }
 
-/** Larger answers are done and not kept. */
-export const MAX_KEPT_BYTES = 256 * 1024
 /** A new link is waited for so long: after a reload it stands a few milliseconds later than its gateway. */
 const CONNECT_MS = 1000
 /** What could not be told is told when Redis is back, up to so many and so much of it; the oldest goes first. */
@@ -84,6 +96,7 @@ class SharedReplays implements Replays {
   readonly #link: RedisLink
   readonly #prefix: string
   readonly #keepMs: number
+  readonly #signer: Signer
   readonly #connected: Promise<void>
   #onConnected: (() => void) | null = null
   /** Claims that are not settled. */
@@ -92,9 +105,10 @@ class SharedReplays implements Replays {
   readonly #untold = new Set<Settlement>()
   #untoldBytes = 0
 
-  constructor({ url, namespace, keepMs, now }: ReplaysOptions) {
+  constructor({ url, namespace, signer, keepMs, now }: ReplaysOptions) {
     this.#prefix = `engine-gateway:${namespace}:once:`
     this.#keepMs = keepMs
+    this.#signer = signer
     this.#connected = new Promise((resolve) => {
       this.#onConnected = resolve
       setTimeout(resolve, CONNECT_MS).unref()
@@ -112,9 +126,10 @@ class SharedReplays implements Replays {
     const name = this.#nameOf(key)
     // Gone while the request is under way, it would let a second one in.
     const keepMs = Math.max(this.#keepMs, 2 * underWayMs)
-    const claimed = packed({ state: 'claimed', fingerprint, owner: randomUUID(), keepMs, underWayMs })
+    const owner = randomUUID()
+    const claimed = this.#written(name, { state: 'claimed', fingerprint, owner, keepMs, underWayMs })
     const replies = await this.#link.run((pipeline) =>
-      pipeline.set(name, claimed, 'PX', keepMs, 'NX').getBuffer(name).pttl(name),
+      readRecord(pipeline.set(name, claimed, 'PX', keepMs, 'NX'), name),
     )
     if (replies === 'skipped') return UNAVAILABLE
     const [set, ...found] = typeof replies === 'string' ? [] : replies
@@ -126,14 +141,14 @@ class SharedReplays implements Replays {
     if (this.#untold.size > 0) void this.#tellAll()
     if (set[1] === 'OK') return { state: 'first', claim: this.#claimOf(name, claimed, fingerprint) }
     // What has gone since is left to the client's next try.
-    return earlierIn(found, fingerprint) ?? { state: 'in progress' }
+    return this.#earlierIn(name, found, fingerprint) ?? { state: 'in progress' }
   }
 
   async find({ key, fingerprint }: Omit<Once, 'underWayMs'>): Promise<Earlier | null> {
     await this.#connected
     const name = this.#nameOf(key)
-    const replies = await this.#link.run((pipeline) => pipeline.getBuffer(name).pttl(name))
-    return typeof replies === 'string' ? null : earlierIn(replies, fingerprint)
+    const replies = await this.#link.run((pipeline) => readRecord(pipeline, name))
+    return typeof replies === 'string' ? null : this.#earlierIn(name, replies, fingerprint)
   }
 
   async close(): Promise<void> {
@@ -148,7 +163,7 @@ class SharedReplays implements Replays {
   #claimOf(name: string, claimed: Buffer, fingerprint: string): Claim {
     this.#open += 1
     const settle = async (stored: Stored | null): Promise<boolean> => {
-      const settlement = { name, claimed, becomes: stored === null ? null : packed(stored) }
+      const settlement = { name, claimed, becomes: stored === null ? null : this.#written(name, stored) }
       const isTold = await this.#tell(settlement)
       if (!isTold) this.#remember(settlement)
       this.#open -= 1
@@ -194,34 +209,53 @@ class SharedReplays implements Replays {
     }
   }
 
+  #written(name: string, stored: Stored): Buffer {
+    return this.#signer.sign(name, packed(stored))
+  }
+
+  /** Null: there is nothing. What cannot be read was not written by a request that is still to be done. */
+  #earlierIn(name: string, [ttl, value, exists]: readonly Reply[], fingerprint: string): Earlier | null {
+    // GETRANGE knows no null.
+    if (exists?.[1] === 0) return null
+    const opened = Buffer.isBuffer(value?.[1]) ? this.#signer.open(name, value[1]) : null
+    const stored = opened === null ? null : unpacked(opened)
+    if (stored === null) return { state: 'unreadable' }
+    if (stored.fingerprint !== fingerprint) return { state: 'reused' }
+    if (stored.state === 'claimed') return { state: isUnderWay(stored, ttl) ? 'in progress' : 'unknown' }
+    return stored.state === 'unknown' ? { state: 'unknown' } : stored
+  }
+
   #nameOf(key: string): string {
     return this.#prefix + hash('sha256', key, 'base64url')
   }
 }
 
+/** Of the headers those that are kept go with it: a session that was opened then is not opened again. */
 function keptOf({ answer, address }: Omit<Done, 'state'>): Done | NotKept {
-  if (answer.body.length > MAX_KEPT_BYTES) return { state: 'not kept', status: answer.status }
-  return { state: 'done', answer: withoutCookies(answer), address }
+  const { status, body } = answer
+  const headers = storedHeadersOf(answer)
+  const isKept = body.length <= MAX_KEPT_BYTES && isStoredHead({ status, headers }, body.length)
+  return isKept
+    ? { state: 'done', answer: { status, headers, body }, address }
+    : { state: 'not kept', status }
 }
 
-/** A session that was opened then is not opened again. */
-function withoutCookies({ headers, ...answer }: Answer): Answer {
-  const { 'set-cookie': _, ...kept } = headers
-  return { ...answer, headers: kept }
+/**
+ * The time to live first: a record that ends between the two questions is then not taken for one without a value. Of what is
+ * longer than a record, no more is read.
+ */
+function readRecord(pipeline: ChainableCommander, name: string): ChainableCommander {
+  return pipeline
+    .pttl(name)
+    .getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_PACKED_BYTES)
+    .exists(name)
 }
 
-/** From the replies to GET and PTTL; null: there is nothing. What cannot be read was not written by a request that is still to be done. */
-function earlierIn([value, ttl]: readonly Reply[], fingerprint: string): Earlier | null {
-  if (value?.[0] === null && value[1] === null) return null
-  const stored = Buffer.isBuffer(value?.[1]) ? unpacked(value[1]) : null
-  if (stored === null) return { state: 'unknown' }
-  if (stored.fingerprint !== fingerprint) return { state: 'reused' }
-  if (stored.state === 'claimed') return { state: isUnderWay(stored, ttl) ? 'in progress' : 'unknown' }
-  return stored.state === 'unknown' ? { state: 'unknown' } : stored
-}
-
+/** A record that came between the two questions has no time to live yet (-2), one that is to stay for ever (-1) is nobody's. */
 function isUnderWay({ keepMs, underWayMs }: Extract<Stored, { readonly state: 'claimed' }>, ttl?: Reply) {
-  return keepMs - Number(ttl?.[1]) <= underWayMs
+  const leftMs = ttl?.[1]
+  if (leftMs === -2) return true
+  return typeof leftMs === 'number' && leftMs >= 0 && leftMs <= keepMs && keepMs - leftMs <= underWayMs
 }
 
 function bytesOf({ claimed, becomes }: Settlement): number {

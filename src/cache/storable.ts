@@ -4,7 +4,7 @@ import type { Answer } from './entry.ts'
 const IN_KEY: ReadonlySet<string> = new Set(['accept', 'accept-encoding', 'host'])
 
 /** May this answer be given to others? The engine's `no-cache` does not forbid it: freshness is the row's business. */
-export function isStorable({ status, headers }: Answer): boolean {
+export function isStorable({ status, headers }: Pick<Answer, 'status' | 'headers'>): boolean {
   return (
     status === 200 &&
     headers['set-cookie'] === undefined &&

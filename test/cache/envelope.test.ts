@@ -1,25 +1,47 @@
 import { crc32 } from 'node:zlib'
 import t from 'tap'
-import { seal, unseal } from '../../src/cache/envelope.ts'
+import { MAX_SEALED_BYTES, type Sealed, seal, unseal } from '../../src/cache/envelope.ts'
 
-const sealed = {
+const sealed: Sealed = {
   answer: {
     status: 200,
-    headers: { 'content-type': 'image/png', etag: '"x"', via: ['a', 'b'] },
+    headers: { 'content-type': 'image/png', etag: '"x"', 'cache-control': ['no-cache', 'no-transform'] },
     body: Buffer.from([0, 255, 13, 10, 128]),
   },
   seconds: 60,
   tokens: 't1 t2',
+  atMs: 1_700_000_000_000,
+}
+
+function sealOf(key: string, of: Sealed): Buffer {
+  const value = seal(key, of)
+  if (value === null) throw new Error('It is too long')
+  return value
 }
 
 t.test('what was sealed comes back byte for byte', async (t) => {
-  t.same(unseal('k', seal('k', sealed)), sealed)
+  t.same(unseal('k', sealOf('k', sealed)), sealed)
   const empty = { ...sealed, answer: { ...sealed.answer, body: Buffer.alloc(0) } }
-  t.same(unseal('k', seal('k', empty)), empty)
+  t.same(unseal('k', sealOf('k', empty)), empty)
+})
+
+t.test('only headers that describe the body are sealed', async (t) => {
+  const { headers } = sealed.answer
+  const more = { 'set-cookie': 'a=b', connection: 'close', 'content-length': '5', via: 'x', 'x-a': '1' }
+  const value = sealOf('k', { ...sealed, answer: { ...sealed.answer, headers: { ...more, ...headers } } })
+  t.same(unseal('k', value)?.answer.headers, headers)
+})
+
+t.test('what is too long is not sealed', async (t) => {
+  const body = Buffer.alloc(1024 ** 2)
+  const large = { ...sealed, answer: { ...sealed.answer, body } }
+  t.ok(sealOf('k', large).length <= MAX_SEALED_BYTES)
+  t.equal(seal('k', { ...large, answer: { ...large.answer, body: Buffer.alloc(body.length + 1) } }), null)
+  t.equal(seal('k'.repeat(128 * 1024), sealed), null)
 })
 
 t.test('every single changed or missing byte is noticed', async (t) => {
-  const value = seal('k', sealed)
+  const value = sealOf('k', sealed)
   for (let at = 0; at < value.length; at += 1) {
     const changed = Buffer.from(value)
     changed[at] = (changed[at] ?? 0) ^ 1
@@ -29,18 +51,55 @@ t.test('every single changed or missing byte is noticed', async (t) => {
 })
 
 t.test("another key's value does not pass for this one's", async (t) => {
-  t.equal(unseal('other', seal('k', sealed)), null)
+  t.equal(unseal('other', sealOf('k', sealed)), null)
+})
+
+const HEAD = {
+  key: 'k',
+  tokens: 't1 t2',
+  seconds: 60,
+  atMs: 1_700_000_000_000,
+  status: 200,
+  headers: { 'content-type': 'text/plain' },
+  length: 1,
+}
+
+t.test('a right head under a right sum is read', async (t) => {
+  t.match(unseal('k', forgedOf(JSON.stringify(HEAD))), { seconds: 60, answer: { status: 200 } })
 })
 
 const forged: Record<string, object> = {
-  'a header that would split the answer': { headers: { 'x-a': 'b\r\nset-cookie: c=d' } },
-  'a header name with a space': { headers: { 'x a': 'b' } },
-  'a header that is a number': { headers: { 'x-a': 1 } },
-  'another status': { status: 302 },
+  'a header that would split the answer': { headers: { 'content-type': 'b\r\nset-cookie: c=d' } },
+  'a header name with a space': { headers: { 'content type': 'b' } },
+  'a header in capitals': { headers: { 'Content-Type': 'b' } },
+  'a header that is a number': { headers: { 'content-type': 1 } },
+  'a header without a line': { headers: { 'content-type': [] } },
+  'a header of many lines': { headers: { vary: Array.from({ length: 17 }, () => 'accept') } },
+  'a header that is too long': { headers: { 'content-type': 'x'.repeat(17_000) } },
+  'headers that are a list': { headers: [] },
+  'a cookie': { headers: { 'set-cookie': 'a=b' } },
+  'a connection header': { headers: { connection: 'close' } },
+  'a framing header': { headers: { 'transfer-encoding': 'chunked' } },
+  'an upgrade': { headers: { upgrade: 'h2c' } },
+  'a length of its own': { headers: { 'content-length': '7' } },
+  'a leave for another origin': { headers: { 'access-control-allow-origin': '*' } },
+  'a header of no known name': { headers: { 'x-a': 'b' } },
+  'an encoding': { headers: { 'content-encoding': 'gzip' } },
+  'what no cache may store': { headers: { 'cache-control': 'private' } },
+  'a redirect': { status: 302 },
+  'another status': { status: 204 },
+  'a status that is text': { status: '200' },
+  'no time': { seconds: -1 },
+  'a fraction of a second': { seconds: 0.5 },
+  'more than a week': { seconds: 604_801 },
+  'a time that is no number': { atMs: '1' },
+  'a time before all times': { atMs: -1 },
+  'a length that is none': { length: -1 },
+  'another length': { length: 2 },
 }
 for (const [name, part] of Object.entries(forged)) {
   t.test(`${name} is refused even under a right sum`, async (t) => {
-    t.equal(unseal('k', seal('k', { ...sealed, answer: { ...sealed.answer, ...part } })), null)
+    t.equal(unseal('k', forgedOf(JSON.stringify({ ...HEAD, ...part }))), null)
   })
 }
 
@@ -48,11 +107,18 @@ t.test('a right sum over a head that is not JSON, or not an object, is refused',
   for (const head of ['{"key"', 'null', '7']) t.equal(unseal('k', forgedOf(head)), null)
 })
 
-function forgedOf(head: string): Buffer {
+t.test('a head that is longer than the value, or than any head, is refused', async (t) => {
+  const head = JSON.stringify(HEAD)
+  t.equal(unseal('k', forgedOf(head, 0xffff_ffff)), null)
+  t.equal(unseal('k', forgedOf(head + ' '.repeat(128 * 1024))), null)
+})
+
+/** With a body of one byte. */
+function forgedOf(head: string, headBytes = head.length): Buffer {
   const length = Buffer.alloc(4)
-  length.writeUInt32BE(head.length)
-  const rest = Buffer.concat([length, Buffer.from(head)])
+  length.writeUInt32BE(headBytes)
+  const rest = Buffer.concat([length, Buffer.from(`${head}x`)])
   const sum = Buffer.alloc(4)
   sum.writeUInt32BE(crc32(rest))
-  return Buffer.concat([Buffer.from('EGC1'), sum, rest])
+  return Buffer.concat([Buffer.from('EGC2'), sum, rest])
 }

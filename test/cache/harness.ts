@@ -5,6 +5,7 @@ import { createCache } from '../../src/cache/cache.ts'
 import type { Cache } from '../../src/cache/cache.ts'
 import type { Answer } from '../../src/cache/entry.ts'
 import { createRedisTier } from '../../src/cache/redis.ts'
+import { createSigner } from '../../src/cache/signature.ts'
 
 export interface Clock {
   nowMs: number
@@ -28,18 +29,23 @@ interface CacheSetup {
   readonly redisUrl?: string
   readonly maxBytes?: number
   readonly now?: () => number
+  readonly wallNow?: () => number
+  readonly signingKeys?: readonly string[]
 }
 
 /** A cache that ends with the test. */
 export function openCache(t: Test, setup: CacheSetup = {}): OpenedCache {
-  const { redisUrl, maxBytes = 1024 ** 2, now = () => performance.now() } = setup
+  const { redisUrl, maxBytes = 1024 ** 2, now = () => performance.now(), wallNow = Date.now } = setup
   const events: string[] = []
   const lines: string[] = []
   const log = (level: string, message: string, why: string | null) => {
     lines.push(`${level}: ${message} (${why ?? ''})`)
   }
+  const signer = createSigner(setup.signingKeys ?? [])
   const redis =
-    redisUrl === undefined ? null : createRedisTier({ url: redisUrl, namespace: t.name, now, log })
+    redisUrl === undefined
+      ? null
+      : createRedisTier({ url: redisUrl, namespace: t.name, signer, now, wallNow, log })
   const cache = createCache({
     maxBytes,
     redis,

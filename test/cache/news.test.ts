@@ -2,16 +2,28 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
 import { createNews } from '../../src/cache/news.ts'
+import { createSigner } from '../../src/cache/signature.ts'
 import { startRedis } from '../redis.ts'
 import { redisSkip } from '../requirements.ts'
 import { until } from './harness.ts'
 
-async function openNews(t: Test, namespaces: readonly [string, string] = ['n', 'n']) {
+interface Setup {
+  readonly namespaces?: readonly [string, string]
+  readonly keys?: readonly string[]
+}
+
+async function openNews(t: Test, { namespaces = ['n', 'n'], keys = [] }: Setup = {}) {
   const server = await startRedis()
   t.teardown(() => server.stop())
   const [one, other] = namespaces.map((namespace) => {
-    const news = createNews({ url: server.url, namespace, now: () => performance.now() })
     const heard: string[] = []
+    const news = createNews({
+      url: server.url,
+      namespace,
+      signer: createSigner(keys),
+      now: () => performance.now(),
+      onDoubt: () => void heard.push('(doubt)'),
+    })
     news.listen({
       onNews: (topic, about) => void heard.push(`${topic} ${about}`),
       onGap: () => void heard.push('(gap)'),
@@ -34,7 +46,7 @@ t.test('what one publishes the others hear, and it itself does not', { skip: red
 })
 
 t.test('another namespace hears nothing', { skip: redisSkip }, async (t) => {
-  const { server, one, other } = await openNews(t, ['n', 'm'])
+  const { server, one, other } = await openNews(t, { namespaces: ['n', 'm'] })
   await one.news.publish('records')
   await other.news.publish('identity')
   const control = new Redis(server.url)
@@ -65,3 +77,31 @@ t.test('what is no message is not heard', { skip: redisSkip }, async (t) => {
   await until(() => one.heard.length > 1)
   t.same(one.heard, ['(gap)', 'last '])
 })
+
+const KEY = 'k'.repeat(32)
+const CHANNEL = 'engine-gateway:n:news'
+
+t.test(
+  'with a key, what is signed is heard once, and what is not is doubted',
+  { skip: redisSkip },
+  async (t) => {
+    const { server, one, other } = await openNews(t, { keys: [KEY] })
+    const control = new Redis(server.url)
+    const spy = new Redis(server.url)
+    t.teardown(() => [control, spy].forEach((redis) => redis.disconnect()))
+    const texts: string[] = []
+    spy.on('message', (_channel, text) => void texts.push(text))
+    await spy.subscribe(CHANNEL)
+    await one.news.publish('default failed', 'mary')
+    await one.news.publish('default failed', 'mary')
+    await until(() => other.heard.length === 3 && texts.length === 2)
+    t.same(other.heard, ['(gap)', 'default failed mary', 'default failed mary'])
+    const forged = ['["x","default succeeded","mary"]', `AAAA ["x"]`, 'x', '', `${texts[0]} `]
+    for (const text of [...texts, ...forged]) await control.publish(CHANNEL, text)
+    await until(() => other.heard.length > 3)
+    await one.news.publish('last')
+    await until(() => other.heard.includes('last '))
+    t.same(other.heard.slice(3), ['(doubt)', '(gap)', 'last '], 'all of them are one doubt')
+    t.ok(!one.heard.includes('default succeeded mary'))
+  },
+)

@@ -65,8 +65,12 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     await store.spend('a', RATE)
     const [key = ''] = await control.keys('*')
     t.match(key, /^engine-gateway:test:rate:[\w-]{43}$/)
-    await control.set(key, 'garbage')
-    t.match(await store.spend('a', RATE), { admitted: true, debtMs: 600_000 })
+    for (const garbage of ['garbage', 'nan', '-nan', '-inf', '']) {
+      await control.set(key, garbage)
+      t.match(await store.spend('a', RATE), { admitted: true, debtMs: 600_000 }, garbage)
+    }
+    await control.set(key, 'inf')
+    t.match(await store.spend('a', RATE), { admitted: false })
     await control.del(key)
     await control.lpush(key, 'x')
     t.equal(await store.spend('a', RATE), null)

@@ -58,7 +58,7 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
     )
   })
 
-  for (const status of [502, 503, 504])
+  for (const status of [301, 307, 502, 503, 504])
     t.test(`after ${status} from before the engine nobody knows, and nothing is sent again`, async (t) => {
       const { ask, engine } = await openBefore(t, redis.url, (response) => response.writeHead(status).end())
       t.equal((await ask('demo', START, keyed('a'))).status, status)

@@ -57,6 +57,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- if .Values.redis.existingSecret -}}
 {{- $_ := set $config "cache" (merge (dict "redis" "${REDIS_URL}") (default (dict) $config.cache)) -}}
+{{- if and .Values.redis.signingKey (not $config.cache.signingKeys) -}}
+{{- $_ := set $config.cache "signingKeys" (list "${REDIS_SIGNING_KEY}") -}}
+{{- end -}}
 {{- end -}}
 {{- toYaml $config -}}
 {{- end -}}

@@ -1,0 +1,90 @@
+import type { Signer } from './signature.ts'
+
+interface MessagesOptions {
+  /** Who writes here. */
+  readonly self: string
+  readonly channel: string
+  readonly signer: Signer
+  /** Milliseconds since 1970; default `Date.now`. */
+  readonly wallNow?: () => number
+}
+
+interface Message {
+  readonly from: string
+  readonly topic: string
+  readonly about: string
+}
+
+/** The text of messages between gateways. With keys, a message counts once and for a short time. */
+export interface Messages {
+  /** Of `[from, topic, about]` in JSON. */
+  readonly write: (content: string) => string
+  /** `unsigned`: not signed by a key, too old, or heard before. Null: no message. */
+  readonly read: (text: string) => Message | 'unsigned' | null
+}
+
+/** By so much the clocks of two gateways may differ, and so old a message may be. */
+const MAX_AGE_MS = 5 * 60_000
+/** Senders whose last message is remembered; who has been silent for longest is forgotten first. */
+const MAX_SENDERS = 1000
+
+/** A signed text: the signature, a space, `[number, time, [from, topic, about]]`. Each sender counts its messages. */
+export function createMessages({ self, channel, signer, wallNow = Date.now }: MessagesOptions): Messages {
+  const lastBySender = new Map<string, number>()
+  let written = 0
+
+  function isNew(from: string, number: number): boolean {
+    const last = lastBySender.get(from) ?? 0
+    if (number <= last) return false
+    lastBySender.delete(from)
+    lastBySender.set(from, number)
+    const [oldest] = lastBySender.keys()
+    if (lastBySender.size > MAX_SENDERS && oldest !== undefined) lastBySender.delete(oldest)
+    return true
+  }
+
+  return {
+    write: (content) => {
+      if (!signer.signs) return content
+      const body = Buffer.from(`[${(written += 1)},${wallNow()},${content}]`)
+      const signed = signer.sign(channel, body)
+      const mac = signed.subarray(0, signed.length - body.length)
+      return `${mac.toString('base64url')} ${body.toString()}`
+    },
+    read: (text) => {
+      if (!signer.signs) return messageOf(parsed(text))
+      const body = openedText(signer, channel, text)
+      const [number, atMs, content] = listOf(body === null ? null : parsed(body))
+      const message = messageOf(content)
+      if (message === null || typeof number !== 'number' || typeof atMs !== 'number') return 'unsigned'
+      if (message.from === self) return message
+      if (Math.abs(wallNow() - atMs) > MAX_AGE_MS) return 'unsigned'
+      return isNew(message.from, number) ? message : 'unsigned'
+    },
+  }
+}
+
+function openedText(signer: Signer, channel: string, text: string): string | null {
+  const space = text.indexOf(' ')
+  const mac = Buffer.from(text.slice(0, Math.max(0, space)), 'base64url')
+  const opened = signer.open(channel, Buffer.concat([mac, Buffer.from(text.slice(space + 1))]))
+  return opened === null ? null : opened.toString()
+}
+
+function messageOf(value: unknown): Message | null {
+  const [from, topic, about] = listOf(value)
+  const isMessage = typeof from === 'string' && typeof topic === 'string' && typeof about === 'string'
+  return isMessage ? { from, topic, about } : null
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

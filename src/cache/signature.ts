@@ -1,0 +1,33 @@
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
+
+/** Proves that a value in Redis was written by a gateway that has one of the keys. */
+export interface Signer {
+  /** The value as it is to be written; `context` is the place where it will stand: it counts nowhere else. */
+  readonly sign: (context: string, value: Buffer) => Buffer
+  /** The value that was signed for this place; null: no key has signed it. */
+  readonly open: (context: string, signed: Buffer) => Buffer | null
+  /** False without keys: then both leave a value as it is, and whoever can write to Redis is believed. */
+  readonly signs: boolean
+}
+
+/** Bytes that a signature adds to a value. */
+export const SIGNATURE_BYTES = 32
+
+/** The first key signs; what any of them has signed is accepted, so that a key can be changed while gateways run. */
+export function createSigner(keys: readonly string[]): Signer {
+  const [first, ...others] = keys.map((key) => createSecretKey(Buffer.from(key)))
+  if (first === undefined) return { sign: (_, value) => value, open: (_, value) => value, signs: false }
+  const macOf = (key: typeof first, context: string, value: Buffer): Buffer =>
+    createHmac('sha256', key).update(`${context}\n`).update(value).digest()
+  return {
+    sign: (context, value) => Buffer.concat([macOf(first, context, value), value]),
+    open: (context, signed) => {
+      if (signed.length < SIGNATURE_BYTES) return null
+      const mac = signed.subarray(0, SIGNATURE_BYTES)
+      const value = signed.subarray(SIGNATURE_BYTES)
+      const isSigned = [first, ...others].some((key) => timingSafeEqual(macOf(key, context, value), mac))
+      return isSigned ? value : null
+    },
+    signs: true,
+  }
+}
