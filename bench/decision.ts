@@ -84,8 +84,8 @@ function requestStep(): Step {
     'Accept',
     'application/json',
   ]
-  const hosts = new Set<string>()
-  return { name: 'canonicalOf', call: () => canonicalOf(request, hosts) }
+  const served = { hosts: new Set<string>(), allowedOrigins: new Set<string>() }
+  return { name: 'canonicalOf', call: () => canonicalOf(request, served) }
 }
 
 async function main(): Promise<void> {

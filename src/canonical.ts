@@ -14,7 +14,10 @@ const REFUSED = '/-refused'
  * It does not listen: src/listener.ts hands it the requests.
  */
 export function createCanonicalApp(config: Config): FastifyInstance {
-  const hosts = new Set(config.hosts.map((host) => host.toLowerCase()))
+  const served = {
+    hosts: new Set(config.hosts.map((host) => host.toLowerCase())),
+    allowedOrigins: new Set(config.listen.allowedOrigins),
+  }
   const faults = new WeakMap<object, GatewayCode>()
   const app = fastify({
     logger: false,
@@ -26,7 +29,7 @@ export function createCanonicalApp(config: Config): FastifyInstance {
     routerOptions: { maxParamLength: 4096 },
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
     rewriteUrl: (request) => {
-      const { url, fault } = canonicalOf(request, hosts)
+      const { url, fault } = canonicalOf(request, served)
       if (fault === null) return url
       faults.set(request, fault)
       return REFUSED

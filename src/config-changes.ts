@@ -20,11 +20,16 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** What a socket has for its life, and how many processes share it. */
-const OF_THE_SOCKETS = ['listen.', 'admin.', 'timeouts.request', 'workers']
+const OF_THE_SOCKETS: ReadonlySet<string> = new Set([
+  'listen.host',
+  'listen.port',
+  'admin.host',
+  'admin.port',
+  'timeouts.request',
+  'workers',
+])
 
 /** Problems of a change that a running process cannot make. */
 export function restartProblems(changes: readonly string[]): readonly string[] {
-  return changes
-    .filter((path) => OF_THE_SOCKETS.some((start) => path.startsWith(start)))
-    .map((path) => `${path}: needs a restart`)
+  return changes.filter((path) => OF_THE_SOCKETS.has(path)).map((path) => `${path}: needs a restart`)
 }

@@ -8,6 +8,7 @@ import {
   engineName,
   httpUrl,
   integer,
+  origin,
   remoteName,
   servedHost,
   signingKey,
@@ -15,8 +16,17 @@ import {
   time,
 } from './config-values.ts'
 
-const address = (port: number) =>
-  z.strictObject({ host: z.string().default('127.0.0.1'), port: integer(0, 65_535).default(port) })
+const address = (port: number) => ({
+  host: z.string().default('127.0.0.1'),
+  port: integer(0, 65_535).default(port),
+})
+/** The public listener. */
+const listen = z.strictObject({
+  ...address(8080),
+  /** Origins whose pages may make a browser send more than reads, beside the gateway's own. */
+  allowedOrigins: z.array(origin).default([]),
+})
+const admin = z.strictObject(address(9090))
 
 const account = z.strictObject({ username: z.string().min(1, 'must not be empty'), password: z.string() })
 const credentials = z.union(
@@ -51,8 +61,8 @@ export const schema = z.strictObject(
     version: z.literal(1),
     /** Processes that share the public port; a change needs a restart. */
     workers: integer(1, 64).default(1),
-    listen: address(8080).prefault({}),
-    admin: address(9090).prefault({}),
+    listen: listen.prefault({}),
+    admin: admin.prefault({}),
     basePath: z
       .string()
       .regex(/^(\/[A-Za-z0-9_-]+)+$/, 'write it like /engine-rest')

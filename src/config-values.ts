@@ -64,6 +64,15 @@ export const signingKey = z
     (text) => text.length >= LEAST_KEY_CHARS,
     `at least ${LEAST_KEY_CHARS} characters are needed, as \`openssl rand -base64 32\` makes them`,
   )
+const ORIGIN = /^https?:\/\/[^/?#@\s]+$/i
+/** As browsers write it in `Origin`: in lower case, without the scheme's own port. */
+export const origin = z
+  .string()
+  .refine((text) => ORIGIN.test(text) && URL.canParse(text), {
+    error: 'write it as Origin has it: https://NAME or https://NAME:PORT',
+    abort: true,
+  })
+  .transform((text) => new URL(text).origin)
 /** Of what stands before a path: the rest of a URL would not be sent. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })

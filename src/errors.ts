@@ -6,6 +6,7 @@ export const CODES = {
   GW_BAD_TARGET: [400, 'InvalidRequestException', 'The request target is not in canonical form'],
   GW_BAD_HOST: [400, 'InvalidRequestException', 'The request needs exactly one valid Host'],
   GW_BAD_HEADER: [400, 'InvalidRequestException', 'A request header is repeated or malformed'],
+  GW_FOREIGN_ORIGIN: [403, 'InvalidRequestException', 'A page of another origin may only read here'],
   GW_BAD_REQUEST: [400, 'InvalidRequestException', 'The request could not be read'],
   GW_BAD_JSON: [400, 'InvalidRequestException', 'The request body is not acceptable JSON'],
   GW_BAD_MULTIPART: [400, 'InvalidRequestException', 'The multipart body is not acceptable'],

@@ -9,7 +9,7 @@ import { placesFor } from './open-files.ts'
 /** The public listening socket. What stands behind it is replaced without a connection noticing. */
 export interface Listener {
   /** Resolves to `http://127.0.0.1:8080`. */
-  readonly listen: (at: Config['listen']) => Promise<string>
+  readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
   /** Requests go to `handle` from now on; resolves when those that went elsewhere until now are over. */
   readonly serve: (handle: RequestListener) => Promise<void>
   /** Accepts no more connections, and ends each after what is under way; at the deadline those that are left. */
@@ -35,8 +35,8 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
   for (const event of ['checkContinue', 'checkExpectation'])
     server.on(event, (request: object, response: object) => server.emit('request', request, response))
   return {
-    listen: async (at) => {
-      server.listen(at)
+    listen: async ({ host, port }) => {
+      server.listen({ host, port })
       await once(server, 'listening')
       return urlOf(server)
     },

@@ -100,6 +100,12 @@ void t.test('the chart', { skip }, async (t) => {
       )
       const config = configOf(t, objects)
       t.match(config, { listen: { host: '0.0.0.0', port: 8081 }, admin: { host: '0.0.0.0', port: 9090 } })
+      const origins = ['https://app.example']
+      const open = configOf(
+        t,
+        render(`config.listen.allowedOrigins={${origins.join(',')}}`, 'config.listen.port=1'),
+      )
+      t.match(open.listen, { host: '0.0.0.0', port: 8080, allowedOrigins: origins })
       t.same(Object.keys(config.engines), ['default', 'orders'])
       const ports = at(podOf(objects), 'spec.containers.0.ports')
       t.match(ports, [

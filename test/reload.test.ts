@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until } from './cache/harness.ts'
-import { BASE } from './gateway/open-gateway.ts'
+import { authorizationOf, BASE } from './gateway/open-gateway.ts'
 import { recordsOf } from './gateway/people.ts'
 import { refusingUrl, type Seen, startNode } from './proxy/fake-engine.ts'
 import { APPLIED, REFUSED, SUCCESSFUL, type Reloadable, startReloadable, setupsOf } from './reloadable.ts'
@@ -98,6 +98,19 @@ t.test('no answer and no line shows what stands in the file', async (t) => {
   t.equal(status, 422)
   t.notMatch(text, 'hush')
   t.notMatch(JSON.stringify(gateway.log), 'hush')
+})
+
+t.test('who may send writes from a page of another origin changes without a restart', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const post = async () => {
+    const headers = { origin: 'https://app.example', authorization: authorizationOf('demo') }
+    const response = await fetch(`${gateway.running.address}${BASE}/nothing`, { method: 'POST', headers })
+    return response.status
+  }
+  t.equal(await post(), 403)
+  const listen = { port: 0, allowedOrigins: ['https://app.example'] }
+  t.match((await gateway.reload({ ...ONE, listen })).value, { changed: ['listen.allowedOrigins'] })
+  t.equal(await post(), 404)
 })
 
 t.test('what a running process cannot change is refused by its name', async (t) => {

@@ -10,6 +10,9 @@ export const redisSkip = skipOf('Redis', ['redis-server'])
 /** Why tests of the chart are skipped; false when they run. For tap's `{ skip }`. */
 export const helmSkip = skipOf('Helm', ['helm'])
 
+/** Why tests with a real browser are skipped; false when they run. For tap's `{ skip }`. */
+export const chromiumSkip = skipOf('a browser', ['chromium'])
+
 function skipOf(what: string, programs: readonly string[]): string | false {
   const missing = programs.filter((program) => !isOnPath(program))
   if (missing.length === 0) return false

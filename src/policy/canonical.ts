@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { GatewayCode } from '../errors.ts'
+import { isFromForeignPage } from './origin.ts'
 
 // Letters of RFC 3986 that need no second thought in a segment; `;` begins a matrix parameter at the engine.
 const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@%-]+)+$/
@@ -28,17 +29,24 @@ export interface CanonicalRequest {
   readonly fault: GatewayCode | null
 }
 
+export interface Served {
+  /** Values of Host that are served, in lower case; empty: any. */
+  readonly hosts: ReadonlySet<string>
+  /** Of pages that may send more than reads, beside those of the gateway's own origin. */
+  readonly allowedOrigins: ReadonlySet<string>
+}
+
 /**
  * Refuses every request that the gateway and an engine could read differently: before routing and authentication,
- * for those already read it. @param hosts the values of Host that are served; empty: any
+ * for those already read it. Refuses as well what a page of another origin makes a browser send.
  */
-export function canonicalOf(request: IncomingMessage, hosts: ReadonlySet<string>): CanonicalRequest {
+export function canonicalOf(request: IncomingMessage, served: Served): CanonicalRequest {
   const target = request.url ?? ''
   const mark = target.indexOf('?')
   const whole = mark < 0 ? target : target.slice(0, mark)
   const path = whole.length > 1 && whole.endsWith('/') ? whole.slice(0, -1) : whole
   const query = mark < 0 ? '' : target.slice(mark + 1)
-  const fault = headFault(request, hosts) ?? targetFault(path, query)
+  const fault = headFault(request, served) ?? targetFault(path, query)
   return { url: mark < 0 ? path : `${path}?${query}`, fault }
 }
 
@@ -64,18 +72,18 @@ function decoded(text: string): string | null {
 }
 
 /** RFC 9112 section 3.2: exactly one valid Host. One Authorization: two readers could each believe another one. */
-function headFault(
-  { method, httpVersion, rawHeaders, headers }: IncomingMessage,
-  hosts: ReadonlySet<string>,
-): GatewayCode | null {
+function headFault(request: IncomingMessage, { hosts, allowedOrigins }: Served): GatewayCode | null {
+  const { method, httpVersion, rawHeaders, headers } = request
   if (method === undefined || !METHODS.has(method)) return 'GW_METHOD_UNKNOWN'
   if (rawHeaders.length > 2 * MAX_HEADERS) return 'GW_HEADERS_TOO_LARGE'
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') return 'GW_EXPECTATION'
-  const host = placeOf('host', rawHeaders)
-  if (host === TWICE) return 'GW_BAD_HOST'
+  const place = placeOf('host', rawHeaders)
+  if (place === TWICE) return 'GW_BAD_HOST'
   if (placeOf('authorization', rawHeaders) === TWICE) return 'GW_BAD_HEADER'
   if (headers['transfer-encoding'] !== undefined && httpVersion !== '1.1') return 'GW_BAD_REQUEST'
-  return isServed(rawHeaders[host], hosts) ? null : 'GW_BAD_HOST'
+  const host = rawHeaders[place]
+  if (!isServed(host, hosts)) return 'GW_BAD_HOST'
+  return isFromForeignPage(request, host, allowedOrigins) ? 'GW_FOREIGN_ORIGIN' : null
 }
 
 const NOWHERE = -1
@@ -94,7 +102,7 @@ function placeOf(field: string, rawHeaders: readonly string[]): number {
   return place
 }
 
-function isServed(host: string | undefined, hosts: ReadonlySet<string>): boolean {
+function isServed(host: string | undefined, hosts: ReadonlySet<string>): host is string {
   return host !== undefined && HOST.test(host) && (hosts.size === 0 || hosts.has(host.toLowerCase()))
 }
 

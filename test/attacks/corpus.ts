@@ -201,6 +201,14 @@ const HEADERS: readonly Attack[] = [
     get('/user').replace('Host: gateway', 'Host: gateway@evil.example'),
     HOST,
   ),
+  ...['Origin: http://evil.example', 'Origin: null', 'Sec-Fetch-Site: same-site'].map((line) =>
+    raw(
+      'headers',
+      `a deployment that a page has the browser of its visitor send: ${line}`,
+      withForm('a.bpmn', '<definitions/>').replace('Host: gateway', `Host: gateway\r\n${line}`),
+      [403, 'GW_FOREIGN_ORIGIN'],
+    ),
+  ),
 ]
 
 function credentials(hope: string, authorization: string | null, target = '/user'): Attack {

@@ -42,7 +42,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- /* The configuration with what must fit the pod: where it listens, where its files are mounted, its Redis. */ -}}
 {{- define "engine-gateway.config" -}}
 {{- $config := deepCopy .Values.config -}}
-{{- $_ := set $config "listen" (dict "host" "0.0.0.0" "port" .Values.containerPorts.http) -}}
+{{- $_ := set $config "listen" (merge (dict "host" "0.0.0.0" "port" .Values.containerPorts.http) (default (dict) $config.listen)) -}}
 {{- $_ := set $config "admin" (dict "host" "0.0.0.0" "port" .Values.containerPorts.admin) -}}
 {{- if eq (dig "identity" "source" "" $config) "file" -}}
 {{- $_ := set $config.identity "file" "users.yaml" -}}

@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http'
+
+/** TRACE is not among them: no page can send it. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * Whether a browser sends this request because a page of another origin asks for it. A browser that knows the Basic credential
+ * adds it to such a request as well, so the credential proves nothing then. Clients that are no browsers send neither header.
+ * Sources: W3C Fetch Metadata (`Sec-Fetch-Site`), Fetch standard section 3.2 (`Origin`).
+ *
+ * @param host the value of `Host`, which must be valid
+ * @param allowedOrigins origins whose pages may send every method, as browsers write them: `https://app.example`
+ */
+export function isFromForeignPage(
+  { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
+  host: string,
+  allowedOrigins: ReadonlySet<string>,
+): boolean {
+  if (SAFE_METHODS.has(method ?? '')) return false
+  const { origin, 'sec-fetch-site': site } = headers
+  if (origin !== undefined && allowedOrigins.has(origin)) return false
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true
+  if (origin === undefined) return false
+  // A page with `Referrer-Policy: no-referrer` hides its origin from its own server, too. An opaque origin is never `same-origin`.
+  if (origin === 'null') return site !== 'same-origin'
+  return !isOfHost(origin, host)
+}
+
+/** Compares host and port, not the scheme: behind a proxy that ends TLS the gateway does not know which one the browser used. */
+function isOfHost(origin: string, host: string): boolean {
+  const scheme = /^https?:\/\//.exec(origin)?.[0]
+  if (scheme === undefined) return false
+  // The scheme's own port may be written in Host; a browser never writes it in Origin.
+  return origin === scheme + host || hostOf(origin) === hostOf(scheme + host)
+}
+
+/** Null where it is no URL. */
+function hostOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).host : null
+}

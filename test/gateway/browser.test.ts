@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createLogger } from '../../src/log.ts'
+import { start } from '../../src/start.ts'
+import { startNode } from '../proxy/fake-engine.ts'
+import { chromiumSkip } from '../requirements.ts'
+import { BASE, configOf } from './open-gateway.ts'
+
+/** Several times what a loaded machine needs. */
+const PATIENCE_MS = 60_000
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+]
+
+/** An application's page: it sends a form of its own, hides where it comes from, and then goes elsewhere. */
+const ownPage = (elsewhere: string) => `<!doctype html><iframe name=in></iframe>
+<form method=post action="/app/form" target=in></form><script>
+onload = async () => {
+  await fetch(location.origin + '/app/fetch', { method: 'POST', body: '{}' })
+  const loaded = new Promise((resolve) => document.querySelector('iframe').addEventListener('load', resolve))
+  document.querySelector('form').submit()
+  await loaded
+  location = '${elsewhere}'
+}</script>`
+
+/** A page of another origin of the same site: the browser adds the credentials it knows to what this page asks for. */
+const foreignPage = (gateway: string) => `<!doctype html><script>
+onload = async () => {
+  const form = new FormData()
+  form.append('data', new Blob(['<definitions/>']), 'a.bpmn')
+  const init = { mode: 'no-cors', credentials: 'include' }
+  await fetch('${gateway}${BASE}/version', init)
+  await fetch('${gateway}${BASE}/deployment/create', { ...init, method: 'POST', body: form })
+  await fetch('${gateway}/app/foreign', { ...init, method: 'POST', body: 'x' })
+  await fetch('/done')
+}</script>`
+
+/** Answers with a page, and resolves `done` when that page says so. */
+async function startForeign(t: Test, page: () => string) {
+  const server = createServer((request, response) => {
+    if (request.url === '/done') server.emit('done')
+    response.setHeader('content-type', 'text/html').end(page())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const at = server.address()
+  const port = typeof at === 'object' && at !== null ? at.port : 0
+  return { url: `http://127.0.0.1:${port}/`, done: once(server, 'done') }
+}
+
+async function browse(t: Test, url: string): Promise<ChildProcess> {
+  const profile = await mkdtemp(join(tmpdir(), 'chromium-'))
+  // Without a debugging port a headless browser ends when the first page is loaded.
+  const flags = [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0']
+  const browser = spawn('chromium', [...flags, url], { stdio: 'ignore', detached: true })
+  const exited = once(browser, 'exit')
+  t.teardown(async () => {
+    // It is a group of processes, and all of them write to the profile.
+    if (browser.pid !== undefined && browser.exitCode === null) process.kill(-browser.pid, 'SIGKILL')
+    await exited
+    await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+  })
+  return browser
+}
+
+void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * PATIENCE_MS }, async (t) => {
+  const engine = await startNode(t, (_request, response) =>
+    response.setHeader('content-type', 'application/json').end('{}'),
+  )
+  const foreign = await startForeign(t, () => foreignPage(origin))
+  const web = await startNode(t, ({ method }, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.setHeader('referrer-policy', 'no-referrer').end(method === 'GET' ? ownPage(foreign.url) : 'done')
+  })
+  const lines: Readonly<Record<string, unknown>>[] = []
+  const config = configOf(t, engine.url + BASE, {
+    settings: { health: { probe: false }, passthrough: [{ prefix: '/app', upstream: web.url }] },
+  })
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) }
+  const { address: origin, drain } = await start(config, createLogger({ level: 'info', destination }))
+  t.teardown(drain)
+
+  await browse(t, `${origin.replace('//', '//demo:demo@')}/app/page`)
+  const late = setTimeout(() => t.fail('the browser did not come to its end'), PATIENCE_MS)
+  await foreign.done
+  clearTimeout(late)
+
+  const posts = [...engine.seen, ...web.seen].filter(({ method }) => method === 'POST')
+  await t.test('sends what a page of the gateway’s own asks for', async (t) => {
+    t.match(posts, [
+      { url: '/fetch', headers: { origin, 'sec-fetch-site': 'same-origin' } },
+      { url: '/form', headers: { origin: 'null', 'sec-fetch-site': 'same-origin' } },
+    ])
+  })
+  await t.test('knows the credentials for another page, which can only read with them', async (t) => {
+    t.match(
+      lines.findLast(({ operation }) => operation === 'getRestAPIVersion'),
+      { user: 'demo', status: 200 },
+    )
+    t.equal(posts.length, 2, 'no POST of that page came through')
+    t.match(
+      lines.filter(({ error }) => String(error).startsWith('GW_FOREIGN_ORIGIN')),
+      [
+        { method: 'POST', status: 403 },
+        { method: 'POST', status: 403 },
+      ],
+    )
+  })
+})
