@@ -160,7 +160,12 @@ function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptio
     host,
     timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
     connections: config.limits.connections,
-    queue: { max: config.limits.queue.size, waitMs: config.limits.queue.wait },
+    queue: {
+      max: config.limits.queue.size,
+      waitMs: config.limits.queue.wait,
+      targetMs: config.limits.queue.target,
+      onEnd: (result, waitedMs) => metrics.queued({ engine: name, result }, waitedMs / 1000),
+    },
     polls: {
       maxHoldMs: maxHold,
       perNode,

@@ -65,7 +65,12 @@ export const limits = z.strictObject({
   connections: integer(1, 10_000).default(64),
   /** Requests of one engine that wait while no node has a place for them, and how long; more are refused with 503. */
   queue: z
-    .strictObject({ size: integer(0, 1_000_000).default(1000), wait: time().default(2000) })
+    .strictObject({
+      size: integer(0, 1_000_000).default(1000),
+      wait: time().default(2000),
+      /** How long those may wait that come while the queue has been standing; `wait` or more: as long as the others. */
+      target: time().default(100),
+    })
     .prefault({}),
   longPolls: longPolls.prefault({}),
   /** Null: nobody is limited. */

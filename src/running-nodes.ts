@@ -84,6 +84,14 @@ function addLimitGauges(metrics: Metrics, engines: readonly EngineNodes[]): void
     },
     () => engines.map(({ engine, own }) => ({ labels: { engine }, value: own.waiting() })),
   )
+  metrics.gauges(
+    {
+      name: 'gateway_upstream_queue_standing',
+      help: 'Whether requests have waited for so long that new ones may wait for a moment only.',
+      labels: ['engine'],
+    },
+    () => engines.map(({ engine, own }) => ({ labels: { engine }, value: Number(own.isQueueStanding()) })),
+  )
 }
 
 function addPollGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {

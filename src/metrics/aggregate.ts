@@ -19,6 +19,7 @@ const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_upstream_queue: 'sum',
   gateway_node_concurrency_limit: 'sum',
   // One process that is badly off is not outvoted.
+  gateway_upstream_queue_standing: 'max',
   gateway_pressure: 'max',
   gateway_node_healthy: 'min',
   gateway_source_up: 'min',

@@ -10,6 +10,8 @@ export interface Metrics extends Counters {
   readonly requestDone: (request: RequestLabels, seconds: number) => void
   /** One try at one node. */
   readonly attempt: (attempt: AttemptLabels, seconds: number) => void
+  /** A request no longer waits for a place at a node. */
+  readonly queued: (wait: { readonly engine: string; readonly result: string }, seconds: number) => void
   /** A value that is read at each scrape. */
   readonly gauge: (name: `gateway_${string}`, help: string, read: () => number) => void
   /** Values that are read at each scrape; null: there is none now. Of one name the last `read` counts: parts are replaced, their names stay. */
@@ -53,6 +55,12 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     ...createCounters(registry),
     ...createRequests(registry),
     attempt: createAttempts(registry),
+    queued: createDurations({
+      name: 'gateway_upstream_queue_wait_seconds',
+      help: 'How long requests waited that no node had a place for, by how their wait ended.',
+      labels: ['engine', 'result'],
+      registry,
+    }),
     gauge,
     gauges: createAddGauges(registry),
     contentType: registry.contentType,

@@ -12,7 +12,7 @@ import { NodeSet, type NodeAddress, type NodeEvent, type NodeState } from './nod
 import { lockedTasksIn } from './poll-answer.ts'
 import { type PollEnd, Polls } from './polls.ts'
 import { createProber, type Prober } from './prober.ts'
-import { Queue } from './queue.ts'
+import { Queue, type QueueOptions } from './queue.ts'
 import { CLIENT_GONE, Relay, type Relayed } from './relay.ts'
 import { exchange, type ExchangeParts } from './retry.ts'
 import { createUnlocks, type UnlockResult, type Unlocks } from './unlocks.ts'
@@ -36,7 +36,7 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   /** To each node. */
   readonly connections: number
   /** Requests that may wait while no node has a place for them, and how long; more are refused with 503. Default: 1000, 2 s. */
-  readonly queue?: { readonly max: number; readonly waitMs: number }
+  readonly queue?: QueueOptions
   /** Default: few, and none of them longer than an engine would hold it. */
   readonly polls?: PollLimits
   readonly onAttempt?: (event: AttemptEvent) => void
@@ -95,6 +95,8 @@ export interface Upstream {
   nodes(): readonly NodeState[]
   /** Requests for which no node has a place. */
   waiting(): number
+  /** There have been such for so long that new ones may wait for a moment only. */
+  isQueueStanding(): boolean
   /** Unlocks all tasks that this answer has locked: nobody gets it. Resolves when the engine has been told. */
   giveBack(answer: Answer): Promise<void>
   /** Long polls, which take no connection of the other requests'. */
@@ -123,7 +125,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     pick: createBalance(nodes, { now, random }),
     hasNodes: nodes.live.length > 0,
     budget: createBudget(options.connections, now),
-    queue: new Queue(options.queue ?? { max: 1000, waitMs: 2000 }),
+    queue: new Queue({ now, ...(options.queue ?? { max: 1000, waitMs: 2000 }) }),
     now,
     random,
     onAttempt: options.onAttempt,
@@ -189,6 +191,7 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
     deployed: () => shared.prober?.readRegistered() ?? Promise.resolve(),
     nodes: () => nodes.states(),
     waiting: () => parts.queue.size,
+    isQueueStanding: () => parts.queue.isStanding,
     giveBack(answer) {
       unlocks.give(lockedTasksIn(answer))
       return unlocks.idle()
