@@ -5,6 +5,7 @@ import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } 
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics/registry.ts'
 import { OPERATIONS } from './operations/all.ts'
+import type { Operation } from './operations/table.ts'
 import { askerOf, readerOf } from './own-hops.ts'
 import type { EngineParts } from './parts.ts'
 import { createAuthenticator } from './policy/authenticate.ts'
@@ -16,7 +17,7 @@ import { createIsOwn } from './policy/job-reach.ts'
 import { createTenantsOfKey, keepToTenants } from './policy/keyed.ts'
 import { createLookUp, type LookUp } from './policy/lookup.ts'
 import type { Passwords } from './policy/password.ts'
-import { createPermit, type PermitOptions } from './policy/permit.ts'
+import { createPermit, type Permit, type PermitOptions } from './policy/permit.ts'
 import { createRowFacts } from './policy/row-facts.ts'
 import { createFindOut } from './policy/find-out.ts'
 import { createFindEach } from './policy/members.ts'
@@ -85,14 +86,25 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   }
 }
 
+const BY_ID: ReadonlyMap<string, Operation> = new Map(
+  OPERATIONS.map((operation) => [operation.id, operation]),
+)
+
+/** Each is prepared when it is first asked for: all rows of hundreds of engines would take seconds of a start. */
 function permitsOf(options: PermitOptions, own: Upstream): EngineParts['permits'] {
   const tenantsOfKey = createTenantsOfKey(readerOf(own))
-  return new Map(
-    OPERATIONS.map((operation) => [
-      operation.id,
-      keepToTenants(createPermit(operation, options), tenantsOfKey),
-    ]),
-  )
+  const prepared = new Map<string, Permit>()
+  const prepare = (operation: Operation): Permit => {
+    const permit = keepToTenants(createPermit(operation, options), tenantsOfKey)
+    prepared.set(operation.id, permit)
+    return permit
+  }
+  return {
+    get: (id) => {
+      const operation = BY_ID.get(id)
+      return operation === undefined ? undefined : (prepared.get(id) ?? prepare(operation))
+    },
+  }
 }
 
 function buildSources(

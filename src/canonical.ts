@@ -22,6 +22,8 @@ export function createCanonicalApp(config: Config): FastifyInstance {
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
+    // Nothing here waits for anything but the processor: where there is little of it, that is no reason to end.
+    pluginTimeout: 0,
     // While draining, a request on a connection that was kept is served like any other, and the connection then closed.
     return503OnClosing: false,
     bodyLimit: config.limits.body,

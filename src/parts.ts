@@ -31,7 +31,7 @@ export interface EngineParts {
   /** A write has passed: what it changed of users and records is in force when this resolves; `about` a user. Never rejects. */
   readonly changed: (changes: readonly Change[], about: string) => Promise<void>
   /** By operationId, one for every row of the table. */
-  readonly permits: ReadonlyMap<string, Permit>
+  readonly permits: Pick<ReadonlyMap<string, Permit>, 'get'>
   readonly explain: ExplainRequest
   /** The deployment of the definition that the path names; null: there is none. Null where all nodes are alike. */
   readonly deploymentOf: ((definition: LookupName, asked: Asked) => Promise<string | null>) | null

@@ -1,6 +1,8 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { build } from '../src/build.ts'
 import { ConfigError, loadConfig } from '../src/config.ts'
@@ -118,4 +120,26 @@ t.test('what stands beside the API below the base path is passed on, and nothing
   t.same(await (await gateway.ask('demo', '/version')).json(), { by: 'engine' })
   for (const path of ['/customs', '/other', '/task/a/b/c/d'])
     t.equal((await gateway.ask('demo', path)).status, 404)
+})
+
+t.test('an engine that nobody asks for takes little', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  const heapOf = async (engines: number) => {
+    const named = Array.from({ length: engines }, (_, at) => [at === 0 ? 'default' : `e${at}`, { nodes }])
+    const file = join(
+      t.testdir({ 'users.yaml': 'users: []\n', 'authorizations.yaml': '[]\n' }),
+      'gateway.yaml',
+    )
+    await writeFile(file, JSON.stringify(settingsWith({ engines: Object.fromEntries(named) })))
+    const { close } = await build({ config: loadConfig(file), log, version: 'test', isDraining: () => false })
+    if (typeof collect === 'function') collect()
+    const { heapUsed } = process.memoryUsage()
+    await close()
+    return heapUsed
+  }
+  await heapOf(1)
+  const each = ((await heapOf(101)) - (await heapOf(1))) / 100
+  t.comment(`${Math.round(each / 1024)} KiB each`)
+  t.ok(each < 128 * 1024)
 })

@@ -86,7 +86,18 @@ function configOf(t: Test, objects: readonly Json[], env: NodeJS.ProcessEnv = {}
   return loadConfig(join(folder, 'gateway.yaml'), env)
 }
 
-void t.test('the chart', { skip }, async (t) => {
+void t.test('a pod has time to start with little of a processor, and to drain', { skip }, (t) => {
+  const pod = podOf(render())
+  const probe = at(pod, 'spec.containers.0.startupProbe')
+  t.ok(Number(at(probe, 'periodSeconds')) * Number(at(probe, 'failureThreshold')) >= 300)
+  const preStop = Number(at(pod, 'spec.containers.0.lifecycle.preStop.exec.command.1'))
+  const drainSeconds = loadConfig(join(chart, '../../config/gateway.yaml')).timeouts.drain / 1000
+  // What a primary waits beyond the drain of its workers, and main.ts for the exit.
+  t.ok(Number(at(pod, 'spec.terminationGracePeriodSeconds')) >= preStop + drainSeconds + 3)
+  t.end()
+})
+
+t.test('the chart', { skip }, async (t) => {
   await t.test('passes lint without a warning', async (t) => {
     t.doesNotThrow(() => execFileSync('helm', ['lint', '--strict', chart], { stdio: 'pipe' }))
   })

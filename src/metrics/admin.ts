@@ -40,6 +40,8 @@ export async function createAdmin({ host, port, ...parts }: AdminOptions): Promi
   const app = fastify({
     logger: false,
     exposeHeadRoutes: true,
+    // As of the public one: canonical.ts.
+    pluginTimeout: 0,
     bodyLimit: 1,
     requestTimeout: 5000,
     // A scraper's kept connection must not hold up the exit.

@@ -187,7 +187,8 @@ class Learner {
 
   constructor({ read, maxRemembered = 10_000 }: LookUpOptions) {
     this.#read = read
-    this.#remembered = new LRUCache({ max: maxRemembered })
+    // `max` would take room for all of them at once, a quarter of a megabyte for each engine.
+    this.#remembered = new LRUCache({ maxSize: maxRemembered, sizeCalculation: () => 1 })
   }
 
   lookUp(name: LookupName, id: string): Soon<Facts | null> {

@@ -34,8 +34,8 @@ interface Occupant {
 
 /** More than an engine's first reading takes, and what is built before. */
 const REPLACE_MS = 30_000
-/** Before it listens: what it reads then it reads in less, or goes without. */
-const START_MS = 60_000
+/** Before it listens: with a twentieth of a processor a start takes half a minute, and several workers share that. */
+const START_MS = 300_000
 /** No request holds the event loop for so long. */
 const SILENT_MS = 30_000
 /** A worker that is busy for a moment counts by what it said last. */

@@ -19,18 +19,19 @@ export function watchPermits(decided: Decided[]): (parts: Parts) => Parts {
 
 function watchEngine(engine: EngineParts, decided: Decided[]): EngineParts {
   const templates = new Map(OPERATIONS.map(({ id, template }) => [id, template]))
-  const permits = [...engine.permits].map(([id, permit]): [string, Permit] => [
-    id,
-    {
-      ...permit,
-      before: ({ params }) => {
-        decided.push({ template: templates.get(id) ?? '', params })
-        return { permitted: true }
-      },
-      after: null,
-      rows: null,
-      keepOffers: null,
+  const watch = (id: string, permit: Permit): Permit => ({
+    ...permit,
+    before: ({ params }) => {
+      decided.push({ template: templates.get(id) ?? '', params })
+      return { permitted: true }
     },
-  ])
-  return { ...engine, permits: new Map(permits) }
+    after: null,
+    rows: null,
+    keepOffers: null,
+  })
+  const get = (id: string) => {
+    const permit = engine.permits.get(id)
+    return permit === undefined ? undefined : watch(id, permit)
+  }
+  return { ...engine, permits: { get } }
 }
