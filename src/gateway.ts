@@ -22,7 +22,7 @@ import { queryOf } from './policy/canonical.ts'
 import type { Principal } from './policy/credentials.ts'
 import { checkHazards } from './policy/hazards.ts'
 import { readJson } from './policy/json.ts'
-import { checkMedia } from './policy/media.ts'
+import { bodyForNone, checkMedia } from './policy/media.ts'
 import { checkMultipart } from './policy/multipart.ts'
 import { andThen } from './policy/soon.ts'
 import { withAllLacks, type Verdict } from './policy/verdict.ts'
@@ -112,7 +112,8 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
 function readBody(parts: Parts): Stepped {
   return function readBodyHook(request, _reply, done) {
     const { engine, operation } = matchOf(request)
-    const bytes = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null
+    const sent = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null
+    const bytes = sent ?? bodyForNone(operation, request.headers)
     const isJson = bytes !== null && operation.media === undefined
     request.bytes = bytes
     const asked = askedOf(request, {

@@ -4,6 +4,7 @@ import { matchOf, type Match } from './matched.ts'
 import type { Parts } from './parts.ts'
 import { decidedAcceptOf } from './policy/accept.ts'
 import { bodyText } from './policy/asked.ts'
+import { EMPTY_OBJECT } from './policy/media.ts'
 import type { Restriction } from './policy/permit.ts'
 import type { Query } from './policy/narrow.ts'
 import type { Answer, Hop } from './proxy/hop.ts'
@@ -82,6 +83,7 @@ function hopOf(
   // The engine is not left to choose again between two forms: what it embeds in one of them was decided about.
   if (operation.hal === true && engine.authorization === 'enforce')
     headers['accept'] = decidedAcceptOf(request.headers.accept)
+  if (request.bytes === EMPTY_OBJECT) describeEmptyObject(headers)
   const path = pathOf?.(asked.params) ?? ''
   const hop: Hop = {
     method: request.method,
@@ -92,6 +94,12 @@ function hopOf(
     ...(operation.conflict === undefined ? {} : { conflict: operation.conflict }),
   }
   return request.rows?.rows === 'narrowed' ? narrowedHop(hop, request.rows.narrow(hop, asked.query)) : hop
+}
+
+/** The caller's headers tell of a body that has no bytes. */
+function describeEmptyObject(headers: Record<string, string>): void {
+  headers['content-type'] = 'application/json'
+  delete headers['content-encoding']
 }
 
 function narrowedHop(hop: Hop, query: Query | null): Hop | null {

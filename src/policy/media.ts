@@ -27,6 +27,21 @@ export function checkMedia(
   if (!isTaken || (coding !== '' && coding !== 'identity')) throw new GatewayError('GW_UNSUPPORTED_MEDIA')
 }
 
+/** What is sent in the place of an empty body. It is one object, so that a stage can tell it from a body that came. */
+export const EMPTY_OBJECT = Buffer.from('{}')
+
+/** What an empty body stands for: an empty object where the request names JSON as its type; null: nothing. Without a type the engine has an answer of its own. */
+export function bodyForNone(
+  { method, media }: Pick<Operation, 'method' | 'media'>,
+  { 'content-type': type = '' }: IncomingHttpHeaders,
+): Buffer | null {
+  const takesJson = (method === 'POST' || method === 'PUT') && media === undefined
+  return takesJson && BEGINS_AS_JSON.test(type) ? EMPTY_OBJECT : null
+}
+
+/** What follows is not looked at: whatever it says, there is nothing to read by it. */
+const BEGINS_AS_JSON = /^[ \t]*application\/json[ \t]*(?:;|$)/i
+
 function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

@@ -72,6 +72,33 @@ t.test('what the engine reads in another form is what was permitted', { skip: ja
     t.equal((await send(`${gateway.base}/engine/second`, route, body, MARY)).status, 403)
     t.equal((await send(second, route, body)).status, 204)
   })
+
+  await t.test('an empty body of JSON type is answered as an empty object is', async (t) => {
+    const made = await send(
+      engine.base,
+      'POST /filter/create',
+      '{"resourceType":"Task","name":"all","query":{}}',
+    )
+    const [id] = (await made.text()).match(/(?<="id":")[^"]+/) ?? []
+    t.ok(id)
+    const headers = { ...gateway.headers, 'content-type': 'application/json' }
+    for (const route of [
+      `POST /filter/${id}/count`,
+      `POST /filter/${id}/list`,
+      `POST /filter/${id}/singleResult`,
+      'POST /task/count',
+      'POST /execution',
+      'POST /message',
+    ]) {
+      const [method = '', path = ''] = route.split(' ')
+      const answerTo = async (body: string): Promise<unknown> => {
+        const signal = AbortSignal.timeout(20_000)
+        const answer = await fetch(gateway.base + path, { method, body, headers, signal })
+        return { status: answer.status, text: await answer.text() }
+      }
+      t.same(await answerTo(''), await answerTo('{}'), route)
+    }
+  })
 })
 
 interface Waiting {
