@@ -24,6 +24,7 @@ import { checkHazards } from './policy/hazards.ts'
 import { readJson } from './policy/json.ts'
 import { bodyForNone, checkMedia } from './policy/media.ts'
 import { checkMultipart } from './policy/multipart.ts'
+import { checkSelection } from './policy/selection.ts'
 import { andThen } from './policy/soon.ts'
 import { withAllLacks, type Verdict } from './policy/verdict.ts'
 import { checkRules, checkShape } from './policy/validate.ts'
@@ -125,6 +126,7 @@ function readBody(parts: Parts): Stepped {
       if (bytes !== null && !isJson)
         checkMultipart(bytes, request.headers['content-type'] ?? '', engine.opened)
       checkHazards(operation, asked, engine.opened)
+      checkSelection(operation, asked.body)
       checkShape(operation, asked)
     })
     done()

@@ -1,10 +1,16 @@
-import { GatewayError } from './errors.ts'
+import { EngineVerdict, GatewayError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { Finder, Selector } from './operations/table.ts'
-import { isRecord } from './policy/asked.ts'
+import { jsonIn } from './policy/ask-engine.ts'
+import { bodyText, bodyTexts, isRecord } from './policy/asked.ts'
+import { readJson } from './policy/json.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
 import { isOfTenants } from './policy/rows.ts'
+import { isNullText } from './policy/schemas/jackson.ts'
+import { isMembers, isTrue } from './policy/schemas/objection.ts'
+import { checkSelector } from './policy/validate.ts'
+import type { Answer } from './proxy/hop.ts'
 import { readVisible } from './serve-rows.ts'
 
 /** A request, or what is known of it before it may be sent. */
@@ -33,8 +39,17 @@ export interface Sought {
   readonly keep: KeepRows | null
 }
 
-/** What the caller would find by a selector's query. */
+/**
+ * What the caller would find by a selector's query.
+ * @throws GatewayError GW_INVALID_BODY, EngineVerdict for a query that the engine does not read; GW_ROWS_NOT_EXACT for one that
+ * its list cannot be asked for
+ */
 export async function soughtBy(selecting: Selecting, selector: Selector, query: Buffer): Promise<Sought> {
+  const value = readJson(query)
+  // Before this the body was checked as a whole. It is looked at again: what is no query would select everything.
+  if (!isMembers(value)) throw new GatewayError('GW_INVALID_BODY')
+  if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
+    checkSelector(selector, value)
   const list = listOf(selecting, LISTS[selector], query)
   const verdict = (await list.match.permit.rows?.(list.match.asked, false)) ?? { rows: 'all' }
   if (verdict.rows === 'all') return { list, keep: keepAll }
@@ -56,26 +71,44 @@ export async function foundOf(
   const tenants = selecting.match.permit.tenantsOf(selecting.match.asked.principal)
   const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const found = new Set<string>()
-  for (let at = 0; at < ids.length; at += IDS_A_HOP) {
-    const query = Buffer.from(JSON.stringify({ [by]: ids.slice(at, at + IDS_A_HOP) }))
+  // Nothing has an empty id.
+  const named = ids.filter((id) => id !== '')
+  for (let at = 0; at < named.length; at += IDS_A_HOP) {
+    const query = Buffer.from(JSON.stringify({ [by]: named.slice(at, at + IDS_A_HOP) }))
     const rows = await rowsFound(selecting, { list: listOf(selecting, list, query), keep })
     for (const row of rows) if (typeof row[gives] === 'string') found.add(row[gives])
   }
   return ids.filter((id) => found.has(id))
 }
 
-/** @throws GatewayError when there are too many, or the engine refuses the query */
+/** @throws GatewayError when there are too many; EngineVerdict, or GatewayError, when the engine refuses the query */
 export async function rowsFound(
   { parts }: Selecting,
   { list, keep }: Sought,
   wanted: number = Number.POSITIVE_INFINITY,
 ): Promise<readonly Row[]> {
   const filtering = { keep, maxRows: parts.config.limits.filteredRows }
-  const { seen } = await readVisible(list, filtering, { form: 'list', wanted })
-  if (seen === null)
-    throw new GatewayError('GW_ROWS_NOT_EXACT', { message: 'The engine refuses the query in the body' })
+  const { seen, answer } = await readVisible(list, filtering, { form: 'list', wanted })
+  if (seen === null) throw refusalOf(answer)
   return seen.map(({ row }) => row)
 }
+
+/** A query that its list refuses, the engine refuses in a body too. What it says where it cannot read one varies with its start. */
+function refusalOf({ status, headers, body }: Answer): EngineVerdict | GatewayError {
+  if (status !== 400 && status !== 500) return new GatewayError('GW_ROWS_NOT_EXACT', { message: REFUSED })
+  const isJson = String(headers['content-type']).startsWith('application/json')
+  const said = isJson ? jsonIn(body) : null
+  if (isRecord(said) && typeof said['message'] === 'string' && said['message'] !== '')
+    return new EngineVerdict({
+      status,
+      body: said,
+      headers: { 'content-type': 'application/json' },
+      reason: REFUSED,
+    })
+  return new GatewayError(status === 400 ? 'GW_INVALID_BODY' : 'GW_ROWS_NOT_EXACT', { message: REFUSED })
+}
+
+const REFUSED = 'The engine refuses the query in the body'
 
 /** The list operation, as the caller would ask it with the query. */
 function listOf({ match, hop }: Selecting, id: string, query: Buffer): Sought['list'] {
@@ -83,7 +116,7 @@ function listOf({ match, hop }: Selecting, id: string, query: Buffer): Sought['l
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const { operation } = permit
   const { method, template: path } = operation
-  const value: unknown = JSON.parse(query.toString('utf8'))
+  const value = readJson(query)
   const isGet = method === 'GET'
   const asked = { ...match.asked, params: {}, ...(isGet ? inQuery(value) : inBody(value)) }
   return {
@@ -101,58 +134,84 @@ function inQuery(value: unknown) {
   const query = new Map<string, string>()
   for (const [name, member] of Object.entries(isRecord(value) ? value : {})) {
     if (member === null || MAKES_NO_DIFFERENCE.has(name)) continue
-    const text = textOf(member)
-    if (text === null || !PARAMETERS.has(name)) throw new GatewayError('GW_ROWS_NOT_EXACT')
-    query.set(name, text)
+    const kind = PARAMETERS[name]
+    if (kind === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    const text = TEXTS[kind](value, name)
+    if (text !== null) query.set(name, text)
   }
   return { query, body: undefined }
 }
 
-function textOf(member: unknown): string | null {
-  if (typeof member === 'string' || typeof member === 'boolean') return `${member}`
-  const isList = Array.isArray(member) && member.length > 0
-  return isList && member.every((one) => typeof one === 'string' && !one.includes(','))
-    ? member.join(',')
-    : null
+type Kind = 'text' | 'texts' | 'flag' | 'date'
+
+/** How a member that the engine can read is said in a query string; null: it is not said. */
+const TEXTS: Readonly<Record<Kind, (query: unknown, name: string) => string | null>> = {
+  text: bodyText,
+  texts: textsOf,
+  flag(query, name) {
+    const text = bodyText(query, name) ?? ''
+    return isNullText(text) ? null : String(isTrue(memberOf(query, name)))
+  },
+  date(query, name) {
+    const date = memberOf(query, name)
+    if (typeof date !== 'string') throw new GatewayError('GW_ROWS_NOT_EXACT')
+    return isNullText(date) ? null : date
+  },
 }
 
-/** Of which rows are found. */
+/** The engine takes an empty list, and in a query string a list of one empty text, for no condition. */
+function textsOf(query: unknown, name: string): string {
+  const list = memberOf(query, name)
+  const texts = bodyTexts(query, name)
+  const isWhole = Array.isArray(list) && texts.length === list.length && texts.length > 0
+  if (!isWhole || texts.some((text) => text === '' || text.includes(',')))
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return texts.join(',')
+}
+
+function memberOf(query: unknown, name: string): unknown {
+  return isRecord(query) ? query[name] : undefined
+}
+
+/** Of which rows are found. What is wrong with them was found before. */
 const MAKES_NO_DIFFERENCE: ReadonlySet<string> = new Set([
   'disableBinaryFetching',
   'disableCustomObjectDeserialization',
   'includeInputs',
   'includeOutputs',
+  'sortBy',
+  'sortOrder',
   'sorting',
 ])
 
 /** Of the lists of historic batches and decision instances. */
-const PARAMETERS: ReadonlySet<string> = new Set([
-  'activityIdIn',
-  'activityInstanceIdIn',
-  'batchId',
-  'caseDefinitionId',
-  'caseDefinitionKey',
-  'caseInstanceId',
-  'completed',
-  'decisionDefinitionId',
-  'decisionDefinitionIdIn',
-  'decisionDefinitionKey',
-  'decisionDefinitionKeyIn',
-  'decisionDefinitionName',
-  'decisionDefinitionNameLike',
-  'decisionInstanceId',
-  'decisionInstanceIdIn',
-  'decisionRequirementsDefinitionId',
-  'decisionRequirementsDefinitionKey',
-  'evaluatedAfter',
-  'evaluatedBefore',
-  'processDefinitionId',
-  'processDefinitionKey',
-  'processInstanceId',
-  'rootDecisionInstanceId',
-  'rootDecisionInstancesOnly',
-  'tenantIdIn',
-  'type',
-  'userId',
-  'withoutTenantId',
-])
+const PARAMETERS: Readonly<Record<string, Kind | undefined>> = {
+  activityIdIn: 'texts',
+  activityInstanceIdIn: 'texts',
+  batchId: 'text',
+  caseDefinitionId: 'text',
+  caseDefinitionKey: 'text',
+  caseInstanceId: 'text',
+  completed: 'flag',
+  decisionDefinitionId: 'text',
+  decisionDefinitionIdIn: 'texts',
+  decisionDefinitionKey: 'text',
+  decisionDefinitionKeyIn: 'texts',
+  decisionDefinitionName: 'text',
+  decisionDefinitionNameLike: 'text',
+  decisionInstanceId: 'text',
+  decisionInstanceIdIn: 'texts',
+  decisionRequirementsDefinitionId: 'text',
+  decisionRequirementsDefinitionKey: 'text',
+  evaluatedAfter: 'date',
+  evaluatedBefore: 'date',
+  processDefinitionId: 'text',
+  processDefinitionKey: 'text',
+  processInstanceId: 'text',
+  rootDecisionInstanceId: 'text',
+  rootDecisionInstancesOnly: 'flag',
+  tenantIdIn: 'texts',
+  type: 'text',
+  userId: 'text',
+  withoutTenantId: 'flag',
+}

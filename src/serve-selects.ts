@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { EngineVerdict, GatewayError } from './errors.ts'
+import { EngineVerdict, GatewayError } from './errors.ts'
 import { matchOf } from './matched.ts'
 import type { Operation, Selector } from './operations/table.ts'
 import type { Parts } from './parts.ts'
@@ -8,6 +8,7 @@ import { type Asked, bodyTexts, bodyValue } from './policy/asked.ts'
 import { readJson } from './policy/json.ts'
 import { memberBytes, spliceMember } from './policy/narrow.ts'
 import type { Row } from './policy/row-facts.ts'
+import { checkSelection, hasNullIds } from './policy/selection.ts'
 import type { Verdict } from './policy/verdict.ts'
 import { upstreamHeaders } from './proxy/headers.ts'
 import { foundOf, keepAll, rowsFound, SELECTORS, type Selecting, soughtBy } from './select-lists.ts'
@@ -70,8 +71,12 @@ export function refuse(
     !isUnselected &&
     engine.authorization === 'enforce'
   if (!comesLater) throw refusal
-  // What cannot be found out leaves the refusal as it is.
-  const sought = emptyOf(selectingOf(parts, request)).catch(() => null)
+  // What cannot be found out leaves the refusal as it is; but a query that cannot be read comes before it.
+  const sought = emptyOf(selectingOf(parts, request)).catch((error: unknown) =>
+    error instanceof EngineVerdict || (error instanceof GatewayError && error.code === 'GW_INVALID_BODY')
+      ? error
+      : null,
+  )
   return sought.then((empty) => {
     throw empty ?? refusal
   })
@@ -108,8 +113,10 @@ interface Selection {
 /** `seen`: queries whose every row the caller sees stay. `any`: it is enough to know whether something is found. */
 type Extent = 'seen' | 'all' | 'any'
 
+/** @throws GatewayError GW_INVALID_BODY: whether or not bodies are validated, nothing is selected by what the engine does not read */
 async function selectionsOf(selecting: Selecting, extent: Extent): Promise<readonly Selection[]> {
-  const { operation } = selecting.match
+  const { operation, asked: request } = selecting.match
+  checkSelection(operation, request.body)
   const selectors = selectorsOf(operation)
   const members = new Set([...selectors.map(([, member]) => member), ...Object.keys(operation.finds ?? {})])
   const selections: Selection[] = []
@@ -136,7 +143,10 @@ async function selectionOf(selecting: Selecting, wanted: Wanted): Promise<Select
   // What is not there a bare engine leaves out by itself; what is another tenant's it does not.
   const isLeft = extent === 'seen' && permit.tenantsOf(asked.principal) === null
   const ids = finder === undefined || isLeft ? all : await foundOf(selecting, finder, all)
-  return { member, given, ids, queries, isOpen, isChanged: queries.length > 0 || ids.length < all.length }
+  const isChanged = queries.length > 0 || ids.length < all.length
+  if (isChanged && hasNullIds(asked.body, member))
+    throw new GatewayError('GW_ROWS_NOT_EXACT', { message: `Ids that are null stand in ${member}` })
+  return { member, given, ids, queries, isOpen, isChanged }
 }
 
 /** What the queries of one member find. `isSure`: what is found is there, so one is as good as all where any will do. */

@@ -1,4 +1,5 @@
 import { applyEdits, findNodeAtLocation, modify, parseTree } from 'jsonc-parser'
+import { GatewayError } from '../errors.ts'
 import { isRecord } from './asked.ts'
 
 /** A query on its way to the engine: what of it a restriction may change. */
@@ -18,14 +19,22 @@ export function spliceMember(body: Buffer | null, path: (string | number)[], val
   return Buffer.from(applyEdits(text, modify(text, path, value, {})))
 }
 
-/** Adds an element to an array of a JSON body, or makes the array. */
+/**
+ * Adds an element to an array of a JSON body, or makes the array.
+ * @throws GatewayError GW_INVALID_BODY where something else stands there: the engine would not have read it
+ */
 export function appendTo(body: Buffer | null, member: string, value: unknown): Buffer {
   const text = textOf(body)
   const found: unknown = JSON.parse(text)
-  const isArray = isRecord(found) && Array.isArray(found[member])
-  const edits = isArray
-    ? modify(text, [member, -1], value, { isArrayInsertion: true })
-    : modify(text, [member], [value], {})
+  const list = isRecord(found) ? (found[member] ?? null) : null
+  if (list !== null && !Array.isArray(list))
+    throw new GatewayError('GW_INVALID_BODY', {
+      message: `The request body does not fit the operation: $.${member}: is not a list`,
+    })
+  const edits =
+    list !== null
+      ? modify(text, [member, -1], value, { isArrayInsertion: true })
+      : modify(text, [member], [value], {})
   return Buffer.from(applyEdits(text, edits))
 }
 

@@ -1,5 +1,7 @@
+import { GatewayError } from '../errors.ts'
 import { bodyFlag, isRecord } from './asked.ts'
 import { type Narrow, spliceElements, spliceMember } from './narrow.ts'
+import { isMembers } from './schemas/objection.ts'
 
 /** Whose external tasks a caller may fetch. Grants on single instances cannot be asked for, so their tasks are not offered. */
 export interface Fetchable {
@@ -20,7 +22,10 @@ export function narrowTopics(fetchable: Fetchable): Narrow {
     if (query.body === null) return query
     const { topics } = parsed(query.body)
     if (!Array.isArray(topics)) return query
-    const narrowed = topics.map((topic: unknown) => (isRecord(topic) ? narrowTopic(topic, fetchable) : null))
+    const narrowed = topics.map((topic: unknown) => {
+      if (!isMembers(topic)) throw misfit('is not a list of topics')
+      return narrowTopic(topic, fetchable)
+    })
     if (narrowed.every((changes) => changes === null)) return null
     const body = spliceElements(query.body, ['topics'], (topic, at) => changedBy(narrowed[at] ?? null, topic))
     return { ...query, body }
@@ -77,9 +82,17 @@ export function tenantsAsked(topic: Topic): 'all' | 'none' | 'some' {
   return bodyFlag(topic, 'withoutTenantId') && (topic['tenantIdIn'] ?? null) === null ? 'none' : 'all'
 }
 
+/** @throws GatewayError GW_INVALID_BODY for what is no list: the engine would not have read it, and here it may be replaced */
 function listIn(topic: Topic, name: string): readonly unknown[] {
-  const list = topic[name]
-  return Array.isArray(list) ? list : []
+  const list = topic[name] ?? []
+  if (!Array.isArray(list)) throw misfit(`holds a ${name} that is not a list`)
+  return list
+}
+
+function misfit(what: string): GatewayError {
+  return new GatewayError('GW_INVALID_BODY', {
+    message: `The request body does not fit the operation: $.topics: ${what}`,
+  })
 }
 
 function parsed(body: Buffer): Readonly<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { EngineVerdict, GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
-import { BODIES, QUERIES } from './schemas/contracts.ts'
+import { BODIES, QUERIES, SELECTORS } from './schemas/contracts.ts'
 import type { Finding, Foregone, Objection, Received, Rule } from './schemas/objection.ts'
 import { LEAVE } from './schemas/objection.ts'
 
@@ -29,6 +29,22 @@ export function checkRules(operation: Checked, received: Received, passed?: numb
   const last = checkCountOf(operation)
   for (let stage = 1; stage <= last; stage += 1) checkAt(stage, operation, received)
 }
+
+/**
+ * A query that a body selects by, where it is asked for in another way than in a body: as the engine would read it there.
+ * @throws as checkShape; GatewayError GW_ROWS_NOT_EXACT where the engine refuses it in words that cannot be told in advance
+ */
+export function checkSelector(name: keyof typeof SELECTORS, query: unknown): void {
+  const { schema, rules } = SELECTORS[name]
+  readAs(schema, query, [name])
+  const received = { params: {}, query: new Map<string, string>(), body: query }
+  const finding = findAt(0, rules, { operation: NO_CHECKS, received })
+  // It refuses this, but will not be asked.
+  if (finding === LEAVE) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  refuse(finding, 'GW_INVALID_BODY')
+}
+
+const NO_CHECKS: Checked = { template: '', checks: [] }
 
 function checkAt(stage: number, operation: Checked, received: Received): void {
   if (operation.query !== undefined)
@@ -63,11 +79,11 @@ function checkCountOf({ checks }: Checked): number {
 }
 
 /** The engine's own words for a body it cannot map vary from process to process; ours say where. */
-function readAs(schema: z.ZodType, body: unknown): void {
+function readAs(schema: z.ZodType, body: unknown, place: readonly PropertyKey[] = []): void {
   const issue = firstIssue(schema, body)
   if (issue === null) return
   throw new GatewayError('GW_INVALID_BODY', {
-    message: `The request body does not fit the operation: ${placeOf(issue.path)}: ${issue.message}`,
+    message: `The request body does not fit the operation: ${placeOf([...place, ...issue.path])}: ${issue.message}`,
   })
 }
 

@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { BASE, openGateway } from './open-gateway.ts'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import { BASE, openGateway, type Seen } from './open-gateway.ts'
 
 const DECISIONS = [
   { id: 'd1', decisionDefinitionKey: 'dish', tenantId: null },
@@ -20,22 +22,26 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/process-definition/other%3A1': { ...DEFINITION, id: 'other:1', key: 'other' },
 }
 
-const gateway = await openGateway(t, {
+const SETUP = {
   records: [
     'grant mary DECISION_DEFINITION:dish READ_HISTORY',
     'grant mary PROCESS_DEFINITION:review READ_INSTANCE,UPDATE_INSTANCE',
     'grant mary BATCH:* CREATE',
     'grant anna PROCESS_DEFINITION:review READ_INSTANCE',
   ],
-  engine: ({ url }, response) => {
+  engine: ({ url, body }: Seen, response: ServerResponse) => {
     const [path = ''] = url.slice(BASE.length).split('?')
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(ANSWERS[path] ?? {}))
+    const isRefused = body.includes('"active":"x"')
+    response.writeHead(isRefused ? 400 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(isRefused ? SAID : (ANSWERS[path] ?? {})))
   },
-})
+} as const
+const SAID = { type: 'InvalidRequestException', message: 'engine: cannot be read', code: null }
+const gateway = await openGateway(t, SETUP)
+const unvalidated = await openGateway(t, { ...SETUP, settings: { validation: { mode: 'off' } } })
 
-async function sent(user: string, route: string, body: unknown) {
-  const { status, forwarded, ...answer } = await gateway.ask(user, route, { body })
+async function sent(user: string, route: string, body: unknown, { ask } = gateway) {
+  const { status, forwarded, ...answer } = await ask(user, route, { body })
   const path = BASE + route.slice(route.indexOf(' ') + 1)
   const last = forwarded.find(({ url }) => url === path)
   return {
@@ -53,7 +59,10 @@ t.test('a query whose list takes no body is asked for in the query string', asyn
     decisionDefinitionKeyIn: ['dish', 'season'],
     rootDecisionInstancesOnly: true,
     tenantIdIn: null,
-    sorting: [],
+    sorting: [{ sortBy: 'evaluationTime', sortOrder: 'asc' }],
+    decisionDefinitionName: 1.5,
+    withoutTenantId: 'False',
+    evaluatedAfter: ' ',
   }
   const { body, forwarded } = await sent('mary', DELETE, { historicDecisionInstanceQuery })
   t.same(body, { historicDecisionInstanceIds: ['d1'] })
@@ -62,11 +71,20 @@ t.test('a query whose list takes no body is asked for in the query string', asyn
   const query = new URLSearchParams(asked?.url.split('?')[1])
   t.equal(query.get('decisionDefinitionKeyIn'), 'dish,season')
   t.equal(query.get('rootDecisionInstancesOnly'), 'true')
-  t.notOk(query.has('sorting') || query.has('tenantIdIn'))
+  t.match([query.get('decisionDefinitionName'), query.get('withoutTenantId')], ['1.5', 'false'])
+  t.notOk(['sorting', 'tenantIdIn', 'evaluatedAfter'].some((name) => query.has(name)))
 })
 
 t.test('one that a query string cannot say is refused', async (t) => {
-  for (const query of [{ unknown: 'x' }, { decisionDefinitionKeyIn: ['a,b'] }, { tenantIdIn: [] }]) {
+  for (const query of [
+    { unknown: 'x' },
+    { decisionDefinitionKeyIn: ['a,b'] },
+    { tenantIdIn: [] },
+    { tenantIdIn: [''] }, // in a query string it would be everything
+    { tenantIdIn: ['acme', null] },
+    { evaluatedAfter: 5 },
+    { sorting: [null] },
+  ]) {
     const { status, forwarded } = await sent('mary', DELETE, { historicDecisionInstanceQuery: query })
     t.same([status, forwarded], [403, []], JSON.stringify(query))
   }
@@ -98,4 +116,79 @@ t.test('each of what a query selects is checked, and what was checked is what is
   t.same([refused.status, refused.body], [403, null])
   const none = await sent('nobody', SUSPEND, asked)
   t.same([none.status, none.body], [400, null])
+})
+
+/** All that is neither an object nor null. */
+const NO_QUERIES = ['x', '', 5, 0, true, false, [], [{}], ['x']]
+const IDS = { processInstanceIds: ['i1'], historicDecisionInstanceIds: ['d1'], historicBatchIds: ['b1'] }
+
+t.test('what is no query selects nothing, whoever asks: it is 400', async (t) => {
+  const operations = OPERATIONS.filter(({ selects }) => selects !== undefined)
+  t.ok(operations.length > 20)
+  for (const { method, template, selects = {} } of operations)
+    for (const selector of Object.keys(selects))
+      for (const query of NO_QUERIES)
+        for (const user of ['mary', 'nobody', 'demo']) {
+          const route = `${method} ${template.replace(':id', 'review:1')}`
+          const beside = query === 'x' ? IDS : {}
+          const { status, said, forwarded } = await sent(user, route, { ...beside, [selector]: query })
+          t.same([status, forwarded], [400, []], `${user} ${route} ${JSON.stringify(query)}`)
+          t.match(said, {
+            message: `The request body does not fit the operation: $.${selector}: is not an object`,
+          })
+          const bold = await sent(user, route, { ...beside, [selector]: query }, unvalidated)
+          t.ok(bold.status >= 400 && bold.body === null, `unvalidated ${user} ${route} ${bold.status}`)
+        }
+})
+
+t.test('ids are a list of scalars or null', async (t) => {
+  for (const [route, member, selector] of [
+    [DELETE, 'historicDecisionInstanceIds', 'historicDecisionInstanceQuery'],
+    ['POST /history/batch/set-removal-time', 'historicBatchIds', 'historicBatchQuery'],
+    [VARIABLES, 'processInstanceIds', 'processInstanceQuery'],
+  ] as const)
+    for (const ids of ['x', 5, {}, [{}], [['x']]])
+      for (const user of ['mary', 'demo']) {
+        const { status, forwarded } = await sent(user, route, { [member]: ids, [selector]: {} })
+        t.same([status, forwarded], [400, []], `${user} ${route} ${JSON.stringify(ids)}`)
+      }
+  const beside = { historicDecisionInstanceIds: ['d1', null], historicDecisionInstanceQuery: {} }
+  t.match(await sent('mary', DELETE, beside), { status: 403, body: null })
+})
+
+t.test(
+  'members of a query that the engine would not read are 400, though its list could be asked for them',
+  async (t) => {
+    for (const query of [
+      { decisionDefinitionKey: ['dish'] },
+      { decisionDefinitionKey: {} },
+      { decisionDefinitionKeyIn: 'dish' },
+      { decisionDefinitionKeyIn: [['dish']] },
+      { rootDecisionInstancesOnly: 'x' },
+      { rootDecisionInstancesOnly: [true] },
+      { evaluatedAfter: 'x' },
+      { includeInputs: 'x' },
+      { disableBinaryFetching: [] },
+      { sorting: 'x' },
+      { sorting: ['x'] },
+      { sorting: {} },
+      { sorting: [{ sortBy: 'evaluationTime' }] },
+      { sorting: [{ sortBy: 'x', sortOrder: 'asc' }] },
+      { sortBy: null },
+      { sortBy: 'evaluationTime' },
+    ])
+      for (const { ask } of [gateway, unvalidated]) {
+        const historicDecisionInstanceQuery = query
+        const { status, forwarded } = await ask('mary', DELETE, { body: { historicDecisionInstanceQuery } })
+        t.same([status, forwarded], [400, []], JSON.stringify(query))
+      }
+  },
+)
+
+t.test('what a list that takes a body does not read is answered in the engine’s words', async (t) => {
+  const processInstanceQuery = { active: 'x' }
+  const { status, said, body } = await sent('mary', VARIABLES, { processInstanceQuery, variables: {} })
+  t.same([status, said, body], [400, SAID, null])
+  // Before it asks for the permission.
+  t.match(await sent('nobody', VARIABLES, { processInstanceQuery }), { status: 400, body: null })
 })

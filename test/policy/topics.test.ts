@@ -67,3 +67,18 @@ t.test('ten times the topics take ten times as long, and not a hundred times', (
   t.ok(performance.now() - start < 5000)
   t.end()
 })
+
+t.test('what the engine would not read is not mended by narrowing', (t) => {
+  const all = narrowTopics({ keys: null, definitionIds: null, tenants: new Set() })
+  for (const topic of ['"a"', 'null', '[]', '{"processDefinitionKeyIn":"review"}', '{"tenantIdIn":"acme"}'])
+    for (const narrow of [ofKeys, all]) {
+      const isAsked = narrow === all || !topic.includes('tenantIdIn')
+      const isKnown = narrow === ofKeys || !topic.includes('KeyIn')
+      if (isAsked && isKnown)
+        t.throws(() => narrowed(`{"topics":[{"topicName":"b"},${topic}]}`, narrow), {
+          code: 'GW_INVALID_BODY',
+          statusCode: 400,
+        })
+    }
+  t.end()
+})

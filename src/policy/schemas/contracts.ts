@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { BodyName, QueryName } from '../../operations/table.ts'
+import type { BodyName, QueryName, Selector } from '../../operations/table.ts'
 import { authorizationCreate, authorizationRules } from './authorization.ts'
 import {
   decisionRules,
@@ -12,6 +12,12 @@ import {
   variableRules,
 } from './execution.ts'
 import { externalTaskLogQuery, externalTaskLogRules } from './external-task-log.ts'
+import {
+  historicBatchQuery,
+  historicBatchRules,
+  historicDecisionInstanceQuery,
+  historicDecisionInstanceRules,
+} from './history-queries.ts'
 import { migrationExecution, migrationRules } from './migration.ts'
 import type { Rule } from './objection.ts'
 import { eventSubscriptionRules, pagingRules, topicNameRules } from './parameters.ts'
@@ -41,6 +47,15 @@ export const BODIES: Readonly<Record<BodyName, Contract>> = {
   TaskQueryDto: { schema: taskQuery, rules: taskQueryRules },
   VariableValueDto: { schema: variableValue, rules: variableRules },
 }
+
+/** Queries inside a body that are asked for by a list that takes a query string only. */
+export const SELECTORS = {
+  historicBatchQuery: { schema: historicBatchQuery, rules: historicBatchRules },
+  historicDecisionInstanceQuery: {
+    schema: historicDecisionInstanceQuery,
+    rules: historicDecisionInstanceRules,
+  },
+} as const satisfies Partial<Record<Selector, Contract>>
 
 /** Flags of clean-up, topic names and decision instances take any text: what is not `true` is false. */
 export const QUERIES: Readonly<Record<QueryName, readonly Rule[]>> = {

@@ -1,0 +1,146 @@
+import { test, type Test } from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import { openGateway } from '../differential/gateway.ts'
+import { basicOf } from '../differential/http.ts'
+import { PASSWORD } from '../differential/sets.ts'
+import { AMBIGUOUS_ACCEPTS } from '../policy/accepts.ts'
+import { javaSkip } from '../requirements.ts'
+import { startEngine } from './engine.ts'
+import { type Answer, type Ask, exchange } from './exchange.ts'
+import { seed } from './seed.ts'
+
+type Asks = (ask: Ask) => Promise<Answer>
+
+const DEMO = { authorization: basicOf('demo', 'demo') }
+/** All that is neither an object nor null. */
+const NO_QUERIES = ['x', '', 5, true, [], [{}]]
+const PERMISSIONS = [
+  { resourceType: 7, permissions: ['READ'] },
+  { resourceType: 10, permissions: ['READ_HISTORY', 'DELETE_HISTORY'], resourceId: 'discount' },
+  { resourceType: 13, permissions: ['CREATE', 'READ_HISTORY'] },
+]
+
+void test('a restricted caller selects and sees no more through the gateway than at a secured engine', {
+  skip: javaSkip,
+}, async (t) => {
+  const judge = await startEngine({ secured: true })
+  t.teardown(() => judge.stop())
+  const engine = await startEngine()
+  t.teardown(() => engine.stop())
+  const asBare: Asks = (ask) => exchange(engine.base, ask)
+  const asJudge: Asks = (ask) => exchange(judge.base, ask, DEMO)
+  const { reviewDefinitionId } = await seed(engine.base)
+  await seed(judge.base, DEMO)
+  const asRita = await openFor(t, engine.base, 'rita')
+
+  await t.test('what selects without being a query is 400, and nothing is begun', async (t) => {
+    for (const { method, template, selects = {} } of OPERATIONS)
+      for (const selector of Object.keys(selects))
+        for (const query of NO_QUERIES) {
+          const path = template.replace(':id', reviewDefinitionId)
+          const ask = { method, path, body: { [selector]: query, clearedRemovalTime: true } }
+          const what = `${method} ${template} ${JSON.stringify({ [selector]: query })}`
+          // The engine looks for the definition first.
+          const said = { ...ask, path: template.replace(':id', 'nosuch') }
+          t.equal((await asJudge(said)).status, 400, what)
+          t.match(await asRita(ask), { status: 400, body: { type: 'InvalidRequestException' } }, what)
+        }
+    t.same((await asBare({ method: 'GET', path: '/batch' })).body, [])
+  })
+
+  await t.test(
+    'a query of which a part cannot be read selects nothing, or as little as it does there',
+    async (t) => {
+      for (const query of [
+        { decisionDefinitionKey: ['discount'] },
+        { decisionDefinitionKeyIn: 'discount' },
+        { tenantIdIn: 'acme' },
+        { tenantIdIn: [''] },
+        { tenantIdIn: [null] },
+        { rootDecisionInstancesOnly: 'x' },
+        { evaluatedAfter: 'x' },
+        { includeInputs: 'x' },
+        { disableBinaryFetching: [] },
+        { sorting: 'x' },
+        { sorting: ['x'] },
+        { sorting: [null] },
+        { sorting: [{ sortBy: 'x', sortOrder: 'asc' }] },
+        { sorting: [{ sortBy: 'evaluationTime' }] },
+        { sorting: [{ sortOrder: 'asc' }] },
+        { sortBy: null },
+        { sortBy: 'x' },
+        { sortBy: 'tenantId' },
+      ]) {
+        const body = { historicDecisionInstanceQuery: query }
+        const ask = { method: 'POST', path: '/history/decision-instance/delete', body } as const
+        const [there, here] = [await asJudge(ask), await asRita(ask)]
+        const isSame = here.status === there.status
+        const isRefused = here.headers.get('x-gateway-error') === 'GW_ROWS_NOT_EXACT'
+        t.ok(
+          there.status >= 400 && (isSame || isRefused),
+          `${JSON.stringify(query)} ${there.status} ${here.status}`,
+        )
+      }
+      t.same((await asBare({ method: 'GET', path: '/batch' })).body, [])
+    },
+  )
+
+  await t.test('a query that can be read selects the same', async (t) => {
+    const count = '/history/decision-instance/count?decisionDefinitionKey=discount'
+    for (const query of [
+      {},
+      { decisionDefinitionKey: 'discount', completed: null },
+      { rootDecisionInstancesOnly: 'TRUE', evaluatedAfter: '', includeInputs: 1 },
+      { sorting: [{ sortBy: 'evaluationTime', sortOrder: 'asc' }], withoutTenantId: 0 },
+    ]) {
+      const body = { historicDecisionInstanceQuery: query, clearedRemovalTime: true }
+      const ask = { method: 'POST', path: '/history/decision-instance/set-removal-time', body } as const
+      const [there, here] = [await asJudge(ask), await asRita(ask)]
+      t.same([there.status, here.status], [200, 200], JSON.stringify(query))
+      t.equal(totalOf(here), countOf(await asBare({ method: 'GET', path: count })), JSON.stringify(query))
+    }
+  })
+
+  await t.test('an Accept that can be read in two ways brings no HAL', async (t) => {
+    for (const accept of AMBIGUOUS_ACCEPTS) {
+      const ask = { method: 'GET', path: '/task', headers: { accept } } as const
+      t.match((await asBare(ask)).headers.get('content-type'), 'application/hal+json', accept)
+      t.match(await asRita(ask), { status: 400, body: { message: /^Accept / } }, accept)
+    }
+    const plain = await asRita({ method: 'GET', path: '/task', headers: { accept: 'application/json' } })
+    t.match(plain, { status: 200, body: [{ name: String }] })
+  })
+})
+
+/** A caller who may read tasks, and the history of one decision, and may make batches. */
+async function openFor(t: Test, base: string, user: string): Promise<Asks> {
+  const set = {
+    index: 0,
+    user,
+    group: '',
+    password: PASSWORD,
+    ownGroups: [],
+    joins: [],
+    tenants: [],
+    links: [],
+    records: [],
+    plans: [],
+  }
+  const records = PERMISSIONS.map((one) => ({ type: 1, userId: user, resourceId: '*', ...one }))
+  const gateway = await openGateway(base, {
+    sets: [set],
+    records,
+    implied: true,
+    adminGroup: 'camunda-admin',
+  })
+  t.teardown(() => gateway.close())
+  return (ask) => exchange(gateway.base, ask, { authorization: basicOf(user, PASSWORD) })
+}
+
+function totalOf({ body }: Answer): unknown {
+  return Object(body).totalJobs
+}
+
+function countOf({ body }: Answer): unknown {
+  return Object(body).count
+}
