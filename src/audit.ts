@@ -3,32 +3,41 @@ import type { EngineVerdict, GatewayError } from './errors.ts'
 import type { Stage } from './request.ts'
 import type { Report } from './guard.ts'
 import type { Audit } from './metrics/audit.ts'
-import type { Operation } from './operations/table.ts'
 
 const NONE: readonly Audit[] = []
 const WRITING: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE'])
+/** What an application does with other methods is not known, so each of them may write. */
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** The lines of a request that is over: one for its refusal or for what it would have been refused for, else one for a write. */
 export function auditsOf(request: FastifyRequest, status: number): readonly Audit[] {
-  const { refusal, reports, operation, stage, grounds } = request
-  if (refusal === null && reports === null && !isWrite(operation)) return NONE
+  const { refusal, reports, stage, grounds } = request
+  if (refusal === null && reports === null && !isWrite(request)) return NONE
   const of = commonOf(request, status)
   const audits = (reports ?? []).map((report) => auditOf(of, 'reported', report))
   if (refusal !== null && isDecision(refusal, stage))
     audits.push(auditOf(of, 'refused', { stage, refusal, grounds }))
-  else if (audits.length === 0 && isWrite(operation)) audits.push(auditOf(of, 'permitted', null))
+  else if (audits.length === 0 && isWrite(request)) audits.push(auditOf(of, 'permitted', null))
   return audits
 }
 
 type Common = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing'>
 
-function commonOf({ id, principal, engine, operation, method }: FastifyRequest, status: number): Common {
+/** Of what passes through, the path without its query; null for everything else. The first stage has seen to its characters. */
+export function passedPathOf({ passthrough, url }: FastifyRequest): string | null {
+  return passthrough === null ? null : (url.split('?', 1)[0] ?? '')
+}
+
+function commonOf(request: FastifyRequest, status: number): Common {
+  const { id, principal, engine, operation, method, passthrough } = request
   return {
     requestId: id,
     user: principal?.userId ?? null,
     engine: engine?.name ?? null,
     operation: operation?.id ?? null,
     method,
+    prefix: passthrough,
+    path: passedPathOf(request),
     status,
   }
 }
@@ -38,7 +47,8 @@ function auditOf(of: Common, decision: Audit['decision'], report: Report | null)
   return { ...of, decision, stage: report?.stage ?? null, rule, missing: report?.grounds?.missing ?? [] }
 }
 
-function isWrite(operation: Operation | null): boolean {
+function isWrite({ operation, passthrough, method }: FastifyRequest): boolean {
+  if (passthrough !== null) return !READING.has(method)
   return operation !== null && operation.retry !== 'always' && WRITING.has(operation.method)
 }
 

@@ -9,6 +9,7 @@ import { EXPLAIN_OPTIONS, explainCommand } from './cli/explain.ts'
 import { textOfFailure } from './cli/failure.ts'
 import { hashPasswordCommand } from './cli/hash-password.ts'
 import { SUGGEST_OPTIONS, suggestCommand } from './cli/suggest.ts'
+import { warningsOf } from './config-warnings.ts'
 import { configJsonSchema, loadConfig } from './config.ts'
 import { createLogger } from './log.ts'
 import { stopPretenuring } from './pretenuring.ts'
@@ -89,6 +90,7 @@ async function runWith(file: string | undefined, command: 'start' | 'check'): Pr
   }
   const { close } = await build({ config, log, version: versionOf(), isDraining: () => false })
   await close()
+  for (const warning of warningsOf(config)) process.stderr.write(`warning: ${warning}\n`)
   return say(`${file} is good\n`)
 }
 

@@ -107,9 +107,10 @@ function verdictOf(status: number, type: string, message: string, headers = {}):
 /** For prefixes that pass through: any caller whom the default engine's users know. */
 export function authenticatePassthrough(
   engines: ReadonlyMap<string, EngineParts>,
-): (request: FastifyRequest) => Promise<void> {
-  return async function authenticate(request) {
+): (request: FastifyRequest, reply: unknown, prefix: string) => Promise<void> {
+  return async function authenticate(request, _reply, prefix) {
     const { authenticator } = fallbackOf(engines)
+    request.passthrough = prefix
     request.stage = 'authenticate'
     request.principal = await authenticator.authenticate(request.headers.authorization, request.ip)
     request.stage = 'forward'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { auditsOf } from './audit.ts'
+import { auditsOf, passedPathOf } from './audit.ts'
 import type { GatewayError } from './errors.ts'
 import { accessRecordOf, bounded } from './metrics/observe.ts'
 import { createRecordWriter } from './log.ts'
@@ -55,6 +55,8 @@ function createRecord({ metrics, log, audit }: Parts) {
         operation,
         engine,
         method,
+        prefix: request.passthrough,
+        path: passedPathOf(request),
         status,
         durationMs,
         user: request.principal?.userId ?? null,
@@ -76,9 +78,12 @@ function isFailure(
   return statusCode >= 500 && statusCode !== 501 && stage !== 'admit'
 }
 
-function labelsOf({ operation, engine }: FastifyRequest) {
-  return { operation: operation?.id ?? '', engine: engine?.name ?? '' }
+function labelsOf({ operation, engine, passthrough }: FastifyRequest) {
+  return { operation: operation?.id ?? (passthrough === null ? '' : PASSTHROUGH), engine: engine?.name ?? '' }
 }
+
+/** The label of what is no operation of the API: the applications behind prefixes. */
+const PASSTHROUGH = 'passthrough'
 
 /** A label of few values: the gateway's code, or the status that the engine's verdict has. */
 function codeOf(refusal: NonNullable<FastifyRequest['refusal']>): string {

@@ -1,4 +1,5 @@
 import { changesBetween, restartProblems } from './config-changes.ts'
+import { warningsOf } from './config-warnings.ts'
 import { type Config, ConfigError } from './config.ts'
 import { messageOf } from './errors.ts'
 import { type Logger, withoutSecrets } from './log.ts'
@@ -75,12 +76,20 @@ async function attempt({ load, current, replace, log }: ReloadOptions): Promise<
     const changed = changesBetween(before, config)
     const problems = restartProblems(changed)
     if (problems.length > 0) return { result: 'refused', problems }
-    if (changed.length > 0) await replace(config)
+    if (changed.length > 0) {
+      await replace(config)
+      logWarnings(config, log)
+    }
     if (config.log.level !== before.log.level) log.level = config.log.level
     return { result: 'applied', changed }
   } catch (error) {
     return { result: 'refused', problems: problemsOf(error) }
   }
+}
+
+/** Says what is dangerous in a configuration that is in force. */
+export function logWarnings(config: Config, log: Pick<Logger, 'warn'>): void {
+  for (const warning of warningsOf(config)) log.warn(warning)
 }
 
 /** A file full of mistakes is no reason for a line of a megabyte. */

@@ -17,6 +17,8 @@ declare module 'fastify' {
     /** Null: no row of the table has this path and method. */
     operation: Operation | null
     principal: Principal | null
+    /** The prefix under which the request passes through; null: it is one for the API, or none. */
+    passthrough: string | null
     /** Where the request is; where it was refused, for the log and the metrics. */
     stage: Stage
     asked: Asked | null
@@ -59,6 +61,7 @@ const FIELDS = [
   'engine',
   'operation',
   'principal',
+  'passthrough',
   'asked',
   'bytes',
   'rows',

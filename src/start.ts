@@ -3,7 +3,7 @@ import { answerQuestion } from './explain.ts'
 import type { Logger } from './log.ts'
 import { openAdmin } from './open-admin.ts'
 import { openWatchedFile, type WatchedFile } from './policy/watched-file.ts'
-import { createReload, type Reloaded } from './reload.ts'
+import { createReload, logWarnings, type Reloaded } from './reload.ts'
 import { openServing } from './serving.ts'
 
 /** A gateway that listens. */
@@ -29,6 +29,7 @@ export async function start(config: Config, log: Logger, file: string | null = n
   const admin = await atKey('admin', openAdmin(config.admin, { metrics, readiness, explain, reload, log }))
   const address = await atKey('listen', begin())
   watched?.start()
+  logWarnings(config, log)
   log.info({ address, admin: admin.address, engines: Object.keys(config.engines) }, 'listening')
   return {
     address,

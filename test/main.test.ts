@@ -56,6 +56,14 @@ t.test('a wrong configuration stops it before it listens, and every problem is n
   t.match(err, /authorizations\[0\]\.type/)
 })
 
+t.test('check says what is dangerous, and that the configuration is good', async (t) => {
+  const { file, write } = await writeSetup(t)
+  await write({ ...ENGINE, passthrough: [{ prefix: '/camunda', upstream: 'http://127.0.0.1:9' }] })
+  const { code, out, err } = await run('check', '--config', file)
+  t.match({ code, out }, { code: 0, out: / is good\n$/ })
+  t.match(err, /^warning: passthrough\[0\]: \/camunda leads to 127\.0\.0\.1:9, a node of default\./)
+})
+
 t.test('the demo listens, its tour holds, and it ends on SIGTERM', async (t) => {
   const [port, adminPort] = [await freePort(), await freePort()]
   const settings = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`]

@@ -123,6 +123,17 @@ t.test('what a running process cannot change is refused by its name', async (t) 
   t.same(await gateway.engines(), [{ name: 'default' }])
 })
 
+t.test('what is dangerous in a new configuration is warned of', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const warnings = () => gateway.log.filter(({ msg }) => String(msg).startsWith('passthrough[0]: '))
+  const passthrough = [{ prefix: '/camunda', upstream: node.url }]
+  t.same(warnings(), [])
+  t.equal((await gateway.reload({ ...ONE, passthrough })).status, 200)
+  t.match(warnings(), [{ level: 'warn' }])
+  await gateway.reload({ ...ONE, passthrough })
+  t.equal(warnings().length, 1, 'what has not changed is not said again')
+})
+
 t.test('a prefix that is taken is refused', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const twice = { prefix: '/camunda', upstream: node.url }

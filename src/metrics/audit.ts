@@ -11,6 +11,9 @@ export interface Audit {
   readonly engine: string | null
   readonly operation: string | null
   readonly method: string
+  /** Of what passes through. */
+  readonly prefix: string | null
+  readonly path: string | null
   /** `reported`: let through, for the mode is `report`. */
   readonly decision: 'refused' | 'permitted' | 'reported'
   readonly stage: string | null
@@ -36,6 +39,8 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     engine: bounded(audit.engine),
     operation: bounded(audit.operation),
     method: bounded(audit.method),
+    prefix: bounded(audit.prefix),
+    path: bounded(audit.path),
     decision: audit.decision,
     stage: bounded(audit.stage),
     rule: bounded(audit.rule),

@@ -4,6 +4,9 @@ export interface Access {
   readonly operation: string | null
   readonly engine: string | null
   readonly method: string
+  /** Of what passes through: the configured prefix, and the path without its query, which may hold a secret. */
+  readonly prefix: string | null
+  readonly path: string | null
   readonly status: number
   readonly durationMs: number
   readonly user: string | null
@@ -28,6 +31,8 @@ export function accessRecordOf(access: Access): AccessRecord {
     operation: bounded(access.operation),
     engine: bounded(access.engine),
     method: bounded(access.method),
+    prefix: bounded(access.prefix),
+    path: bounded(access.path),
     status: access.status,
     durationMs: Math.round(access.durationMs * 1000) / 1000,
     user: bounded(access.user),

@@ -9,8 +9,8 @@ import { poolOptions } from './node.ts'
 
 export interface PassthroughOptions {
   readonly prefixes: readonly { readonly prefix: string; readonly upstream: string }[]
-  /** Runs before anything of the request's body is read; throws to refuse. */
-  readonly authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+  /** Runs before anything of the request's body is read, and is told the prefix; throws to refuse. */
+  readonly authenticate: (request: FastifyRequest, reply: FastifyReply, prefix: string) => Promise<void>
   /** Sends the caller's Authorization on. Default false. Danger: the application then learns the password. */
   readonly forwardAuthorization?: boolean
   /** Largest request body. */
@@ -25,7 +25,7 @@ export function registerPassthrough(app: FastifyInstance, options: PassthroughOp
     // A scope of its own, without parsers: the body is streamed, and a JSON parser of a parent's would collide.
     app.register(async function passthrough(scope) {
       scope.removeAllContentTypeParsers()
-      scope.addHook('onRequest', options.authenticate)
+      scope.addHook('onRequest', async (request, reply) => options.authenticate(request, reply, prefix))
       scope.addHook('preParsing', async (request, _reply, payload) =>
         boundBody(request, payload as Readable, options.bodyBytes),
       )

@@ -2,7 +2,7 @@ import { type Config, loadConfig } from '../config.ts'
 import { openGeneration } from '../generation.ts'
 import { destinationOf, type Logger } from '../log.ts'
 import { openAdmin } from '../open-admin.ts'
-import { createReload } from '../reload.ts'
+import { createReload, logWarnings } from '../reload.ts'
 import { type Running, watchConfig } from '../start.ts'
 import { versionOf } from '../version.ts'
 import { Crew } from './crew.ts'
@@ -49,6 +49,7 @@ export async function startWorkers({ config, log, file, entry }: StartOptions): 
   const address = await crew.start()
   watched.start()
   const { engines, workers } = config
+  logWarnings(config, log)
   log.info({ address, admin: admin.address, engines: Object.keys(engines), workers }, 'listening')
   return {
     address,

@@ -1,6 +1,8 @@
-import { pino } from 'pino'
 import t from 'tap'
+import { until } from '../cache/harness.ts'
+import { createLogger } from '../../src/log.ts'
 import { start } from '../../src/start.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { refusingUrl, startNode } from '../proxy/fake-engine.ts'
 import { authorizationOf, BASE, configOf } from './open-gateway.ts'
 import { head, speak } from './raw.ts'
@@ -16,7 +18,9 @@ const config = configOf(t, api.url + BASE, {
     ],
   },
 })
-const { address, drain } = await start(config, pino({ level: 'silent' }))
+const logged: Readonly<Record<string, unknown>>[] = []
+const destination = { write: (line: string) => void logged.push(JSON.parse(line)) }
+const { address, adminAddress, drain } = await start(config, createLogger({ level: 'info', destination }))
 t.teardown(drain)
 
 const demo = { authorization: authorizationOf('demo') }
@@ -102,4 +106,83 @@ t.test('the API beside it is what it is without', async (t) => {
   const response = await fetch(`${address}${BASE}/version`, { headers: demo })
   t.equal(response.status, 200)
   t.equal(api.seen.length, 1)
+})
+
+/** The lines of one request: that of the access log, and those of the audit. */
+async function linesBehind(method: string, path: string, headers: Readonly<Record<string, string>>) {
+  const before = logged.length
+  await fetch(address + path, { method, headers })
+  await until(() => logged.slice(before).some(({ durationMs }) => durationMs !== undefined))
+  // The audit is written after the access line, in the same turn.
+  await new Promise(setImmediate)
+  const behind = logged.slice(before)
+  return {
+    access: behind.find(({ durationMs }) => durationMs !== undefined),
+    audits: behind.filter(({ stream }) => stream === 'audit'),
+  }
+}
+
+t.test('what passes through is written down with its prefix and path, its query is not', async (t) => {
+  const path = '/camunda/api/engine/engine/default/task'
+  const { access, audits } = await linesBehind('GET', `${path}?token=hush`, demo)
+  t.match(access, { method: 'GET', prefix: '/camunda', path, user: 'demo', status: 200 })
+  t.same(audits, [])
+  t.notMatch(JSON.stringify(logged), 'hush')
+  const long = await linesBehind('GET', `/camunda/${'x'.repeat(5000)}`, demo)
+  t.equal(String(long.access?.['path']).length, 256)
+  const beside = await linesBehind('GET', `${BASE}/version`, demo)
+  t.match(beside.access, { operation: 'getRestAPIVersion', prefix: undefined, path: undefined })
+})
+
+t.test('its writes are audited, and so is who was turned away', async (t) => {
+  const path = '/camunda/api/engine/engine/default/task/x/complete'
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+    const { access, audits } = await linesBehind(method, `${path}?token=hush`, demo)
+    t.match(access, { method, prefix: '/camunda', path })
+    t.match(audits, [
+      { stream: 'audit', user: 'demo', method, prefix: '/camunda', path, decision: 'permitted', status: 200 },
+    ])
+  }
+  const { audits } = await linesBehind('POST', path, { authorization: authorizationOf('demo', 'wrong') })
+  t.match(audits, [{ user: undefined, prefix: '/camunda', path, decision: 'refused', rule: 'credentials' }])
+  t.match(await linesBehind('POST', '/gone/x', demo), {
+    access: { prefix: '/gone', status: 503 },
+    audits: [{ prefix: '/gone', path: '/gone/x', decision: 'permitted', status: 503 }],
+  })
+})
+
+t.test('no line has a path that could be read in two ways', async (t) => {
+  const before = logged.length
+  await speak(address, head('GET /camunda/%0d%0a{"stream":"audit"}'))
+  await until(() => logged.length > before)
+  t.match(logged[before], { status: 400, prefix: undefined, path: undefined })
+})
+
+t.test('the metrics count it by itself, and not by its paths', async (t) => {
+  const text = await (await fetch(`${adminAddress}/metrics`)).text()
+  t.match(
+    text,
+    /http_server_request_duration_seconds_count\{operation="passthrough",engine="",http_request_method="GET"/,
+  )
+  t.notMatch(text, /camunda/)
+})
+
+t.test('an engine behind a prefix shows what the records hide: that is warned of', async (t) => {
+  const sandbox = await startSandbox()
+  t.teardown(() => sandbox.close())
+  const own = configOf(t, sandbox.base, {
+    records: [],
+    settings: { passthrough: [{ prefix: '/camunda', upstream: sandbox.base }] },
+  })
+  const before = logged.length
+  const running = await start(own, createLogger({ level: 'info', destination }))
+  t.teardown(running.drain)
+  const read = async (path: string) =>
+    (await fetch(running.address + path, { headers: { authorization: authorizationOf('nobody') } })).json()
+  t.same(await read(`${BASE}/task`), [])
+  t.match(await read('/camunda/task'), [{ id: String }])
+  const warnings = logged.slice(before).filter(({ level }) => level === 'warn')
+  t.match(warnings, [
+    { msg: /^passthrough\[0\]: \/camunda leads to 127\.0\.0\.1:\d+, a node of default, second\./ },
+  ])
 })
