@@ -29,9 +29,10 @@ export function passedPathOf({ passthrough, url }: FastifyRequest): string | nul
 }
 
 function commonOf(request: FastifyRequest, status: number): Common {
-  const { id, principal, engine, operation, method, passthrough } = request
+  const { id, address, principal, engine, operation, method, passthrough } = request
   return {
     requestId: id,
+    client: address,
     user: principal?.userId ?? null,
     engine: engine?.name ?? null,
     operation: operation?.id ?? null,

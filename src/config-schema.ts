@@ -8,6 +8,7 @@ import {
   engineName,
   httpUrl,
   integer,
+  network,
   origin,
   remoteName,
   servedHost,
@@ -23,6 +24,8 @@ const address = (port: number) => ({
 /** The public listener. */
 const listen = z.strictObject({
   ...address(8080),
+  /** Proxies whose `X-Forwarded-For` or `Forwarded` says who the client is; from others they count for nothing. */
+  trustedProxies: z.array(network).default([]),
   /** Origins whose pages may make a browser send more than reads, beside the gateway's own. */
   allowedOrigins: z.array(origin).default([]),
 })

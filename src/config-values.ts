@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 
 /** `${VAR}`: allowed by the schema so that editors accept it; replaced before the schema reads the value. */
@@ -65,6 +66,13 @@ export const signingKey = z
     `at least ${LEAST_KEY_CHARS} characters are needed, as \`openssl rand -base64 32\` makes them`,
   )
 const ORIGIN = /^https?:\/\/[^/?#@\s]+$/i
+/** An address, or a network in CIDR notation: none that holds everybody, and IPv4 in its own form. */
+export const network = z.string().refine((text) => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0 || /[%]|^::ffff:/i.test(address)) return false
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}, 'an address or a network like 10.0.0.0/8 or 2001:db8::/32 is needed')
 /** As browsers write it in `Origin`: in lower case, without the scheme's own port. */
 export const origin = z
   .string()

@@ -89,7 +89,7 @@ function authenticate({ engines }: Parts): Stepped {
       request.principal = principal
       done()
     }
-    const principal = authenticator.authenticate(request.headers.authorization, request.ip)
+    const principal = authenticator.authenticate(request.headers.authorization, request.address)
     if (principal instanceof Promise) principal.then(enter, done)
     else enter(principal)
   }

@@ -112,7 +112,7 @@ export function authenticatePassthrough(
     const { authenticator } = fallbackOf(engines)
     request.passthrough = prefix
     request.stage = 'authenticate'
-    request.principal = await authenticator.authenticate(request.headers.authorization, request.ip)
+    request.principal = await authenticator.authenticate(request.headers.authorization, request.address)
     request.stage = 'forward'
   }
 }

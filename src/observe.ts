@@ -4,6 +4,7 @@ import type { GatewayError } from './errors.ts'
 import { accessRecordOf, bounded } from './metrics/observe.ts'
 import { createRecordWriter } from './log.ts'
 import type { Parts } from './parts.ts'
+import { createClientAddress } from './policy/client-address.ts'
 
 /** What every answer carries. While the gateway drains, no connection is kept. */
 export function ownHeadersOf({ id, told }: FastifyRequest, isDraining: boolean): Record<string, string> {
@@ -19,9 +20,11 @@ const CLIENT_CLOSED = 499
 export function observe(app: FastifyInstance, parts: Parts): void {
   const { metrics, isDraining } = parts
   const record = createRecord(parts)
+  const addressOf = createClientAddress(parts.config.listen.trustedProxies)
   app.addHook('onRequest', function begin(request, reply, done) {
     const startedAtMs = performance.now()
     metrics.inFlight(1)
+    request.address = addressOf(request.raw)
     // Comes once for every answer, also for one that is cut off: onResponse does not hear of that.
     reply.raw.on('close', () => {
       const durationMs = performance.now() - startedAtMs
@@ -59,6 +62,7 @@ function createRecord({ metrics, log, audit }: Parts) {
         path: passedPathOf(request),
         status,
         durationMs,
+        client: request.address,
         user: request.principal?.userId ?? null,
         node: request.node,
         cache: request.cacheStatus,

@@ -17,6 +17,8 @@ declare module 'fastify' {
     /** Null: no row of the table has this path and method. */
     operation: Operation | null
     principal: Principal | null
+    /** Who sends it: the peer, or whom a trusted proxy names; empty where the connection has no address. */
+    address: string
     /** The prefix under which the request passes through; null: it is one for the API, or none. */
     passthrough: string | null
     /** Where the request is; where it was refused, for the log and the metrics. */
@@ -80,4 +82,5 @@ const FIELDS = [
 export function decorateRequests(app: FastifyInstance): void {
   for (const name of FIELDS) app.decorateRequest(name, null)
   app.decorateRequest('stage', 'canonical')
+  app.decorateRequest('address', '')
 }

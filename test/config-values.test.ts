@@ -10,7 +10,19 @@ const engines = (own: Settings) => settingsWith({}, own)
 const CREDENTIALS = 'engines.default.credentials: none, forward or { username, password } is needed'
 const SOURCE = '{ source: file, file } or { source: engine } is needed'
 
+const NETWORK = 'an address or a network like 10.0.0.0/8 or 2001:db8::/32 is needed'
+const ORIGIN = 'write it as Origin has it: https://NAME or https://NAME:PORT'
+const listen = (key: string, values: readonly string[], problem: string): readonly Case[] =>
+  values.map((value) => [{ listen: { [key]: [value] } }, `listen.${key}[0]: ${problem}`])
+
 const TOLD: readonly Case[] = [
+  ...listen('trustedProxies', ['ingress', '10.0.0.0/33', '0.0.0.0/0', '10.0.0.0/8/8', '10.0.0/8'], NETWORK),
+  ...listen('trustedProxies', ['::/0', '2001:db8::/129', '::ffff:10.0.0.0/104', 'fe80::1%eth0', ''], NETWORK),
+  ...listen(
+    'allowedOrigins',
+    ['app.example', 'https://app.example/', 'ftp://app.example', '*', 'null'],
+    ORIGIN,
+  ),
   [{ admin: { port: 'abc' } }, 'admin.port: a whole number from 0 to 65535 is needed'],
   [{ admin: { port: '70000' } }, 'admin.port: a whole number from 0 to 65535 is needed'],
   [{ workers: 1.5 }, 'workers: a whole number from 1 to 64 is needed'],

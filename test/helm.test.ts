@@ -216,6 +216,15 @@ t.test('the chart', { skip }, async (t) => {
     t.match(engines['default']?.identity, { source: 'file', file: /users\.yaml$/ })
   })
 
+  await t.test('says what is missing behind an ingress', async (t) => {
+    const ingress = ['ingress.enabled=true', 'ingress.hosts={gateway.example.org}']
+    t.match(notesOf(t, ...ingress), /Set\s+config\.listen\.trustedProxies/)
+    const trusted = 'config.listen.trustedProxies={10.0.0.0/8}'
+    t.notMatch(notesOf(t, ...ingress, trusted), /trustedProxies/)
+    t.notMatch(notesOf(t), /trustedProxies/)
+    t.same(configOf(t, render(trusted)).listen.trustedProxies, ['10.0.0.0/8'])
+  })
+
   await t.test('is not rendered where users are read and nobody gives them', async (t) => {
     const none = 'users.existingSecret='
     const message = /identity\.source is file: set users\.existingSecret/

@@ -7,6 +7,8 @@ import { bounded } from './observe.ts'
 /** One decision about one request: a refusal, a write, or in report mode what would have been refused. */
 export interface Audit {
   readonly requestId: string
+  /** The address of who sent the request. */
+  readonly client: string | null
   readonly user: string | null
   readonly engine: string | null
   readonly operation: string | null
@@ -35,6 +37,7 @@ export function auditRecordOf(audit: Audit): AuditRecord {
   return {
     stream: 'audit',
     requestId: bounded(audit.requestId),
+    client: bounded(audit.client),
     user: bounded(audit.user),
     engine: bounded(audit.engine),
     operation: bounded(audit.operation),

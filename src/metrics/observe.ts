@@ -9,6 +9,8 @@ export interface Access {
   readonly path: string | null
   readonly status: number
   readonly durationMs: number
+  /** The address of who sent it. */
+  readonly client: string | null
   readonly user: string | null
   readonly node: string | null
   /** The `Cache-Status` member, for operations that may be cached. */
@@ -35,6 +37,7 @@ export function accessRecordOf(access: Access): AccessRecord {
     path: bounded(access.path),
     status: access.status,
     durationMs: Math.round(access.durationMs * 1000) / 1000,
+    client: bounded(access.client),
     user: bounded(access.user),
     node: bounded(access.node),
     cache: bounded(access.cache),
