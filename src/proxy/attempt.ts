@@ -1,5 +1,6 @@
 import { errors, type Dispatcher } from 'undici'
 import { GatewayError } from '../errors.ts'
+import type { Carried, Connection } from './connection.ts'
 import type { Node } from './node.ts'
 
 /** Response headers as undici parses them: lower-case names, latin1 values. */
@@ -30,14 +31,17 @@ type Times = Pick<WireRequest, 'headersMs' | 'bodyMs' | 'answerMs'>
 const NEVER: Times = { headersMs: Infinity, bodyMs: Infinity, answerMs: Infinity }
 
 /** One try on one node. */
-export class Attempt implements Dispatcher.DispatchHandler {
+export class Attempt implements Dispatcher.DispatchHandler, Carried {
   readonly node: Node
   /** A byte of the request may have reached the node: undici calls onRequestStart right before it writes, on a socket that stands. */
   sent = false
+  /** It was given a connection that was kept from before: that one breaks says nothing about the node. */
+  isOnKept = false
   /** Status of the answer's head, 0 until it is there. */
   status = 0
   isCancelled = false
   readonly #owner: AttemptOwner
+  #connection: Connection | null = null
   #controller: Dispatcher.DispatchController | null = null
   #deadline: NodeJS.Timeout | undefined
   #times = NEVER
@@ -52,7 +56,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#owner = owner
   }
 
-  start(request: WireRequest): void {
+  /** @param isSingle whether it needs a connection of its own: one that is kept may be about to end */
+  start(request: WireRequest, isSingle: boolean): void {
     const { node } = this
     const { headersMs, bodyMs, answerMs } = request
     node.inFlight += 1
@@ -72,6 +77,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
         bodyTimeout: 0,
       },
       this,
+      isSingle,
     )
   }
 
@@ -96,11 +102,20 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#controller?.resume()
   }
 
+  carriedBy(connection: Connection): void {
+    this.#connection = connection
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Given up while it waited, or written a second time by undici itself: a throw here keeps it off the wire and spares the connection.
     if (this.#isOver || this.sent) throw new errors.RequestAbortedError('not to be sent')
     this.sent = true
+    this.isOnKept = this.#connection?.isFresh === false
     this.#controller = controller
+  }
+
+  onRequestSent(): void {
+    if (this.#connection?.tookNothing() === true) this.sent = false
   }
 
   onResponseStart(_controller: unknown, status: number, headers: ParsedHeaders): void {
@@ -122,6 +137,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
+    // It waited for nothing but its turn of the event loop: see undici's validation of idle sockets.
+    if (this.#controller === null) this.isOnKept = this.#connection?.stood === true
     this.#end(error)
   }
 

@@ -36,13 +36,16 @@ export interface Progress {
   readonly sent: boolean
   /** Status of the answer's head, 0 if none came. */
   readonly status: number
+  /** On a connection that was kept from before. Default false. */
+  readonly isOnKept?: boolean
 }
 
 /** What a transport error says about the node. */
-export function faultOf(cause: unknown, { sent, status }: Progress): Fault {
+export function faultOf(cause: unknown, { sent, status, isOnKept = false }: Progress): Fault {
   const code = codeOf(cause)
-  if (TIMEOUTS.has(code)) return 'timeout'
   if (cause instanceof GatewayError) return sent ? 'invalid' : 'timeout' // too large an answer, too long a wait
+  if (!sent && isOnKept) return 'reset'
+  if (TIMEOUTS.has(code)) return 'timeout'
   if (!sent) return 'refused'
   if (INVALID.has(code) || cause instanceof errors.HTTPParserError) return 'invalid'
   // Undici's name for any fault in an answer with a length: before the head it is the framing, after it the missing rest.
@@ -65,6 +68,15 @@ export function failureOf(
   if (fault === 'timeout') return new GatewayError('GW_UPSTREAM_TIMEOUT', { cause })
   if (fault === 'invalid') return new GatewayError('GW_UPSTREAM_INVALID', { cause })
   return new GatewayError(request.repeatable ? 'GW_UPSTREAM_FAILED' : 'GW_OUTCOME_UNKNOWN', { cause })
+}
+
+/**
+ * Whether a connection that was kept from before broke, without an answer. Who closes an idle one cannot know that a
+ * request is on its way, so this says nothing about the node.
+ */
+export function isKeptLost(cause: Error, progress: Progress): boolean {
+  const { isOnKept = false, status } = progress
+  return isOnKept && status === 0 && isOfTheNode(cause) && faultOf(cause, progress) === 'reset'
 }
 
 /** True if the error's code alone proves that no connection stood: for callers who cannot see the attempt. */

@@ -10,6 +10,8 @@ export interface Outcome {
   readonly sent: boolean
   /** The fault is none of the node's: a bound of ours, a request that cannot be written. */
   readonly isOurs: boolean
+  /** A connection that was kept from before broke: says nothing about the node. */
+  readonly isKeptLost: boolean
   /** A long poll: how long it takes says nothing. */
   readonly isHeld: boolean
   readonly startedAtMs: number
@@ -23,7 +25,8 @@ const ERROR_COUNTS_AS_MS = 5000
 
 /** What a try says about its node, for the next choice. */
 export function learn(node: Node, outcome: Outcome): void {
-  if (outcome.isOurs) return
+  if (outcome.isKeptLost) node.keepAlive.lost(outcome.nowMs)
+  if (outcome.isOurs || outcome.isKeptLost) return
   const { latency, health } = node
   if (!outcome.isHeld) limit(node, outcome)
   const { result, status, sent, startedAtMs, nowMs } = outcome

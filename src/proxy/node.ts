@@ -1,9 +1,11 @@
 import { isIP } from 'node:net'
-import { buildConnector, errors, Pool } from 'undici'
+import { buildConnector, errors } from 'undici'
 import { type Addresses, createAddresses, type Resolve } from './addresses.ts'
 import { Concurrency } from './concurrency.ts'
 import { Health, type HealthChange } from './health.ts'
+import { KeepAlive } from './keep-alive.ts'
 import { Latency } from './latency.ts'
+import { NodePool } from './node-pool.ts'
 
 // Below the 20 s after which Tomcat drops an idle connection, so that we are the one who closes; a node may shorten it.
 const KEEP_ALIVE_MS = 4000
@@ -20,9 +22,9 @@ export interface Node {
   /** Put before every hop's path. */
   readonly prefix: string
   readonly probePath: string
-  readonly pool: Pool
+  readonly pool: NodePool
   /** Another one to the same node. */
-  readonly openPool: (connections: number) => Pool
+  readonly openPool: (connections: number) => NodePool
   readonly connect: buildConnector.connector
   /** Attempts it is given at once; what it answers raises and lowers it. */
   capacity: number
@@ -31,6 +33,7 @@ export interface Node {
   readonly concurrency: Concurrency
   readonly weight: number
   readonly isDrained: boolean
+  readonly keepAlive: KeepAlive
   readonly latency: Latency
   readonly health: Health
   inFlight: number
@@ -61,7 +64,8 @@ export function createNode(options: NodeOptions): Node {
   const basePath = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
   const connect = createConnector(options.connectMs, createAddresses(options))
   const clientTtl = isAddress(hostname) ? null : (options.renewedMs ?? RENEWED_MS)
-  const openPool = (size: number): Pool => new Pool(origin, { ...poolOptions(size), connect, clientTtl })
+  const openPool = (size: number): NodePool =>
+    new NodePool(origin, { ...poolOptions(size), connect, clientTtl })
   return {
     name: origin + basePath,
     origin,
@@ -75,6 +79,7 @@ export function createNode(options: NodeOptions): Node {
     concurrency: new Concurrency(connections),
     weight,
     isDrained,
+    keepAlive: new KeepAlive(),
     latency: new Latency(now()),
     health: new Health(options.onChange),
     inFlight: 0,

@@ -3,7 +3,7 @@ import { Attempt, type AttemptOwner, type ParsedHeaders, type WireRequest } from
 import type { Balance } from './balance.ts'
 import type { Budget } from './budget.ts'
 import { HeldBack, pauseMsOf } from './conflict.ts'
-import { failureOf, faultOf, isOfTheNode } from './failure.ts'
+import { failureOf, faultOf, isKeptLost, isOfTheNode } from './failure.ts'
 import { isTurnedAway } from './health.ts'
 import type { AttemptEvent, AttemptResult, Hop } from './hop.ts'
 import { learn } from './learn.ts'
@@ -45,6 +45,8 @@ interface Terms<T> {
 
 const NONE: readonly Node[] = []
 const MOST_CONFLICTS = 2
+/** New connections in place of kept ones that broke before a byte of the request had left. */
+const MOST_RENEWED = 3
 
 /** Ends a try whose answer is given up for another node's. */
 class PassedOver extends Error {
@@ -62,6 +64,9 @@ class Exchange<T> implements AttemptOwner {
   #tried = NONE
   #hasRepeated = false
   #conflicts = 0
+  /** The next try gets a connection of its own. */
+  #needsSingle = false
+  #renewed = 0
   #heldBack: HeldBack | null = null
   #startedAtMs = 0
   #headAtMs = 0
@@ -145,8 +150,12 @@ class Exchange<T> implements AttemptOwner {
     const attempt = new Attempt(node, this)
     this.#startedAtMs = this.#parts.now()
     this.#headAtMs = 0
-    this.#terms.receiver.began(attempt)
-    attempt.start(this.#terms.request)
+    const { hop, request, receiver } = this.#terms
+    receiver.began(attempt)
+    const isSingle =
+      this.#needsSingle || (hop.retry === 'unsent' && node.keepAlive.takeSingle(this.#startedAtMs))
+    this.#needsSingle = false
+    attempt.start(request, isSingle)
   }
 
   #hasLostRace(): boolean {
@@ -184,6 +193,7 @@ class Exchange<T> implements AttemptOwner {
   #fail(attempt: Attempt, cause: Error): void {
     this.#report(attempt, attempt.isCancelled ? 'cancelled' : faultOf(cause, attempt), cause)
     const { hop, receiver, resolve, reject } = this.#terms
+    const { sent, status, isOnKept } = attempt
     const next = attempt.isCancelled ? null : this.#next(attempt, cause)
     if (next !== null) {
       this.#try(next)
@@ -191,14 +201,16 @@ class Exchange<T> implements AttemptOwner {
     }
     const rest = receiver.broken(attempt)
     if (rest !== null) resolve(rest)
-    else
-      reject(
-        failureOf(cause, { sent: attempt.sent, status: attempt.status, repeatable: hop.retry === 'always' }),
-      )
+    else reject(failureOf(cause, { sent, status, isOnKept, repeatable: hop.retry === 'always' }))
   }
 
   /** The node to repeat on, or null if this failure stands. */
   #next(attempt: Attempt, cause: Error): Node | null {
+    if (isKeptLost(cause, attempt)) {
+      const node = this.#renew(attempt)
+      this.#needsSingle = node !== null
+      if (node !== null) return node
+    }
     if (!attempt.sent) {
       this.#tried = [...this.#tried, attempt.node]
       return isOfTheNode(cause) ? this.#parts.pick(this.#tried, this.#terms.hop.deployment) : null
@@ -206,6 +218,17 @@ class Exchange<T> implements AttemptOwner {
     if (attempt.status !== 0 || faultOf(cause, attempt) === 'timeout') return null
     // With no other node the same one: a connection it closed as we wrote is the usual reason.
     return this.#repeatOn(attempt.node, attempt.node)
+  }
+
+  /** The node for a new connection; the same one will do, which is not to blame. Null: as with any other failure. */
+  #renew({ sent, node }: Attempt): Node | null {
+    const { pick, budget } = this.#parts
+    const { retry, deployment } = this.#terms.hop
+    if (this.#renewed >= (sent ? 1 : MOST_RENEWED)) return null
+    this.#renewed += 1
+    if (!sent) return pick(this.#tried, deployment) ?? node
+    if (retry !== 'always' || !budget.spend()) return null
+    return pick([...this.#tried, node]) ?? node
   }
 
   /** The node on which to repeat what was sent: another one, or `last` if there is none; null where it may not be repeated. */
@@ -226,6 +249,7 @@ class Exchange<T> implements AttemptOwner {
       status: attempt.status,
       sent: attempt.sent,
       isOurs: cause !== null && !isOfTheNode(cause),
+      isKeptLost: cause !== null && isKeptLost(cause, attempt),
       isHeld: this.#terms.hop.headersMs !== undefined,
       startedAtMs,
       headAtMs: attempt.status === 0 ? nowMs : this.#headAtMs,

@@ -104,7 +104,7 @@ t.test('also after a pause that was longer', async (t) => {
     ended: (_ended, cause) => ends.push(cause?.name),
   })
   const times = { headersMs: 5000, bodyMs: 100, answerMs: 60_000 }
-  attempt.start({ method: 'GET', path: '/', headers: [], body: null, ...times })
+  attempt.start({ method: 'GET', path: '/', headers: [], body: null, ...times }, false)
   await wait(350)
   t.same(ends, [], 'nobody has asked for more')
   attempt.resume()
