@@ -50,8 +50,7 @@ function createRecord({ metrics, log, audit }: Parts) {
     metrics.requestDone({ operation, engine, method, status }, durationMs / 1000)
     if (refusal !== null)
       metrics.refusal({ engine, operation, stage: request.stage, reason: codeOf(refusal) })
-    if (refusal !== null && isFailure(request, refusal))
-      log.error({ requestId, err: refusal.cause ?? refusal }, bounded(refusal.message))
+    if (refusal !== null) tell(log, requestId, refusal)
     writeRecord(
       accessRecordOf({
         requestId,
@@ -74,12 +73,23 @@ function createRecord({ metrics, log, audit }: Parts) {
   }
 }
 
-/** That there is no room is logged once: pressure.ts. 501 is the caller's doing. */
-function isFailure(
-  { stage }: FastifyRequest,
-  { statusCode }: NonNullable<FastifyRequest['refusal']>,
-): boolean {
-  return statusCode >= 500 && statusCode !== 501 && stage !== 'admit'
+type Refusal = NonNullable<FastifyRequest['refusal']>
+
+/**
+ * What only a developer can mend is an error, with its stack. Every other refusal is foreseen: its line is the request's, and
+ * what an operator is to know of nodes, sources and the process's room is logged once, where it changes. What the system or the
+ * engine's connection said is beside it, for whoever looks into one request.
+ */
+function tell(log: Parts['log'], requestId: string, refusal: Refusal): void {
+  if (isOwn(refusal) && refusal.code === 'GW_INTERNAL')
+    log.error({ requestId, err: refusal.cause ?? refusal }, bounded(refusal.message))
+  else if (refusal.statusCode >= 500 && refusal.cause instanceof Error)
+    log.info({ requestId, cause: bounded(textOf(refusal.cause)) }, bounded(refusal.message))
+}
+
+/** `UND_ERR_SOCKET: other side closed` */
+function textOf(cause: Error): string {
+  return 'code' in cause ? `${String(cause.code)}: ${cause.message}` : cause.message
 }
 
 function labelsOf({ operation, engine, passthrough }: FastifyRequest) {
@@ -90,11 +100,11 @@ function labelsOf({ operation, engine, passthrough }: FastifyRequest) {
 const PASSTHROUGH = 'passthrough'
 
 /** A label of few values: the gateway's code, or the status that the engine's verdict has. */
-function codeOf(refusal: NonNullable<FastifyRequest['refusal']>): string {
+function codeOf(refusal: Refusal): string {
   return isOwn(refusal) ? refusal.code : String(refusal.statusCode)
 }
 
-function errorOf(refusal: NonNullable<FastifyRequest['refusal']>): string {
+function errorOf(refusal: Refusal): string {
   return isOwn(refusal) ? `${refusal.code}: ${refusal.message}` : refusal.reason
 }
 
@@ -103,6 +113,6 @@ function cutOf({ headersSent, writableEnded }: FastifyReply['raw']): string | nu
   return headersSent && !writableEnded ? 'the answer broke off' : null
 }
 
-function isOwn(refusal: NonNullable<FastifyRequest['refusal']>): refusal is GatewayError {
+function isOwn(refusal: Refusal): refusal is GatewayError {
   return 'code' in refusal
 }
