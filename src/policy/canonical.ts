@@ -106,12 +106,15 @@ function isServed(host: string | undefined, hosts: ReadonlySet<string>): host is
   return host !== undefined && HOST.test(host) && (hosts.size === 0 || hosts.has(host.toLowerCase()))
 }
 
-/** The query string's parameters, decoded; of a repeated one the first counts, as at the engine. */
+/**
+ * The query string's parameters, decoded; of a repeated one the first counts, as at the engine. With its mark, for
+ * `URLSearchParams` drops one: the second one of `??a=b` is part of a name, as the engine reads it.
+ */
 export function queryOf(url: string): ReadonlyMap<string, string> {
   const mark = url.indexOf('?')
   if (mark < 0) return EMPTY
   const query = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(url.slice(mark + 1)))
+  for (const [name, value] of new URLSearchParams(url.slice(mark)))
     if (!query.has(name)) query.set(name, value)
   return query
 }
