@@ -47,7 +47,7 @@ function plainValueOf(text: string): unknown {
 
 function checkedValueOf(text: string): unknown {
   checkTokens(text) // before parsing: a million brackets cost 0.1 s to parse
-  return PERHAPS_OTHER.test(text) ? parse(text, keepNumeral) : parse(text)
+  return PERHAPS_OTHER.test(text) ? valueWithNumerals(text) : parse(text)
 }
 
 /** All numbers that JavaScript may print in another way: fractions, exponents, more digits than it counts, and -0. */
@@ -78,14 +78,31 @@ function rawJson(text: string): unknown {
   return raw(text)
 }
 
-/** TypeScript does not know yet that a reviver is told the source (ECMAScript 2026). */
-function keepNumeral(this: object, name: string, value: unknown, context?: { source?: string }): unknown {
-  const source = context?.source
-  if (typeof value !== 'number' || source === undefined || source === String(value)) return value
-  const numerals = NUMERALS.get(this) ?? new Map<string, string>()
-  NUMERALS.set(this, numerals.set(name, source))
+/** Bodies with such numbers in them. */
+const WITH_NUMERALS = new WeakSet<object>()
+
+/**
+ * Whether a body that `readJson` has read holds a number of which the copy does not show how it is written. The engine
+ * takes `1` for a flag or a date and refuses `1.0`, and its messages show the digits as they stand.
+ */
+export function hasNumerals(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && WITH_NUMERALS.has(body)
+}
+
+function valueWithNumerals(text: string): unknown {
+  let isKept = false
+  const value = parse(text, function keepNumeral(holder, name, number, source) {
+    if (typeof number !== 'number' || source === undefined || source === String(number)) return
+    isKept = true
+    const numerals = NUMERALS.get(holder) ?? new Map<string, string>()
+    NUMERALS.set(holder, numerals.set(name, source))
+  })
+  if (isKept && typeof value === 'object' && value !== null) WITH_NUMERALS.add(value)
   return value
 }
+
+/** Is shown every member, with its text where it is a scalar. */
+type Look = (holder: object, name: string, value: unknown, source: string | undefined) => void
 
 function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw refusal('it is not UTF-8')
@@ -93,11 +110,19 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('utf8', hasMark ? 3 : 0)
 }
 
-function parse(text: string, revive?: typeof keepNumeral): unknown {
+function parse(text: string, look?: Look): unknown {
   try {
-    return JSON.parse(text, revive)
+    return look === undefined ? JSON.parse(text) : JSON.parse(text, reviverOf(look))
   } catch (cause) {
     throw refusal('it cannot be parsed', cause)
+  }
+}
+
+/** TypeScript does not know yet that a reviver is told the source (ECMAScript 2026). */
+function reviverOf(look: Look) {
+  return function revive(this: object, name: string, value: unknown, context?: { source?: string }): unknown {
+    look(this, name, value, context?.source)
+    return value
   }
 }
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { EngineVerdict } from '../../src/errors.ts'
+import { readJson } from '../../src/policy/json.ts'
 import { checkRules, checkShape } from '../../src/policy/validate.ts'
 import type { Received } from '../../src/policy/validate.ts'
 import type { Case } from './cases/case.ts'
@@ -115,4 +116,27 @@ t.test('no text makes a check take long', async (t) => {
       )
     }
   t.equal(performance.now() - started < 5000, true)
+})
+
+function thrownFor(body: string): unknown {
+  const received = { params: {}, query: new Map<string, string>(), body: readJson(Buffer.from(body)) }
+  return thrownBy(() => checkShape(operationOf({ operation: 'queryTasksCount' }), received))
+}
+
+t.test('of a number that the copy does not show as it is written, the engine speaks itself', async (t) => {
+  t.match(thrownFor('{"includeAssignedTasks":1}'), EngineVerdict)
+  t.match(thrownFor('{"taskVariables":[{"name":"a","operator":5}]}'), {
+    message: 'Invalid task variable comparator specified: 5',
+  })
+  for (const body of [
+    '{"includeAssignedTasks":1.0}',
+    '{"taskVariables":[{"name":"a","operator":5e0}]}',
+    '{"withoutTenantId":1e0,"taskVariables":[{"name":"a","operator":"x"}]}',
+  ])
+    t.equal(thrownFor(body), null, body)
+  t.match(
+    thrownFor('{"priority":"x","minPriority":1.0}'),
+    { code: 'GW_INVALID_BODY' },
+    'its shape is known all the same',
+  )
 })

@@ -72,10 +72,17 @@ function member(fits: (value: unknown) => boolean, what: string): z.ZodType {
 }
 
 function isWhole(value: unknown, range: Range): boolean {
-  // The largest long prints as 2^63 once it is parsed.
-  if (typeof value === 'number')
-    return Math.trunc(value) >= Number(range.min) && Math.trunc(value) <= Number(range.max)
+  if (typeof value === 'number') return isWholeNumber(value, range)
   return typeof value === 'string' && isWholeText(value, range)
+}
+
+/**
+ * Whether a number reads as a whole one of that type: what follows the point is cut off, once the number is in its range.
+ * The largest long is 2^63 once it is parsed.
+ */
+export function isWholeNumber(value: number, type: Range | 'integer'): boolean {
+  const { min, max } = type === 'integer' ? INT : type
+  return value >= Number(min) && value <= Number(max)
 }
 
 /** Whether a text reads as a whole number of that type: blank and `null` read as null. Digits of any script count. */
@@ -115,7 +122,7 @@ const DATE = new RegExp(`^${FIELD}-${FIELD}-${FIELD}T${FIELD}:${FIELD}:${FIELD}\
 
 /** Whether a text can be read as a date; blank and `null` read as null. */
 export function isDateText(text: string): boolean {
-  return isNullText(text) || DATE.test(text)
+  return isNullText(text) || DATE.test(javaTrim(text))
 }
 
 /** Texts that the reader takes for null where something else than text is due. */

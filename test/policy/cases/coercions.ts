@@ -66,6 +66,7 @@ const ODD_DATES = [
   '"2020- 1--1T00:00:00.000+0000"',
   '"٢٠٢٠-01-01T00:00:00.000+0000"',
   '"NaN-∞-01T00:00:00.0+0000"',
+  String.raw`"\u00002020-01-01T00:00:00.000+0000"`,
 ]
 const NO_DATES = [
   '1.5',
@@ -86,7 +87,18 @@ const NO_DATES = [
 const COERCIONS: Readonly<Record<string, readonly [taken: readonly string[], refused: readonly string[]]>> = {
   Integer: [
     [...INTEGERS, '"+5"', '"null"', '"٣"'],
-    ['2147483648', '-2147483649', '1e400', 'true', '"5.0"', '"0x10"', '"abc"', '"true"', ...NOT_SCALAR],
+    [
+      '2147483648',
+      '-2147483649',
+      '2147483647.5',
+      '1e400',
+      'true',
+      '"5.0"',
+      '"0x10"',
+      '"abc"',
+      '"true"',
+      ...NOT_SCALAR,
+    ],
   ],
   Long: [
     ['null', '2147483648', '9223372036854775807', '"9223372036854775807"', '1.5', '""'],
