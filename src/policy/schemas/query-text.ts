@@ -1,4 +1,4 @@
-import { isBooleanText, isDateText, isWholeText } from './jackson.ts'
+import { isBooleanText, isDateText, isWholeNumber, isWholeText } from './jackson.ts'
 import type { Finding, Members, Received } from './objection.ts'
 import { invalid, javaTrim, LEAVE } from './objection.ts'
 
@@ -83,9 +83,23 @@ function convertVariables(text: string): Converted {
 function convertDate(text: string): Converted {
   if (text.startsWith('"') || text.endsWith('"'))
     return { why: `${unfit(text, 'date')} because of double quotes` }
-  if (text.includes('\\')) return { why: LEAVE }
-  const [read = ''] = text.split('"')
+  const token = QUOTED.exec(`"${text}"`)?.[0] ?? ''
+  const read = jsonTextOf(token)
+  const isTold = read !== null && (isDateText(read) || !token.includes('\\'))
+  if (!isTold) return { why: LEAVE }
   return isDateText(read) ? { value: read } : { why: unfit(`"${text}"`, 'date') }
+}
+
+/** A string of JSON, and what follows it. */
+const QUOTED = /^"(?:[^"\\]|\\.)*"/s
+
+/** What the engine's JSON reader makes of a string; null: it fails. */
+function jsonTextOf(token: string): string | null {
+  try {
+    return String(JSON.parse(token))
+  } catch {
+    return null
+  }
 }
 
 const TOKEN =
@@ -97,21 +111,23 @@ function convertScalar(text: string, kind: 'integer' | 'boolean'): Converted {
     ?.slice(1)
     .find((group) => group !== undefined)
   if (token === undefined) return { why: unfit(text, kind) }
-  if (token.includes('\\')) return { why: LEAVE }
-  const inner = token.startsWith('"') ? token.slice(1, -1) : null
+  const isQuoted = token.startsWith('"')
+  const inner = isQuoted ? jsonTextOf(token) : null
+  if (isQuoted && inner === null) return { why: LEAVE }
   const fits =
     inner === null
       ? fitsBare(token, kind)
       : kind === 'integer'
         ? isWholeText(inner, kind)
         : isBooleanText(inner)
-  return fits ? { value: inner ?? JSON.parse(token) } : { why: unfit(text, kind) }
+  if (fits) return { value: inner ?? JSON.parse(token) }
+  return { why: token.includes('\\') ? LEAVE : unfit(text, kind) }
 }
 
 function fitsBare(token: string, kind: 'integer' | 'boolean'): boolean {
   if (token === 'null') return true
   if (kind === 'boolean') return /^(?:true|false|-?\d+)$/.test(token)
-  return !/^[tf]/.test(token) && isWholeText(`${Math.trunc(Number(token))}`, 'integer')
+  return !/^[tf]/.test(token) && isWholeNumber(Number(token), 'integer')
 }
 
 function unfit(shown: string, kind: keyof typeof JAVA): string {
