@@ -114,10 +114,10 @@ function isDate(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= 2 ** 63
 }
 
-/** A number of `SimpleDateFormat`: blanks before it, a sign, digits of any script, any value; even these two symbols. */
-const FIELD = String.raw`\s*[-\u2212]?(?:\p{Nd}+|\u221e|NaN)`
+/** A number of `SimpleDateFormat`: blanks and tabs before it, a sign, digits of any script, an exponent, any value; even these two symbols. */
+const FIELD = String.raw`[ \t]*[-\u2212]?(?:\p{Nd}+(?:E-?\p{Nd}+)?|\u221e|NaN)`
 /** An offset of four digits, or a name, of which `Z` is none. What follows is ignored. */
-const ZONE = String.raw`\s*(?:[-+](?:[01]\d|2[0-3])[0-5]\d|(?!Z\s*$)\p{L})`
+const ZONE = String.raw`[ \t]*(?:[-+](?:[01]\d|2[0-3])[0-5]\d|(?!Z\s*$)\p{L})`
 const DATE = new RegExp(`^${FIELD}-${FIELD}-${FIELD}T${FIELD}:${FIELD}:${FIELD}\\.${FIELD}${ZONE}`, 'u')
 
 /** Whether a text can be read as a date; blank and `null` read as null. */

@@ -55,11 +55,17 @@ export function sortingFinding(query: Members, sorts: Sorts): Finding {
   )
 }
 
-/** What it says when it runs the query: every criterion needs its direction. */
+/** What it says when it runs the query: every criterion needs its direction, which an entry without a criterion may give. */
 export function directionFinding(query: Members, sorts: Sorts): Finding {
-  const items = itemsOf(query['sorting']).map(membersOf)
-  const isUndirected = items.some(({ sortBy, sortOrder }) => isSort(sortBy, sorts) && !isOrder(sortOrder))
-  return isUndirected
+  let [isOpen, isUndirected] = [false, false]
+  for (const { sortBy, sortOrder } of itemsOf(query['sorting']).map(membersOf)) {
+    if (isSort(sortBy, sorts)) {
+      isUndirected ||= isOpen
+      isOpen = true
+    }
+    if (isOrder(sortOrder)) isOpen = false
+  }
+  return isUndirected || isOpen
     ? notValid('Invalid query: call asc() or desc() after using orderByXX(): direction is null')
     : null
 }
