@@ -1,6 +1,7 @@
-import { Redis, ReplyError } from 'ioredis'
-import type { ChainableCommander } from 'ioredis'
+import { ReplyError } from 'ioredis'
+import type { ChainableCommander, Redis } from 'ioredis'
 import { Breaker } from './breaker.ts'
+import { answerWithin, openRedis } from './redis-connection.ts'
 
 /** Called once per change of state; `why` never holds a credential. */
 export type RedisLog = (level: 'info' | 'warn', message: string, why: string | null) => void
@@ -15,27 +16,11 @@ interface LinkOptions {
   readonly onReady: () => void
 }
 
+/** A command that is not answered by then is given up, once this process has looked at what has come. */
+const COMMAND_MS = 150
 const PAUSE_MS = 1000
 /** Replies that say nothing about the server's health: it is full, or the key holds another type. */
 const HARMLESS: ReadonlySet<string> = new Set(['OOM', 'WRONGTYPE'])
-
-/**
- * A connection on which nothing waits: a command is sent at once, and answered within `commandTimeoutMs`, or it fails.
- * ioredis's own defaults keep a command waiting for seconds while the server is away.
- */
-export function openRedis(url: string, commandTimeoutMs: number): Redis {
-  return new Redis(url, {
-    commandTimeout: commandTimeoutMs,
-    connectTimeout: 1000,
-    // How long a connection that is given up may take to close; its commands fail at the latest then.
-    disconnectTimeout: 50,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    autoResubscribe: false,
-    retryStrategy: (attempt) => Math.min(2000, 50 * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2),
-  })
-}
 
 /** Sends commands to Redis, or says at once that it cannot. */
 export class RedisLink {
@@ -49,7 +34,7 @@ export class RedisLink {
   constructor({ url, now, log, onReady }: LinkOptions) {
     this.#log = log
     this.#breaker = new Breaker({ threshold: 3, pauseMs: PAUSE_MS, now })
-    this.#redis = openRedis(url, 150)
+    this.#redis = openRedis(url)
     this.#redis.on('error', (error) => (this.#why = whyOf(error)))
     this.#redis.on('close', () => {
       if (this.#probe !== null) clearTimeout(this.#probe)
@@ -69,8 +54,8 @@ export class RedisLink {
     pressing = false,
   ): Promise<readonly Reply[] | 'skipped' | 'error'> {
     if (this.#redis.status !== 'ready' || !(pressing || this.#breaker.admits())) return 'skipped'
-    const replies = (await build(this.#redis.pipeline()).exec()) ?? []
-    const failure = replies.find(([error]) => error !== null && !HARMLESS.has(codeOf(error)))?.[0] ?? null
+    const replies = await this.#repliesTo(build(this.#redis.pipeline()))
+    const failure = failureIn(replies)
     if (failure === null) {
       this.#breaker.succeeded()
       this.#is(true)
@@ -78,6 +63,14 @@ export class RedisLink {
     }
     this.#failed(failure, pressing)
     return 'error'
+  }
+
+  /** Each is a failure where Redis has not answered in time. */
+  #repliesTo(pipeline: ChainableCommander): Promise<readonly Reply[]> {
+    const replies = pipeline.exec().then((given) => given ?? [])
+    return answerWithin(COMMAND_MS, this.#redis, replies).catch((error: unknown) => [
+      [error instanceof Error ? error : new Error(String(error)), null] as const,
+    ])
   }
 
   close(): void {
@@ -103,6 +96,10 @@ export class RedisLink {
     if (up) this.#log('info', 'Redis answers: the shared cache is in use', null)
     else this.#log('warn', 'Redis does not answer: each process caches alone', this.#why)
   }
+}
+
+function failureIn(replies: readonly Reply[]): Error | null {
+  return replies.find(([error]) => error !== null && !HARMLESS.has(codeOf(error)))?.[0] ?? null
 }
 
 /** The first word of a reply of the server's own (`READONLY`, `OOM` …); `''` when there was no reply. */

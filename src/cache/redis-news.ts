@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { openRedis } from './redis-link.ts'
+import { answerWithin, openRedis } from './redis-connection.ts'
 
 interface NewsOptions {
   readonly url: string
@@ -11,6 +11,9 @@ interface NewsOptions {
   readonly heartbeatMs?: number
 }
 
+/** A connection on which nothing is answered for so long is given up. */
+const ANSWER_MS = 1000
+
 /** Hears what other processes publish, on a connection of its own; subscribes anew whenever that is back. */
 export class RedisNews {
   readonly #redis: Redis
@@ -20,7 +23,7 @@ export class RedisNews {
 
   constructor(options: NewsOptions) {
     this.#options = options
-    this.#redis = openRedis(options.url, 1000)
+    this.#redis = openRedis(options.url)
     // Logged by the link: both connections lead to the same server.
     this.#redis.on('error', () => undefined)
     this.#redis.on('close', () => (this.#subscribed = false))
@@ -36,7 +39,7 @@ export class RedisNews {
 
   async #subscribe(): Promise<void> {
     try {
-      await this.#redis.subscribe(this.#options.channel)
+      await answerWithin(ANSWER_MS, this.#redis, this.#redis.subscribe(this.#options.channel))
       this.#subscribed = true
       this.#options.onGap()
     } catch {
@@ -48,7 +51,7 @@ export class RedisNews {
     if (this.#redis.status !== 'ready') return
     if (!this.#subscribed) return this.#subscribe()
     try {
-      await this.#redis.ping()
+      await answerWithin(ANSWER_MS, this.#redis, this.#redis.ping())
     } catch {
       this.#redis.disconnect(true)
     }

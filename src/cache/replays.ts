@@ -111,7 +111,8 @@ class SharedReplays implements Replays {
     this.#signer = signer
     this.#connected = new Promise((resolve) => {
       this.#onConnected = resolve
-      setTimeout(resolve, CONNECT_MS).unref()
+      // It may stand by then, and this process be late.
+      setTimeout(() => setImmediate(resolve), CONNECT_MS).unref()
     })
     const onReady = (): void => {
       this.#onConnected?.()
