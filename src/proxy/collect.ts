@@ -38,6 +38,10 @@ export class Collector implements Receiver<Answer> {
     return { status: attempt.status, headers, body: this.#join() }
   }
 
+  hasGiven(): boolean {
+    return false
+  }
+
   broken(): null {
     return null
   }

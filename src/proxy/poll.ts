@@ -164,6 +164,10 @@ export class Held implements Receiver<Answer> {
     return this.#collector.whole(attempt)
   }
 
+  hasGiven(): boolean {
+    return false
+  }
+
   broken(): null {
     return null
   }

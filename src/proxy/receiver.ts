@@ -7,6 +7,8 @@ export interface Receiver<T> {
   head(attempt: Attempt, headers: ParsedHeaders): void
   data(attempt: Attempt, chunk: Buffer): void
   whole(attempt: Attempt): T
+  /** Something of this answer has been given out: no other one can take its place. */
+  hasGiven(): boolean
   /** There will be no whole answer. The result if one can still be told, null if nothing has been given out: then it is an error. */
   broken(attempt: Attempt): T | null
   /** No try has started yet, and none will once `giveUp` is called. Default: it waits to the end. */

@@ -38,6 +38,8 @@ export class Relay implements Receiver<Relayed> {
   /** Null: it has begun, or need not wait. */
   #giveUp: ((result: Relayed) => void) | null = null
   #collected: { readonly headers: ParsedHeaders; readonly chunks: Buffer[] } | null = null
+  /** Of an answer that is streamed: leaves with the first piece of its body, which Node would wait for anyway. */
+  #head: ParsedHeaders = {}
   #bytes = 0
   #isStreaming = false
   #isOver = false
@@ -53,6 +55,7 @@ export class Relay implements Receiver<Relayed> {
   began(attempt: Attempt): void {
     this.#attempt = attempt
     this.#giveUp = null
+    this.#forget()
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
@@ -62,12 +65,12 @@ export class Relay implements Receiver<Relayed> {
       this.#collected = { headers, chunks: [] }
       return
     }
-    this.#sink.writeHead(attempt.status, clientHeaders(headers, this.#options.headers))
-    this.#isStreaming = true
+    this.#head = headers
   }
 
   data(attempt: Attempt, chunk: Buffer): void {
     if (this.#isGone) return
+    if (this.#collected === null) this.#begin(attempt)
     this.#bytes += chunk.length
     if (this.#collected !== null) this.#collected.chunks.push(chunk)
     else if (!this.#sink.write(chunk)) this.#wait(attempt)
@@ -75,8 +78,10 @@ export class Relay implements Receiver<Relayed> {
 
   whole(attempt: Attempt): Relayed {
     if (!this.#isGone) {
-      if (this.#collected === null) this.#sink.end()
-      else this.#write(attempt.status, this.#collected.headers, this.#collected.chunks)
+      if (this.#collected === null) {
+        this.#begin(attempt)
+        this.#sink.end()
+      } else this.#write(attempt.status, this.#collected.headers, this.#collected.chunks)
     }
     return this.#told(attempt, 'whole')
   }
@@ -85,13 +90,27 @@ export class Relay implements Receiver<Relayed> {
     this.#giveUp = giveUp
   }
 
+  hasGiven(): boolean {
+    return this.#isStreaming
+  }
+
   broken(attempt: Attempt): Relayed | null {
     if (this.#isGone) return this.#told(attempt, 'client-gone')
-    this.#collected = null
-    this.#bytes = 0
     if (!this.#isStreaming) return null
     cut(this.#sink)
     return this.#told(attempt, 'broken')
+  }
+
+  #forget(): void {
+    this.#collected = null
+    this.#head = {}
+    this.#bytes = 0
+  }
+
+  #begin({ status }: Attempt): void {
+    if (this.#isStreaming) return
+    this.#sink.writeHead(status, clientHeaders(this.#head, this.#options.headers))
+    this.#isStreaming = true
   }
 
   #write(status: number, parsed: ParsedHeaders, chunks: readonly Buffer[]): void {

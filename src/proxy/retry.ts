@@ -148,6 +148,7 @@ class Exchange<T> implements AttemptOwner {
 
   #try(node: Node): void {
     const attempt = new Attempt(node, this)
+    this.#heldBack = null
     this.#startedAtMs = this.#parts.now()
     this.#headAtMs = 0
     const { hop, request, receiver } = this.#terms
@@ -215,7 +216,8 @@ class Exchange<T> implements AttemptOwner {
       this.#tried = [...this.#tried, attempt.node]
       return isOfTheNode(cause) ? this.#parts.pick(this.#tried, this.#terms.hop.deployment) : null
     }
-    if (attempt.status !== 0 || faultOf(cause, attempt) === 'timeout') return null
+    if (!isOfTheNode(cause) || faultOf(cause, attempt) === 'timeout') return null
+    if (this.#terms.receiver.hasGiven()) return null
     // With no other node the same one: a connection it closed as we wrote is the usual reason.
     return this.#repeatOn(attempt.node, attempt.node)
   }

@@ -45,8 +45,20 @@ t.test('what is fetched is asked for whole and unencoded', async (t) => {
 })
 
 t.test('nothing of a broken answer is left in the repeated one', async (t) => {
-  const broken = await startRawNode(t, (socket) => socket.resetAndDestroy())
+  const broken = await startRawNode(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\nX-From: broken\r\n\r\nhalf')
+    setTimeout(() => socket.resetAndDestroy(), 20)
+  })
   const node = await startNode(t)
-  const { upstream } = openUpstream(t, [broken.url, node.url])
-  t.equal((await upstream.fetch(READ, 10)).body.toString(), '{}')
+  const { upstream, attempts } = openUpstream(t, [broken.url, node.url])
+  const answer = await upstream.fetch(READ, 10)
+  t.equal(answer.body.toString(), '{}')
+  t.notHas(answer.headers, { 'x-from': 'broken' })
+  t.match(attempts, [
+    { result: 'reset', status: 200 },
+    { result: 'ok', status: 200 },
+  ])
+  const { upstream: untried } = openUpstream(t, [broken.url, node.url])
+  t.match(await refusalOf(untried.fetch(WRITE, 10)), { code: 'GW_OUTCOME_UNKNOWN' })
+  t.equal(node.seen.length, 1)
 })

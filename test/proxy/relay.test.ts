@@ -126,9 +126,9 @@ t.test('a client of HTTP/1.0 sees a reset, not an end', async (t) => {
 })
 
 t.test('a break in a small answer is an error that the client can read', async (t) => {
-  for (const [hop, code] of [
-    [READ, 'GW_UPSTREAM_FAILED'],
-    [WRITE, 'GW_OUTCOME_UNKNOWN'],
+  for (const [hop, code, tries] of [
+    [READ, 'GW_UPSTREAM_FAILED', 2],
+    [WRITE, 'GW_OUTCOME_UNKNOWN', 1],
   ] as const) {
     const node = await startRawNode(t, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
@@ -137,8 +137,68 @@ t.test('a break in a small answer is an error that the client can read', async (
     const { upstream } = openUpstream(t, [node.url, node.url])
     const door = await openDoor(t, upstream, hop)
     t.match(await ask(door.port), { status: 502, headers: { 'x-gateway-error': code } })
-    t.equal(node.heard.length, 1)
+    t.equal(node.heard.length, tries)
   }
+})
+
+const UNGIVEN = {
+  'a collected one': 'Content-Length: 100\r\n\r\nhalf',
+  'a long one, before its body': 'Content-Length: 200000\r\n\r\n',
+  'one of unknown length, before its body': 'Transfer-Encoding: chunked\r\n\r\n',
+  'one that is framed wrongly': 'Transfer-Encoding: chunked\r\n\r\nzz\r\n',
+}
+for (const [what, rest] of Object.entries(UNGIVEN)) {
+  t.test(`a break in an answer of which nothing was given out, ${what}: another node is asked`, async (t) => {
+    const breaking = await startRawNode(t, (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nX-From: broken\r\n${rest}`)
+      setTimeout(() => socket.resetAndDestroy(), 20)
+    })
+    const up = await startNode(t)
+    const { upstream, attempts } = openUpstream(t, [breaking.url, up.url])
+    const door = await openDoor(t, upstream, READ)
+    const heard = await ask(door.port)
+    t.match(heard, { status: 200, headers: { 'x-from': undefined, 'content-length': '2' } })
+    t.equal(heard.body.toString(), '{}')
+    t.match(door.relayed, [{ node: up.url, bytes: 2, ended: 'whole' }])
+    t.match(attempts, [{ status: 200 }, { result: 'ok', status: 200 }])
+    const written = await openDoor(t, openUpstream(t, [breaking.url, up.url]).upstream, WRITE)
+    t.match(await ask(written.port, 'POST'), { status: 502 }, 'a write is not repeated')
+    t.same([breaking.heard.length, up.seen.length], [2, 1])
+  })
+}
+
+t.test('the only node is asked again', async (t) => {
+  const node = await startRawNode(t, (socket, count) => {
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n${count === 1 ? '12' : '1234'}`)
+    if (count === 1) setTimeout(() => socket.resetAndDestroy(), 20)
+  })
+  const { upstream } = openUpstream(t, [node.url])
+  const door = await openDoor(t, upstream, READ)
+  t.equal((await ask(door.port)).body.toString(), '1234')
+  t.match(door.relayed, [{ bytes: 4, ended: 'whole' }])
+})
+
+t.test('of two nodes one breaks off a quarter of its answers: no read is lost', async (t) => {
+  const breaking = await startRawNode(t, (socket, count) => {
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n${count % 4 === 0 ? '{' : '{}'}`)
+    if (count % 4 === 0) socket.destroySoon()
+  })
+  const up = await startNode(t)
+  // So heavy that it is asked although each break makes it look slow.
+  const nodes = [{ url: breaking.url, weight: 40 }, { url: up.url }]
+  const { upstream, attempts } = openUpstream(t, nodes, { random: Math.random })
+  const door = await openDoor(t, upstream, READ)
+  const statuses: number[] = []
+  const askAll = async (): Promise<void> => {
+    while (statuses.length < 400) statuses.push((await ask(door.port)).status)
+  }
+  await Promise.all(Array.from({ length: 8 }, askAll))
+  t.same(
+    statuses.filter((status) => status !== 200),
+    [],
+  )
+  const broken = attempts.filter(({ result }) => result === 'reset').length
+  t.ok(broken >= 10, `${broken} broke off`)
 })
 
 t.test('an answer that stops in the middle is a timeout', async (t) => {
