@@ -11,9 +11,13 @@ const NAME = /(?:^|[;\s])name\s*=\s*"?([^";\r\n]*)/gi
 const NAME_START = /(?<=^|[;\s])name\s*(?:\*|=\s*"?)/gi
 const VALUE = /^[^";\r\n]*/
 const FILE_NAME = /filename\s*=/gi
-const PLAIN_FILE_NAME = /filename\s*=\s*(?:"([^"\r\n]*)"|([^\s";]+))/i
+/** One whose end every reader sees in the same place: the engine takes all up to the next semicolon, blanks and folded lines too. */
+const PLAIN_FILE_NAME = /filename\s*=\s*(?:"([^"\r\n]*)"|([^\s";=]+))[ \t]*(?:;|\r\n(?![ \t])|$)/i
 /** Ways to write a header value that the engine decodes and that do not show it as it is. */
 const ENCODED = /=\?|\*\s*=|\\/
+/** All but tab and line ends. Java trims them off a name: the engine reads `type\u0000` as `type`. */
+// oxlint-disable-next-line no-control-regex -- exactly these
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 /** The engine's own bound is lower. */
 const MAX_HEADER_BYTES = 10_240
 const MAX_PARTS = 10_000
@@ -30,6 +34,7 @@ export function checkMultipart(bytes: Buffer, contentType: string, opened: Reado
   for (const part of partsOf(bytes, boundaryOf(contentType))) {
     const { headers } = part
     if (/multipart\//i.test(headers)) throw unreadable('a part is a multipart body itself')
+    if (CONTROL.test(headers)) throw unreadable('the headers of a part hold control characters')
     if (hasEncodedName(headers)) throw unreadable('the name of a part is encoded')
     for (const [, name = ''] of headers.matchAll(NAME)) names.add(name.trim())
     if (!opened.has('doctype') && isModel(headers) && declaresDoctype(part.content()))

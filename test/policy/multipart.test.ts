@@ -35,6 +35,10 @@ t.test('a model with a DOCTYPE is refused under every name that the engine takes
     'name="d"; filename*=UTF-8\'\'a%2Ebpmn',
     String.raw`name="d"; filename="a.bp\mn"`,
     'name="d"; filename="a.txt"; filename="a.bpmn"',
+    'name="d"; filename=a b.bpmn',
+    'name="d"; filename=a.\r\n bpmn',
+    'name="d"; filename== a.bpmn',
+    'name="d"; filename="a"b.bpmn',
   ]
   for (const name of names) {
     t.throws(() => check(form([name, DOCTYPE])), doctype, name)
@@ -182,4 +186,12 @@ t.test('a body takes no longer than its length to look into', async (t) => {
     const ms = durationOf(body)
     t.ok(ms < 1000, `${claim}: ${Math.round(ms)} ms`)
   }
+})
+
+t.test('a part with control characters in its headers is refused: Java trims them off names', async (t) => {
+  for (const control of ['\u0000', '\u0001', '\u0008', '\u000b', '\u000c', '\u001f', '\u007f']) {
+    t.throws(() => check(form(['name="data"', 'x'], [`name="type${control}"`, 'x'])), unreadable)
+    t.throws(() => check(form([`name="d"; filename="a.bpmn${control}"`, DOCTYPE])), unreadable)
+  }
+  t.doesNotThrow(() => check(form(['name="d";\tfilename="a.bpmn"', MODEL])))
 })
