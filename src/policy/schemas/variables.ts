@@ -41,7 +41,7 @@ const PRIMITIVES: Readonly<Record<string, Primitive>> = {
     takesText: isBooleanText,
     takes: (value) => typeof value === 'boolean',
   },
-  bytes: { java: '[B', takesText: (text) => BASE64.test(text.replace(/\s/g, '')) },
+  bytes: { java: '[B', takesText: isBase64 },
   date: { java: 'java.util.Date', takesText: isDateText },
   double: { java: 'java.lang.Double', takesText: isDecimalText, takes: isNumber },
   integer: { java: 'java.lang.Integer', takesText: (text) => isWholeText(text, 'integer') },
@@ -143,6 +143,11 @@ function hasTransient(info: Members | null): boolean {
 
 function refused(message: string): Finding {
   return failed('IllegalArgumentException', message)
+}
+
+/** Its reader passes over all up to the blank, control characters with it. */
+function isBase64(text: string): boolean {
+  return isNullText(text) || BASE64.test(text.replace(/[^!-\uffff]/g, ''))
 }
 
 function isNumber(value: unknown): boolean {
