@@ -15,7 +15,7 @@ import { compositeOf } from './policy/check.ts'
 import { createImplied } from './policy/implied.ts'
 import { createIsOwn } from './policy/job-reach.ts'
 import { createTenantsOfKey, keepToTenants } from './policy/keyed.ts'
-import { createLookUp, type LookUp } from './policy/lookup.ts'
+import { createLookUps, type LookUp } from './policy/lookup.ts'
 import type { Passwords } from './policy/password.ts'
 import { createPermit, type Permit, type PermitOptions } from './policy/permit.ts'
 import { createRowFacts } from './policy/row-facts.ts'
@@ -141,17 +141,17 @@ function permitOptionsOf(
   { filteredRows: maxNamed }: Config['limits'],
 ): PermitOptions {
   const read = readerOf(own)
-  const lookUp = createLookUp({ read })
+  const lookUps = createLookUps({ read })
   return {
     records: records.current,
     adminGroups,
     adminUsers,
     historicInstancePermissions: false,
-    lookUp,
-    findEach: createFindEach({ read, lookUp, maxNamed }),
-    isOwn: createIsOwn({ read, lookUp }),
-    findOut: createFindOut({ read, ask: askerOf(own), maxNamed }),
-    readRowFacts: createRowFacts({ read, lookUp }),
+    ...lookUps,
+    findEach: createFindEach({ read, ...lookUps, maxNamed }),
+    isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
+    findOut: createFindOut({ read, ask: askerOf(own) }),
+    readRowFacts: createRowFacts(lookUps),
     hasCases: createCaseProbe(read, monotonicMs),
     implied: implied.tasks ? createImplied(read) : null,
     impliesIdentity: implied.identity,

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { admit, shed } from './admit.ts'
+import { createStillAwaited } from './awaited.ts'
 import { createCanonicalApp } from './canonical.ts'
 import { GatewayError } from './errors.ts'
 import { guard, restrict, rulesBetween } from './guard.ts'
@@ -120,6 +121,7 @@ function readBody(parts: Parts): Stepped {
     const asked = askedOf(request, {
       query: queryOf(request.url),
       body: isJson ? readBodyOf(operation, bytes) : undefined,
+      stillAwaited: createStillAwaited(request, parts.config.timeouts.headers),
     })
     request.asked = asked
     void guard(parts, engine.validation, request, () => {

@@ -30,7 +30,10 @@ export function matchOf(request: FastifyRequest): Match {
 }
 
 /** The caller and the request, as a decision may look at them. */
-export function askedOf(request: FastifyRequest, read: Pick<Asked, 'query' | 'body'>): Asked {
+export function askedOf(
+  request: FastifyRequest,
+  read: Pick<Asked, 'query' | 'body' | 'stillAwaited'>,
+): Asked {
   if (request.principal === null) throw notFoundVerdict()
   return { principal: request.principal, params: paramsOf(request), ...read }
 }

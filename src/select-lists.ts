@@ -4,6 +4,7 @@ import type { Finder, Selector } from './operations/table.ts'
 import { jsonIn } from './policy/ask-engine.ts'
 import { bodyText, bodyTexts, isRecord } from './policy/asked.ts'
 import { readJson } from './policy/json.ts'
+import { inLists } from './policy/lookup-lists.ts'
 import type { KeepRows } from './policy/permit.ts'
 import type { Row } from './policy/row-facts.ts'
 import { isOfTenants } from './policy/rows.ts'
@@ -59,24 +60,37 @@ export async function soughtBy(selecting: Selecting, selector: Selector, query: 
 
 export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
 
-/** At most so many ids in one query: they must fit a request line of 8 KB. */
-const IDS_A_HOP = 100
+/** Of a list that takes no body, for they must fit a request line of 8 KB, and where one of them may have many rows. */
+const FEW_IDS = 100
 
-/** Those of the ids that the engine itself would find, whatever the records say: not those of other tenants. */
+interface Finding extends Finder {
+  /** It is enough to know whether one is found. */
+  readonly isAnyEnough: boolean
+}
+
+/**
+ * Those of the ids that the engine itself would find, whatever the records say: not those of other tenants.
+ * @throws GatewayError GW_ROWS_NOT_EXACT when there are too many to be looked for
+ */
 export async function foundOf(
   selecting: Selecting,
-  { list, by, gives = 'id' }: Finder,
+  { list, by, gives = 'id', isAnyEnough }: Finding,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  const tenants = selecting.match.permit.tenantsOf(selecting.match.asked.principal)
+  const { parts, match } = selecting
+  if (ids.length > parts.config.limits.filteredRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const tenants = match.permit.tenantsOf(match.asked.principal)
   const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
+  const areFew = match.engine.permits.get(list)?.operation.method === 'GET' || gives !== 'id'
   const found = new Set<string>()
   // Nothing has an empty id.
   const named = ids.filter((id) => id !== '')
-  for (let at = 0; at < named.length; at += IDS_A_HOP) {
-    const query = Buffer.from(JSON.stringify({ [by]: named.slice(at, at + IDS_A_HOP) }))
+  for (const some of inLists(named, areFew ? FEW_IDS : undefined)) {
+    match.asked.stillAwaited?.()
+    const query = Buffer.from(JSON.stringify({ [by]: some }))
     const rows = await rowsFound(selecting, { list: listOf(selecting, list, query), keep })
     for (const row of rows) if (typeof row[gives] === 'string') found.add(row[gives])
+    if (isAnyEnough && found.size > 0) break
   }
   return ids.filter((id) => found.has(id))
 }

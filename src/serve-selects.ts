@@ -142,7 +142,10 @@ async function selectionOf(selecting: Selecting, wanted: Wanted): Promise<Select
   const all = [...new Set([...given, ...found])]
   // What is not there a bare engine leaves out by itself; what is another tenant's it does not.
   const isLeft = extent === 'seen' && permit.tenantsOf(asked.principal) === null
-  const ids = finder === undefined || isLeft ? all : await foundOf(selecting, finder, all)
+  const ids =
+    finder === undefined || isLeft
+      ? all
+      : await foundOf(selecting, { ...finder, isAnyEnough: extent === 'any' }, all)
   const isChanged = queries.length > 0 || ids.length < all.length
   if (isChanged && hasNullIds(asked.body, member))
     throw new GatewayError('GW_ROWS_NOT_EXACT', { message: `Ids that are null stand in ${member}` })

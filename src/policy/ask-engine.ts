@@ -6,6 +6,8 @@ export interface EngineRequest {
   readonly path: string
   /** Sent as JSON. */
   readonly body?: unknown
+  /** A POST that only reads, and may be repeated. Default: no. A GET always does. */
+  readonly isRead?: boolean
   /** A longer answer is an error. */
   readonly limitBytes: number
   /** How long the answer's head may take; default: as for every request. */

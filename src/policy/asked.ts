@@ -11,6 +11,8 @@ export interface Asked {
   /** Decoded; of a repeated parameter the first, as the engine has it. */
   readonly query: ReadonlyMap<string, string>
   readonly body: unknown
+  /** Throws once nobody waits for the decision any more: called where one takes many hops. Absent: somebody always does. */
+  readonly stillAwaited?: (() => void) | undefined
 }
 
 /** A JSON object, or an array by its indexes. */

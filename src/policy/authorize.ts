@@ -8,7 +8,7 @@ import { type Entities, entitiesOf, isForeign, lateAnswer, learn, settle, tenant
 import type { FindOut } from './find-out.ts'
 import type { Implied } from './implied.ts'
 import { Known } from './known.ts'
-import type { Facts, LookUp } from './lookup.ts'
+import type { Facts, LookUps } from './lookup.ts'
 import { absentAnswer } from './absent.ts'
 import { isAdmin, isSettled, NOT_EXACT, rule, type RulingOptions } from './ruling.ts'
 import { andThen, type Soon } from './soon.ts'
@@ -21,8 +21,7 @@ export type FindEach = (each: string, asked: Asked) => Promise<readonly Facts[] 
 /** Whether nothing of a set that cannot be determined belongs to a tenant that the caller is no member of. */
 export type IsOwn = (each: string, asked: Asked) => Promise<boolean>
 
-export interface AuthorizeOptions extends RulingOptions {
-  readonly lookUp: LookUp
+export interface AuthorizeOptions extends RulingOptions, LookUps {
   readonly findEach: FindEach
   readonly isOwn: IsOwn
   readonly findOut: FindOut
@@ -195,9 +194,11 @@ async function runEach(check: CompiledCheck, ground: Ground, options: Pass): Pro
   // Another tenant's are not selected; here nothing is left out of what is sent, so only all of them are as good as none.
   const unseen = members.filter((each) => each['isSelected'] === 'true' && isForeign(each, tenants))
   if (unseen.length > 0) return unseen.length === members.length ? emptyVerdict(check, ground) : NOT_EXACT
+  await listEach(check, members, ground, options)
   let refused: Verdict | null = null
   let passed = 0
   for (const each of members) {
+    ground.asked.stillAwaited?.()
     const verdict = await runMember(check, { ...ground, each }, options)
     if (verdict.permitted) passed += 1
     // A selection, too: what the caller may not see is left out, and only an empty one is refused.
@@ -217,6 +218,21 @@ async function isOwnOnAll(check: CompiledCheck, { asked }: Ground, options: Pass
     isSettled(check, asked, options) &&
     (await options.isOwn(check.each ?? '', asked))
   )
+}
+
+/** What each member names and the engine lists is read at once, and not one by one. */
+async function listEach(
+  { permissions }: CompiledCheck,
+  members: readonly Facts[],
+  { asked, known }: Ground,
+  { lookUpAll }: AuthorizeOptions,
+): Promise<void> {
+  for (const { fact } of permissions) {
+    if (fact.from !== 'lookup' || fact.by.from !== 'each' || fact.lookup !== 'processDefinition') continue
+    const { name } = fact.by
+    const ids = members.flatMap((each) => each[name] ?? [])
+    known.list(fact.lookup, ids, await lookUpAll(fact.lookup, ids, asked.stillAwaited))
+  }
 }
 
 async function runMember(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {

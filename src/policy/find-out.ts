@@ -4,7 +4,7 @@ import type { Asked } from './asked.ts'
 import { bodyText, bodyTexts, bodyValue, isRecord } from './asked.ts'
 import { withNumerals } from './json.ts'
 import { isNameable, type ReadEngine } from './lookup.ts'
-import { MAX_NAMED } from './members.ts'
+import { inLists } from './lookup-lists.ts'
 
 /** Whether a condition holds that only the engine knows; null: it cannot be told. */
 export type FindOut = (when: When, asked: Asked) => Promise<boolean | null>
@@ -12,20 +12,21 @@ export type FindOut = (when: When, asked: Asked) => Promise<boolean | null>
 interface FindOutOptions {
   readonly ask: AskEngine
   readonly read: ReadEngine
-  /** A request that names more instances is not looked through. Default 10,000. */
-  readonly maxNamed?: number
 }
+
+/** Instances of one request that are looked at one by one: their activities are in no list. */
+const MAX_TREES = 1000
 
 const MAX_REPORT_BYTES = 4 * 1024 ** 2
 
 /** Asks the engine about conditions that decide whether it runs a check at all. */
-export function createFindOut({ ask, read, maxNamed = MAX_NAMED }: FindOutOptions): FindOut {
+export function createFindOut({ ask, read }: FindOutOptions): FindOut {
   return async (when, asked) => {
     if (when === 'the plan is valid') return isValidPlan(ask, asked)
     if (when !== 'nothing is left active') return null
     const { id } = asked.params
-    const ids = id === undefined ? bodyTexts(asked.body, 'processInstanceIds') : [id]
-    return ids.length > maxNamed ? null : isOneEmptied(ids.filter(isNameable), asked.body, read)
+    const named = new Set(id === undefined ? bodyTexts(asked.body, 'processInstanceIds') : [id])
+    return named.size > MAX_TREES ? null : isOneEmptied([...named].filter(isNameable), asked, read)
   }
 }
 
@@ -34,15 +35,17 @@ const AT_ONCE = 8
 
 async function isOneEmptied(
   ids: readonly string[],
-  body: unknown,
+  { body, stillAwaited }: Asked,
   read: ReadEngine,
 ): Promise<boolean | null> {
   const instructions = instructionsIn(body)
   if (instructions === null) return false
   const { cancelling, startsBefore } = instructions
-  for (let at = 0; at < ids.length; at += AT_ONCE) {
-    const some = ids.slice(at, at + AT_ONCE).map(encodeURIComponent)
-    const trees = await Promise.all(some.map((id) => read(`/process-instance/${id}/activity-instances`)))
+  for (const some of inLists(ids, AT_ONCE)) {
+    stillAwaited?.()
+    const trees = await Promise.all(
+      some.map((id) => read(`/process-instance/${encodeURIComponent(id)}/activity-instances`)),
+    )
     if (trees.some((tree) => isEmptied(tree, cancelling))) return startsBefore ? null : true
   }
   return false

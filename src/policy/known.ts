@@ -7,12 +7,21 @@ interface Entity {
   readonly facts: Facts | null
 }
 
-/** The entities that were read for one request: one or two, so they are looked through. */
+interface Listed {
+  readonly lookup: LookupName
+  readonly ids: ReadonlySet<string>
+  readonly found: ReadonlyMap<string, Facts>
+}
+
+/** The entities that were read for one request: one or two, so they are looked through, and many of one kind that were asked for in lists. */
 export class Known {
   readonly #entities: Entity[] = []
+  #listed: Listed | null = null
 
   /** Null: there is none with that id. `undefined`: it was not looked up. */
   find(lookup: LookupName, id: string | null): Facts | null | undefined {
+    if (this.#listed?.lookup === lookup && id !== null && this.#listed.ids.has(id))
+      return this.#listed.found.get(id) ?? null
     for (const entity of this.#entities) if (entity.lookup === lookup && entity.id === id) return entity.facts
     return undefined
   }
@@ -21,6 +30,11 @@ export class Known {
   add(lookup: LookupName, id: string, facts: Facts | null): Facts | null {
     this.#entities.push({ lookup, id, facts })
     return facts
+  }
+
+  /** Those of the ids that are not found are not there. What was listed before is forgotten. */
+  list(lookup: LookupName, ids: readonly string[], found: ReadonlyMap<string, Facts>): void {
+    this.#listed = { lookup, ids: new Set(ids), found }
   }
 
   /** Whether something that was looked for is not there. */

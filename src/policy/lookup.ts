@@ -2,16 +2,32 @@ import { LRUCache } from 'lru-cache'
 import type { LookupName } from '../operations/notation.ts'
 import { isRecord } from './asked.ts'
 import { commandOf } from './job-command.ts'
+import { listByIds, type ListedName } from './lookup-lists.ts'
 import type { Soon } from './soon.ts'
 
 /** What a look-up learnt: members by name, `null` where the entity has none (a standalone task has no definition). */
 export type Facts = Readonly<Record<string, string | null>>
 
-/** Reads JSON at the engine, below its base path; `null` when the engine says 404. @throws GatewayError when it cannot answer. */
-export type ReadEngine = (path: string) => Promise<unknown>
+/** Reads JSON at the engine, below its base path; `null` when the engine says 404. `query`: asked with this body, as a POST that only reads. @throws GatewayError when it cannot answer. */
+export type ReadEngine = (path: string, query?: unknown) => Promise<unknown>
 
 /** Facts of one entity, at once where they are remembered; `null` when there is none with that id. */
 export type LookUp = (name: LookupName, id: string) => Soon<Facts | null>
+
+/**
+ * Facts of those of many entities that are there, by their ids, asked for in lists. `stillAwaited` is called before each hop.
+ * @throws GatewayError when the engine cannot answer, what `stillAwaited` throws
+ */
+export type LookUpAll = (
+  name: ListedName,
+  ids: readonly string[],
+  stillAwaited?: () => void,
+) => Promise<ReadonlyMap<string, Facts>>
+
+export interface LookUps {
+  readonly lookUp: LookUp
+  readonly lookUpAll: LookUpAll
+}
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -174,10 +190,13 @@ interface LookUpOptions {
   readonly maxRemembered?: number
 }
 
-/** Builds one engine's look-up: reads of the same entity at the same moment share one hop. */
-export function createLookUp(options: LookUpOptions): LookUp {
+/** Builds one engine's look-ups: reads of the same entity at the same moment share one hop. */
+export function createLookUps(options: LookUpOptions): LookUps {
   const learner = new Learner(options)
-  return (name, id) => learner.lookUp(name, id)
+  return {
+    lookUp: (name, id) => learner.lookUp(name, id),
+    lookUpAll: (name, ids, stillAwaited) => learner.lookUpAll(name, ids, stillAwaited),
+  }
 }
 
 class Learner {
@@ -203,13 +222,59 @@ class Learner {
     return flight
   }
 
+  async lookUpAll(
+    name: ListedName,
+    ids: readonly string[],
+    stillAwaited: () => void = () => undefined,
+  ): Promise<ReadonlyMap<string, Facts>> {
+    const found = new Map<string, Facts>()
+    const unknown: string[] = []
+    for (const id of new Set(ids.filter(isNameable))) {
+      const facts = this.#remembered.get(`${name} ${id}`)
+      if (facts === undefined) unknown.push(id)
+      else found.set(id, facts)
+    }
+    // One by itself shares its hop with others who look it up.
+    const { rows, respelt } =
+      unknown.length === 1
+        ? { rows: NONE, respelt: unknown }
+        : await listByIds(name, unknown, (path, query) => {
+            stillAwaited()
+            return this.#read(path, query)
+          })
+    const keys = await this.#keysOf(name, rows, stillAwaited)
+    for (const [id, row] of rows) {
+      const facts = factsOf(name, row, keys)
+      if (facts !== null) found.set(id, this.#remember(name, id, facts))
+    }
+    for (const id of respelt) {
+      stillAwaited()
+      const facts = await this.lookUp(name, id)
+      if (facts !== null) found.set(id, facts)
+    }
+    return found
+  }
+
+  /** Keys of the definitions that the rows name by id alone. */
+  async #keysOf(name: ListedName, rows: ReadonlyMap<string, Json>, stillAwaited: () => void) {
+    const { definition } = LOOKUPS[name]
+    if (definition === undefined) return new Map<string, Facts>()
+    const ids = [...rows.values()].flatMap((row) => textOf(row, definition) ?? [])
+    return this.lookUpAll('processDefinition', ids, stillAwaited)
+  }
+
+  #remember(name: LookupName, id: string, facts: Facts): Facts {
+    const kept = KEPT[name]
+    if (kept !== undefined) this.#remembered.set(`${name} ${id}`, facts, kept)
+    return facts
+  }
+
   async #learn(name: LookupName, id: string): Promise<Facts | null> {
     const rule = LOOKUPS[name]
     const path = rule.path(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)
     const answer = firstOf(await this.#read(path))
     if (answer === null) return null
-    const facts: Record<string, string | null> = {}
-    for (const member of rule.members) facts[member] = textOf(answer, member)
+    const facts = membersOf(rule, answer)
     if (rule.command) facts['command'] = await commandOf(answer, this.#read)
     if (needsKey(rule, facts)) {
       const definitionId = await this.#definitionOf(rule, answer)
@@ -218,9 +283,7 @@ class Learner {
       if (definitionId !== null && key === null) return null
       facts['processDefinitionKey'] = key
     }
-    const kept = KEPT[name]
-    if (kept !== undefined) this.#remembered.set(`${name} ${id}`, facts, kept)
-    return facts
+    return this.#remember(name, id, facts)
   }
 
   async #definitionOf(rule: LookupRule, answer: Json): Promise<string | null> {
@@ -241,6 +304,24 @@ class Learner {
 /** Whether the answer names the definition by its id or its instance alone. */
 function needsKey({ definition, instance }: LookupRule, facts: Facts): boolean {
   return (facts['processDefinitionKey'] ?? null) === null && (definition ?? instance) !== undefined
+}
+
+const NONE: ReadonlyMap<string, Json> = new Map()
+
+function membersOf({ members }: LookupRule, answer: Json): Record<string, string | null> {
+  const facts: Record<string, string | null> = {}
+  for (const member of members) facts[member] = textOf(answer, member)
+  return facts
+}
+
+/** Of a row that a list has given; null: its definition is gone. */
+function factsOf(name: ListedName, row: Json, definitions: ReadonlyMap<string, Facts>): Facts | null {
+  const rule = LOOKUPS[name]
+  const facts = membersOf(rule, row)
+  if (rule.definition === undefined) return facts
+  const definitionId = textOf(row, rule.definition)
+  const key = definitionId === null ? null : (definitions.get(definitionId)?.['key'] ?? null)
+  return definitionId !== null && key === null ? null : { ...facts, processDefinitionKey: key }
 }
 
 /** With one of these as its last part a path leads elsewhere, to the list of all there are; half a character cannot be encoded. */

@@ -2,18 +2,19 @@ import type { Each } from '../operations/notation.ts'
 import type { Asked } from './asked.ts'
 import { bodyText, bodyTexts } from './asked.ts'
 import type { FindEach } from './authorize.ts'
-import { inHops, instancesNamed } from './instances.ts'
-import type { Facts, LookUp, ReadEngine } from './lookup.ts'
+import { instancesNamed } from './instances.ts'
+import type { Facts, LookUps, ReadEngine } from './lookup.ts'
+import { LOOKUPS } from './lookup.ts'
+import { inLists, type ListedName } from './lookup-lists.ts'
 import { MessageFinder } from './messages.ts'
 import { SignalFinder } from './signals.ts'
 import { rowsOf, StartFinder, tenantQueryOf, textOf } from './starts.ts'
 
 /** What a request names by id and has to be looked up: more is not. */
-export const MAX_NAMED = 10_000
+const MAX_NAMED = 10_000
 
-interface MembersOptions {
+interface MembersOptions extends LookUps {
   readonly read: ReadEngine
-  readonly lookUp: LookUp
   /** A request that names more is not looked through. Default 10,000. */
   readonly maxNamed?: number
 }
@@ -69,19 +70,37 @@ async function conditionalStarts(
 }
 
 /** Instances that the body names. What a query in it selects is not sought here. */
-async function processInstances({ body }: Asked, options: MembersOptions): Promise<readonly Facts[] | null> {
-  if (hasQuery(body)) return null
-  const found: Facts[] = []
-  for await (const [id, facts] of instancesNamed(bodyTexts(body, 'processInstanceIds'), options))
-    if (facts !== null) found.push({ ...facts, id })
-  return found
+async function processInstances(
+  asked: Asked,
+  { lookUpAll }: MembersOptions,
+): Promise<readonly Facts[] | null> {
+  if (hasQuery(asked.body)) return null
+  return namedBy(asked, 'processInstance', { member: 'processInstanceIds', lookUpAll })
+}
+
+/** Those that are there of what a list of the body names. */
+async function namedBy(
+  { body, stillAwaited }: Asked,
+  name: ListedName,
+  { member, lookUpAll }: Pick<LookUps, 'lookUpAll'> & { readonly member: string },
+): Promise<readonly Facts[]> {
+  const ids = [...new Set(bodyTexts(body, member))]
+  const found = await lookUpAll(name, ids, stillAwaited)
+  return ids.flatMap((id) => {
+    const facts = found.get(id)
+    return facts === undefined ? [] : { ...facts, id }
+  })
 }
 
 /** As far as the engine comes: it stops at one that is not there or is of another definition. */
-async function modifiedInstances({ body }: Asked, options: MembersOptions): Promise<readonly Facts[] | null> {
+async function modifiedInstances(
+  { body, stillAwaited }: Asked,
+  { lookUpAll }: MembersOptions,
+): Promise<readonly Facts[] | null> {
   if (hasQuery(body)) return null
   const found: Facts[] = []
-  for await (const [id, facts] of instancesNamed(bodyTexts(body, 'processInstanceIds'), options)) {
+  const named = bodyTexts(body, 'processInstanceIds')
+  for await (const [id, facts] of instancesNamed('processInstance', named, { lookUpAll, stillAwaited })) {
     const isOfDefinition = mayBeSame(
       facts?.['definitionId'] ?? '',
       bodyText(body, 'processDefinitionId') ?? '',
@@ -101,34 +120,40 @@ function mayBeSame(one: string, other: string): boolean {
 
 /** Tasks that the body names, and those of instances that it names. Of the latter, another tenant's are not found. */
 async function externalTasks(
-  { body }: Asked,
-  { read, lookUp }: MembersOptions,
+  asked: Asked,
+  { read, lookUpAll }: MembersOptions,
 ): Promise<readonly Facts[] | null> {
+  const { body, stillAwaited } = asked
   if (hasQuery(body)) return null
-  const named = await lookUpEach('externalTask', bodyTexts(body, 'externalTaskIds'), lookUp)
-  const instances = bodyTexts(body, 'processInstanceIds')
-  if (instances.length === 0) return named
-  const ids: string[] = []
-  // An engine refuses a longer request line with a 400, which reads as if there were none.
-  for (const some of inHops(instances)) {
-    const query = new URLSearchParams({ processInstanceIdIn: some.join(',') })
-    ids.push(...rowsOf(await read(`/external-task?${query}`)).flatMap(({ id }) => textOf(id) ?? []))
-  }
+  const named = await namedBy(asked, 'externalTask', { member: 'externalTaskIds', lookUpAll })
   const known = new Set(named.map(({ id }) => id))
-  const others = ids.filter((id) => !known.has(id))
-  const ofInstances = await lookUpEach('externalTask', others, lookUp)
-  return [...named, ...ofInstances.map((facts) => ({ ...facts, isSelected: 'true' }))]
+  const ofInstances: Facts[] = []
+  for (const some of inLists([...new Set(bodyTexts(body, 'processInstanceIds'))])) {
+    stillAwaited?.()
+    for (const row of rowsOf(await read('/external-task', { processInstanceIdIn: some })))
+      if (!known.has(textOf(row['id']))) ofInstances.push({ ...taskIn(row), isSelected: 'true' })
+  }
+  return [...named, ...ofInstances]
+}
+
+const TASK_MEMBERS = ['id', ...LOOKUPS.externalTask.members]
+
+function taskIn(row: Readonly<Record<string, unknown>>): Facts {
+  return Object.fromEntries(TASK_MEMBERS.map((name) => [name, textOf(row[name])]))
 }
 
 /** Ended instances of the definition, as far as the engine comes: it stops at one that is not there, active or of another. */
 async function restartedInstances(
-  { body, params, principal }: Asked,
-  { lookUp }: MembersOptions,
+  { body, params, principal, stillAwaited }: Asked,
+  { lookUpAll }: MembersOptions,
 ): Promise<readonly Facts[] | null> {
   if (hasQuery(body)) return null
   const found: Facts[] = []
-  for (const id of bodyTexts(body, 'processInstanceIds')) {
-    const facts = await lookUp('historicProcessInstance', id)
+  const named = bodyTexts(body, 'processInstanceIds')
+  for await (const [id, facts] of instancesNamed('historicProcessInstance', named, {
+    lookUpAll,
+    stillAwaited,
+  })) {
     const { endTime = null, processDefinitionId, tenantId = null } = facts ?? {}
     const isSound = endTime !== null && processDefinitionId === params['id']
     const isForeign = tenantId !== null && !principal.tenants.includes(tenantId)
@@ -147,19 +172,6 @@ async function jobInstances({ params }: Asked, { lookUp }: MembersOptions): Prom
   if (typeof processInstanceId !== 'string' || !NAMES_ITS_INSTANCE.has(command ?? '')) return null
   const facts = await lookUp('processInstance', processInstanceId)
   return facts === null ? [] : [{ ...facts, id: processInstanceId }]
-}
-
-async function lookUpEach(
-  lookup: Parameters<LookUp>[0],
-  ids: readonly string[],
-  lookUp: LookUp,
-): Promise<readonly Facts[]> {
-  const found: Facts[] = []
-  for (const id of ids) {
-    const facts = await lookUp(lookup, id)
-    if (facts !== null) found.push({ ...facts, id })
-  }
-  return found
 }
 
 function namedIn(body: unknown): number {

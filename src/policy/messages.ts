@@ -1,12 +1,11 @@
 import type { Asked } from './asked.ts'
 import { bodyFlag, bodyText, bodyValue, isRecord } from './asked.ts'
 import { executionsIn } from './instances.ts'
-import type { Facts, LookUp, ReadEngine } from './lookup.ts'
+import type { Facts, LookUps, ReadEngine } from './lookup.ts'
 import { rowsOf, type StartFinder, tenantQueryOf } from './starts.ts'
 
-interface MessageOptions {
+interface MessageOptions extends LookUps {
   readonly read: ReadEngine
-  readonly lookUp: LookUp
   readonly starts: StartFinder
 }
 
@@ -34,12 +33,12 @@ export class MessageFinder {
     return (await this.#correlate(asked))?.definitions ?? null
   }
 
-  async #correlate({ body }: Asked): Promise<Correlated | null> {
+  async #correlate({ body, stillAwaited }: Asked): Promise<Correlated | null> {
     const query = executionQueryOf(body)
     if (query === null) return null
     const executions = rowsOf(await this.#options.read(`/execution?${query}`))
     const isForAll = bodyFlag(body, 'all')
-    const found = await executionsIn(executions, 'id', this.#options)
+    const found = await executionsIn(executions, 'id', { ...this.#options, stillAwaited })
     // Several where one is wanted are refused by the engine; all are asked about, for one may end meanwhile.
     if (!isForAll && executions.length > 0) return { executions: found, definitions: [] }
     const definitions = await this.#started(body)

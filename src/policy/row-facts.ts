@@ -1,30 +1,15 @@
-import type { Facts, LookUp, ReadEngine } from './lookup.ts'
+import type { Facts, LookUps } from './lookup.ts'
 import { isRecord } from './asked.ts'
-import { listInstances } from './instances.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
 /** The id that a row offers for a fact of the notation; null: it belongs to none. */
 export type RowFact = (name: string) => string | null
 
-interface RowFactsOptions {
-  readonly lookUp: LookUp
-  readonly read: ReadEngine
-}
-
 /** What rows of one operation say, with the definitions that they name by id or through their instance. */
 export type ReadRowFacts = (template: string, rows: readonly Row[]) => Promise<readonly RowFact[]>
 
-export function createRowFacts({ lookUp, read }: RowFactsOptions): ReadRowFacts {
-  async function definitionsOf(ids: ReadonlySet<string>): Promise<ReadonlyMap<string | null, Facts>> {
-    const definitions = new Map<string | null, Facts>()
-    for (const id of ids) {
-      const facts = await lookUp('processDefinition', id)
-      if (facts !== null) definitions.set(id, facts)
-    }
-    return definitions
-  }
-
+export function createRowFacts({ lookUpAll }: Pick<LookUps, 'lookUpAll'>): ReadRowFacts {
   return async function readRowFacts(template, rows) {
     const homeless = rows.filter(
       (row) => definitionIdOf(row) === null && textOf(row['processDefinitionKey']) === null,
@@ -33,17 +18,19 @@ export function createRowFacts({ lookUp, read }: RowFactsOptions): ReadRowFacts 
       homeless.map((row) => textOf(row['processInstanceId'])).filter((id) => id !== null),
     )
     const needsInstances = template.startsWith('/execution') || template.startsWith('/event-subscription')
-    const instances = needsInstances ? await listInstances([...instanceIds], read) : new Map<string, Row>()
+    const instances = needsInstances ? await lookUpAll('processInstance', [...instanceIds]) : NONE
     const definitionOf = (row: Row): string | null =>
-      definitionIdOf(row) ?? textOf(instances.get(textOf(row['processInstanceId']) ?? '')?.['definitionId'])
+      definitionIdOf(row) ?? instances.get(textOf(row['processInstanceId']) ?? '')?.['definitionId'] ?? null
     const ids = new Set(rows.map(definitionOf).filter((id) => id !== null))
-    const definitions = await definitionsOf(ids)
+    const definitions = await lookUpAll('processDefinition', [...ids])
     return rows.map(
       (row) => (name) =>
-        factOf(template, row, name) ?? inheritedFact(row, name, definitions.get(definitionOf(row))),
+        factOf(template, row, name) ?? inheritedFact(row, name, definitions.get(definitionOf(row) ?? '')),
     )
   }
 }
+
+const NONE: ReadonlyMap<string, Facts> = new Map()
 
 /** What a row does not say, and its definition does: the operation log's rows name no tenant. */
 function inheritedFact(row: Row, name: string, definition: Facts | undefined): string | null {

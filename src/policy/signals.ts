@@ -1,12 +1,11 @@
 import { bodyText } from './asked.ts'
 import type { Asked } from './asked.ts'
 import { executionsIn } from './instances.ts'
-import type { Facts, LookUp, ReadEngine } from './lookup.ts'
+import type { Facts, LookUps, ReadEngine } from './lookup.ts'
 import { rowsOf, type StartFinder, tenantQueryOf, textOf } from './starts.ts'
 
-interface SignalOptions {
+interface SignalOptions extends LookUps {
   readonly read: ReadEngine
-  readonly lookUp: LookUp
   readonly starts: StartFinder
 }
 
@@ -19,13 +18,13 @@ export class SignalFinder {
   }
 
   /** Null: it cannot be told. */
-  async executions({ body }: Asked): Promise<readonly Facts[] | null> {
+  async executions({ body, stillAwaited }: Asked): Promise<readonly Facts[] | null> {
     const asked = queryOf(body)
     if (asked === null) return null
     const query = new URLSearchParams({ eventType: 'signal', ...asked })
     const rows = rowsOf(await this.#options.read(`/event-subscription?${query}`))
     const waiting = rows.filter(({ executionId }) => textOf(executionId) !== null)
-    return executionsIn(waiting, 'executionId', this.#options)
+    return executionsIn(waiting, 'executionId', { ...this.#options, stillAwaited })
   }
 
   /** Null: it cannot be told which definitions it starts. */

@@ -13,8 +13,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '/filter/f1': '{"id":"f1","itemCount":3}',
   '/filter/f1/list': JSON.stringify(TASKS),
   '/filter/f2/list': '[]',
-  '/process-definition/review%3A1': '{"id":"review:1","key":"review"}',
-  '/process-definition/other%3A1': '{"id":"other:1","key":"other"}',
+  '/process-definition': '[{"id":"review:1","key":"review"},{"id":"other:1","key":"other"}]',
   '/case-definition/count': '{"count":0}',
 }
 

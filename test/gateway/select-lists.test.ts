@@ -19,7 +19,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/process-instance': INSTANCES,
   '/process-instance/i1': INSTANCES[0],
   '/process-definition/review%3A1': DEFINITION,
-  '/process-definition/other%3A1': { ...DEFINITION, id: 'other:1', key: 'other' },
+  '/process-definition': [DEFINITION, { ...DEFINITION, id: 'other:1', key: 'other' }],
 }
 
 const SETUP = {

@@ -107,3 +107,34 @@ t.test('where something is started, no instance is read', async (t) => {
 t.test('more than ten thousand named instances are not read', async (t) => {
   t.same(await askMany(10_001, { emptied: 0 }), { found: null, most: 0, reads: 0 })
 })
+
+t.test('instances are looked at once each, eight at once, and no more than a thousand of them', async (t) => {
+  const seen: string[] = []
+  let [now, most] = [0, 0]
+  const findOut = createFindOut({
+    ask: async () => ({ status: 200, body: Buffer.from('{}') }),
+    read: async (path) => {
+      seen.push(path)
+      now += 1
+      most = Math.max(most, now)
+      await Promise.resolve()
+      now -= 1
+      return tree(leaf('a'), leaf('b'))
+    },
+  })
+  const instructions = [{ type: 'cancel', activityId: 'a' }]
+  const ids = Array.from({ length: 1000 }, (_, at) => `p${at}`)
+  const askAbout = (processInstanceIds: readonly string[], more = {}) =>
+    findOut('nothing is left active', { ...asked({ instructions, processInstanceIds }), params: {}, ...more })
+  t.equal(await askAbout([...ids, ...ids, ...ids]), false)
+  t.same([seen.length, most], [1000, 8])
+  t.equal(await askAbout([...ids, 'one more']), null)
+  t.equal(seen.length, 1000)
+  let hops = 0
+  const stillAwaited = (): void => {
+    hops += 1
+    if (hops === 3) throw new Error('left')
+  }
+  await t.rejects(askAbout(ids, { stillAwaited }), { message: 'left' })
+  t.equal(seen.length, 1016)
+})

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { createLookUp } from '../../src/policy/lookup.ts'
+import { createLookUps } from '../../src/policy/lookup.ts'
 
 t.test('as many definitions are remembered as may be, those that were asked for last', async (t) => {
   const seen: string[] = []
-  const lookUp = createLookUp({
+  const { lookUp } = createLookUps({
     read: async (path) => {
       seen.push(path.slice('/process-definition/'.length))
       return { id: 'a', key: 'a', tenantId: null }

@@ -1,13 +1,14 @@
 import t from 'tap'
-import type { LookUp } from '../../src/policy/lookup.ts'
+import type { LookUpAll } from '../../src/policy/lookup.ts'
 import { createRowFacts } from '../../src/policy/row-facts.ts'
 
 const DEFINITIONS: Readonly<Record<string, { key: string; tenantId: string | null }>> = {
   'office:1': { key: 'office', tenantId: 'acme' },
   'mail:1': { key: 'mail', tenantId: null },
 }
-const lookUp: LookUp = async (_name, id) => DEFINITIONS[id] ?? null
-const readRowFacts = createRowFacts({ lookUp, read: async () => [] })
+const lookUpAll: LookUpAll = async (_name, ids) =>
+  new Map(Object.entries(DEFINITIONS).filter(([id]) => ids.includes(id)))
+const readRowFacts = createRowFacts({ lookUpAll })
 
 async function factsOf(template: string, row: Readonly<Record<string, unknown>>) {
   const [fact] = await readRowFacts(template, [row])
