@@ -87,7 +87,12 @@ function isOutcome(topic: string): topic is Outcome {
 }
 
 // An address alone must not use up what the engine may be asked in vain: others at other addresses have a try left.
-const ENGINE_THROTTLE: ThrottleOptions = { windowMs: 300_000, perUserAndAddress: 3, perAddress: 200 }
+const ENGINE_THROTTLE: ThrottleOptions = {
+  windowMs: 300_000,
+  perUserAndAddress: 3,
+  refusesPairs: true,
+  perAddress: 200,
+}
 
 function identityOf({ identity: setting, files, passwords, ask, publish }: SourcesOptions): {
   readonly identity: IdentitySource

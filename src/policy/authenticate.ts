@@ -3,7 +3,7 @@ import type { BasicCredential, CredentialMemoryOptions, Principal } from './cred
 import { createCredentialMemory, MAX_HEADER_CHARS, readBasic } from './credentials.ts'
 import type { IdentitySource } from './identity-source.ts'
 import type { ThrottleOptions } from './throttle.ts'
-import { createThrottle } from './throttle.ts'
+import { createThrottle, networkOf } from './throttle.ts'
 
 export type AuthenticationResult = 'remembered' | 'verified' | 'failed' | 'missing' | 'throttled'
 
@@ -33,7 +33,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   function prove({ user, password }: BasicCredential, key: string, address: string) {
     // A credential that was right before is no guess: its owner gets in while somebody else at the address is throttled.
     const proven = memory.wasVerified(key)
-    const verify = () => source.verify({ user, password, proven })
+    const verify = () => source.verify({ user, password, from: networkOf(address), proven })
     return memory.verifyOnce(key, source.generation(), () =>
       proven ? verify() : throttle.attempt({ user, address }, verify),
     )

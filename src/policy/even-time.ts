@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { throttled } from './throttle.ts'
+import { throttled } from './throttled.ts'
 
 export interface EvenTimeOptions {
   /** No failure is told sooner; default 50 ms. */

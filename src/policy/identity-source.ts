@@ -7,6 +7,8 @@ import type { User, Users } from './users.ts'
 export interface Proof {
   readonly user: string
   readonly password: string
+  /** Where it comes from, as attempts are counted: an address, or a network of one subscriber. */
+  readonly from: string
   /** This very credential was right at some time: whoever presents it is not guessing. */
   readonly proven: boolean
 }
@@ -41,10 +43,10 @@ export function createFileIdentity({ file, passwords }: FileIdentityOptions): Id
   }
   return {
     // The hash is computed for an unknown user too: the answer's time must not say which names exist.
-    verify: async ({ user, password }) => {
+    verify: async ({ user, password, from, proven }) => {
       const { find, dummyHash } = users()
       const found = find(user)
-      const right = await passwords.verify(found?.passwordHash ?? dummyHash, password)
+      const right = await passwords.verify(found?.passwordHash ?? dummyHash, password, { from, proven })
       return found === undefined || !right ? null : principalOf(found)
     },
     principalOf: async (userId) => {

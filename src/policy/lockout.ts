@@ -1,4 +1,5 @@
-import { createUnderway, throttled } from './throttle.ts'
+import { createUnderway } from './throttle.ts'
+import { throttled } from './throttled.ts'
 
 export interface LockoutOptions {
   /**

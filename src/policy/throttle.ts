@@ -1,14 +1,25 @@
 import { isIPv6 } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { GatewayError } from '../errors.ts'
+import { throttled } from './throttled.ts'
+import { createTurns, type Turns, type TurnsOptions } from './turns.ts'
 
-export interface ThrottleOptions {
+export interface ThrottleOptions extends Pick<TurnsOptions, 'schedule'> {
   /** How long a failure counts; default 30,000 ms from the first one. */
   readonly windowMs?: number
-  /** Failures of one user from one address before 429; default 5. The user gets in from any other address. */
+  /** Failures of one user from one address before further attempts of this pair take turns; default 5. */
   readonly perUserAndAddress?: number
-  /** Failures of one address, whatever the user, before 429; default 50. Behind a proxy whose forwarded address is not trusted, all callers share one. */
+  /** Refuses such attempts with 429 instead; default false. For a source that itself locks users who fail. The user gets in from any other address. */
+  readonly refusesPairs?: boolean
+  /** Failures of one address, whatever the user, before all attempts from it take turns; default 50. */
   readonly perAddress?: number
+  /** From one turn of a pair to the next; default 200 ms: five guesses a second. */
+  readonly pairTurnMs?: number
+  /** From one turn of an address to the next; default 50 ms: twenty guesses a second. */
+  readonly addressTurnMs?: number
+  /** How long the answer to a wrong password is held where attempts take turns; default 1,000 ms. */
+  readonly holdMs?: number
+  /** Answers held at once; default 256. Over it they are not held. */
+  readonly maxHeld?: number
   /** Failures of one user from all addresses before every attempt has to wait; default 20. It never refuses: it would lock the real user out. */
   readonly slowUserAfter?: number
   /** That wait; default 1,000 ms. */
@@ -28,47 +39,56 @@ export interface Attempt {
 }
 
 export interface Throttle {
-  /** Runs `verify` unless there were too many failures (GatewayError GW_THROTTLED). Null from it is one more failure. */
+  /** Runs `verify`, later where there were many failures. Null from it is one more. @throws GatewayError GW_THROTTLED where too many wait */
   readonly attempt: <T>(who: Attempt, verify: () => Promise<T | null>) => Promise<T | null>
 }
 
-/** Counts failed proofs of identity, so that guessing is slow here and the engine's own lockout never hits a real user. */
+/**
+ * Counts failed proofs of identity, so that guessing is slow here and the engine's own lockout never hits a real user. Who
+ * is right is not refused for what others at the address have got wrong: a right password gives its turn back and is not held.
+ */
 export function createThrottle(options: ThrottleOptions = {}): Throttle {
   const { windowMs = 30_000, maxCounted = 10_000, now = () => performance.now() } = options
-  const { perUserAndAddress = 5, perAddress = 50, slowUserAfter = 20 } = options
+  const { slowUserAfter = 20, perUserAndAddress = 5, refusesPairs = false } = options
   const counter = () => createCounter({ windowMs, maxCounted, now })
   const pairs = counter()
   const addresses = counter()
   const users = counter()
   const underway = createUnderway()
   const slowDown = createSlowDown(options)
+  const hold = createHold(options)
+  const takeTurn = createTakeTurn(options)
 
   /** Attempts under way count as failures of the pair: else a burst of guesses would all pass before the first one fails. */
-  function refuseTooMany(pair: string, address: string): void {
+  function refuseTooMany(pair: string): void {
     const failed = pairs.read(pair)
     if (failed.count >= perUserAndAddress) throw throttled(failed.resetMs)
     if (failed.count + underway.of(pair) >= perUserAndAddress) throw throttled(1_000)
-    const fromAddress = addresses.read(address)
-    if (fromAddress.count >= perAddress) throw throttled(fromAddress.resetMs)
   }
 
   return {
-    attempt: async (who, verify) => {
-      const address = networkOf(who.address)
-      const pair = `${address} ${who.user}`
-      refuseTooMany(pair, address)
+    attempt: async ({ user, address: from }, verify) => {
+      const address = networkOf(from)
+      const pair = `${address} ${user}`
+      if (refusesPairs) refuseTooMany(pair)
+      const turn = takeTurn(
+        { user, address },
+        { ofPair: pairs.read(pair).count + underway.of(pair), ofAddress: addresses.read(address).count },
+      )
       underway.enter(pair)
       try {
-        if (users.read(who.user).count >= slowUserAfter) await slowDown()
+        const giveBack = turn === null ? null : await turn
+        if (users.read(user).count >= slowUserAfter) await slowDown()
         const result = await verify()
-        if (result === null)
-          for (const [counts, key] of [
-            [pairs, pair],
-            [addresses, address],
-            [users, who.user],
-          ] as const)
-            counts.add(key)
-        return result
+        if (result !== null) {
+          giveBack?.()
+          return result
+        }
+        pairs.add(pair)
+        addresses.add(address)
+        users.add(user)
+        if (giveBack !== null) await hold()
+        return null
       } finally {
         underway.leave(pair)
       }
@@ -76,8 +96,24 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
   }
 }
 
-export function throttled(afterMs: number): GatewayError {
-  return new GatewayError('GW_THROTTLED', { retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1_000)) })
+interface Failures {
+  readonly ofPair: number
+  readonly ofAddress: number
+}
+
+type TakeTurn = (who: Attempt, failures: Failures) => ReturnType<Turns['take']> | null
+
+/** Null: there were too few failures for turns. */
+function createTakeTurn(options: ThrottleOptions): TakeTurn {
+  const { perUserAndAddress = 5, perAddress = 50, pairTurnMs = 200, addressTurnMs = 50 } = options
+  const turns = createTurns(options)
+  return (who, { ofPair, ofAddress }) => {
+    const spacing = {
+      ofUserMs: ofPair >= perUserAndAddress ? pairTurnMs : 0,
+      ofAddressMs: ofAddress >= perAddress ? addressTurnMs : 0,
+    }
+    return spacing.ofUserMs + spacing.ofAddressMs === 0 ? null : turns.take(who, spacing)
+  }
 }
 
 /** Failures per key in a window that opens with the first one. */
@@ -136,6 +172,20 @@ function createSlowDown({ slowMs = 1_000, maxWaiting = 256, delay = wait }: Thro
       await delay(slowMs)
     } finally {
       waiting -= 1
+    }
+  }
+}
+
+/** A wrong password costs its sender time; whoever leaves earlier holds the place all the same. */
+function createHold({ holdMs = 1_000, maxHeld = 256, delay = wait }: ThrottleOptions) {
+  let held = 0
+  return async function hold(): Promise<void> {
+    if (held >= maxHeld) return
+    held += 1
+    try {
+      await delay(holdMs)
+    } finally {
+      held -= 1
     }
   }
 }

@@ -43,7 +43,8 @@ function open(routes: Routes = {}) {
       clock.ms += ms
     },
   })
-  const verify = (user: string, password: string) => identity.verify({ user, password, proven: false })
+  const verify = (user: string, password: string) =>
+    identity.verify({ user, password, from: '', proven: false })
   return { identity, verify, asked, clock }
 }
 

@@ -1,6 +1,6 @@
 import bcrypt from 'bcrypt'
 import t from 'tap'
-import { createPasswords } from '../../src/policy/password.ts'
+import { createPasswords, type HashClaim } from '../../src/policy/password.ts'
 
 const passwords = createPasswords()
 
@@ -37,4 +37,31 @@ t.test('a hash that cannot be read gives its place back', async (t) => {
   const one = createPasswords({ concurrency: 1, maxQueued: 0 })
   await t.rejects(one.verify('$argon2id$v=19$nonsense', 'x'))
   t.equal(await one.verify(await bcrypt.hash('x', 4), 'x'), true)
+})
+
+t.test('who floods from one origin keeps nobody at another out, nor who was right before', async (t) => {
+  const busy = createPasswords({ concurrency: 1, maxQueued: 10 })
+  const hash = await bcrypt.hash('mary', 4)
+  const order: string[] = []
+  const verify = (name: string, claim: HashClaim) =>
+    busy.verify(hash, 'mary', claim).then(
+      () => order.push(name),
+      () => order.push(`no ${name}`),
+    )
+  const flood = Array.from({ length: 11 }, (_, at) => verify(`guess ${at}`, { from: 'a', proven: false }))
+  const others = [
+    verify('other', { from: 'b', proven: false }),
+    verify('proven', { from: 'a', proven: true }),
+    verify('guess 11', { from: 'a', proven: false }),
+  ]
+  await Promise.all([...flood, ...others])
+  // The newest guesses made room; the newest of all found none.
+  t.same(order.filter((name) => name.startsWith('no ')).toSorted(), [
+    'no guess 10',
+    'no guess 11',
+    'no guess 9',
+  ])
+  const served = order.filter((name) => !name.startsWith('no '))
+  t.same(served.slice(0, 4), ['guess 0', 'proven', 'guess 1', 'other'])
+  t.equal(served.length, 11)
 })
