@@ -195,6 +195,15 @@ async function runEach(check: CompiledCheck, ground: Ground, options: Pass): Pro
   const unseen = members.filter((each) => each['isSelected'] === 'true' && isForeign(each, tenants))
   if (unseen.length > 0) return unseen.length === members.length ? emptyVerdict(check, ground) : NOT_EXACT
   await listEach(check, members, ground, options)
+  return runMembers(check, members, ground, options)
+}
+
+async function runMembers(
+  check: CompiledCheck,
+  members: readonly Facts[],
+  ground: Ground,
+  options: Pass,
+): Promise<Verdict> {
   let refused: Verdict | null = null
   let passed = 0
   for (const each of members) {

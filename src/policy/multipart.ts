@@ -33,15 +33,19 @@ export function checkMultipart(bytes: Buffer, contentType: string, opened: Reado
   const names = new Set<string>()
   for (const part of partsOf(bytes, boundaryOf(contentType))) {
     const { headers } = part
-    if (/multipart\//i.test(headers)) throw unreadable('a part is a multipart body itself')
-    if (CONTROL.test(headers)) throw unreadable('the headers of a part hold control characters')
-    if (hasEncodedName(headers)) throw unreadable('the name of a part is encoded')
+    checkHeaders(headers)
     for (const [, name = ''] of headers.matchAll(NAME)) names.add(name.trim())
     if (!opened.has('doctype') && isModel(headers) && declaresDoctype(part.content()))
       throw hazard('doctype', 'a model declares a DOCTYPE, or its encoding cannot be looked into')
   }
   const namesClass = names.has('data') && names.has('type')
   if (namesClass && !opened.has('object-type-name')) throw hazard('object-type-name', "the part 'type'")
+}
+
+function checkHeaders(headers: string): void {
+  if (/multipart\//i.test(headers)) throw unreadable('a part is a multipart body itself')
+  if (CONTROL.test(headers)) throw unreadable('the headers of a part hold control characters')
+  if (hasEncodedName(headers)) throw unreadable('the name of a part is encoded')
 }
 
 interface Part {
