@@ -80,13 +80,15 @@ function decidedBy(record: Deciding | null): string {
   return `${word} by ${TYPES[type]} to ${whose} on ${resourceId} (step ${step})`
 }
 
-function rowsLines({ sees, conditions, exempt, tenants, linkedTasks }: RowsExplanation): string[] {
+function rowsLines(explanation: RowsExplanation): string[] {
+  const { sees, conditions, oneRecord, exempt, tenants, linkedTasks } = explanation
   return [
     `rows: ${sees}`,
     ...conditions.flatMap(({ anyOf }) => [
       '  every row needs one of',
       ...anyOf.map((atom) => `    ${rowsAtomLine(atom)}`),
     ]),
+    ...(oneRecord ? ['  and one record has to grant all of it'] : []),
     ...(exempt === null ? [] : [`  open to all: rows with ${exempt}`]),
     ...(linkedTasks === null ? [] : [`  ${counted(linkedTasks, 'task')} by links to the user or the groups`]),
     ...(tenants === null ? [] : [`  only rows of no tenant, or of ${listOf(tenants)}`]),

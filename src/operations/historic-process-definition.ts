@@ -12,13 +12,13 @@ export const historicProcessDefinition = {
   getCleanableHistoricProcessInstanceReport: {
     route: 'GET /history/process-definition/cleanable-process-instance-report',
     checks: [],
-    rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'] },
+    rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true },
     retry: 'always',
   },
   getCleanableHistoricProcessInstanceReportCount: {
     route: 'GET /history/process-definition/cleanable-process-instance-report/count',
     checks: [],
-    rows: { form: 'count', allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'] },
+    rows: { form: 'count', allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true },
     retry: 'always',
   },
 } as const satisfies Rowset

@@ -181,6 +181,8 @@ export interface Rows {
   readonly paging?: 'ignored'
   readonly anyOf?: readonly Atom[]
   readonly allOf?: readonly Atom[]
+  /** `allOf` speaks of one entity, and one record has to grant all of it: the engine joins the records once. Where revocations count, it decides each by itself. */
+  readonly oneRecord?: true
   /** A second condition that every row must meet as well. */
   readonly and?: readonly Atom[]
   /** The same, where this parameter of the query is true. */

@@ -67,6 +67,30 @@ export function decideAll(records: Records, principal: Principal, checks: readon
   return enabled.length > 0 && enabled.every((check) => isAuthorized(records, principal, check) === true)
 }
 
+/**
+ * Whether one record that grants, on this id or on `*`, holds every permission: what a join of the records with a
+ * conjunction finds. Revocations say nothing here: where they count the engine asks for each permission by itself.
+ */
+export function isGrantedTogether(
+  records: Records,
+  { userId, groups }: Principal,
+  checks: readonly AtomicCheck[],
+): boolean {
+  const enabled = enabledChecks(records, checks)
+  const [first] = enabled
+  if (first === undefined) return false
+  const bits = enabled.map(({ resource, permission }) => bitOf(resource, permission))
+  const { any, own } = subjectsOf(records, first)
+  const holds = (rights: Rights | undefined): boolean =>
+    bits.every((bit) => bit !== null && ((rights?.granted ?? 0) & bit) === bit)
+  return [any, own].some(
+    (subjects) =>
+      holds(subjects.users.get(userId)) ||
+      groups.some((group) => holds(subjects.groups.get(group))) ||
+      holds(subjects.global),
+  )
+}
+
 /** The checks that a decision looks at and a refusal names: those whose permission is not disabled. */
 export function enabledChecks(records: Records, checks: readonly AtomicCheck[]): readonly AtomicCheck[] {
   return records.disabled.size === 0

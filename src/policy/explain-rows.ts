@@ -5,6 +5,7 @@ import type { Deciding } from './explain.ts'
 import { decidingRecord } from './explain.ts'
 import { grantedIds } from './granted-ids.ts'
 import type { PermitOptions, RowsVerdict } from './permit.ts'
+import { usesRevokes } from './records.ts'
 import { isAdmin } from './ruling.ts'
 import { compileRows, concernsTasks, rowsAsked } from './rows.ts'
 
@@ -13,6 +14,8 @@ export interface RowsExplanation {
   readonly sees: 'all rows' | 'some rows' | 'no rows' | 'cannot be told exactly'
   /** Every row must meet each of these. */
   readonly conditions: readonly { readonly anyOf: readonly RowsAtom[] }[]
+  /** One record has to meet all of them, unless revocations count for the caller. */
+  readonly oneRecord: boolean
   /** Rows that everybody sees. */
   readonly exempt: string | null
   /** Rows of other tenants are left out; null: tenants make no difference. */
@@ -47,9 +50,14 @@ export async function explainRows(
   const linked = concernsTasks(rows) ? await options.implied?.tasks(asked.principal) : undefined
   return {
     sees: WORDS[verdict],
-    conditions: rows.conditions.map(({ permissions }) => ({
-      anyOf: permissions.map((permission) => atomOf(permission, asked, options)),
-    })),
+    conditions: rows.conditions
+      .flatMap(({ permissions, together }) =>
+        together === true ? permissions.map((one) => [one]) : [permissions],
+      )
+      .map((permissions) => ({
+        anyOf: permissions.map((permission) => atomOf(permission, asked, options)),
+      })),
+    oneRecord: restriction.oneRecord === true && !usesRevokes(options.records(), asked.principal),
     exempt: restriction.exempt ?? null,
     tenants: isFree ? null : asked.principal.tenants,
     linkedTasks: linked === undefined ? null : new Set([...linked.user, ...linked.groups]).size,

@@ -34,7 +34,12 @@ export function grantedIds(
   return { any: decide('*'), ids, revokedIds, hasRevokes: usesRevokes(records, principal) }
 }
 
-function namedIds({ named }: Records, { userId, groups }: Principal, type: number): ReadonlySet<string> {
+/** Ids that the caller's, the groups' or the global records of one resource type name, without `*`. */
+export function namedIds(
+  { named }: Records,
+  { userId, groups }: Principal,
+  type: number,
+): ReadonlySet<string> {
   const ids = new Set<string>()
   const subjects = [named.users.get(userId), ...groups.map((group) => named.groups.get(group)), named.global]
   for (const subject of subjects) for (const id of subject?.get(type) ?? []) ids.add(id)

@@ -1,5 +1,6 @@
 import type { Facts, LookUps } from './lookup.ts'
 import { isRecord } from './asked.ts'
+import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -9,7 +10,7 @@ export type RowFact = (name: string) => string | null
 /** What rows of one operation say, with the definitions that they name by id or through their instance. */
 export type ReadRowFacts = (template: string, rows: readonly Row[]) => Promise<readonly RowFact[]>
 
-export function createRowFacts({ lookUpAll }: Pick<LookUps, 'lookUpAll'>): ReadRowFacts {
+export function createRowFacts({ lookUp, lookUpAll }: LookUps): ReadRowFacts {
   return async function readRowFacts(template, rows) {
     const homeless = rows.filter(
       (row) => definitionIdOf(row) === null && textOf(row['processDefinitionKey']) === null,
@@ -23,16 +24,17 @@ export function createRowFacts({ lookUpAll }: Pick<LookUps, 'lookUpAll'>): ReadR
       definitionIdOf(row) ?? instances.get(textOf(row['processInstanceId']) ?? '')?.['definitionId'] ?? null
     const ids = new Set(rows.map(definitionOf).filter((id) => id !== null))
     const definitions = await lookUpAll('processDefinition', [...ids])
-    return rows.map(
-      (row) => (name) =>
-        factOf(template, row, name) ?? inheritedFact(row, name, definitions.get(definitionOf(row) ?? '')),
-    )
+    const tenants = template === OPERATION_LOG ? await tenantsOfEntries(rows, definitions, lookUp) : null
+    return rows.map((row) => (name) => {
+      if (name === 'tenantId' && tenants !== null) return tenants.get(row) ?? null
+      return factOf(template, row, name) ?? inheritedFact(row, name, definitions.get(definitionOf(row) ?? ''))
+    })
   }
 }
 
 const NONE: ReadonlyMap<string, Facts> = new Map()
 
-/** What a row does not say, and its definition does: the operation log's rows name no tenant. */
+/** What a row does not say, and its definition does. */
 function inheritedFact(row: Row, name: string, definition: Facts | undefined): string | null {
   if (name === 'processDefinitionKey') return definition?.['key'] ?? null
   return name === 'tenantId' && !('tenantId' in row) ? (definition?.['tenantId'] ?? null) : null

@@ -1,11 +1,12 @@
 import type { Rows, RowsForm } from '../operations/notation.ts'
+import { RESOURCES } from '../operations/permissions.ts'
 import type { Asked } from './asked.ts'
 import type { AtomOptions, Permission } from './atoms.ts'
 import { permissionsOf } from './atoms.ts'
 import type { Principal } from './credentials.ts'
 import { identityBits, impliedBits, type ImpliedTasks } from './implied.ts'
-import { decideAny, isAuthorized } from './decide.ts'
-import { grantedIds } from './granted-ids.ts'
+import { decideAny, isAuthorized, isGrantedTogether } from './decide.ts'
+import { grantedIds, namedIds } from './granted-ids.ts'
 import type { Records } from './records.ts'
 import { usesRevokes } from './records.ts'
 import { javaTrim } from './schemas/objection.ts'
@@ -25,6 +26,8 @@ type Exempt = Exclude<Rows['exempt'], undefined>
 
 interface Condition {
   readonly permissions: readonly Permission[]
+  /** All of them, in one record; where revocations count, each by itself. Default: any of them. */
+  readonly together?: true
 }
 
 /** How much of a query's answer the caller may see: everything, nothing, or rows that the records name. */
@@ -47,7 +50,9 @@ export function compileRows(rows: Rows, options: AtomOptions): CompiledRows {
   const conditions: Condition[] =
     rows.allOf === undefined
       ? [{ permissions: permissionsOf(rows.anyOf ?? [], options) }]
-      : rows.allOf.map((atom) => ({ permissions: permissionsOf([atom], options) }))
+      : rows.oneRecord === true
+        ? [{ permissions: permissionsOf(rows.allOf, options), together: true }]
+        : rows.allOf.map((atom) => ({ permissions: permissionsOf([atom], options) }))
   if (rows.and !== undefined) conditions.push({ permissions: permissionsOf(rows.and, options) })
   return {
     form: rows.form ?? 'list',
@@ -58,17 +63,38 @@ export function compileRows(rows: Rows, options: AtomOptions): CompiledRows {
 }
 
 export function scopeOf(rows: CompiledRows, principal: Principal, records: Records): Scope {
-  const scopes = rows.conditions.map((condition) => conditionScope(condition, principal, records))
+  return scopeOfAll(rows.conditions.map((condition) => conditionScope(condition, principal, records)))
+}
+
+function scopeOfAll(scopes: readonly Scope[]): Scope {
   if (scopes.includes('none')) return 'none'
   return scopes.includes('some') ? 'some' : 'all'
+}
+
+function scopeTogether(permissions: readonly Permission[], principal: Principal, records: Records): Scope {
+  const [first] = permissions
+  if (first === undefined) return 'none'
+  const isOpen = (id: string | null): boolean =>
+    isGrantedTogether(
+      records,
+      principal,
+      permissions.map((one) => ({ ...one, id })),
+    )
+  if (isOpen(null)) return 'all'
+  return [...namedIds(records, principal, RESOURCES[first.resource].id)].some(isOpen) ? 'some' : 'none'
 }
 
 /**
  * Without revocations any yes on `*` opens every row. With them the first atom that has an answer decides a row, so a
  * yes on `*` opens every row only if no atom before it, and no revocation beside it, speaks about single ids.
  */
-function conditionScope({ permissions }: Condition, principal: Principal, records: Records): Scope {
+function conditionScope(condition: Condition, principal: Principal, records: Records): Scope {
+  const { permissions } = condition
   const revokes = usesRevokes(records, principal)
+  if (condition.together === true)
+    return revokes
+      ? scopeOfAll(permissions.map((one) => conditionScope({ permissions: [one] }, principal, records)))
+      : scopeTogether(permissions, principal, records)
   const isOpen = ({ resource, permission }: Permission): boolean =>
     isAuthorized(records, principal, { resource, permission, id: null }) === true
   // Asked first: to list the ids of a caller who has many costs milliseconds.
@@ -128,14 +154,18 @@ export function isVisible(
   const { principal, records, tenants, implied, impliesIdentity } = viewer
   if (tenanted && !isOfTenants(fact('tenantId'), tenants)) return false
   if (exempt !== null && isExempt(exempt, row, fact)) return true
-  return conditions.every(({ permissions }) => {
+  const isTogether = !usesRevokes(records, principal)
+  return conditions.every(({ permissions, together }) => {
     const atoms = permissions.map(({ resource, permission, fact: asked }) => {
       const id = 'name' in asked ? fact(asked.name) : null
       const atom = { resource, permission, id }
       if (resource === 'TASK' && implied !== null) return { ...atom, implied: impliedBits(implied, id) }
       return impliesIdentity ? { ...atom, implied: identityBits(resource, id, principal) } : atom
     })
-    return decideAny(records, principal, atoms)
+    if (together !== true) return decideAny(records, principal, atoms)
+    return isTogether
+      ? isGrantedTogether(records, principal, atoms)
+      : atoms.every((atom) => decideAny(records, principal, [atom]))
   })
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Principal } from '../../src/policy/credentials.ts'
 import type { AtomicCheck } from '../../src/policy/decide.ts'
-import { isAuthorized, stepOf } from '../../src/policy/decide.ts'
+import { isAuthorized, isGrantedTogether, stepOf } from '../../src/policy/decide.ts'
 import { keyOf, recordsOf } from './record-lines.ts'
 
 const anna: Principal = { userId: 'anna', groups: ['clerks', 'night'], tenants: [] }
@@ -128,4 +128,25 @@ t.test('implied grants', async (t) => {
 t.test('a permission the resource does not have is never granted', async (t) => {
   const check: AtomicCheck = { resource: 'TASK', permission: 'CREATE_INSTANCE', id: 't1' }
   t.equal(isAuthorized(recordsOf(['grant anna TASK:t1 ALL', 'global * TASK:* ALL']), anna, check), null)
+})
+
+t.test('together means in one record, on the id or on all', async (t) => {
+  const cases: readonly (readonly [claim: string, lines: readonly string[], answer: boolean])[] = [
+    ['one record', ['grant anna TASK:t1 READ,UPDATE'], true],
+    ['one on all', ['grant @clerks TASK:* READ,UPDATE'], true],
+    ['a GLOBAL one', ['global * TASK:t1 READ,UPDATE'], true],
+    ['ALL', ['grant anna TASK:t1 ALL'], true],
+    ['two of one user', ['grant anna TASK:t1 READ', 'grant anna TASK:* UPDATE'], false],
+    ['a user’s and a group’s', ['grant anna TASK:t1 READ', 'grant @clerks TASK:t1 UPDATE'], false],
+    ['two groups’', ['grant @night TASK:t1 READ', 'grant @clerks TASK:t1 UPDATE'], false],
+    ['another id', ['grant anna TASK:t2 READ,UPDATE'], false],
+    ['another user', ['grant bob TASK:t1 READ,UPDATE'], false],
+    ['none', [], false],
+  ]
+  for (const [claim, lines, answer] of cases) {
+    const both = [readTask, { ...readTask, permission: 'UPDATE' }]
+    t.equal(isGrantedTogether(recordsOf(lines, { revokes: 'never' }), anna, both), answer, claim)
+  }
+  const records = recordsOf(['grant anna TASK:t1 READ'], { disabledPermissions: ['UPDATE'] })
+  t.equal(isGrantedTogether(records, anna, [readTask, { ...readTask, permission: 'UPDATE' }]), true)
 })

@@ -8,7 +8,7 @@ const DEFINITIONS: Readonly<Record<string, { key: string; tenantId: string | nul
 }
 const lookUpAll: LookUpAll = async (_name, ids) =>
   new Map(Object.entries(DEFINITIONS).filter(([id]) => ids.includes(id)))
-const readRowFacts = createRowFacts({ lookUpAll })
+const readRowFacts = createRowFacts({ lookUp: () => null, lookUpAll })
 
 async function factsOf(template: string, row: Readonly<Record<string, unknown>>) {
   const [fact] = await readRowFacts(template, [row])

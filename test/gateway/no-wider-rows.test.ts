@@ -1,0 +1,75 @@
+import t from 'tap'
+import { BASE, openGateway } from './open-gateway.ts'
+
+const CLEANABLE = [
+  { processDefinitionId: 'review:1', processDefinitionKey: 'review', tenantId: null },
+  { processDefinitionId: 'mail:1', processDefinitionKey: 'mail', tenantId: null },
+  { processDefinitionId: 'other:1', processDefinitionKey: 'other', tenantId: null },
+]
+const ENTRIES = [
+  { id: '1', operationId: 'o1', entityType: 'User', category: 'Admin' },
+  { id: '2', operationId: 'o2', entityType: 'Deployment', category: 'Operator', deploymentId: 'others' },
+  { id: '3', operationId: 'o3', entityType: 'Deployment', category: 'Operator', deploymentId: 'gone' },
+  { id: '4', operationId: 'o4', entityType: 'Deployment', category: 'Operator', deploymentId: 'nobodys' },
+  { id: '5', operationId: 'o5', entityType: 'OperationLog', category: 'Operator', property: 'operationId' },
+]
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  '/history/process-definition/cleanable-process-instance-report': CLEANABLE,
+  '/history/user-operation': ENTRIES,
+  '/history/user-operation/count': { count: ENTRIES.length },
+  '/deployment/others': { id: 'others', tenantId: 'globex' },
+  '/deployment/nobodys': { id: 'nobodys', tenantId: null },
+}
+
+const { ask } = await openGateway(t, {
+  records: [
+    // Both in one record for one key, in two for the others.
+    'grant mary PROCESS_DEFINITION:review READ,READ_HISTORY',
+    'grant mary PROCESS_DEFINITION:mail READ',
+    'grant mary PROCESS_DEFINITION:* READ_HISTORY',
+    // The same where revocations count: there each permission is decided by itself.
+    'grant ben PROCESS_DEFINITION:mail READ',
+    'grant ben PROCESS_DEFINITION:* READ_HISTORY',
+    'revoke ben TASK:x READ',
+    'grant anna PROCESS_DEFINITION:* READ',
+    'grant anna PROCESS_DEFINITION:review READ_HISTORY',
+    'everybody OPERATION_LOG_CATEGORY:* READ',
+  ],
+  engine: ({ url }, response) => {
+    const [path = ''] = url.slice(BASE.length).split('?')
+    const answer = ANSWERS[path]
+    response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answer ?? { type: 'RestException', message: 'none', code: null }))
+  },
+})
+
+const REPORT = 'GET /history/process-definition/cleanable-process-instance-report'
+
+t.test('the cleanable reports want both permissions in one record, unless revocations count', async (t) => {
+  for (const [user, keys] of [
+    ['mary', ['review']],
+    ['anna', []],
+    ['ben', ['mail']],
+    ['demo', ['review', 'mail', 'other']],
+  ] as const) {
+    const { body } = await ask(user, REPORT)
+    t.match(
+      body,
+      keys.map((processDefinitionKey) => ({ processDefinitionKey })),
+      user,
+    )
+    t.equal(Object(body).length, keys.length, user)
+    if (user !== 'demo') t.same((await ask(user, `${REPORT}/count`)).body, { count: keys.length }, user)
+  }
+})
+
+t.test(
+  'entries of the operation log whose tenant cannot be told are not for members of tenants',
+  async (t) => {
+    const { body } = await ask('mary', 'GET /history/user-operation')
+    t.match(body, [{ id: '1' }, { id: '4' }])
+    t.equal(Object(body).length, 2)
+    t.same((await ask('mary', 'GET /history/user-operation/count')).body, { count: 2 })
+    t.equal(Object((await ask('demo', 'GET /history/user-operation')).body).length, ENTRIES.length)
+  },
+)
