@@ -5,6 +5,8 @@ import { health, node } from './config-nodes.ts'
 import { authorization, identity, validation } from './config-policy.ts'
 import { OF_A_FILE } from './config-problems.ts'
 import {
+  adminHost,
+  bearerToken,
   engineName,
   httpUrl,
   integer,
@@ -29,7 +31,14 @@ const listen = z.strictObject({
   /** Origins whose pages may make a browser send more than reads, beside the gateway's own. */
   allowedOrigins: z.array(origin).default([]),
 })
-const admin = z.strictObject(address(9090))
+/** Health, metrics, and what operators ask. */
+const admin = z.strictObject({
+  ...address(9090),
+  /** Names by which it is asked, beside `host`, `localhost` and every address. */
+  hosts: z.array(adminHost).default([]),
+  /** Needed as `Authorization: Bearer` for all but `/livez` and `/readyz`; null: whoever reaches it may ask. */
+  token: bearerToken.nullable().default(null),
+})
 
 const account = z.strictObject({ username: z.string().min(1, 'must not be empty'), password: z.string() })
 const credentials = z.union(

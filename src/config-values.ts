@@ -66,6 +66,17 @@ export const signingKey = z
     `at least ${LEAST_KEY_CHARS} characters are needed, as \`openssl rand -base64 32\` makes them`,
   )
 const ORIGIN = /^https?:\/\/[^/?#@\s]+$/i
+/** A name that is asked for at any port. */
+export const adminHost = z
+  .string()
+  .refine(
+    (text) => /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(text),
+    'a name without a port is needed',
+  )
+/** RFC 6750 allows fewer characters; these all fit a header. */
+export const bearerToken = z
+  .string()
+  .refine((text) => /^[!-~]{16,1024}$/.test(text), '16 to 1,024 visible ASCII characters are needed')
 /** An address, or a network in CIDR notation: none that holds everybody, and IPv4 in its own form. */
 export const network = z.string().refine((text) => {
   const [address = '', bits, ...rest] = text.split('/')

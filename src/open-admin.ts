@@ -3,15 +3,19 @@ import type { Logger } from './log.ts'
 import { type Admin, type AdminOptions, createAdmin, type Readiness } from './metrics/admin.ts'
 import type { Reload, Reloaded } from './reload.ts'
 
-interface Operated extends Pick<AdminOptions, 'metrics' | 'readiness' | 'explain'> {
+interface Operated extends Pick<AdminOptions, 'access' | 'metrics' | 'readiness' | 'explain'> {
   readonly reload: Reload
   readonly log: Logger
 }
 
 /** The admin listener before what serves, be it in this process or in others. */
-export function openAdmin(at: Config['admin'], { reload, readiness, ...operated }: Operated): Promise<Admin> {
+export function openAdmin(
+  { host, port }: Pick<Config['admin'], 'host' | 'port'>,
+  { reload, readiness, ...operated }: Operated,
+): Promise<Admin> {
   return createAdmin({
-    ...at,
+    host,
+    port,
     ...operated,
     reload: async () => answerOf(await reload.run('request')),
     readiness: async () => withConfiguration(await readiness(), reload.isApplied()),

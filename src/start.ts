@@ -26,7 +26,11 @@ export async function start(config: Config, log: Logger, file: string | null = n
   const load = () => (file === null ? current().config : loadConfig(file))
   const reload = createReload({ load, current: () => current().config, replace, metrics, log })
   const explain = (question: unknown) => answerQuestion(current().parts, question)
-  const admin = await atKey('admin', openAdmin(config.admin, { metrics, readiness, explain, reload, log }))
+  const access = () => current().config.admin
+  const admin = await atKey(
+    'admin',
+    openAdmin(config.admin, { access, metrics, readiness, explain, reload, log }),
+  )
   const address = await atKey('listen', begin())
   watched?.start()
   logWarnings(config, log)

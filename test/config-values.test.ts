@@ -15,7 +15,11 @@ const ORIGIN = 'write it as Origin has it: https://NAME or https://NAME:PORT'
 const listen = (key: string, values: readonly string[], problem: string): readonly Case[] =>
   values.map((value) => [{ listen: { [key]: [value] } }, `listen.${key}[0]: ${problem}`])
 
+const TOKEN = '16 to 1,024 visible ASCII characters are needed'
 const TOLD: readonly Case[] = [
+  [{ admin: { token: 'too-short' } }, `admin.token: ${TOKEN}`],
+  [{ admin: { token: 'with a blank in between' } }, `admin.token: ${TOKEN}`],
+  [{ admin: { hosts: ['gateway:9090'] } }, 'admin.hosts[0]: a name without a port is needed'],
   ...listen('trustedProxies', ['ingress', '10.0.0.0/33', '0.0.0.0/0', '10.0.0.0/8/8', '10.0.0/8'], NETWORK),
   ...listen('trustedProxies', ['::/0', '2001:db8::/129', '::ffff:10.0.0.0/104', 'fe80::1%eth0', ''], NETWORK),
   ...listen(

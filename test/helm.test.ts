@@ -216,6 +216,38 @@ t.test('the chart', { skip }, async (t) => {
     t.match(engines['default']?.identity, { source: 'file', file: /users\.yaml$/ })
   })
 
+  await t.test('gives the token of the admin port to the gateway and to who scrapes it', async (t) => {
+    const set = ['adminToken.existingSecret=admin', 'serviceMonitor.enabled=true']
+    const objects = render(...set)
+    t.match(at(podOf(objects), 'spec.containers.0.env'), [
+      { name: 'ADMIN_TOKEN', valueFrom: { secretKeyRef: { name: 'admin', key: 'token' } } },
+    ])
+    t.match(at(find(objects, 'ServiceMonitor'), 'spec.endpoints.0.authorization'), {
+      type: 'Bearer',
+      credentials: { name: 'admin', key: 'token' },
+    })
+    const ADMIN_TOKEN = 'a-token-of-this-test'
+    t.match(configOf(t, objects, { ADMIN_TOKEN }).admin, { host: '0.0.0.0', token: ADMIN_TOKEN })
+    t.equal(configOf(t, render()).admin.token, null)
+    t.equal(
+      at(find(render('serviceMonitor.enabled=true'), 'ServiceMonitor'), 'spec.endpoints.0.authorization'),
+      undefined,
+    )
+    t.match(notesOf(t, ...set), /token of the secret admin/)
+    t.match(notesOf(t), /set adminToken\.existingSecret/)
+  })
+
+  await t.test('asks the admin port by the names of its service, and by those that are added', async (t) => {
+    const { hosts } = configOf(t, render('config.admin.hosts={metrics.example}')).admin
+    t.match(hosts, [
+      'gw-engine-gateway-admin',
+      'gw-engine-gateway-admin.default',
+      'gw-engine-gateway-admin.default.svc',
+      'gw-engine-gateway-admin.default.svc.cluster.local',
+      'metrics.example',
+    ])
+  })
+
   await t.test('says what is missing behind an ingress', async (t) => {
     const ingress = ['ingress.enabled=true', 'ingress.hosts={gateway.example.org}']
     t.match(notesOf(t, ...ingress), /Set\s+config\.listen\.trustedProxies/)

@@ -113,6 +113,26 @@ t.test('who may send writes from a page of another origin changes without a rest
   t.equal(await post(), 404)
 })
 
+t.test('however many ask for a reload at once, two are done', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const asks = Array.from({ length: 20 }, () => gateway.running.reload())
+  for (const reloaded of await Promise.all(asks)) t.equal(reloaded.result, 'applied')
+  t.equal(await gateway.metric(APPLIED), 2)
+})
+
+t.test('the token of the admin listener changes without a restart', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const statusWith = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await fetch(`${gateway.running.adminAddress}/reload`, { method: 'POST', headers })).status
+  }
+  const admin = { port: 0, token: 'a-token-of-this-test' }
+  t.match((await gateway.reload({ ...ONE, admin })).value, { changed: ['admin.token'] })
+  t.equal(await statusWith('another-token-of-it'), 401)
+  t.equal(await statusWith(admin.token), 200)
+  t.notMatch(JSON.stringify(gateway.log), admin.token)
+})
+
 t.test('what a running process cannot change is refused by its name', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const sockets = { listen: { port: 1 }, admin: { host: '0.0.0.0', port: 0 }, timeouts: { request: '5s' } }

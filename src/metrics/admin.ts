@@ -1,6 +1,7 @@
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Logger } from '../log.ts'
+import { type AdminAccess, checkAccess } from './admin-access.ts'
 import type { Metrics } from './registry.ts'
 
 export interface Readiness {
@@ -15,6 +16,8 @@ export interface JsonAnswer {
 }
 
 export interface AdminOptions {
+  /** Who may ask, when each request comes: a reload may change it. */
+  readonly access: () => AdminAccess
   readonly host: string
   /** 0: a free one. */
   readonly port: number
@@ -54,10 +57,11 @@ export async function createAdmin({ host, port, ...parts }: AdminOptions): Promi
 
 function addAnswers(
   app: FastifyInstance,
-  { metrics, readiness, explain, reload, log }: Omit<AdminOptions, 'host' | 'port'>,
+  { access, metrics, readiness, explain, reload, log }: Omit<AdminOptions, 'host' | 'port'>,
 ) {
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
     void reply.type('text/plain; charset=utf-8').header('cache-control', 'no-store')
+    checkAccess(request.raw, access())
   })
   app.get('/livez', async () => 'ok\n')
   app.get('/readyz', async (request, reply) => {
@@ -81,6 +85,7 @@ function addAnswers(
     const status = error.statusCode ?? 500
     if (status >= 500) log.error({ err: error }, `admin: ${request.routeOptions.url ?? 'unknown'} failed`)
     void reply.code(status)
+    if (status === 401) void reply.header('www-authenticate', 'Bearer realm="engine-gateway admin"')
     return status < 500 ? oneLine(error.message) + '\n' : 'error\n'
   })
 }

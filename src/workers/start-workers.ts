@@ -40,6 +40,7 @@ export async function startWorkers({ config, log, file, entry }: StartOptions): 
     log,
   })
   const admin = await openAdmin(config.admin, {
+    access: () => crew.config.admin,
     metrics: { contentType: metrics.contentType, text: () => crew.metricsText() },
     readiness: () => crew.readiness(),
     explain: (question) => crew.explain(question),

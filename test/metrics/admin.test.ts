@@ -1,14 +1,24 @@
 import { request } from 'node:http'
 import t from 'tap'
 import type { Test } from 'tap'
+import type { AdminAccess } from '../../src/metrics/admin-access.ts'
 import { createAdmin } from '../../src/metrics/admin.ts'
 import type { Readiness } from '../../src/metrics/admin.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
 
-async function openAdmin(t: Test, parts: { readiness?: () => Readiness; text?: () => Promise<string> } = {}) {
+const OPEN: AdminAccess = { host: '127.0.0.1', hosts: [], token: null }
+
+interface Given {
+  readonly readiness?: () => Readiness
+  readonly text?: () => Promise<string>
+  readonly access?: AdminAccess
+}
+
+async function openAdmin(t: Test, parts: Given = {}) {
   const metrics = createMetrics({ version: '1' })
   const errors: unknown[][] = []
   const admin = await createAdmin({
+    access: () => parts.access ?? OPEN,
     host: '127.0.0.1',
     port: 0,
     metrics: { contentType: metrics.contentType, text: parts.text ?? metrics.text },
@@ -106,4 +116,90 @@ t.test('a reload that is refused is answered with what is wrong', async (t) => {
   t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
   t.same(await answer.json(), { result: 'refused', problems: ['listen.port: no'] })
   t.equal((await get('/reload')).status, 404)
+})
+
+/** `fetch` would not let a Host or an Origin through. */
+function statusOf(origin: string, route: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  const [method = '', path = ''] = route.split(' ')
+  return new Promise((resolve, reject) => {
+    request(origin + path, { method, headers }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+const ROUTES = [
+  'GET /livez',
+  'GET /readyz?verbose',
+  'GET /metrics',
+  'HEAD /metrics',
+  'GET /none',
+  'POST /reload',
+]
+
+t.test('no page of another origin may ask, and none at all may change anything', async (t) => {
+  const { admin } = await openAdmin(t)
+  const status = (route: string, headers: Readonly<Record<string, string>>) =>
+    statusOf(admin.address, route, headers)
+  for (const route of ROUTES)
+    for (const origin of ['http://evil.example', 'null', admin.address.replace('http', 'https')])
+      t.equal(await status(route, { origin }), 403, `${route} of ${origin}`)
+  t.equal(await status('GET /metrics', { origin: admin.address }), 200)
+  t.equal(await status('POST /reload', { origin: admin.address }), 403)
+  t.equal(await status('POST /explain', { 'sec-fetch-site': 'same-site' }), 403)
+  t.equal(await status('GET /metrics', { 'sec-fetch-site': 'cross-site' }), 200, 'a link is followed')
+  t.equal(await status('POST /reload', {}), 422, 'what is no page may')
+})
+
+t.test('a name that is not known is not served: it may have been pointed here', async (t) => {
+  const access = { ...OPEN, host: 'admin.internal', hosts: ['Gateway-Admin'] }
+  const { admin } = await openAdmin(t, { access })
+  const refused = [
+    'evil.example',
+    'evil.example:9090',
+    'gateway-admin.evil.example',
+    'a@localhost',
+    '[::1',
+    '127.0.0.1.evil.example',
+  ]
+  for (const host of refused)
+    for (const route of ROUTES)
+      t.equal(await statusOf(admin.address, route, { host }), 403, `${route} at ${host}`)
+  const served = [
+    '127.0.0.1',
+    '10.1.2.3:9090',
+    '[::1]:9090',
+    'localhost:1',
+    'LOCALHOST',
+    'gateway-admin:9090',
+  ]
+  for (const host of [...served, 'admin.internal', 'gateway-admin.'])
+    t.equal(await statusOf(admin.address, 'GET /metrics', { host }), 200, host)
+})
+
+t.test('with a token all but probes need it', async (t) => {
+  const token = 'abcdefghij-0123456789'
+  const { admin, get } = await openAdmin(t, { access: { ...OPEN, token } })
+  const status = (route: string, authorization?: string) =>
+    statusOf(admin.address, route, authorization === undefined ? {} : { authorization })
+  const needing = [
+    'GET /metrics',
+    'HEAD /metrics',
+    'POST /explain',
+    'POST /reload',
+    'GET /none',
+    'GET /livez/',
+  ]
+  const wrong = [undefined, 'Bearer', `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, token]
+  for (const route of needing)
+    for (const authorization of wrong)
+      t.equal(await status(route, authorization), 401, `${route}: ${authorization}`)
+  t.equal((await get('/metrics')).headers.get('www-authenticate'), 'Bearer realm="engine-gateway admin"')
+  t.equal(await status('GET /metrics', `bearer  ${token}`), 200)
+  t.equal(await status('POST /reload', `Bearer ${token}`), 422)
+  for (const route of ['GET /livez', 'HEAD /readyz', 'GET /readyz?verbose'])
+    t.equal(await status(route), 200, route)
 })

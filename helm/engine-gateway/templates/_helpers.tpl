@@ -43,7 +43,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "engine-gateway.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- $_ := set $config "listen" (merge (dict "host" "0.0.0.0" "port" .Values.containerPorts.http) (default (dict) $config.listen)) -}}
-{{- $_ := set $config "admin" (dict "host" "0.0.0.0" "port" .Values.containerPorts.admin) -}}
+{{- $admin := default (dict) $config.admin -}}
+{{- $service := printf "%s-admin" (include "engine-gateway.fullname" .) -}}
+{{- $inside := printf "%s.%s" $service .Release.Namespace -}}
+{{- $names := list $service $inside (printf "%s.svc" $inside) (printf "%s.svc.cluster.local" $inside) -}}
+{{- $_ := set $admin "hosts" (concat $names (default (list) $admin.hosts)) -}}
+{{- if .Values.adminToken.existingSecret -}}
+{{- $_ := set $admin "token" "${ADMIN_TOKEN}" -}}
+{{- end -}}
+{{- $_ := set $config "admin" (merge (dict "host" "0.0.0.0" "port" .Values.containerPorts.admin) $admin) -}}
 {{- if eq (dig "identity" "source" "" $config) "file" -}}
 {{- $_ := set $config.identity "file" "users.yaml" -}}
 {{- end -}}
