@@ -13,6 +13,9 @@ export const helmSkip = skipOf('Helm', ['helm'])
 /** Why tests with a real browser are skipped; false when they run. For tap's `{ skip }`. */
 export const chromiumSkip = skipOf('a browser', ['chromium'])
 
+/** Of generated inputs. Another one makes other inputs: `GATEWAY_TEST_SEED=7 npx tap run …`. */
+export const seed = Number(process.env['GATEWAY_TEST_SEED'] ?? 1)
+
 function skipOf(what: string, programs: readonly string[]): string | false {
   const missing = programs.filter((program) => !isOnPath(program))
   if (missing.length === 0) return false

@@ -1,0 +1,16 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { canonicalOf } from '../../../src/policy/canonical.ts'
+
+/** The target as the gateway lets it pass; null: it refuses it. */
+export function canonical(target: string): string | null {
+  const request = new IncomingMessage(new Socket())
+  Object.assign(request, {
+    url: target,
+    method: 'GET',
+    httpVersion: '1.1',
+    rawHeaders: ['Host', '127.0.0.1'],
+  })
+  const { url, fault } = canonicalOf(request, new Set())
+  return fault === null ? url : null
+}
