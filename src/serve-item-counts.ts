@@ -11,9 +11,15 @@ import { sendAnswer } from './replies.ts'
 import { answerRows, readVisible } from './serve-rows.ts'
 
 /** Whether filters are asked for together with how many items each of them finds. */
-export function asksItemCounts({ engine, operation, asked }: Match): boolean {
+export function asksItemCounts({ engine, operation, asked }: Asking): boolean {
   const isAsked = asked.query.get('itemCount')?.toLowerCase() === 'true'
   return operation.itemCount !== undefined && isAsked && engine.authorization === 'enforce'
+}
+
+interface Asking {
+  readonly engine: Pick<Match['engine'], 'authorization'>
+  readonly operation: Pick<Match['operation'], 'itemCount'>
+  readonly asked: Pick<Match['asked'], 'query'>
 }
 
 /** Filters, each with the number of items that the caller sees. */

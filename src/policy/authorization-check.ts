@@ -5,6 +5,7 @@ import type { Principal } from './credentials.ts'
 import { isAuthorized } from './decide.ts'
 import type { Records } from './records.ts'
 import { resourceOfType } from './records.ts'
+import { integerOf } from './schemas/parameters.ts'
 
 interface CheckOptions {
   readonly records: Records
@@ -21,9 +22,12 @@ export async function answerAuthorizationCheck(
   { records, groupsOf }: CheckOptions,
 ): Promise<unknown> {
   const { query, principal } = asked
-  const [permissionName, resourceName, type] = ['permissionName', 'resourceName', 'resourceType'].map(
-    (name) => given(query, name),
-  )
+  // The engine's framework reads it before anything is looked at.
+  const type = integerOf(query.get('resourceType'))
+  if (Number.isNaN(type)) throw refusal(404, 'QueryParamException', 'HTTP 404 Not Found')
+  const permissionName = given(query, 'permissionName')
+  const resourceName = given(query, 'resourceName')
+  if (type === null) throw missing('resourceType')
   const { resource, permission } = legalPermission({ permissionName, resourceName, type })
   const id = query.get('resourceId') ?? null
   const userId = query.get('userId') ?? principal.userId
@@ -45,23 +49,25 @@ async function otherUser(
 
 function given(query: ReadonlyMap<string, string>, name: string): string {
   const value = query.get(name)
-  if (value === undefined)
-    throw refusal(400, 'InvalidRequestException', `Query parameter '${name}' cannot be null`)
+  if (value === undefined) throw missing(name)
   return value
 }
 
-interface Named {
-  readonly permissionName: string | undefined
-  readonly resourceName: string | undefined
-  readonly type: string | undefined
+function missing(name: string): EngineVerdict {
+  return refusal(400, 'InvalidRequestException', `Query parameter '${name}' cannot be null`)
 }
 
-function legalPermission({ permissionName = '', resourceName = '', type = '' }: Named): {
+interface Named {
+  readonly permissionName: string
+  readonly resourceName: string
+  readonly type: number
+}
+
+function legalPermission({ permissionName, resourceName, type }: Named): {
   readonly resource: ResourceName
   readonly permission: string
 } {
-  if (!/^-?\d+$/.test(type)) throw refusal(404, 'QueryParamException', 'HTTP 404 Not Found')
-  const resource = resourceOfType(Number(type))
+  const resource = resourceOfType(type)
   if (resource !== null && bitOf(resource, permissionName) !== null)
     return { resource, permission: permissionName }
   if (resource === null || COMMON_PERMISSIONS.has(permissionName))

@@ -38,6 +38,8 @@ const BODIES = [
   ['unassigned=null', { unassigned: null }],
   ['priority=5.0&minPriority=%22+5%22&maxPriority=1e1', { priority: 5, minPriority: ' 5', maxPriority: 10 }],
   ['priority=2147483647.5', null],
+  ['priority=5%C2%A0', null],
+  ['priority=5%0Ax', { priority: 5 }],
   ['dueAfter=2020-01-01T00:00:00.000%2B0000%22x', { dueAfter: '2020-01-01T00:00:00.000+0000' }],
   ['dueAfter=2020%5Cu002d01-01T00:00:00.000%2B0000', { dueAfter: '2020-01-01T00:00:00.000+0000' }],
   ['created=2020-01-01T00:00:00.000UTC', { createdOn: '2020-01-01T00:00:00.000UTC' }],

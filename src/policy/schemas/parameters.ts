@@ -32,7 +32,7 @@ export const topicNameRules: readonly Rule[] = [
 ]
 
 function pagingFinding(query: Received['query']): Finding {
-  return PAGING.some((name) => Number.isNaN(pageNumberOf(query.get(name))))
+  return PAGING.some((name) => Number.isNaN(integerOf(query.get(name))))
     ? { status: 404, type: 'QueryParamException', message: 'HTTP 404 Not Found', code: null }
     : null
 }
@@ -50,7 +50,7 @@ export interface Paging {
  * other negative one, which it passes on to its database.
  */
 export function pagingOf(query: Received['query']): Paging | null {
-  const [first, max] = [pageNumberOf(query.get('firstResult')), pageNumberOf(query.get('maxResults'))]
+  const [first, max] = [integerOf(query.get('firstResult')), integerOf(query.get('maxResults'))]
   if (Number.isNaN(first) || Number.isNaN(max)) return null
   if (first === -1 || max === -1) return { first: 0, max: 0 }
   const paging = { first: first ?? 0, max: max ?? Number.MAX_SAFE_INTEGER }
@@ -59,8 +59,8 @@ export function pagingOf(query: Received['query']): Paging | null {
 
 const JAVA_INTEGER = { min: -2_147_483_648, max: 2_147_483_647 }
 
-/** As Java's `Integer.valueOf`: no blanks, a sign, digits of any script of two bytes. Null: none, as an empty text; NaN: no number. */
-function pageNumberOf(text = ''): number | null {
+/** A parameter that the engine's framework reads with Java's `Integer.valueOf`: no blanks, a sign, digits of any script of two bytes. Null: none, as an empty text; NaN: no number. */
+export function integerOf(text = ''): number | null {
   if (text === '') return null
   const digits = text.replace(/\p{Nd}/gu, (digit) => (digit.length > 1 ? digit : String(valueOf(digit))))
   const value = /^[+-]?\d+$/.test(digits) ? Number(digits) : Number.NaN

@@ -103,7 +103,7 @@ function jsonTextOf(token: string): string | null {
 }
 
 const TOKEN =
-  /^[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=\s|$)|(true|false|null)(?!\w)|("(?:[^"\\]|\\.)*"))/s
+  /^[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=[ \t\r\n]|$)|(true|false|null)(?![\w\p{L}\p{N}])|("(?:[^"\\]|\\.)*"))/su
 
 /** The engine reads the text as JSON, only its first token: `5`, `"5"`, `true x`. */
 function convertScalar(text: string, kind: 'integer' | 'boolean'): Converted {
