@@ -11,6 +11,6 @@ export function canonical(target: string): string | null {
     httpVersion: '1.1',
     rawHeaders: ['Host', '127.0.0.1'],
   })
-  const { url, fault } = canonicalOf(request, new Set())
+  const { url, fault } = canonicalOf(request, { hosts: new Set(), allowedOrigins: new Set() })
   return fault === null ? url : null
 }
