@@ -62,6 +62,8 @@ export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
 
 /** Of a list that takes no body, for they must fit a request line of 8 KB, and where one of them may have many rows. */
 const FEW_IDS = 100
+/** Of a list that takes one id only: each is a hop of its own. */
+const MAX_SINGLE_IDS = 1000
 
 interface Finding extends Finder {
   /** It is enough to know whether one is found. */
@@ -74,20 +76,21 @@ interface Finding extends Finder {
  */
 export async function foundOf(
   selecting: Selecting,
-  { list, by, gives = 'id', isAnyEnough }: Finding,
+  { list, by, gives = 'id', single = false, isAnyEnough }: Finding,
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const { parts, match } = selecting
-  if (ids.length > parts.config.limits.filteredRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const maxIds = single ? MAX_SINGLE_IDS : parts.config.limits.filteredRows
+  if (ids.length > maxIds) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const tenants = match.permit.tenantsOf(match.asked.principal)
   const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const areFew = match.engine.permits.get(list)?.operation.method === 'GET' || gives !== 'id'
   const found = new Set<string>()
   // Nothing has an empty id.
   const named = ids.filter((id) => id !== '')
-  for (const some of inLists(named, areFew ? FEW_IDS : undefined)) {
+  for (const some of inLists(named, single ? 1 : areFew ? FEW_IDS : undefined)) {
     match.asked.stillAwaited?.()
-    const query = Buffer.from(JSON.stringify({ [by]: some }))
+    const query = Buffer.from(JSON.stringify({ [by]: single ? some[0] : some }))
     const rows = await rowsFound(selecting, { list: listOf(selecting, list, query), keep })
     for (const row of rows) if (typeof row[gives] === 'string') found.add(row[gives])
     if (isAnyEnough && found.size > 0) break

@@ -141,7 +141,7 @@ async function selectionOf(selecting: Selecting, wanted: Wanted): Promise<Select
   const { queries, found, isOpen } = await queriedBy(selecting, wanted, finder === undefined)
   const all = [...new Set([...given, ...found])]
   // What is not there a bare engine leaves out by itself; what is another tenant's it does not.
-  const isLeft = extent === 'seen' && permit.tenantsOf(asked.principal) === null
+  const isLeft = (extent === 'seen' || finder?.single === true) && permit.tenantsOf(asked.principal) === null
   const ids =
     finder === undefined || isLeft
       ? all

@@ -11,6 +11,7 @@ export const batch = {
   getBatch: {
     route: 'GET /batch/:id',
     checks: [{ anyOf: ['BATCH.READ path:id'], denied: 404 }],
+    entity: 'batch',
     retry: 'always',
     absent: "404 InvalidRequestException: Batch with id '{id}' does not exist",
   },
@@ -19,6 +20,7 @@ export const batch = {
     checks: [{ anyOf: ['BATCH.DELETE path:id'], denied: 403 }],
     entity: 'batch',
     absent: "400 InvalidRequestException 0: Unable to delete batch with id '{id}'",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete batch '{id}' because it belongs to no authenticated tenant.",
   },
   updateBatchSuspensionState: {
     route: 'PUT /batch/:id/suspended',
@@ -26,6 +28,7 @@ export const batch = {
     checks: [{ anyOf: ['BATCH.UPDATE path:id'], denied: 403 }],
     entity: 'batch',
     absent: "400 InvalidRequestException 0: Unable to {suspended?suspend:activate} batch with id '{id}'",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot {suspended?suspend:activate} batch '{id}' because it belongs to no authenticated tenant.",
   },
   getBatchesCount: {
     route: 'GET /batch/count',

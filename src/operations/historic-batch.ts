@@ -11,6 +11,7 @@ export const historicBatch = {
   getHistoricBatch: {
     route: 'GET /history/batch/:id',
     checks: [{ anyOf: ['BATCH.READ_HISTORY path:id'], denied: 404 }],
+    entity: 'historicBatch',
     retry: 'always',
     absent: "404 InvalidRequestException: Historic batch with id '{id}' does not exist",
   },
@@ -19,6 +20,7 @@ export const historicBatch = {
     checks: [{ anyOf: ['BATCH.DELETE_HISTORY path:id'], denied: 403 }],
     entity: 'historicBatch',
     absent: "400 InvalidRequestException 0: Unable to delete historic batch with id '{id}'",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete historic batch '{id}' because it belongs to no authenticated tenant.",
   },
   getCleanableHistoricBatchesReport: {
     route: 'GET /history/batch/cleanable-batch-report',
@@ -43,6 +45,7 @@ export const historicBatch = {
       { anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 },
     ],
     empty: '400 BadUserRequestException 0: historicBatches is empty',
+    finds: { historicBatchIds: { list: 'getHistoricBatches', by: 'batchId', single: true } },
     selects: { historicBatchQuery: 'historicBatchIds' },
     absent: '400 BadUserRequestException 0: historicBatches is empty',
   },

@@ -34,6 +34,7 @@ export const incident = {
       ], denied: 403 },
     ],
     absent: "404 InvalidRequestException: Cannot find an incident with id '{id}': incident is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
     first: [
       { when: 'the incident was not created by a caller', answer: '400 InvalidRequestException: Cannot resolve an incident of type {incident.incidentType}' },
     ],
@@ -48,6 +49,7 @@ export const incident = {
       ], denied: 403 },
     ],
     absent: '400 BadUserRequestException 0: incident is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   clearIncidentAnnotation: {
     route: 'DELETE /incident/:id/annotation',
@@ -59,6 +61,7 @@ export const incident = {
       ], denied: 403 },
     ],
     absent: '400 BadUserRequestException 0: incident is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   getIncidentsCount: {
     route: 'GET /incident/count',

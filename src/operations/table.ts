@@ -1,4 +1,5 @@
 import type { Absent, Atom, Check, Entity, First, Foreign, Rows } from './notation.ts'
+import { namedBy } from './tenanted.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
@@ -39,6 +40,8 @@ export interface Finder {
   readonly by: string
   /** The member of a row that is such an id; default `id`. */
   readonly gives?: string
+  /** The query takes one id only. */
+  readonly single?: true
 }
 
 /** Authorization records; users, their passwords, groups and tenants; what the engine holds against a user. */
@@ -119,12 +122,17 @@ export interface Operation extends Omit<Row, 'route' | 'retry'> {
   readonly retry: 'always' | 'unsent'
 }
 
-/** Takes the rows' routes apart. @throws Error when two rows share a name or a route: the table is wrong. */
+/**
+ * Takes the rows' routes apart.
+ * @throws Error when the table is wrong: two rows share a name or a route, or a row names what may belong to a tenant and
+ * does not say how that tenant is known
+ */
 export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
   const ids = new Set<string>()
   const routes = new Set<string>()
   return rowsets.flatMap((rows) =>
     Object.entries(rows).map(([id, { route, ...row }]) => {
+      checkTenants(id, { route, ...row })
       if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
       ids.add(id)
       routes.add(route)
@@ -132,6 +140,15 @@ export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
       if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
       return { ...row, id, method, template, retry: row.retry ?? 'unsent' }
     }),
+  )
+}
+
+function checkTenants(id: string, row: Row): void {
+  const unknown = namedBy(row).find(({ knownBy }) => knownBy === null)
+  if (unknown === undefined) return
+  const ways = "an entity, a look-up in a check, `finds`, `byKey`, or `foreign: 'ignored'`"
+  throw new Error(
+    `The table holds ${id} (${row.route}), which does not say how the tenant of what it names is known (${unknown.member}): ${ways} is needed`,
   )
 }
 

@@ -18,15 +18,18 @@ export const taskAttachment = {
     route: 'GET /task/:id/attachment/:attachmentId',
     checks: [],
     retry: 'always',
+    foreign: 'ignored',
   },
   deleteAttachment: {
     route: 'DELETE /task/:id/attachment/:attachmentId',
     checks: [],
+    foreign: 'ignored',
   },
   getAttachmentData: {
     route: 'GET /task/:id/attachment/:attachmentId/data',
     checks: [],
     retry: 'always',
+    foreign: 'ignored',
   },
   addAttachment: {
     route: 'POST /task/:id/attachment/create',

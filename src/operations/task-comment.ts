@@ -18,6 +18,7 @@ export const taskComment = {
     route: 'GET /task/:id/comment/:commentId',
     checks: [],
     retry: 'always',
+    foreign: 'ignored',
   },
   createComment: {
     route: 'POST /task/:id/comment/create',

@@ -48,6 +48,9 @@ export const task = {
       ], denied: 403 },
     ],
     absent: '404 InvalidRequestException: No matching task with id {id}',
+    first: [
+      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.", late: true },
+    ],
   },
   deleteTask: {
     route: 'DELETE /task/:id',

@@ -1,7 +1,7 @@
 import { KNOWN_COMMANDS } from '../operations/job-commands.ts'
 import type { Exempt, LookupName, When } from '../operations/notation.ts'
 import { bodyFlag, bodyText, bodyValue } from './asked.ts'
-import { factsOf, type Ground } from './check.ts'
+import type { Ground } from './check.ts'
 import type { Facts } from './lookup.ts'
 import { splitAt } from './schemas/query-text.ts'
 
@@ -21,23 +21,31 @@ const NAMED: Readonly<Record<Named, (situation: Situation) => boolean | null>> =
     !isGiven(situation, 'query:processDefinitionKeyIn') && !isGiven(situation, 'query:processDefinitionIdIn'),
   'nothing is left active': () => null,
   'the execution is no instance': (situation) =>
-    entityOf('execution', situation)['processInstanceId'] !== situation.asked.params['id'],
+    ofEntity('execution', situation, (facts) => facts['processInstanceId'] !== situation.asked.params['id']),
   'the incident was not created by a caller': (situation) =>
-    ENGINES_OWN.has(entityOf('incident', situation)['incidentType'] ?? ''),
-  'the job has an instance': (situation) => has('jobOfInstance', 'processInstanceId', situation),
+    ofEntity('incident', situation, (facts) => ENGINES_OWN.has(facts['incidentType'] ?? '')),
+  'the job has an instance': (situation) =>
+    ofEntity('jobOfInstance', situation, (facts) => has(facts, 'processInstanceId')),
   'the job has only a definition': (situation) =>
-    !has('jobOfInstance', 'processInstanceId', situation) &&
-    has('jobOfInstance', 'processDefinitionKey', situation),
-  'the job runs an unknown command': (situation) => {
-    const command = commandIn(situation)
-    return command !== null && !KNOWN_COMMANDS.has(command)
-  },
+    ofEntity(
+      'jobOfInstance',
+      situation,
+      (facts) => !has(facts, 'processInstanceId') && has(facts, 'processDefinitionKey'),
+    ),
+  'the job runs an unknown command': (situation) =>
+    ofCommand(situation, (command) => !KNOWN_COMMANDS.has(command)),
   'the plan is valid': () => null,
-  'the task belongs to a case': (situation) => has('task', 'caseExecutionId', situation),
-  'the task belongs to a process': (situation) => has('task', 'processInstanceId', situation),
+  'the task belongs to a case': (situation) =>
+    ofEntity('task', situation, (facts) => has(facts, 'caseExecutionId')),
+  'the task belongs to a process': (situation) =>
+    ofEntity('task', situation, (facts) => has(facts, 'processInstanceId')),
   'the worker does not hold the task': (situation) =>
     isGiven(situation, 'body:workerId') &&
-    entityOf('externalTask', situation)['workerId'] !== bodyText(situation.asked.body, 'workerId'),
+    ofEntity(
+      'externalTask',
+      situation,
+      (facts) => facts['workerId'] !== bodyText(situation.asked.body, 'workerId'),
+    ),
 }
 
 /** Incidents that end when their cause does. */
@@ -61,27 +69,32 @@ function isRunning(when: When): when is Running {
 
 const RUNS = 'the job runs '
 
-function runs(when: Running, situation: Situation): boolean {
-  const command = commandIn(situation)
-  return command !== null && when.slice(RUNS.length).split(' or ').includes(command)
+function runs(when: Running, situation: Situation): boolean | null {
+  return ofCommand(situation, (command) => when.slice(RUNS.length).split(' or ').includes(command))
 }
 
-/** What the path's job does, where it has no definition. */
-function commandIn(situation: Situation): string | null {
-  return entityOf('executedJob', situation)['command'] ?? null
+/** Whether the path's job has no definition, and does what is asked for. */
+function ofCommand(situation: Situation, isSo: (command: string) => boolean): boolean | null {
+  return ofEntity('executedJob', situation, ({ command = null }) => command !== null && isSo(command))
 }
 
 function isNamed(when: When): when is Named {
   return Object.hasOwn(NAMED, when)
 }
 
-/** The path's entity. */
-function entityOf(lookup: LookupName, situation: Situation): Facts {
-  return factsOf({ lookup, by: { from: 'path', name: 'id' } }, situation) ?? {}
+/** What is true of the path's entity; null: nobody has looked at it, so only the engine can know. */
+function ofEntity(
+  lookup: LookupName,
+  { asked, known }: Situation,
+  isSo: (facts: Facts) => boolean,
+): boolean | null {
+  const facts = known.find(lookup, asked.params['id'] ?? null)
+  if (facts === undefined) return null
+  return facts !== null && isSo(facts)
 }
 
-function has(lookup: LookupName, member: string, situation: Situation): boolean {
-  return (entityOf(lookup, situation)[member] ?? null) !== null
+function has(facts: Facts, member: string): boolean {
+  return (facts[member] ?? null) !== null
 }
 
 function memberApplies(when: string, situation: Situation): boolean {

@@ -61,6 +61,7 @@ export function compileCheck(
     after = false,
   } = check
   const permissions = permissionsOf(allOf ?? anyOf, options)
+  for (const { fact } of permissions) checkPlace(fact, check)
   const isFound = check.found === 'query'
   return {
     index: options.index ?? 0,
@@ -80,6 +81,13 @@ export function compileCheck(
     after,
     isUnselected: check.unselected === true,
   }
+}
+
+/** An id that is not there is left out, and with it what `allOf` asks for. */
+function checkPlace({ from }: Fact, { each, after }: Check): void {
+  const isMisplaced = { each: each === undefined, created: after !== true, row: true }
+  if ((from === 'each' || from === 'created' || from === 'row') && isMisplaced[from])
+    throw new Error(`A check asks about ${from}, which is not there`)
 }
 
 /** Entities whose definition or instance may be none, so that a grant on all definitions does not reach them. */

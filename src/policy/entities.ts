@@ -60,8 +60,10 @@ function isOfTenant(when: When): boolean {
   return when.endsWith(' of another tenant')
 }
 
-function hasTenant({ lookup }: Reference): boolean {
-  return LOOKUPS[lookup].members.includes('tenantId')
+/** Whether a look-up says whose tenant the entity is. */
+export function hasTenant({ lookup }: Pick<Reference, 'lookup'>): boolean {
+  const { members, tenant } = LOOKUPS[lookup]
+  return tenant !== undefined || members.includes('tenantId')
 }
 
 export interface SettleOptions {

@@ -40,6 +40,8 @@ interface LookupRule {
   readonly definition?: string
   /** The member that names the process instance whose definition counts, where the answer has no key itself. */
   readonly instance?: string
+  /** The member that names the process definition whose tenant counts, where the answer has none itself. */
+  readonly tenant?: string
   /** The fact `command`: what a job without a definition does. */
   readonly command?: true
 }
@@ -121,7 +123,8 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
   messageSubscription: { path: messageSubscriptionsOf, members: ['tenantId'] },
   operationLogEntry: {
     path: (id) => `/history/user-operation?operationId=${id}`,
-    members: ['processDefinitionKey', 'category'],
+    members: ['id', 'processDefinitionKey', 'category'],
+    tenant: 'processDefinitionId',
   },
   processDefinition: {
     path: (id) => `/process-definition/${id}`,
@@ -276,6 +279,7 @@ class Learner {
     if (answer === null) return null
     const facts = membersOf(rule, answer)
     if (rule.command) facts['command'] = await commandOf(answer, this.#read)
+    if (rule.tenant !== undefined) facts['tenantId'] = await this.#tenantOf(textOf(answer, rule.tenant))
     if (needsKey(rule, facts)) {
       const definitionId = await this.#definitionOf(rule, answer)
       const key = definitionId === null ? null : await this.#keyOf(definitionId)
@@ -293,6 +297,11 @@ class Learner {
     const instance = firstOf(await this.#read(`/process-instance/${encodeURIComponent(instanceId)}`))
     // An instance that has just ended: as gone as its definition.
     return instance === null ? '' : textOf(instance, 'definitionId')
+  }
+
+  async #tenantOf(definitionId: string | null): Promise<string | null> {
+    if (definitionId === null) return null
+    return (await this.lookUp('processDefinition', definitionId))?.['tenantId'] ?? null
   }
 
   async #keyOf(definitionId: string): Promise<string | null> {

@@ -14,6 +14,8 @@ export interface Published {
   /** As published: `/task/{id}`. */
   readonly path: string
   readonly operationId: string
+  /** Members of its JSON body. */
+  readonly members: readonly string[]
 }
 
 /** The operations of the engine's OpenAPI document, got by Maven. */
@@ -31,11 +33,30 @@ export async function publishedOperations(): Promise<readonly Published[]> {
 function operationsIn(document: unknown): Published[] {
   const paths = isRecord(document) ? document['paths'] : undefined
   if (!isRecord(paths)) throw new Error('the document has no paths')
+  const components = isRecord(document) && isRecord(document['components']) ? document['components'] : {}
+  const schemas = isRecord(components['schemas']) ? components['schemas'] : {}
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(isRecord(methods) ? methods : {}).map(([method, operation]) => ({
       method: method.toUpperCase(),
       path,
       operationId: String(isRecord(operation) ? operation['operationId'] : ''),
+      members: membersOf(bodyOf(operation), schemas),
     })),
   )
+}
+
+function bodyOf(operation: unknown): unknown {
+  let schema: unknown = operation
+  for (const name of ['requestBody', 'content', 'application/json', 'schema'])
+    schema = isRecord(schema) ? schema[name] : undefined
+  return schema
+}
+
+function membersOf(schema: unknown, schemas: Readonly<Record<string, unknown>>): readonly string[] {
+  if (!isRecord(schema)) return []
+  const { $ref: reference, allOf, properties } = schema
+  if (typeof reference === 'string') return membersOf(schemas[reference.split('/').at(-1) ?? ''], schemas)
+  const parts: readonly unknown[] = Array.isArray(allOf) ? allOf : []
+  const own = isRecord(properties) ? Object.keys(properties) : []
+  return [...own, ...parts.flatMap((part) => membersOf(part, schemas))]
 }

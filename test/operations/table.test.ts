@@ -11,7 +11,14 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 /** What Camunda 7.22 has; a few rows are for engines that have more. */
 const PUBLISHED = OPERATIONS.filter(({ only }) => only === undefined)
 const FOLDER = new URL('../../src/operations/', import.meta.url)
-const NO_ROWS = new Set(['all.ts', 'job-commands.ts', 'notation.ts', 'permissions.ts', 'table.ts'])
+const NO_ROWS = new Set([
+  'all.ts',
+  'job-commands.ts',
+  'notation.ts',
+  'permissions.ts',
+  'table.ts',
+  'tenanted.ts',
+])
 
 t.test('it holds the 393 operations on 304 paths, and eight that only newer engines have', (t) => {
   const counts = METHODS.map((method) => [method, where((row) => row.method === method).length])
@@ -113,6 +120,33 @@ t.test('tasks, and what filters find of them, are answered in HAL too', (t) => {
   t.end()
 })
 
+t.test('what is open to everybody who is authenticated is known by its name', (t) => {
+  const open = where(
+    ({ method, checks, rows, answer }) =>
+      method !== 'OPTIONS' && checks.length === 0 && rows === undefined && answer === undefined,
+  )
+  t.same(open.map(({ id }) => id).sort(), OPEN)
+  t.end()
+})
+
+t.test('rows that name no permission are summed up, or seen by nobody', (t) => {
+  const bare = OPERATIONS.filter(({ rows }) => rows !== undefined && (rows.anyOf ?? rows.allOf) === undefined)
+  for (const { id, rows, checks } of bare) {
+    t.equal(rows?.form, 'report', id)
+    t.ok(checks.length > 0, id)
+  }
+  t.end()
+})
+
+t.test('filters that are listed are counted by an operation that has rows', (t) => {
+  const counting = where(({ itemCount }) => itemCount !== undefined)
+  t.same(
+    counting.map(({ id }) => id),
+    ['getFilterList', 'getSingleFilter'],
+  )
+  t.end()
+})
+
 t.test('forms and long polls are sent by POST', (t) => {
   for (const { id, method } of where(({ media, longPoll }) => media !== undefined || longPoll === true))
     t.equal(method, 'POST', id)
@@ -146,6 +180,24 @@ t.test('whatever takes a task query refuses expressions in it', (t) => {
   )
   t.end()
 })
+
+/** A secured engine asks nobody for a permission here, and neither for the tenant of a task. */
+const OPEN = [
+  'checkPassword',
+  'configureTelemetry',
+  'deleteAttachment',
+  'findCleanupJob',
+  'findCleanupJobs',
+  'getAttachment',
+  'getAttachmentData',
+  'getComment',
+  'getHistoryCleanupConfiguration',
+  'getMetrics',
+  'getPasswordPolicy',
+  'getRestAPIVersion',
+  'getTelemetryConfiguration',
+  'interval',
+]
 
 /** What heeds an Idempotency-Key. */
 const HEEDING = [

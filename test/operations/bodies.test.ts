@@ -1,0 +1,91 @@
+import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import type { Operation } from '../../src/operations/table.ts'
+import { javaSkip } from '../requirements.ts'
+import { publishedOperations } from './openapi.ts'
+
+/** Members of a body that name things by their ids, keys or by a query. */
+const NAMES = /(Id|Ids|IdIn|Key|Instances|Query)$/
+/** Of these, what can be of no tenant. */
+const UNTENANTED =
+  /^(user|group|worker|resource)Ids?$|^resourceIds$|^(business|withoutBusiness|form|taskDefinition)Key$|^include/
+
+/**
+ * Members that a secured engine takes as they are, whoever's they are (seen running, Camunda 7.22): the ids of a batch
+ * that is created, what a path has named already, and what an operation only writes down.
+ */
+const FREE: Readonly<Record<string, readonly string[]>> = {
+  createComment: ['processInstanceId', 'rootProcessInstanceId', 'taskId'],
+  createTask: [
+    'caseDefinitionId',
+    'caseExecutionId',
+    'caseInstanceId',
+    'executionId',
+    'parentTaskId',
+    'processDefinitionId',
+    'processInstanceId',
+  ],
+  executeModificationAsync: ['processDefinitionId'],
+  startProcessInstance: ['caseInstanceId'],
+  startProcessInstanceByKey: ['caseInstanceId'],
+  startProcessInstanceByKeyAndTenantId: ['caseInstanceId'],
+  updateProcessDefinitionSuspensionState: ['processDefinitionId'],
+  updateProcessDefinitionSuspensionStateById: ['processDefinitionId', 'processDefinitionKey'],
+  updateProcessDefinitionSuspensionStateByKey: ['processDefinitionId', 'processDefinitionKey'],
+  updateProcessDefinitionSuspensionStateByKeyAndTenantId: ['processDefinitionId', 'processDefinitionKey'],
+  updateTask: [
+    'caseDefinitionId',
+    'caseExecutionId',
+    'caseInstanceId',
+    'executionId',
+    'parentTaskId',
+    'processDefinitionId',
+    'processInstanceId',
+  ],
+}
+
+/** Members by which the sets of these rows are found, with their tenants (policy/members.ts). */
+const FINDERS: Readonly<Record<string, readonly string[]>> = {
+  deliverMessage: ['processInstanceId', 'tenantId', 'withoutTenantId'],
+  evaluateCondition: ['tenantId', 'withoutTenantId'],
+  executeModification: ['processDefinitionId'],
+  throwSignal: ['executionId', 'tenantId', 'withoutTenantId'],
+}
+
+t.test('whatever a body names is looked for, resolved, or taken as it is', { skip: javaSkip }, async (t) => {
+  const published = await publishedOperations()
+  for (const { operationId: id, members } of published) {
+    const operation = OPERATIONS.find((one) => one.id === id)
+    if (operation === undefined || operation.rows !== undefined) continue
+    const unknown = members.filter((member) => NAMES.test(member) && !isKnown(operation, member))
+    t.same(unknown, [], id)
+  }
+  const free = Object.entries(FREE).filter(([id, names]) => {
+    const members = published.find(({ operationId }) => operationId === id)?.members ?? []
+    return names.some((name) => !members.includes(name))
+  })
+  t.same(free, [], 'nothing stands here that is not published')
+})
+
+t.test('every query in a body is resolved to what the caller may see', { skip: javaSkip }, async (t) => {
+  for (const { operationId: id, members } of await publishedOperations()) {
+    const { selects = {}, rows } = OPERATIONS.find((one) => one.id === id) ?? {}
+    const queries = members.filter((member) => member.endsWith('Query'))
+    if (rows === undefined) t.same(Object.keys(selects).sort(), queries.sort(), id)
+  }
+})
+
+function isKnown({ id, checks, entity, finds, selects = {}, first = [], byKey }: Operation, member: string) {
+  const told: readonly unknown[] = [
+    finds?.[member],
+    Object.hasOwn(selects, member),
+    FREE[id]?.includes(member),
+    FINDERS[id]?.includes(member),
+    byKey !== undefined && /^processDefinition(Key|TenantId|WithoutTenantId)$/.test(member),
+    UNTENANTED.test(member),
+    Object.values(selects).includes(member),
+    [entity, JSON.stringify(checks)].some((text) => text?.includes(`(body:${member})`)),
+    first.some(({ when }) => when === `body:${member} of another tenant`),
+  ]
+  return told.some((one) => one !== undefined && one !== false)
+}
