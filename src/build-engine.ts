@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Admission } from './build-admission.ts'
 import { monotonicMs } from './build-cache.ts'
 import type { News } from './cache/news.ts'
@@ -8,7 +9,7 @@ import { OPERATIONS } from './operations/all.ts'
 import type { Operation } from './operations/table.ts'
 import { askerOf, readerOf } from './own-hops.ts'
 import type { EngineParts } from './parts.ts'
-import { createAuthenticator } from './policy/authenticate.ts'
+import { createAuthenticator, type KeptAuthentication } from './policy/authenticate.ts'
 import { createExplainRequest } from './policy/explain-request.ts'
 import { createCaseProbe } from './policy/cases.ts'
 import { compositeOf } from './policy/check.ts'
@@ -37,9 +38,17 @@ export interface EngineOptions {
   readonly news: News | null
   readonly admission: Pick<Admission, 'takeRate'>
   readonly log: Logger
+  /** What was learnt of the same users under the configuration before; null: nothing. */
+  readonly kept: KeptUsers | null
+}
+
+/** What is known of the users of one engine: nothing in it belongs to the configuration that has learnt it. */
+export interface KeptUsers extends KeptAuthentication {
+  readonly epoch: { current: object }
 }
 
 export interface BuiltEngine {
+  readonly kept: KeptUsers
   readonly parts: EngineParts
   readonly sources: EngineSources
   readonly nodes: EngineNodes
@@ -53,19 +62,22 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const { credentials, host, service } = engineConfig
   const upstream = buildUpstream(options)
   const own = service === undefined ? upstream : upstream.withCredentials(service)
-  const sources = buildSources(options, own)
+  const epoch = options.kept?.epoch ?? { current: {} }
+  const sources = buildSources(options, own, epoch)
   const permit = permitOptionsOf(own, sources, authorization, config.limits)
+  const authenticator = createAuthenticator({
+    engine: name,
+    source: sources.identity,
+    ttlMs: identity.remember,
+    failureTtlMs: identity.rememberFailures,
+    throttle: sources.throttle,
+    ...(options.kept === null ? {} : { kept: options.kept }),
+    onResult: (result) => metrics.authentication({ engine: name, result }),
+  })
   const parts: EngineParts = {
     name,
     upstream,
-    authenticator: createAuthenticator({
-      engine: name,
-      source: sources.identity,
-      ttlMs: identity.remember,
-      failureTtlMs: identity.rememberFailures,
-      throttle: sources.throttle,
-      onResult: (result) => metrics.authentication({ engine: name, result }),
-    }),
+    authenticator,
     principalOf: sources.identity.principalOf,
     changed: sources.changed,
     permits: permitsOf(permit, own),
@@ -80,6 +92,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   }
   return {
     parts,
+    kept: { ...authenticator.kept, epoch },
     sources,
     nodes: { engine: name, own, health, deploymentAware: engineConfig.deploymentAware },
     close: () => upstream.close(),
@@ -110,8 +123,10 @@ function permitsOf(options: PermitOptions, own: Upstream): EngineParts['permits'
 function buildSources(
   { name, engineConfig, config, files, passwords, news, log }: EngineOptions,
   own: Upstream,
+  epoch: KeptUsers['epoch'],
 ): EngineSources {
   return createSources({
+    epoch,
     ...settingsOf(config, engineConfig),
     engine: name,
     files,
@@ -190,4 +205,29 @@ function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptio
       metrics.attempt({ engine: name, node, result, status }, seconds),
     onNodeChange: createOnNodeChange(name, { metrics, log }),
   })
+}
+
+/** Whether an engine's users come from the same place: of users in files their entries say what still holds. */
+export function hasSameUsers(name: string, before: Config, after: Config): boolean {
+  const [one, other] = [before, after].map((config) => usersSettingOf(name, config))
+  return one !== undefined && one !== null && isDeepStrictEqual(one, other)
+}
+
+function usersSettingOf(name: string, config: Config) {
+  const own = config.engines[name]
+  if (own === undefined) return null
+  const { identity } = settingsOf(config, own)
+  if (identity.source === 'file') return { source: identity.source }
+  const { nodes, remoteName, host, credentials, service } = own
+  const { source, failures, pause } = identity
+  return {
+    source,
+    failures,
+    pause,
+    nodes: nodes.map(({ url }) => url),
+    remoteName,
+    host,
+    credentials,
+    service,
+  }
 }

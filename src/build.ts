@@ -1,6 +1,6 @@
 import { type Admission, takeAdmission } from './build-admission.ts'
 import { buildNews, takeCache } from './build-cache.ts'
-import { type BuiltEngine, buildEngine } from './build-engine.ts'
+import { type BuiltEngine, buildEngine, hasSameUsers, type KeptUsers } from './build-engine.ts'
 import type { Cache } from './cache/cache.ts'
 import type { News } from './cache/news.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -20,6 +20,8 @@ export interface Built {
   readonly parts: Parts
   readonly cache: Cache
   readonly admission: Admission
+  /** By engine, for the set that comes after. */
+  readonly kept: ReadonlyMap<string, KeptUsers>
   /** Reads and watches users and records from now on; resolves after the first reading, or after `withinMs`. */
   readonly start: RunningSources['start']
   readonly readiness: RunningSources['readiness']
@@ -51,7 +53,7 @@ export async function build(options: BuildOptions): Promise<Built> {
   const { files, audit, metrics, news, admission } = await openShared(options)
   const shared = { config, files, metrics, passwords: createPasswords(), news, admission, log }
   const built = Object.entries(config.engines).map(([name, engineConfig]) =>
-    buildEngine({ ...shared, name, engineConfig }),
+    buildEngine({ ...shared, name, engineConfig, kept: keptFor(name, config, before) }),
   )
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
   const { held, ...taken } = takeCache({ config, metrics, log }, before ?? null)
@@ -64,6 +66,7 @@ export async function build(options: BuildOptions): Promise<Built> {
     parts: tellingHeir({ ...own, operations: OPERATIONS }, () => heir?.parts ?? null),
     cache: held.cache,
     admission,
+    kept: new Map(built.map(({ parts, kept }) => [parts.name, kept])),
     start: running.start,
     readiness: running.readiness,
     missing: running.missing,
@@ -84,6 +87,11 @@ export async function build(options: BuildOptions): Promise<Built> {
       audit.close()
     },
   }
+}
+
+function keptFor(name: string, config: Config, before: BuildOptions['before']): KeptUsers | null {
+  if (before === undefined || !hasSameUsers(name, before.config, config)) return null
+  return before.kept.get(name) ?? null
 }
 
 /** What all engines have in common. */

@@ -32,6 +32,8 @@ interface SourcesOptions {
   readonly files: Pick<SourceFiles, 'users' | 'records'>
   readonly ask: AskEngine
   readonly passwords: Passwords
+  /** Of the engine's own users. */
+  readonly epoch: { current: object }
   /** Tells the other replicas. */
   readonly publish: (topic: string, about?: string) => Promise<void>
   readonly log: Logger
@@ -94,7 +96,7 @@ const ENGINE_THROTTLE: ThrottleOptions = {
   perAddress: 200,
 }
 
-function identityOf({ identity: setting, files, passwords, ask, publish }: SourcesOptions): {
+function identityOf({ identity: setting, files, passwords, epoch, ask, publish }: SourcesOptions): {
   readonly identity: IdentitySource
   readonly atEngine: EngineIdentity | null
 } {
@@ -102,6 +104,7 @@ function identityOf({ identity: setting, files, passwords, ask, publish }: Sourc
     return { identity: createFileIdentity({ file: files.users(setting), passwords }), atEngine: null }
   const atEngine = createEngineIdentity({
     ask,
+    epoch,
     maxFailures: setting.failures,
     pauseMs: setting.pause,
     onOutcome: (outcome, user) => void publish(outcome, user),

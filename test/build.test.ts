@@ -5,10 +5,11 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { build } from '../src/build.ts'
+import { hasSameUsers } from '../src/build-engine.ts'
 import { ConfigError, loadConfig } from '../src/config.ts'
 import { createLogger } from '../src/log.ts'
 import { until } from './cache/harness.ts'
-import { settingsWith } from './config-file.ts'
+import { loadSettings, settingsWith } from './config-file.ts'
 import { startNode } from './proxy/fake-engine.ts'
 import { startReloadable } from './reloadable.ts'
 
@@ -142,4 +143,30 @@ t.test('an engine that nobody asks for takes little', async (t) => {
   const each = ((await heapOf(101)) - (await heapOf(1))) / 100
   t.comment(`${Math.round(each / 1024)} KiB each`)
   t.ok(each < 128 * 1024)
+})
+
+t.test('credentials are kept where users come from the same place', (t) => {
+  const config = (settings: object, own: object = {}) =>
+    loadSettings(t, settingsWith({ ...settings }, { ...own }))
+  const atEngine = { identity: { source: 'engine' } }
+  const other = { nodes: ['http://other:8080/engine-rest'] }
+  const same = [
+    [config({}), config({ limits: { body: '1MiB' } })],
+    [config({}), config({ identity: { source: 'file', file: 'other.yaml' } })],
+    [config({}), config({}, other)],
+    [config(atEngine), config({ ...atEngine, limits: { body: '1MiB' } })],
+    [config(atEngine), config({ identity: { source: 'engine', remember: '1s' } })],
+  ] as const
+  for (const [index, [before, after]] of same.entries())
+    t.ok(hasSameUsers('default', before, after), `${index}`)
+  const different = [
+    [config({}), config(atEngine)],
+    [config(atEngine), config(atEngine, other)],
+    [config(atEngine), config(atEngine, { remoteName: 'other' })],
+    [config(atEngine), config(atEngine, { service: { username: 'a', password: 'b' } })],
+  ] as const
+  for (const [index, [before, after]] of different.entries())
+    t.notOk(hasSameUsers('default', before, after), `${index}`)
+  t.notOk(hasSameUsers('none', config({}), config({})))
+  t.end()
 })

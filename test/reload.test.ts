@@ -1,12 +1,12 @@
 import { EventEmitter, once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until } from './cache/harness.ts'
 import { authorizationOf, BASE } from './gateway/open-gateway.ts'
-import { recordsOf } from './gateway/people.ts'
+import { recordsOf, USERS } from './gateway/people.ts'
 import { refusingUrl, type Seen, startNode } from './proxy/fake-engine.ts'
 import { APPLIED, REFUSED, SUCCESSFUL, type Reloadable, startReloadable, setupsOf } from './reloadable.ts'
 
@@ -111,6 +111,48 @@ t.test('who may send writes from a page of another origin changes without a rest
   const listen = { port: 0, allowedOrigins: ['https://app.example'] }
   t.match((await gateway.reload({ ...ONE, listen })).value, { changed: ['listen.allowedOrigins'] })
   t.equal(await post(), 404)
+})
+
+/** As many as each `result` of `gateway_auth_total` counts. */
+async function authenticated(gateway: Reloadable, result: string): Promise<number> {
+  return (await gateway.metric(`gateway_auth_total{engine="default",result="${result}"}`)) ?? 0
+}
+
+t.test('who was let in before a reload is remembered after it, while his entry is the same', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const users = (change: (user: (typeof USERS)[number]) => object) =>
+    writeFile(join(dirname(gateway.file), 'users.yaml'), JSON.stringify({ users: USERS.map(change) }))
+  const ask = async () => (await gateway.ask('mary', '/version')).status
+  t.equal(await ask(), 200)
+  t.equal(await authenticated(gateway, 'verified'), 1)
+  const limitedTo = (body: string) => gateway.reload({ ...ONE, limits: { body } })
+  await limitedTo('1MiB')
+  t.equal(await ask(), 200)
+  t.equal(await authenticated(gateway, 'verified'), 1)
+  t.equal(await authenticated(gateway, 'remembered'), 1)
+  // Another entry of the file is none of hers.
+  await users((user) => (user.id === 'demo' ? { ...user, groups: [] } : user))
+  await limitedTo('2MiB')
+  t.equal(await ask(), 200)
+  t.equal(await authenticated(gateway, 'remembered'), 2)
+  const [other] = USERS
+  await users((user) => (user.id === 'mary' ? { ...user, passwordHash: other?.passwordHash } : user))
+  await limitedTo('3MiB')
+  t.equal(await ask(), 401, 'another password counts at once')
+  t.equal(await authenticated(gateway, 'remembered'), 2)
+})
+
+t.test('wrong passwords from before a reload count after it', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const guess = async (password: string) => {
+    const headers = { authorization: authorizationOf('mary', password) }
+    const startedAt = performance.now()
+    t.equal((await fetch(`${gateway.running.address}${BASE}/version`, { headers })).status, 401)
+    return performance.now() - startedAt
+  }
+  for (let count = 0; count < 5; count += 1) await guess(`wrong ${count}`)
+  await gateway.reload({ ...ONE, limits: { body: '1MiB' } })
+  t.ok((await guess('wrong again')) >= 990, 'its answer is held')
 })
 
 t.test('however many ask for a reload at once, two are done', async (t) => {

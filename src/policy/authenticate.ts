@@ -1,8 +1,18 @@
 import { EngineVerdict, GatewayError } from '../errors.ts'
-import type { BasicCredential, CredentialMemoryOptions, Principal } from './credentials.ts'
-import { createCredentialMemory, MAX_HEADER_CHARS, readBasic } from './credentials.ts'
+import type {
+  BasicCredential,
+  CredentialMemoryOptions,
+  Principal,
+  RememberedCredentials,
+} from './credentials.ts'
+import {
+  createCredentialMemory,
+  createRememberedCredentials,
+  MAX_HEADER_CHARS,
+  readBasic,
+} from './credentials.ts'
 import type { IdentitySource } from './identity-source.ts'
-import type { ThrottleOptions } from './throttle.ts'
+import type { Throttle, ThrottleOptions } from './throttle.ts'
 import { createThrottle, networkOf } from './throttle.ts'
 
 export type AuthenticationResult = 'remembered' | 'verified' | 'failed' | 'missing' | 'throttled'
@@ -10,13 +20,22 @@ export type AuthenticationResult = 'remembered' | 'verified' | 'failed' | 'missi
 export interface AuthenticatorOptions extends CredentialMemoryOptions {
   /** The engine's name: the realm of the challenge. */
   readonly engine: string
-  readonly source: Pick<IdentitySource, 'verify' | 'generation'>
+  readonly source: Pick<IdentitySource, 'verify' | 'stampOf'>
   readonly throttle?: ThrottleOptions
+  /** What an authenticator before this one has learnt of the same users. */
+  readonly kept?: KeptAuthentication
   /** Called once per request, for metrics; not when nobody can tell (503). */
   readonly onResult?: (result: AuthenticationResult) => void
 }
 
+/** Credentials and failures of one engine's users: plain values that outlive the configuration that made them. */
+export interface KeptAuthentication {
+  readonly credentials: RememberedCredentials
+  readonly throttle: Throttle
+}
+
 export interface Authenticator {
+  readonly kept: KeptAuthentication
   /**
    * Who asks? At once for a remembered credential, else a promise. Throws (or rejects with) EngineVerdict 401 and
    * GatewayError GW_THROTTLED or GW_OVERLOADED.
@@ -27,14 +46,18 @@ export interface Authenticator {
 /** Basic authentication against the users of one engine. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { source, now } = options
-  const memory = createCredentialMemory(options)
-  const throttle = createThrottle(now === undefined ? options.throttle : { now, ...options.throttle })
+  const kept = options.kept ?? {
+    credentials: createRememberedCredentials(),
+    throttle: createThrottle(now === undefined ? options.throttle : { now, ...options.throttle }),
+  }
+  const { throttle } = kept
+  const memory = createCredentialMemory(options, kept.credentials)
 
   function prove({ user, password }: BasicCredential, key: string, address: string) {
     // A credential that was right before is no guess: its owner gets in while somebody else at the address is throttled.
     const proven = memory.wasVerified(key)
     const verify = () => source.verify({ user, password, from: networkOf(address), proven })
-    return memory.verifyOnce(key, source.generation(), () =>
+    return memory.verifyOnce(key, { user, stampOf: source.stampOf }, () =>
       proven ? verify() : throttle.attempt({ user, address }, verify),
     )
   }
@@ -45,18 +68,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
+    kept,
     authenticate: (header, address) => {
       if (header === undefined || header.length > MAX_HEADER_CHARS) throw missing(header)
       const key = memory.keyOf(header)
-      const generation = source.generation()
-      const remembered = memory.recall(key, generation)
+      const remembered = memory.recall(key, source.stampOf)
       if (remembered !== null) {
         options.onResult?.('remembered')
         return remembered
       }
       const credential = readBasic(header)
       if (credential === null) throw missing(header)
-      if (memory.failedLately(key, generation)) return conclude(Promise.resolve(null), options)
+      if (memory.failedLately(key, source.stampOf)) return conclude(Promise.resolve(null), options)
       return conclude(prove(credential, key, address), options)
     },
   }

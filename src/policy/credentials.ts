@@ -44,23 +44,25 @@ export interface CredentialMemoryOptions {
   readonly now?: () => number
 }
 
+/** What a verification of a user rests on; another value voids what is remembered of him. @throws GatewayError when nothing may be decided */
+export type StampOf = (user: string) => unknown
+
 /**
  * Credentials that proved right, and for a moment those that proved wrong. They are kept under an HMAC with a key of this
- * process, so nothing here can be turned into a password; `users` is the source they were verified against, and another
- * source voids them.
+ * process, so nothing here can be turned into a password.
  */
 export interface CredentialMemory {
   /** Of the header as it was sent: one that is remembered needs no reading. @throws RangeError beyond MAX_HEADER_CHARS */
   readonly keyOf: (header: string) => string
-  readonly recall: (key: string, users: object) => Principal | null
+  readonly recall: (key: string, stampOf: StampOf) => Principal | null
   /** Wrong a moment ago: asking again would tell nothing new, and an engine would count it. */
-  readonly failedLately: (key: string, users: object) => boolean
+  readonly failedLately: (key: string, stampOf: StampOf) => boolean
   /** Right at some time, however long ago: whoever presents it is not guessing. */
   readonly wasVerified: (key: string) => boolean
   /** Runs `verify` once for all who ask while it runs; remembers what it found. */
   readonly verifyOnce: (
     key: string,
-    users: object,
+    of: { readonly user: string; readonly stampOf: StampOf },
     verify: () => Promise<Principal | null>,
   ) => Promise<Principal | null>
 }
@@ -68,48 +70,71 @@ export interface CredentialMemory {
 interface Remembered {
   /** Null: the credential was wrong. */
   readonly principal: Principal | null
-  readonly users: object
-  readonly until: number
+  readonly user: string
+  readonly stamp: unknown
+  readonly at: number
 }
 
 interface Flight {
-  readonly users: object
+  readonly stamp: unknown
   readonly result: Promise<Principal | null>
 }
 
-export function createCredentialMemory(options: CredentialMemoryOptions = {}): CredentialMemory {
+/** What is remembered, as plain values: it may be handed on to another configuration, and holds nothing of the one before. */
+export interface RememberedCredentials {
+  readonly keyOf: (header: string) => string
+  readonly right: Map<string, Remembered>
+  readonly wrong: Map<string, Remembered>
+}
+
+export function createRememberedCredentials(): RememberedCredentials {
+  return { keyOf: createHmacSha256(randomBytes(32), MAX_HEADER_CHARS), right: new Map(), wrong: new Map() }
+}
+
+/** @param remembered what an earlier memory has found out; times are those of `options` */
+export function createCredentialMemory(
+  options: CredentialMemoryOptions = {},
+  remembered: RememberedCredentials = createRememberedCredentials(),
+): CredentialMemory {
   const { ttlMs = 5_000, failureTtlMs = 5_000, maxRemembered = 10_000 } = options
   const { now = () => performance.now() } = options
-  const keyOf = createHmacSha256(randomBytes(32), MAX_HEADER_CHARS)
-  const right = new Map<string, Remembered>()
-  const wrong = new Map<string, Remembered>()
-  const flights = new Map<string, Flight>() // bounded by the places and the queue of the hashes, or of the hops
+  const { keyOf, right, wrong } = remembered
+  const flights = new Map<string, Flight>() // bounded by the places and the queues of turns, hashes and hops
 
-  function recall(from: typeof right, key: string, users: object): Remembered | null {
+  function recall(from: typeof right, forMs: number, key: string, stampOf: StampOf): Remembered | null {
     const entry = from.get(key)
-    return entry !== undefined && entry.users === users && now() < entry.until ? entry : null
+    if (entry === undefined || now() >= entry.at + forMs) return null
+    return stampOf(entry.user) === entry.stamp ? entry : null
   }
 
-  async function verifyAndRemember(key: string, users: object, verify: () => Promise<Principal | null>) {
+  async function verifyAndRemember(
+    key: string,
+    { user, stampOf }: Parameters<CredentialMemory['verifyOnce']>[1],
+    verify: () => Promise<Principal | null>,
+  ) {
+    const stamp = stampOf(user)
     const principal = await verify()
-    const [at, other, ms] = principal === null ? [wrong, right, failureTtlMs] : [right, wrong, ttlMs]
+    // It may have waited: what was verified is known for certain only if nothing has changed meanwhile.
+    if (stampOf(user) !== stamp) return principal
+    const [at, other] = principal === null ? [wrong, right] : [right, wrong]
     other.delete(key)
-    remember(at, maxRemembered, key, { principal, users, until: now() + ms })
+    remember(at, maxRemembered, key, { principal, user, stamp, at: now() })
     return principal
   }
 
   return {
     keyOf,
-    recall: (key, users) => recall(right, key, users)?.principal ?? null,
-    failedLately: (key, users) => recall(wrong, key, users) !== null,
+    recall: (key, stampOf) => recall(right, ttlMs, key, stampOf)?.principal ?? null,
+    failedLately: (key, stampOf) => recall(wrong, failureTtlMs, key, stampOf) !== null,
     wasVerified: (key) => right.has(key),
-    verifyOnce: (key, users, verify) => {
+    verifyOnce: (key, of, verify) => {
+      const stamp = of.stampOf(of.user)
       const running = flights.get(key)
-      if (running?.users === users) return running.result
-      const result = verifyAndRemember(key, users, verify).finally(() => {
+      if (running !== undefined && running.stamp === stamp) return running.result
+      const result = verifyAndRemember(key, of, verify).finally(() => {
         if (flights.get(key)?.result === result) flights.delete(key)
       })
-      flights.set(key, { users, result })
+      flights.set(key, { stamp, result })
       return result
     },
   }

@@ -9,6 +9,8 @@ import { troubleOf } from './timing.ts'
 
 export interface EngineIdentityOptions extends LockoutOptions, EvenTimeOptions {
   readonly ask: AskEngine
+  /** Another object stands in it once users may have changed. Handed on, it goes on counting for what is remembered. */
+  readonly epoch?: { current: object }
 }
 
 /** The engine's own users. */
@@ -22,10 +24,9 @@ const MAX_LIST_BYTES = 8 * 1024 ** 2
 
 /** Asks the engine who somebody is, as its own Basic filter does: the password, then groups and tenants. */
 export function createEngineIdentity(options: EngineIdentityOptions): EngineIdentity {
-  const { ask, now = () => performance.now() } = options
+  const { ask, epoch = { current: {} }, now = () => performance.now() } = options
   const lockout = createLockout(options)
   const inEvenTime = createEvenTime(options)
-  let generation = {}
   let trouble: string | null = null
   let answeredAt: number | null = null
 
@@ -50,10 +51,10 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
     },
     principalOf: (userId) => principalOf(ask, userId),
     groupsOf: (userId) => readIds(ask, `/group?member=${encodeURIComponent(userId)}`),
-    generation: () => generation,
+    stampOf: () => epoch.current,
     state: () => ({ trouble, ageMs: answeredAt === null ? null : now() - answeredAt }),
     changed: () => {
-      generation = {}
+      epoch.current = {}
     },
     count: lockout.count,
   }

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import type { Principal } from './credentials.ts'
+import type { Principal, StampOf } from './credentials.ts'
 import type { Passwords } from './password.ts'
 import type { SourceState } from './timing.ts'
 import type { User, Users } from './users.ts'
@@ -21,8 +21,8 @@ export interface IdentitySource {
   readonly principalOf: (userId: string) => Promise<Principal | null>
   /** Of any user, also of one who does not ask. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
-  /** A new object voids every remembered credential at once. @throws GatewayError when nothing may be decided any more */
-  readonly generation: () => object
+  /** Another value voids at once what is remembered of the user's credentials. @throws GatewayError when nothing may be decided any more */
+  readonly stampOf: StampOf
   readonly state: () => SourceState
 }
 
@@ -35,6 +35,7 @@ interface FileIdentityOptions {
 
 /** Users in a file, with the hashes of their passwords. */
 export function createFileIdentity({ file, passwords }: FileIdentityOptions): IdentitySource {
+  const stampOfUser = createStamps()
   const users = (): Users => {
     const current = file.current()
     if (current === null)
@@ -54,11 +55,23 @@ export function createFileIdentity({ file, passwords }: FileIdentityOptions): Id
       return found === undefined ? null : principalOf(found)
     },
     groupsOf: async (userId) => users().find(userId)?.groups ?? [],
-    generation: users,
+    stampOf: (userId) => stampOfUser(users().find(userId)),
     state: file.state,
   }
 }
 
 function principalOf({ id, groups, tenants }: User): Principal {
   return { userId: id, groups, tenants }
+}
+
+/** Made once a user and file; those that stand for the same are equal, also of a file that was read anew. */
+function createStamps(): (user: User | undefined) => string | undefined {
+  const stamps = new WeakMap<User, string>()
+  return (user) => {
+    if (user === undefined) return undefined
+    const { id, passwordHash, groups, tenants } = user
+    const stamp = stamps.get(user) ?? JSON.stringify([id, passwordHash, groups, tenants])
+    stamps.set(user, stamp)
+    return stamp
+  }
 }

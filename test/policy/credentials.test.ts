@@ -1,6 +1,10 @@
 import t from 'tap'
 import type { Principal } from '../../src/policy/credentials.ts'
-import { createCredentialMemory, readBasic } from '../../src/policy/credentials.ts'
+import {
+  createCredentialMemory,
+  createRememberedCredentials,
+  readBasic,
+} from '../../src/policy/credentials.ts'
 
 const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64')
 const mary: Principal = { userId: 'mary', groups: ['clerks'], tenants: [] }
@@ -46,6 +50,9 @@ t.test('a header that leaves room for guessing holds no credential', async (t) =
   for (const [claim, header] of cases) t.equal(readBasic(header), null, claim)
 })
 
+/** What the verification rests on. */
+const by = (stamp: object) => ({ user: 'mary', stampOf: () => stamp })
+
 function memoryAt(clock: { ms: number }, maxRemembered = 10) {
   const memory = createCredentialMemory({ ttlMs: 5_000, maxRemembered, now: () => clock.ms })
   return { memory, key: memory.keyOf('mary:secret'), users: {} }
@@ -54,41 +61,59 @@ function memoryAt(clock: { ms: number }, maxRemembered = 10) {
 t.test('a success is remembered until its time is up', async (t) => {
   const clock = { ms: 1_000 }
   const { memory, key, users } = memoryAt(clock)
-  t.equal(memory.recall(key, users), null)
-  t.equal(await memory.verifyOnce(key, users, async () => mary), mary)
+  t.equal(
+    memory.recall(key, () => users),
+    null,
+  )
+  t.equal(await memory.verifyOnce(key, by(users), async () => mary), mary)
   clock.ms += 4_999
-  t.equal(memory.recall(key, users), mary)
+  t.equal(
+    memory.recall(key, () => users),
+    mary,
+  )
   clock.ms += 1
-  t.equal(memory.recall(key, users), null)
+  t.equal(
+    memory.recall(key, () => users),
+    null,
+  )
 })
 
 t.test('a failure is not remembered, and forgets an earlier success', async (t) => {
   const { memory, key, users } = memoryAt({ ms: 0 })
-  await memory.verifyOnce(key, users, async () => mary)
-  t.equal(await memory.verifyOnce(key, users, async () => null), null)
-  t.equal(memory.recall(key, users), null)
+  await memory.verifyOnce(key, by(users), async () => mary)
+  t.equal(await memory.verifyOnce(key, by(users), async () => null), null)
+  t.equal(
+    memory.recall(key, () => users),
+    null,
+  )
   t.equal(memory.wasVerified(key), false)
 })
 
 t.test('other users void what was verified against these', async (t) => {
   const { memory, key, users } = memoryAt({ ms: 0 })
-  await memory.verifyOnce(key, users, async () => mary)
-  t.equal(memory.recall(key, {}), null)
+  await memory.verifyOnce(key, by(users), async () => mary)
+  t.equal(
+    memory.recall(key, () => ({})),
+    null,
+  )
 })
 
 t.test('who asks after a reload does not join a verification from before it', async (t) => {
   const { memory, key, users } = memoryAt({ ms: 0 })
   const reloaded = {}
-  const before = memory.verifyOnce(key, users, async () => mary)
-  const after = memory.verifyOnce(key, reloaded, async () => null)
+  const before = memory.verifyOnce(key, by(users), async () => mary)
+  const after = memory.verifyOnce(key, by(reloaded), async () => null)
   t.same(await Promise.all([before, after]), [mary, null])
-  t.equal(memory.recall(key, reloaded), null)
+  t.equal(
+    memory.recall(key, () => reloaded),
+    null,
+  )
 })
 
 t.test('an expired credential counts as verified before, another does not', async (t) => {
   const clock = { ms: 0 }
   const { memory, key, users } = memoryAt(clock)
-  await memory.verifyOnce(key, users, async () => mary)
+  await memory.verifyOnce(key, by(users), async () => mary)
   clock.ms += 3_600_000
   t.equal(memory.wasVerified(key), true)
   t.equal(memory.wasVerified(memory.keyOf('mary:guess')), false)
@@ -97,9 +122,9 @@ t.test('an expired credential counts as verified before, another does not', asyn
 t.test('the oldest credential goes when there are too many', async (t) => {
   const { memory, users } = memoryAt({ ms: 0 }, 2)
   const keys = ['a:1', 'b:2', 'c:3'].map((text) => memory.keyOf(text))
-  for (const key of keys) await memory.verifyOnce(key, users, async () => mary)
+  for (const key of keys) await memory.verifyOnce(key, by(users), async () => mary)
   t.same(
-    keys.map((key) => memory.recall(key, users)),
+    keys.map((key) => memory.recall(key, () => users)),
     [null, mary, mary],
   )
 })
@@ -111,10 +136,10 @@ t.test('those who ask at the same time share one verification, and its error', a
     runs += 1
     throw new Error('no place')
   }
-  const results = await Promise.allSettled([1, 2, 3].map(() => memory.verifyOnce(key, users, failing)))
+  const results = await Promise.allSettled([1, 2, 3].map(() => memory.verifyOnce(key, by(users), failing)))
   t.equal(runs, 1)
   t.ok(results.every(({ status }) => status === 'rejected'))
-  t.equal(await memory.verifyOnce(key, users, async () => mary), mary, 'the next one tries again')
+  t.equal(await memory.verifyOnce(key, by(users), async () => mary), mary, 'the next one tries again')
 })
 
 t.test('a key tells nothing of the credential, and means nothing in another process', async (t) => {
@@ -122,4 +147,39 @@ t.test('a key tells nothing of the credential, and means nothing in another proc
   t.match(key, /^[A-Za-z0-9+/]{43}=$/)
   t.equal(memory.keyOf('mary:secret'), key)
   t.not(createCredentialMemory().keyOf('mary:secret'), key)
+})
+
+t.test('another memory goes on with what one has found out, by its own times', async (t) => {
+  const clock = { ms: 0 }
+  const remembered = createRememberedCredentials()
+  const now = () => clock.ms
+  const before = createCredentialMemory({ ttlMs: 60_000, now }, remembered)
+  const key = before.keyOf('mary:secret')
+  const users = {}
+  await before.verifyOnce(key, by(users), async () => mary)
+  const after = createCredentialMemory({ ttlMs: 5_000, now }, remembered)
+  t.equal(after.keyOf('mary:secret'), key)
+  t.equal(
+    after.recall(key, () => users),
+    mary,
+  )
+  t.equal(after.wasVerified(key), true)
+  clock.ms += 5_000
+  t.equal(
+    after.recall(key, () => users),
+    null,
+  )
+})
+
+t.test('what changes while a credential is verified leaves nothing behind', async (t) => {
+  const { memory, key } = memoryAt({ ms: 0 })
+  const stamps = { now: 'before' }
+  const stampOf = () => stamps.now
+  const verify = async () => {
+    stamps.now = 'after'
+    return mary
+  }
+  t.equal(await memory.verifyOnce(key, { user: 'mary', stampOf }, verify), mary)
+  stamps.now = 'before'
+  t.equal(memory.recall(key, stampOf), null)
 })
