@@ -76,26 +76,39 @@ interface Finding extends Finder {
  */
 export async function foundOf(
   selecting: Selecting,
-  { list, by, gives = 'id', single = false, isAnyEnough }: Finding,
+  finding: Finding,
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const { parts, match } = selecting
-  const maxIds = single ? MAX_SINGLE_IDS : parts.config.limits.filteredRows
-  if (ids.length > maxIds) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const { list, gives = 'id', single, isAnyEnough } = finding
+  if (ids.length > (single === true ? MAX_SINGLE_IDS : parts.config.limits.filteredRows))
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
   const tenants = match.permit.tenantsOf(match.asked.principal)
   const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
-  const areFew = match.engine.permits.get(list)?.operation.method === 'GET' || gives !== 'id'
+  const isInUrl = match.engine.permits.get(list)?.operation.method === 'GET'
   const found = new Set<string>()
   // Nothing has an empty id.
   const named = ids.filter((id) => id !== '')
-  for (const some of inLists(named, single ? 1 : areFew ? FEW_IDS : undefined)) {
+  for (const asked of queriesFor(finding, named, isInUrl)) {
     match.asked.stillAwaited?.()
-    const query = Buffer.from(JSON.stringify({ [by]: single ? some[0] : some }))
+    const query = Buffer.from(JSON.stringify(asked))
     const rows = await rowsFound(selecting, { list: listOf(selecting, list, query), keep })
-    for (const row of rows) if (typeof row[gives] === 'string') found.add(row[gives])
+    for (const id of textsIn(rows, gives)) found.add(id)
     if (isAnyEnough && found.size > 0) break
   }
   return ids.filter((id) => found.has(id))
+}
+
+/** As many ids together as one query of the list takes. */
+function* queriesFor({ by, gives, single }: Finder, ids: readonly string[], isInUrl: boolean) {
+  if (single === true) for (const id of ids) yield { [by]: id }
+  else
+    for (const some of inLists(ids, isInUrl || gives !== undefined ? FEW_IDS : undefined))
+      yield { [by]: some }
+}
+
+function textsIn(rows: readonly Row[], member: string): readonly string[] {
+  return rows.flatMap(({ [member]: value }) => (typeof value === 'string' ? [value] : []))
 }
 
 /** @throws GatewayError when there are too many; EngineVerdict, or GatewayError, when the engine refuses the query */

@@ -15,6 +15,7 @@ async function decide(check: Check): Promise<unknown> {
     adminUsers: [],
     historicInstancePermissions: false,
     lookUp: () => null,
+    lookUpAll: async () => new Map(),
     findEach: async () => null,
     isOwn: async () => true,
     findOut: async () => null,
