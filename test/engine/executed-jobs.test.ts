@@ -48,7 +48,12 @@ async function sidesOf(t: Test): Promise<{ readonly secured: Side; readonly gate
     await call('POST', '/tenant/create', { id: 'acme', name: 'Acme' })
     await call('PUT', '/tenant/acme/user-members/member')
     for (const user of ['all', 'member'])
-      for (const resource of ['PROCESS_DEFINITION', 'PROCESS_INSTANCE', 'DECISION_DEFINITION'] as const)
+      for (const resource of [
+        'BATCH',
+        'PROCESS_DEFINITION',
+        'PROCESS_INSTANCE',
+        'DECISION_DEFINITION',
+      ] as const)
         await call('POST', '/authorization/create', {
           type: 1,
           permissions: ['ALL'],
@@ -61,7 +66,7 @@ async function sidesOf(t: Test): Promise<{ readonly secured: Side; readonly gate
   return sides
 }
 
-/** `none` has no record; `all` and `member` have every right on every process, instance and decision. */
+/** `none` has no record; `all` and `member` have every right on every process, instance, decision and batch. */
 const USERS = ['none', 'all', 'member']
 
 interface Outcome {
@@ -95,8 +100,7 @@ t.test('jobs without a process definition', { skip: javaSkip, timeout: 290_000 }
   await ofNobody(t, { secured, gateway }, plain)
   await t.test('who may do what they do executes them', async (t) => {
     for (const kind of Object.keys(plain.secured.kinds)) {
-      const direct = await execute(secured, 'all', await madeBy(plain.secured, kind))
-      const through = await execute(gateway, 'all', await madeBy(plain.gateway, kind))
+      const { direct, through } = await both({ secured, gateway }, plain, { user: 'all', kind })
       t.same(through, direct, kind)
       t.match(direct, { status: 204, isLeft: kind === 'cleanup of the history' }, kind)
       if (!OPEN.has(kind)) t.ok(direct.isChanged, kind)
@@ -104,11 +108,25 @@ t.test('jobs without a process definition', { skip: javaSkip, timeout: 290_000 }
   })
   // From here on there is something of a tenant.
   await ofTenants(t, { secured, gateway })
+  await ofBatches(t, { secured, gateway })
 })
 
 interface Sides<T> {
   readonly secured: T
   readonly gateway: T
+}
+
+/** The same kind of job, executed by the same caller on both sides. */
+async function both(
+  sides: Sides<Side>,
+  makers: Sides<JobMaker>,
+  { user, kind }: { user: string; kind: string },
+) {
+  const [direct, through] = await Promise.all([
+    madeBy(makers.secured, kind).then((job) => execute(sides.secured, user, job)),
+    madeBy(makers.gateway, kind).then((job) => execute(sides.gateway, user, job)),
+  ])
+  return { direct, through }
 }
 
 function madeBy(maker: JobMaker, kind: string): Promise<MadeJob> {
@@ -152,8 +170,7 @@ async function ofTenants(t: Test, { secured, gateway }: Sides<Side>) {
   const kinds = Object.keys(makers.secured.kinds).filter((kind) => !OPEN.has(kind))
   await t.test('nothing of another tenant is changed, whatever is granted', async (t) => {
     for (const kind of kinds) {
-      const direct = await execute(secured, 'all', await madeBy(makers.secured, kind))
-      const through = await execute(gateway, 'all', await madeBy(makers.gateway, kind))
+      const { direct, through } = await both({ secured, gateway }, makers, { user: 'all', kind })
       // Tenants do not count for these; of the others some are done with without a change, which here are refused.
       if (IGNORING.has(kind)) t.match(direct, { status: 204, isChanged: true }, kind)
       else t.equal(direct.isChanged, false, kind)
@@ -164,10 +181,40 @@ async function ofTenants(t: Test, { secured, gateway }: Sides<Side>) {
   })
   await t.test('members change what jobs of their tenant name', async (t) => {
     for (const kind of ['modification', 'restart', 'migration', 'variables', 'correlation of messages']) {
-      const direct = await execute(secured, 'member', await madeBy(makers.secured, kind))
-      const through = await execute(gateway, 'member', await madeBy(makers.gateway, kind))
+      const { direct, through } = await both({ secured, gateway }, makers, { user: 'member', kind })
       t.same(through, direct, kind)
       t.match(direct, { status: 204, isChanged: true }, kind)
+    }
+  })
+}
+
+const OF_BATCHES: readonly ((id: string) => Ask)[] = [
+  (id) => ({ method: 'GET', path: `/batch/${id}` }),
+  (id) => ({ method: 'GET', path: `/history/batch/${id}` }),
+  (id) => ({ method: 'PUT', path: `/batch/${id}/suspended`, body: { suspended: true } }),
+  (id) => ({ method: 'DELETE', path: `/history/batch/${id}` }),
+  (id) => ({ method: 'DELETE', path: `/batch/${id}` }),
+  (id) => ({
+    method: 'POST',
+    path: '/history/batch/set-removal-time',
+    body: { historicBatchIds: [id], absoluteRemovalTime: '2099-01-01T00:00:00.000+0000' },
+  }),
+]
+
+async function ofBatches(t: Test, { secured, gateway }: Sides<Side>) {
+  await t.test('a batch of another tenant is not there, whatever is granted', async (t) => {
+    const said = async ({ ask, call }: Side, askOf: (id: string) => Ask) => {
+      const rows = await call('GET', '/batch?tenantIdIn=acme')
+      const [row]: readonly unknown[] = Array.isArray(rows) ? rows : []
+      const id = isRecord(row) ? String(row['id']) : ''
+      t.match(id, /./)
+      const { status, body } = await ask('all', askOf(id))
+      return { status, body: JSON.stringify(body).replaceAll(id, 'ID') }
+    }
+    for (const askOf of OF_BATCHES) {
+      const direct = await said(secured, askOf)
+      t.same(await said(gateway, askOf), direct, askOf('ID').path)
+      t.ok(direct.status >= 400)
     }
   })
 }
