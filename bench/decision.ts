@@ -92,7 +92,7 @@ async function main(): Promise<void> {
   const extra = { BENCH_GATEWAY_PORT: '0', BENCH_ADMIN_PORT: '0', BENCH_STUB_PORT: '9' }
   const config = loadConfig(fileURLToPath(new URL('gateway.yaml', import.meta.url)), extra)
   const log = createLogger({ level: 'silent' })
-  const { parts, close } = await build({ config, log, version: 'bench', isDraining: () => false })
+  const { parts, close } = await build({ config, log, version: 'bench' })
   const engine = parts.engines.get('default')
   if (engine === undefined) throw new Error('The bench configures the engine default')
   const { authenticate } = engine.authenticator

@@ -42,14 +42,13 @@ export interface BuildOptions {
   readonly config: Config
   readonly log: Logger
   readonly version: string
-  readonly isDraining: () => boolean
   /** The set that this one is to replace: its counts go on, and what it holds is taken over where it stays right. */
   readonly before?: Built
 }
 
 /** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
 export async function build(options: BuildOptions): Promise<Built> {
-  const { config, log, isDraining, before } = options
+  const { config, log, before } = options
   const { files, audit, metrics, news, admission } = await openShared(options)
   const shared = { config, files, metrics, passwords: createPasswords(), news, admission, log }
   const built = Object.entries(config.engines).map(([name, engineConfig]) =>
@@ -60,7 +59,7 @@ export async function build(options: BuildOptions): Promise<Built> {
   const running = runningOf(built, { files, news })
   let heir: Built | null = null
   const { pressure } = admission
-  const own = { ...held, config, engines, pressure, metrics, log, audit: audit.write, isDraining }
+  const own = { ...held, config, engines, pressure, metrics, log, audit: audit.write }
   return {
     config,
     parts: tellingHeir({ ...own, operations: OPERATIONS }, () => heir?.parts ?? null),

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Config } from './config.ts'
+import { type Connections, watchConnections } from './connections.ts'
 import { CODES, GatewayError, type GatewayCode } from './errors.ts'
 import type { Metrics } from './metrics/registry.ts'
 import { placesFor } from './open-files.ts'
@@ -12,7 +14,10 @@ export interface Listener {
   readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
   /** Requests go to `handle` from now on; resolves when those that went elsewhere until now are over. */
   readonly serve: (handle: RequestListener) => Promise<void>
-  /** Accepts no more connections, and ends each after what is under way; at the deadline those that are left. */
+  /**
+   * Accepts no more connections. Ends each with its next answer, an idle one after a second without a request; at the
+   * deadline those that are left.
+   */
   readonly close: (deadline: Promise<void>) => Promise<void>
 }
 
@@ -27,8 +32,8 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason })
   server.maxConnections = placesFor(config)
   server.on('drop', () => refused('too-many-connections'))
-  const newest = newestOf(server)
-  const requests = createSwitch(handle, newest)
+  const connections = watchConnections(server)
+  const requests = createSwitch(handle, connections)
   server.on('request', requests.handle)
   server.on('clientError', (error, socket: Socket) => refuseUnreadable(error, socket, refused))
   // RFC 9110 section 10.1.1: the body is asked for once the stages that look at headers alone have let the request in.
@@ -42,13 +47,18 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
     },
     serve: requests.serve,
     close: async (deadline) => {
-      letGo(newest)
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      // Connections that were busy at the start of the drain and are idle now would keep the server open.
-      const sweep = setInterval(() => server.closeIdleConnections(), 50)
+      connections.letGo()
+      const closed = new Promise((resolve) => server.once('close', resolve))
+      // After this turn of the event loop, in which the system hands over what it has accepted.
+      await turn()
+      // An HTTP server's own way to close cuts idle connections, on which a request may be on its way.
+      NetServer.prototype.close.call(server)
+      const sweep = setInterval(connections.sweep, 50)
       await Promise.race([closed, deadline])
       clearInterval(sweep)
       server.closeAllConnections()
+      // Ends what watches the times of connections.
+      server.close()
     },
   }
 }
@@ -81,19 +91,17 @@ interface Served {
 /** Sends each request to what is in force when it comes, and counts what has not ended there. */
 function createSwitch(
   first: RequestListener,
-  newest: Newest,
+  connections: Connections,
 ): Pick<ListenerOptions, 'handle'> & Pick<Listener, 'serve'> {
   let served: Served = { handle: first, underWay: 0, onOver: null }
   return {
     handle: (request, response) => {
       const at = served
       at.underWay += 1
-      const { socket } = request
-      newest.set(socket, response)
+      connections.begun(request, response)
       // Comes once for every answer, also for one that is cut off.
       response.on('close', () => {
-        // An idle connection holds nothing: what listens to its last answer would hold that request and its body.
-        if (newest.get(socket) === response) newest.set(socket, null)
+        connections.ended(request, response)
         at.underWay -= 1
         if (at.underWay === 0) at.onOver?.()
       })
@@ -106,32 +114,6 @@ function createSwitch(
       return new Promise((resolve) => (before.onOver = resolve))
     },
   }
-}
-
-/** The newest answer under way on each connection; null: none. */
-type Newest = Map<Socket, ServerResponse | null>
-
-function newestOf(server: Server): Newest {
-  const newest: Newest = new Map()
-  server.on('connection', (socket: Socket) => {
-    newest.set(socket, null)
-    socket.once('close', () => newest.delete(socket))
-  })
-  return newest
-}
-
-/** Long enough for a request that was on its way when the drain began. */
-const SILENT_MS = 1000
-
-/**
- * So that a drain ends: the newest answer on each connection closes it, and a connection on which nothing was ever
- * said, which is not idle to Node, is not waited for.
- */
-function letGo(newest: Newest): void {
-  for (const response of newest.values()) if (response !== null) response.shouldKeepAlive = false
-  setTimeout(() => {
-    for (const [socket, response] of newest) if (response === null && socket.bytesRead === 0) socket.destroy()
-  }, SILENT_MS).unref()
 }
 
 /** What is not HTTP never becomes a request: the answer is written to the bare socket, and the connection ends. */

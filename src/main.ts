@@ -88,7 +88,7 @@ async function runWith(file: string | undefined, command: 'start' | 'check'): Pr
         : atKey('admin', startWorkers({ config, log, file, entry }))),
     )
   }
-  const { close } = await build({ config, log, version: versionOf(), isDraining: () => false })
+  const { close } = await build({ config, log, version: versionOf() })
   await close()
   for (const warning of warningsOf(config)) process.stderr.write(`warning: ${warning}\n`)
   return say(`${file} is good\n`)

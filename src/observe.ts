@@ -6,11 +6,10 @@ import { createRecordWriter } from './log.ts'
 import type { Parts } from './parts.ts'
 import { createClientAddress } from './policy/client-address.ts'
 
-/** What every answer carries. While the gateway drains, no connection is kept. */
-export function ownHeadersOf({ id, told }: FastifyRequest, isDraining: boolean): Record<string, string> {
+/** What every answer carries. */
+export function ownHeadersOf({ id, told }: FastifyRequest): Record<string, string> {
   const own = { 'x-request-id': id, via: '1.1 engine-gateway' }
-  const headers = told === null ? own : { ...own, ...told }
-  return isDraining ? { ...headers, connection: 'close' } : headers
+  return told === null ? own : { ...own, ...told }
 }
 
 /** nginx's status for a client that left before it was answered; never on a wire. */
@@ -18,7 +17,7 @@ const CLIENT_CLOSED = 499
 
 /** 12. Observe: every request is counted when it comes and written down when its answer, or its client, has gone. */
 export function observe(app: FastifyInstance, parts: Parts): void {
-  const { metrics, isDraining } = parts
+  const { metrics } = parts
   const record = createRecord(parts)
   const addressOf = createClientAddress(parts.config.listen.trustedProxies)
   app.addHook('onRequest', function begin(request, reply, done) {
@@ -35,7 +34,7 @@ export function observe(app: FastifyInstance, parts: Parts): void {
   })
   // Answers that are written past the framework take the same headers themselves.
   app.addHook('onSend', function sign(request, reply, _payload, done) {
-    reply.headers(ownHeadersOf(request, isDraining()))
+    reply.headers(ownHeadersOf(request))
     done()
   })
 }

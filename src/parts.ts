@@ -58,6 +58,4 @@ export interface Parts {
   readonly log: Logger
   /** Writes a line of the audit stream. */
   readonly audit: (audit: Audit) => void
-  /** True from SIGTERM on: answers close their connections. */
-  readonly isDraining: () => boolean
 }

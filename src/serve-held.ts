@@ -37,18 +37,13 @@ export async function serveHeld({ parts, match, hop, request, reply }: Exchange)
   const { seconds = 0, tags = [] } = operation.cache ?? {}
   const fill = (): Promise<Answer> => engine.upstream.fetch(hop, MAX_READ_BYTES)
   const rule = { seconds, tags: tagsOf(engine, tags) }
-  return sendHeld(parts, await parts.cache.load(cacheKeyOf(match, request), rule, fill), request, reply)
+  return sendHeld(await parts.cache.load(cacheKeyOf(match, request), rule, fill), request, reply)
 }
 
 /** A held answer with its age, or the word that the client's own copy is still good. */
-export function sendHeld(
-  parts: Parts,
-  held: Held,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
+export function sendHeld(held: Held, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   request.cacheStatus = cacheStatusOf(held)
-  const own = ownHeadersOf(request, parts.isDraining())
+  const own = ownHeadersOf(request)
   own['cache-status'] = request.cacheStatus
   if (held.from !== 'upstream') own['age'] = String(held.ageSeconds)
   const { etag } = held.answer.headers

@@ -33,7 +33,7 @@ export function createServe(parts: Parts): RouteHandlerMethod {
     const match = matchOf(request)
     // 9. Do we hold it? Only what every caller who came this far may see.
     const held = peekHeld(parts, match, request)
-    if (held !== null) return sendHeld(parts, held, request, reply)
+    if (held !== null) return sendHeld(held, request, reply)
     const pathOf = paths.get(match.operation.template)
     if (match.operation.answer === 'engine-names') return sendAnswer(reply, jsonAnswer(namesOf(parts)))
     if (match.operation.answer === 'authorization-check') return serveCheck(match, reply)
@@ -215,14 +215,8 @@ function createdId({ body }: Answer): string {
   }
 }
 
-async function serveRelayed({
-  parts,
-  match: { engine },
-  hop,
-  request,
-  reply,
-}: Exchange): Promise<FastifyReply> {
-  const relayed = await engine.upstream.relay(hop, reply.raw, ownHeadersOf(request, parts.isDraining()))
+async function serveRelayed({ match: { engine }, hop, request, reply }: Exchange): Promise<FastifyReply> {
+  const relayed = await engine.upstream.relay(hop, reply.raw, ownHeadersOf(request))
   // Until here an error could still be answered; from here the answer is out.
   reply.hijack()
   request.node = relayed.node

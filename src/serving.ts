@@ -24,7 +24,7 @@ export interface Serving {
 export async function openServing(config: Config, log: Logger): Promise<Serving> {
   let draining = false
   const isDraining = () => draining
-  const shared = { log, version: versionOf(), isDraining }
+  const shared = { log, version: versionOf() }
   const first = await openGeneration({ config, ...shared })
   const { metrics } = first.built.parts
   const listener = createListener(config, { handle: first.handle, metrics })

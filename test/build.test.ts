@@ -25,7 +25,7 @@ async function problemsOf(
   const file = join(folder, 'gateway.yaml')
   await writeFile(file, JSON.stringify(settingsWith(settings)))
   try {
-    const { close } = await build({ config: loadConfig(file), log, version: 'test', isDraining: () => false })
+    const { close } = await build({ config: loadConfig(file), log, version: 'test' })
     await close()
     return []
   } catch (error) {

@@ -96,7 +96,7 @@ async function answer({ config: file, ...question }: Options): Promise<Explained
     log: { ...loaded.log, audit: 'off' },
   }
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const { parts, start, close } = await build({ config, log, version: 'explain', isDraining: () => false })
+  const { parts, start, close } = await build({ config, log, version: 'explain' })
   try {
     await start()
     return await explain(parts, question)

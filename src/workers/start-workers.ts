@@ -73,7 +73,6 @@ function createCheck(log: Logger) {
       config,
       log,
       version: versionOf(),
-      isDraining: () => false,
       ...(before.built === undefined ? {} : { before: before.built }),
     })
     await close()

@@ -189,5 +189,5 @@ t.test('off is off, and a file that cannot be written stops the start', async (t
   t.same(auditsOf(silent), [])
   const config = configOf(t, 'http://127.0.0.1:9', { settings: { log: { audit: '/none/audit.jsonl' } } })
   const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
-  await t.rejects(build({ config, log, version: 'test', isDraining: () => false }), ConfigError)
+  await t.rejects(build({ config, log, version: 'test' }), ConfigError)
 })

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { type Running, start } from '../../src/start.ts'
@@ -83,14 +84,47 @@ t.test('a request on a connection that was kept is served before it ends', async
   await drained
 })
 
+t.test('a request on an idle connection that comes within a second is answered, and ends it', async (t) => {
+  const running = await startBeforeSlowEngine(t)
+  const sockets = [openSocket(running.address), openSocket(running.address)]
+  for (const socket of sockets) {
+    socket.write(KEPT.replace('/version', '/nosuch'))
+    await once(socket, 'data')
+  }
+  const silent = openSocket(running.address)
+  await once(silent, 'connect')
+  await readiness(running)
+  const drained = running.drain()
+  t.equal(await readiness(running), 503, 'not ready before a connection ends')
+  const heard = [...sockets, silent].map((socket) => hear(socket))
+  for (const [at, socket] of [...sockets, silent].entries()) {
+    const asked = running.asked()
+    // Two at once on one: the first answer must not end it.
+    socket.write(at === 1 ? KEPT + KEPT : KEPT)
+    await asked
+    await wait(250)
+  }
+  t.equal(running.held.length, 4)
+  for (const answer of running.held) answer.end('late')
+  const close = { status: 200, body: 'late', headers: { connection: 'close' } }
+  t.match(await Promise.all(heard), [
+    [close],
+    [{ status: 200, headers: { connection: 'keep-alive' } }, close],
+    [close],
+  ])
+  await drained
+})
+
 t.test('connections that are idle end, also those on which nothing was ever asked', async (t) => {
   const running = await startBeforeSlowEngine(t)
   const used = openSocket(running.address)
   used.write(KEPT.replace('/version', '/nosuch'))
   const silent = openSocket(running.address)
   await Promise.all([once(used, 'data'), once(silent, 'connect')])
+  const startMs = performance.now()
   const ended = Promise.all([once(used, 'close'), once(silent, 'close')])
   await Promise.all([running.drain(), ended])
+  t.ok(performance.now() - startMs >= 950, 'not before a request that was on its way has come')
 })
 
 t.test('new connections are not accepted', async (t) => {

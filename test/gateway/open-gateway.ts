@@ -70,7 +70,6 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
     config: configOf(t, engine.base, options),
     log: createLogger({ level: 'info', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
     version: 'test',
-    isDraining: () => false,
   })
   const used = options.wrap?.(parts) ?? parts
   const app = buildGateway(used)

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { until } from '../cache/harness.ts'
-import { BASE } from '../gateway/open-gateway.ts'
+import { authorizationOf, BASE } from '../gateway/open-gateway.ts'
+import { nextBytes, openSocket } from '../gateway/raw.ts'
 import { startNode } from '../proxy/fake-engine.ts'
 import { setupsOf } from '../reloadable.ts'
 import { isAlive, type Started, startWorkers } from './started.ts'
@@ -40,6 +41,30 @@ t.test('a drain ends what was begun, and it is not ready meanwhile', async (t) =
     gateway.lines().filter(({ level }) => level === 'error'),
     [],
   )
+})
+
+t.test('a request on an idle connection is answered while it drains, and ends it', async (t) => {
+  const { gateway, answers, held } = await startBusy(t)
+  const bytes = [
+    `GET ${BASE}/nosuch HTTP/1.1`,
+    'Host: gateway',
+    `Authorization: ${authorizationOf('demo')}`,
+    '\r\n',
+  ].join('\r\n')
+  const sockets = Array.from({ length: 4 }, () => openSocket(gateway.address))
+  for (const socket of sockets) {
+    socket.write(bytes)
+    t.notMatch(await nextBytes(socket), /^connection: close\r$/im)
+  }
+  gateway.kill('SIGTERM')
+  await until(() => isNotReady(gateway))
+  for (const socket of sockets) {
+    socket.write(bytes)
+    t.match(await nextBytes(socket), /^connection: close\r$/im)
+  }
+  for (const response of held) response.end('{}')
+  t.same(await Promise.all(answers), [200, 200, 200, 200])
+  t.equal(await gateway.exit, 0)
 })
 
 t.test('a signal to the whole group, as Ctrl-C sends it, ends it in the same way', async (t) => {

@@ -1,0 +1,74 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** So long a connection stays open without a request: long enough for one that was on its way when the drain began. */
+const LINGER_MS = 1000
+
+/** The connections of clients, and how they end in a drain. */
+export interface Connections {
+  /** A request has come. Its answer is over when `ended` is called. */
+  readonly begun: (request: IncomingMessage, response: ServerResponse) => void
+  readonly ended: (request: IncomingMessage, response: ServerResponse) => void
+  /** From now on each answer closes its connection, also the one that is under way. */
+  readonly letGo: () => void
+  /** Cuts those that have been idle for long enough since then. To be called again and again. */
+  readonly sweep: () => void
+}
+
+interface Connection {
+  /** The newest one under way; null: none. */
+  answer: ServerResponse | null
+  /** When the last answer was over, or the drain began; and what had come until then. */
+  idleSinceMs: number
+  bytesRead: number
+}
+
+export function watchConnections(server: Server): Connections {
+  const open = new Map<Socket, Connection>()
+  let isLettingGo = false
+
+  server.on('connection', (socket: Socket) => {
+    open.set(socket, { answer: null, idleSinceMs: performance.now(), bytesRead: 0 })
+    socket.once('close', () => open.delete(socket))
+  })
+  return {
+    begun: ({ socket }, response) => {
+      const connection = open.get(socket)
+      if (connection === undefined) return
+      if (isLettingGo) {
+        // Another one that is still to be answered on this connection must not close it before this one.
+        if (connection.answer?.headersSent === false) connection.answer.shouldKeepAlive = true
+        response.shouldKeepAlive = false
+      }
+      connection.answer = response
+    },
+    ended: ({ socket }, response) => {
+      const connection = open.get(socket)
+      if (connection?.answer !== response) return
+      // An idle connection holds nothing: what listens to its last answer would hold that request and its body.
+      connection.answer = null
+      if (isLettingGo) rest(socket, connection)
+    },
+    letGo: () => {
+      isLettingGo = true
+      for (const [socket, connection] of open) {
+        if (connection.answer === null) rest(socket, connection)
+        else connection.answer.shouldKeepAlive = false
+      }
+    },
+    sweep: () => {
+      const untilMs = performance.now() - LINGER_MS
+      for (const [socket, connection] of open) if (isIdle(socket, connection, untilMs)) socket.destroy()
+    },
+  }
+}
+
+function rest(socket: Socket, connection: Connection): void {
+  connection.idleSinceMs = performance.now()
+  connection.bytesRead = socket.bytesRead
+}
+
+/** One of which a part of a request has come is not idle. */
+function isIdle(socket: Socket, { answer, idleSinceMs, bytesRead }: Connection, untilMs: number): boolean {
+  return answer === null && idleSinceMs <= untilMs && socket.bytesRead === bytesRead
+}
