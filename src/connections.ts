@@ -4,6 +4,12 @@ import type { Socket } from 'node:net'
 /** So long a connection stays open without a request: long enough for one that was on its way when the drain began. */
 const LINGER_MS = 1000
 
+export interface Load {
+  readonly connections: number
+  /** Connections on which an answer is due or on its way. */
+  readonly busy: number
+}
+
 /** The connections of clients, and how they end in a drain. */
 export interface Connections {
   /** A request has come. Its answer is over when `ended` is called. */
@@ -13,6 +19,8 @@ export interface Connections {
   readonly letGo: () => void
   /** Cuts those that have been idle for long enough since then. To be called again and again. */
   readonly sweep: () => void
+  /** What there is now. */
+  readonly load: () => Load
 }
 
 interface Connection {
@@ -60,6 +68,10 @@ export function watchConnections(server: Server): Connections {
       const untilMs = performance.now() - LINGER_MS
       for (const [socket, connection] of open) if (isIdle(socket, connection, untilMs)) socket.destroy()
     },
+    load: () => ({
+      connections: open.size,
+      busy: [...open.values()].filter(({ answer }) => answer !== null).length,
+    }),
   }
 }
 

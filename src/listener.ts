@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Config } from './config.ts'
-import { type Connections, watchConnections } from './connections.ts'
+import { type Connections, type Load, watchConnections } from './connections.ts'
 import { CODES, GatewayError, type GatewayCode } from './errors.ts'
 import type { Metrics } from './metrics/registry.ts'
 import { placesFor } from './open-files.ts'
@@ -14,11 +14,13 @@ export interface Listener {
   readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
   /** Requests go to `handle` from now on; resolves when those that went elsewhere until now are over. */
   readonly serve: (handle: RequestListener) => Promise<void>
+  /** What there is now. */
+  readonly load: () => Load
   /**
    * Accepts no more connections. Ends each with its next answer, an idle one after a second without a request; at the
-   * deadline those that are left.
+   * deadline those that are left: what was cut.
    */
-  readonly close: (deadline: Promise<void>) => Promise<void>
+  readonly close: (deadline: Promise<void>) => Promise<Load>
 }
 
 interface ListenerOptions {
@@ -46,19 +48,23 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
       return urlOf(server)
     },
     serve: requests.serve,
+    load: connections.load,
     close: async (deadline) => {
       connections.letGo()
-      const closed = new Promise((resolve) => server.once('close', resolve))
+      const closed = new Promise<void>((resolve) => server.once('close', resolve))
       // After this turn of the event loop, in which the system hands over what it has accepted.
       await turn()
       // An HTTP server's own way to close cuts idle connections, on which a request may be on its way.
       NetServer.prototype.close.call(server)
       const sweep = setInterval(connections.sweep, 50)
-      await Promise.race([closed, deadline])
+      const isOver = await Promise.race([closed.then(() => true), deadline.then(() => false)])
       clearInterval(sweep)
+      // That they have closed some connections may not have heard yet.
+      const cut = isOver ? NO_LOAD : connections.load()
       server.closeAllConnections()
       // Ends what watches the times of connections.
       server.close()
+      return cut
     },
   }
 }
@@ -115,6 +121,8 @@ function createSwitch(
     },
   }
 }
+
+const NO_LOAD: Load = { connections: 0, busy: 0 }
 
 /** What is not HTTP never becomes a request: the answer is written to the bare socket, and the connection ends. */
 function refuseUnreadable(

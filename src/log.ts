@@ -107,7 +107,8 @@ export function openDestination({ to = 1, onDrop }: DestinationOptions = {}): De
     batch = ''
     lines = 0
   }
-  // Before the stream's own last writing.
+  // Before the stream's own last writing; where nothing is left to do it ends before the exit.
+  process.prependListener('beforeExit', flush)
   process.prependListener('exit', flush)
   const timer = setInterval(flush, BATCH_MS).unref()
   const stream = pino.destination({
@@ -134,6 +135,7 @@ export function openDestination({ to = 1, onDrop }: DestinationOptions = {}): De
     end: () => {
       flush()
       clearInterval(timer)
+      process.off('beforeExit', flush)
       process.off('exit', flush)
       stream.end()
     },

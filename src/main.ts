@@ -11,7 +11,7 @@ import { hashPasswordCommand } from './cli/hash-password.ts'
 import { SUGGEST_OPTIONS, suggestCommand } from './cli/suggest.ts'
 import { warningsOf } from './config-warnings.ts'
 import { configJsonSchema, loadConfig } from './config.ts'
-import { createLogger } from './log.ts'
+import { createLogger, type Logger } from './log.ts'
 import { stopPretenuring } from './pretenuring.ts'
 import { atKey, type Running, start } from './start.ts'
 import { keepTicksQuick } from './ticks.ts'
@@ -67,7 +67,7 @@ async function run(command: string, args: readonly string[]): Promise<number> {
     case 'worker':
       return runWorker()
     case 'demo':
-      return runUntilSignal(await demo(start))
+      return runDemo()
     case 'schema':
       return writeSchema(write)
     default:
@@ -82,11 +82,10 @@ async function runWith(file: string | undefined, command: 'start' | 'check'): Pr
   if (command === 'start') {
     const { workers } = config
     const entry = import.meta.filename
-    return runUntilSignal(
-      await (workers === 1
-        ? start(config, log, file)
-        : atKey('admin', startWorkers({ config, log, file, entry }))),
-    )
+    const running = await (workers === 1
+      ? start(config, log, file)
+      : atKey('admin', startWorkers({ config, log, file, entry })))
+    return runUntilSignal(running, log)
   }
   const { close } = await build({ config, log, version: versionOf() })
   await close()
@@ -94,29 +93,65 @@ async function runWith(file: string | undefined, command: 'start' | 'check'): Pr
   return say(`${file} is good\n`)
 }
 
-async function runUntilSignal({ drain, reload }: Pick<Running, 'drain' | 'reload'>): Promise<number> {
+async function runDemo(): Promise<number> {
+  const log = createLogger({ level: 'warn' })
+  return runUntilSignal(await demo((config) => start(config, log)), log)
+}
+
+type Draining = Pick<Running, 'drain'>
+
+function runUntilSignal({ drain, reload }: Draining & Pick<Running, 'reload'>, log: Logger): Promise<number> {
   process.on('SIGHUP', () => void reload())
-  await signalled()
+  return runUntil(signalled(), { drain }, log)
+}
+
+/** Drains then, or at an error that nobody has caught: the exit code says which. */
+async function runUntil(told: Promise<void>, { drain }: Draining, log: Logger): Promise<number> {
+  const unexpected = watchUnexpectedErrors(log)
+  await Promise.race([told, unexpected.first])
   await drain()
-  return 0
+  return unexpected.hasAny() ? 1 : 0
 }
 
 /** What the primary starts; for nobody else. */
 async function runWorker(): Promise<number> {
   const { worker } = cluster
   if (worker === undefined) throw new UsageError("There is no command 'worker'")
-  const { told, drain } = await atKey('listen', startWorker(worker))
+  const { told, drain, log } = await atKey('listen', startWorker(worker))
   // A signal to the whole group comes here too: to read the configuration anew is the primary's.
   process.on('SIGHUP', () => undefined)
-  await Promise.race([told, signalled()])
-  await drain()
-  return 0
+  return runUntil(Promise.race([told, signalled()]), { drain }, log)
 }
 
 function signalled(): Promise<void> {
   return new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve).once('SIGINT', resolve)
   })
+}
+
+/** A defect may strike again with every request of a drain. */
+const MOST_UNEXPECTED_LINES = 10
+
+/**
+ * Hears of errors that were thrown or rejected and that nobody has caught, which else end the process at once, with all that is
+ * under way. What they have left broken nobody knows: the process is to end all the same. (close-with-grace does not do: at a
+ * second such error it exits in the middle of the drain, and its time is fixed before the configuration is read.)
+ */
+function watchUnexpectedErrors(log: Logger) {
+  let count = 0
+  const first = new Promise<void>((resolve) => {
+    // A rejection comes here too, as nobody listens to `unhandledRejection`.
+    process.on('uncaughtException', (err, origin) => {
+      count += 1
+      if (count <= MOST_UNEXPECTED_LINES)
+        log.fatal(
+          { pid: process.pid, origin, err },
+          'nobody has caught this error: the process drains and ends',
+        )
+      resolve()
+    })
+  })
+  return { first, hasAny: () => count > 0 }
 }
 
 function writeSchema(file: string | undefined): number {

@@ -47,10 +47,15 @@ export async function openServing(config: Config, log: Logger): Promise<Serving>
     readiness: () => withDrain(current().readiness(), draining),
     drain: async (beside = () => Promise.resolve()) => {
       draining = true
-      const deadline = wait(current().config.timeouts.drain, undefined, { ref: false })
+      const startedMs = performance.now()
+      const { pid } = process
+      const deadlineMs = current().config.timeouts.drain
+      log.info({ pid, ...listener.load(), deadlineMs }, 'drain begins')
+      const deadline = wait(deadlineMs, undefined, { ref: false })
       succession.endPolls()
-      await listener.close(deadline)
+      const cut = await listener.close(deadline)
       await Promise.race([Promise.all([succession.close(), beside()]), deadline])
+      log.info({ pid, cut, tookMs: Math.round(performance.now() - startedMs) }, 'drain ended')
     },
   }
 }

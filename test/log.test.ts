@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { ReplyError } from 'ioredis'
 import t from 'tap'
@@ -143,5 +144,21 @@ t.test('the time of a line is right in every millisecond, also when the clock is
     written.map((line) => /"time":"([^"]+)"/.exec(line)?.[1]),
     times.map((ms) => new Date(ms).toISOString()),
   )
+  t.end()
+})
+
+t.test('the last line before the end is written, however the process ends', (t) => {
+  const { href } = new URL('../src/log.ts', import.meta.url)
+  const log = `import { createLogger } from '${href}'; const log = createLogger({ level: 'info' }); log.info("first");`
+  const ends = [
+    'log.info("last")',
+    'log.info("last"); process.exit(0)',
+    'setTimeout(() => log.info("last"), 250)',
+  ]
+  for (const end of ends) {
+    const node = [process.execPath, '--input-type=module', '-e', `${log} ${end}`]
+    const out = execFileSync('env', ['-u', 'NODE_OPTIONS', ...node], { encoding: 'utf8' })
+    t.match(out, /"msg":"first"\}\n.*"msg":"last"\}\n$/, end)
+  }
   t.end()
 })

@@ -1,18 +1,17 @@
 import { fileURLToPath } from 'node:url'
 import { type Config, loadConfig } from '../config.ts'
-import { createLogger, type Logger } from '../log.ts'
 import type { Running } from '../start.ts'
 import { startSandbox } from '../sandbox/sandbox.ts'
 
 const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.url))
 
 /** Runs the gateway of `config/gateway.yaml` before an engine in this process, and prints a tour of it. */
-export async function demo(start: (config: Config, log: Logger) => Promise<Running>): Promise<Running> {
+export async function demo(start: (config: Config) => Promise<Running>): Promise<Running> {
   const sandbox = await startSandbox()
   const config = loadConfig(CONFIG, { ENGINE_URL: sandbox.base })
   // The tour is all that the console shows.
   const quiet = { ...config, log: { ...config.log, audit: 'off' } }
-  const running = await start(quiet, createLogger({ level: 'warn' }))
+  const running = await start(quiet)
   process.stdout.write(tourOf({ base: running.address + config.basePath, admin: running.adminAddress }))
   return {
     ...running,

@@ -106,14 +106,16 @@ export class Crew {
     return isJsonAnswer(answer) ? answer : { status: 503, value: { error: 'No worker answers' } }
   }
 
-  /** Resolves when all have ended; at the deadline, and a little, they are killed. */
-  async drain(): Promise<void> {
+  /** Resolves when all have ended; at the deadline, and a little, they are killed: how many. */
+  async drain(): Promise<number> {
     this.#isDraining = true
     clearInterval(this.#watch)
     const over = Promise.all(this.#slots.map((slot) => slot.drain()))
     const late = this.#config.timeouts.drain + BEYOND_DRAIN_MS
     await Promise.race([over, wait(late, undefined, { ref: false })])
-    for (const slot of this.#slots) slot.kill()
+    const left = this.#slots.filter(({ isOccupied }) => isOccupied)
+    for (const slot of left) slot.kill()
     await Promise.race([over, wait(BEYOND_DRAIN_MS, undefined, { ref: false })])
+    return left.length
   }
 }

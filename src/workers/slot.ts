@@ -60,6 +60,11 @@ export class Slot {
     return this.#occupant?.isListening ?? false
   }
 
+  /** A worker is there, whether or not it listens. */
+  get isOccupied(): boolean {
+    return this.#occupant !== null
+  }
+
   /** Resolves to the public address. @throws Error when the first worker ends before it listens: no other follows */
   async start(): Promise<string> {
     const first = this.#open()

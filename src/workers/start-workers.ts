@@ -58,8 +58,13 @@ export async function startWorkers({ config, log, file, entry }: StartOptions): 
     reload: () => reload.run('signal'),
     drain: async () => {
       watched.close()
-      await crew.drain()
+      const startedMs = performance.now()
+      const { pid } = process
+      const deadlineMs = crew.config.timeouts.drain
+      log.info({ pid, workers, deadlineMs }, 'drain begins')
+      const killed = await crew.drain()
       await admin.close()
+      log.info({ pid, killed, tookMs: Math.round(performance.now() - startedMs) }, 'drain ended')
     },
   }
 }

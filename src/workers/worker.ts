@@ -12,6 +12,7 @@ export interface WorkingProcess {
   readonly told: Promise<void>
   /** Ends what is under way, and lets go of the primary. */
   readonly drain: () => Promise<void>
+  readonly log: Logger
 }
 
 /** Serves as the primary says, in the process that it has started. @throws ConfigError */
@@ -24,8 +25,11 @@ export async function startWorker(primary: Worker): Promise<WorkingProcess> {
   send({ type: 'up' })
   const config = await heard.begin
   const destination = openDestination()
-  // The primary passes its lines on.
-  primary.once('disconnect', () => destination.abandon())
+  let isLeaving = false
+  // The primary passes its lines on: once it is gone nobody does.
+  primary.once('disconnect', () => {
+    if (!isLeaving) destination.abandon()
+  })
   const log = createLogger({ level: config.log.level, destination })
   const serving = await openServing(config, log)
   primary.on('message', (sent: unknown) => {
@@ -40,8 +44,10 @@ export async function startWorker(primary: Worker): Promise<WorkingProcess> {
   send({ type: 'listening', address })
   return {
     told: heard.end,
+    log,
     drain: async () => {
       await serving.drain()
+      isLeaving = true
       if (primary.isConnected()) primary.disconnect()
     },
   }
