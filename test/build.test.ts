@@ -133,7 +133,7 @@ t.test('an engine that nobody asks for takes little', async (t) => {
       'gateway.yaml',
     )
     await writeFile(file, JSON.stringify(settingsWith({ engines: Object.fromEntries(named) })))
-    const { close } = await build({ config: loadConfig(file), log, version: 'test', isDraining: () => false })
+    const { close } = await build({ config: loadConfig(file), log, version: 'test' })
     if (typeof collect === 'function') collect()
     const { heapUsed } = process.memoryUsage()
     await close()
