@@ -28,8 +28,11 @@ export interface Built {
   readonly missing: RunningSources['missing']
   /** Is in force from now on: what it holds is its own, and its state is what scrapes show. */
   readonly enter: () => void
-  /** What passes through here is told to the set that takes its place; null: none does. */
-  readonly tell: (heir: Built | null) => void
+  /**
+   * What passes through here is told to the set that takes its place; null: none does. It is asked for each time: a set that
+   * held the next one would hold all that come after it.
+   */
+  readonly tell: (heir: (() => Built) | null) => void
   /** Reads and hears no more of users and records, and ends what waits for work. What else is under way goes on with what was read. */
   readonly stop: RunningSources['close']
   /** Answers all that wait for work, and those that are still to come. */
@@ -57,12 +60,12 @@ export async function build(options: BuildOptions): Promise<Built> {
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
   const { held, ...taken } = takeCache({ config, metrics, log }, before ?? null)
   const running = runningOf(built, { files, news })
-  let heir: Built | null = null
+  let heir: (() => Built) | null = null
   const { pressure } = admission
   const own = { ...held, config, engines, pressure, metrics, log, audit: audit.write }
   return {
     config,
-    parts: tellingHeir({ ...own, operations: OPERATIONS }, () => heir?.parts ?? null),
+    parts: tellingHeir({ ...own, operations: OPERATIONS }, () => heir?.().parts ?? null),
     cache: held.cache,
     admission,
     kept: new Map(built.map(({ parts, kept }) => [parts.name, kept])),
@@ -81,7 +84,7 @@ export async function build(options: BuildOptions): Promise<Built> {
     endPolls: () => built.forEach(({ nodes }) => endPolls(nodes)),
     close: async () => {
       running.close()
-      await Promise.all([taken.close(heir?.cache), ...built.map(({ close }) => close())])
+      await Promise.all([taken.close(heir?.().cache), ...built.map(({ close }) => close())])
       admission.close(heir !== null)
       audit.close()
     },

@@ -40,8 +40,8 @@ export async function openServing(config: Config, log: Logger): Promise<Serving>
     current,
     replace: succession.replace,
     begin: async () => {
-      first.built.enter()
-      await first.built.start()
+      current().enter()
+      await current().start()
       return listener.listen(config.listen)
     },
     readiness: () => withDrain(current().readiness(), draining),

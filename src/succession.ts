@@ -28,8 +28,27 @@ export interface Succession {
 const FIRST_READING_MS = 15_000
 
 export function createSuccession({ first, open, serve, isDraining, log }: SuccessionOptions): Succession {
+  /** The oldest first: those that end what they have begun, the one in force, and one that is to take its place. */
+  const live = new Map<number, Generation>([[0, first]])
   const retiring = new Map<Generation, Promise<void>>()
-  let current = first
+  let currentNumber = 0
+  let opened = 0
+
+  function current(): Generation {
+    return numbered(currentNumber)
+  }
+
+  function numbered(number: number): Generation {
+    const generation = live.get(number)
+    if (generation === undefined) throw new Error(`Generation ${number} has ended`)
+    return generation
+  }
+
+  /** Whichever is left of those that came after it: a generation that has ended is held by none. */
+  function heirOf(number: number): Generation {
+    const next = [...live.keys()].find((other) => other > number)
+    return numbered(next ?? currentNumber)
+  }
 
   async function close(generation: Generation): Promise<void> {
     await generation.close().catch((error: unknown) => {
@@ -38,35 +57,43 @@ export function createSuccession({ first, open, serve, isDraining, log }: Succes
   }
 
   /** What it has begun it ends, however long that takes; after a drain's time it does nothing beside that. */
-  async function retire(old: Generation, over: Promise<void>): Promise<void> {
-    await Promise.race([over, wait(current.built.config.timeouts.drain, undefined, { ref: false })])
+  async function retire(number: number, over: Promise<void>): Promise<void> {
+    const old = numbered(number)
+    await Promise.race([over, wait(current().built.config.timeouts.drain, undefined, { ref: false })])
     old.built.stop()
     await over
     await close(old)
+    live.delete(number)
+    retiring.delete(old)
+  }
+
+  async function replace(config: Config): Promise<void> {
+    const oldNumber = currentNumber
+    const old = current()
+    const next = await open(config, old)
+    const number = (opened += 1)
+    live.set(number, next)
+    // From its first reading on: what is written meanwhile may be missing in it.
+    old.built.tell(() => heirOf(oldNumber).built)
+    try {
+      await begin(next, isDraining)
+    } catch (error) {
+      old.built.tell(null)
+      live.delete(number)
+      // An engine that does not answer is not waited for.
+      void close(next)
+      throw error
+    }
+    next.built.enter()
+    currentNumber = number
+    retiring.set(old, retire(oldNumber, serve(next.handle)))
   }
 
   return {
-    current: () => current,
-    replace: async (config) => {
-      const old = current
-      const next = await open(config, old)
-      // From its first reading on: what is written meanwhile may be missing in it.
-      old.built.tell(next.built)
-      try {
-        await begin(next, isDraining)
-      } catch (error) {
-        old.built.tell(null)
-        // An engine that does not answer is not waited for.
-        void close(next)
-        throw error
-      }
-      next.built.enter()
-      current = next
-      const retired = retire(old, serve(next.handle)).finally(() => retiring.delete(old))
-      retiring.set(old, retired)
-    },
-    endPolls: () => [current, ...retiring.keys()].forEach(({ built }) => built.endPolls()),
-    close: async () => void (await Promise.all([current.close(), ...retiring.values()])),
+    current,
+    replace,
+    endPolls: () => [current(), ...retiring.keys()].forEach(({ built }) => built.endPolls()),
+    close: async () => void (await Promise.all([current().close(), ...retiring.values()])),
   }
 }
 
