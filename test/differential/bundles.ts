@@ -123,14 +123,36 @@ const deployed = (tenant: string | null): Recipe => {
   }
 }
 
-const batch: Recipe = withMade(instance('office'), async ({ call }, made) => {
+const batch: Recipe = withMade(instance('office'), async (admin, made) => {
   const body = {
     processInstanceIds: [made.ids['new.pi']],
     variables: { batched: { value: 'yes', type: 'String' } },
   }
-  const id = idOf(await call('POST', '/process-instance/variables-async', body))
-  return { ids: { ...made.ids, 'new.batch': id }, about: { 'new.batch': { BATCH: '<new.batch>' } } }
+  return withBatch(admin, made, await admin.call('POST', '/process-instance/variables-async', body))
 })
+
+/** A batch that belongs to a tenant: of the definition whose instances it modifies. */
+const batchAcme: Recipe = withMade(instance('office', 'acme'), async (admin, made) => {
+  const instances = await admin.call('GET', `/process-instance?processInstanceIds=${made.ids['new.pi']}`)
+  const body = {
+    processDefinitionId: textOf(rowsOf(instances)[0], 'definitionId'),
+    processInstanceIds: [made.ids['new.pi']],
+    instructions: [{ type: 'startBeforeActivity', activityId: 'desk' }],
+  }
+  return withBatch(admin, made, await admin.call('POST', '/modification/executeAsync', body))
+})
+
+/** With the job that makes the others. */
+async function withBatch({ call }: Admin, made: Made, answer: unknown): Promise<Made> {
+  const seed = textOf(answer, 'seedJobDefinitionId')
+  const ids = {
+    ...made.ids,
+    'new.batch': idOf(answer),
+    'new.seedjob': idOf(await call('GET', `/job?jobDefinitionId=${seed}`)),
+  }
+  const about = { BATCH: '<new.batch>' }
+  return { ids, about: { ...made.about, 'new.batch': about, 'new.seedjob': about } }
+}
 
 /** Whatever waits for the signal 'stop'. */
 const signalled: Recipe = withMade(instance('catching'), async (admin, made) => {
@@ -214,7 +236,7 @@ export const RECIPES = {
   attached: [attached],
   deployment: [deployed(null), deployed('acme')],
   deploymentAcme: [deployed('acme')],
-  batch: [batch],
+  batch: [batch, batchAcme],
   signal: [signalled],
   identity: [identity('new')],
   membership: [membership],

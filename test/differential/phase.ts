@@ -167,9 +167,10 @@ class Runner {
   }
 }
 
-function askOf({ operation, path, body, form }: Plan, names: Names, side: Side): Ask {
+function askOf({ operation, path, body, form, accept }: Plan, names: Names, side: Side): Ask {
   return {
     method: operation.method,
+    ...(accept !== undefined && { accept }),
     path: path.replace(/<([\w.*@-]+)>/g, (_, name: string) => encodeURIComponent(names.idOf(side, name))),
     ...(body !== undefined && { body: mapTexts(body, (text) => names.reveal(side, text)) }),
     ...(form !== undefined && { form }),
@@ -178,7 +179,7 @@ function askOf({ operation, path, body, form }: Plan, names: Names, side: Side):
 
 function differenceOf(
   { index, user, ownGroups, joins, tenants, links, records }: CallerSet,
-  { operation, path, body }: Plan,
+  { operation, kind, path, body, accept }: Plan,
   seen: {
     outcome: ReturnType<typeof outcomeOf>
     engine: ReturnType<typeof seenOf>
@@ -187,10 +188,16 @@ function differenceOf(
 ) {
   return {
     operation: operation.id,
+    kind,
     set: index,
     caller: { user, ownGroups, joins, tenants, links },
     records,
-    request: { method: operation.method, path, ...(body !== undefined && { body }) },
+    request: {
+      method: operation.method,
+      path,
+      ...(body !== undefined && { body }),
+      ...(accept !== undefined && { accept }),
+    },
     ...seen,
   }
 }

@@ -8,9 +8,14 @@ import { templatesOf } from './requests/all.ts'
 import { PARAMS, type Template } from './requests/template.ts'
 import type { Left } from './sweep.ts'
 
+/** What is asked in an odd way; the others are asked as most clients ask. */
+export type Kind = 'plain' | 'accept' | 'spelling' | 'selector'
+
 /** One request, the same for both worlds: written in names. */
 export interface Plan {
   readonly operation: Operation
+  readonly kind: Kind
+  readonly accept?: string
   readonly path: string
   readonly body?: unknown
   readonly form?: readonly Part[]
@@ -41,6 +46,7 @@ export function planOf(
   const query = template.query === undefined ? '' : `?${choose(template.query)}`
   return {
     operation,
+    kind: 'plain',
     path: pathOf(operation, template, { random, choose }) + (query === '?' ? '' : query),
     ...(template.body !== undefined && { body: mapTexts(template.body, choose) }),
     ...(template.form !== undefined && { form: template.form }),

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import type { Outcome, Seen } from './compare.ts'
-import { type Plan, isRead } from './plan.ts'
+import { type Kind, type Plan, isRead } from './plan.ts'
 import type { CallerSet, RecordText } from './sets.ts'
 import { isOfNineteen } from './sets.ts'
 
@@ -8,10 +8,16 @@ import { isOfNineteen } from './sets.ts'
 export interface Difference {
   readonly outcome: Outcome
   readonly operation: string
+  readonly kind: Kind
   readonly set: number
   readonly caller: Pick<CallerSet, 'user' | 'ownGroups' | 'joins' | 'tenants' | 'links'>
   readonly records: readonly RecordText[]
-  readonly request: { readonly method: string; readonly path: string; readonly body?: unknown }
+  readonly request: {
+    readonly method: string
+    readonly path: string
+    readonly body?: unknown
+    readonly accept?: string
+  }
   readonly engine: Seen
   readonly gateway: Seen
 }
@@ -27,11 +33,31 @@ interface Counts {
 }
 
 const KEPT = 12
+const KEPT_ODD = 2000
+
+/** What was asked in one way, of all operations. */
+interface KindCounts {
+  total: number
+  readonly outcomes: Map<Outcome, number>
+}
 
 export class Report {
+  /** Of what is asked in a plain way. */
   readonly #counts = new Map<string, Counts>()
+  readonly #kinds = new Map<Kind, KindCounts>()
+  readonly #odd: Difference[] = []
 
   add(plan: Plan, outcome: Outcome, difference: () => Difference): void {
+    const kind = this.#kinds.get(plan.kind) ?? { total: 0, outcomes: new Map<Outcome, number>() }
+    this.#kinds.set(plan.kind, kind)
+    kind.total += 1
+    kind.outcomes.set(outcome, (kind.outcomes.get(outcome) ?? 0) + 1)
+    if (plan.kind === 'plain') this.#addPlain(plan, outcome, difference)
+    else if (outcome !== 'equal' && outcome !== 'words' && this.#odd.length < KEPT_ODD)
+      this.#odd.push(difference())
+  }
+
+  #addPlain(plan: Plan, outcome: Outcome, difference: () => Difference): void {
     const counts = this.#of(plan)
     counts.total += 1
     if (outcome === 'equal') counts.equal += 1
@@ -63,14 +89,37 @@ export class Report {
     for (const [id, { differences, total, outcomes }] of [...this.#counts].sort(([one], [other]) =>
       one.localeCompare(other),
     )) {
-      const real = differences.filter(({ outcome }) => outcome === 'differs')
+      const real = differences.filter(({ outcome }) => outcome === 'differs' || outcome === 'wider')
       const shown = (real.length > 0 ? real : differences).slice(0, examples)
       const counted = [...outcomes]
         .filter(([outcome]) => outcome !== 'equal')
         .map(([outcome, count]) => `${outcome} ${count}`)
       for (const one of shown) lines.push(`${id} (${counted.join(', ')} of ${total}): ${exampleOf(one)}`)
     }
-    return [...lines, ...this.#classes(), this.#sum(seed)]
+    return [...this.#wider(), ...lines, ...this.#oddLines(examples), ...this.#classes(), this.#sum(seed)]
+  }
+
+  /** All that are kept: none is to be there. */
+  #wider(): readonly string[] {
+    return this.#all()
+      .filter(({ outcome }) => outcome === 'wider')
+      .map((one) => `WIDER ${one.kind} ${one.operation}: ${exampleOf(one)}`)
+  }
+
+  #oddLines(examples: number): readonly string[] {
+    const shown = new Map<string, number>()
+    const lines: string[] = []
+    for (const one of this.#odd) {
+      if (one.outcome !== 'differs') continue
+      const count = shown.get(one.operation) ?? 0
+      shown.set(one.operation, count + 1)
+      if (count < examples) lines.push(`${one.kind} ${one.operation}: ${exampleOf(one)}`)
+    }
+    return lines
+  }
+
+  #all(): readonly Difference[] {
+    return [...[...this.#counts.values()].flatMap(({ differences }) => differences), ...this.#odd]
   }
 
   #classes(): readonly string[] {
@@ -85,7 +134,12 @@ export class Report {
       plainEqual += equal
     }
     const classes = [...sums].map(([outcome, count]) => `${outcome} ${count}`).join(', ')
+    const kinds = [...this.#kinds].map(([kind, { total, outcomes }]) => {
+      const counted = [...outcomes].map(([outcome, count]) => `${outcome} ${count}`)
+      return `asked ${kind}: ${total}; ${counted.join(', ')}`
+    })
     return [
+      ...kinds,
       `operations: ${this.#counts.size}; ${classes}`,
       `operations without rows, tenants aside: ${plainEqual} of ${plain} (${percent(plainEqual, plain)})`,
     ]
@@ -96,18 +150,24 @@ export class Report {
     return `comparisons: ${total}, equal: ${equal} (${percent(equal, total)}), seed: ${seed}`
   }
 
-  totals(): { readonly total: number; readonly equal: number; readonly nineteenDiffer: boolean } {
+  /** Of what is asked in a plain way; `wider`: of everything. */
+  totals(): {
+    readonly total: number
+    readonly equal: number
+    readonly nineteenDiffer: boolean
+    readonly wider: number
+  } {
     const all = [...this.#counts.values()]
     return {
       total: all.reduce((sum, { total }) => sum + total, 0),
       equal: all.reduce((sum, { equal }) => sum + equal, 0),
       nineteenDiffer: all.some(({ nineteen, total, equal }) => nineteen && equal < total),
+      wider: [...this.#kinds.values()].reduce((sum, { outcomes }) => sum + (outcomes.get('wider') ?? 0), 0),
     }
   }
 
   async write(file: string): Promise<void> {
-    const differences = [...this.#counts.values()].flatMap((counts) => counts.differences)
-    await writeFile(file, JSON.stringify(differences, null, 1))
+    await writeFile(file, JSON.stringify(this.#all(), null, 1))
   }
 }
 
@@ -116,7 +176,8 @@ function percent(part: number, whole: number): string {
 }
 
 function exampleOf({ set, request, engine, gateway, records }: Difference): string {
-  const asked = `${request.method} ${request.path} ${request.body === undefined ? '' : JSON.stringify(request.body)}`
+  const { method, path, body, accept } = request
+  const asked = `${method} ${path} ${body === undefined ? '' : JSON.stringify(body)} ${accept ?? ''}`
   return `set ${set} (${records.length} records) ${asked.slice(0, 300)} | engine: ${saidOf(engine)} | gateway: ${saidOf(gateway)}`
 }
 

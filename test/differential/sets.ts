@@ -2,7 +2,8 @@ import { RESOURCES, type ResourceName } from '../../src/operations/permissions.t
 import type { Operation } from '../../src/operations/table.ts'
 import { nineteen } from '../engine/nineteen.ts'
 import type { Names } from './names.ts'
-import { type Asker, atomsOf, idsAbout, type Plan, planOf } from './plan.ts'
+import { oddPlanOf } from './odd.ts'
+import { type Asker, atomsOf, idsAbout, type Kind, type Plan, planOf } from './plan.ts'
 import { Random } from './random.ts'
 
 /** An authorization record in names; ids become the engine's when it is written. */
@@ -54,6 +55,7 @@ export function setOf(index: number, { names, seed, operations, adminGroup }: Ch
     .sample(weighted(operations), OTHERS)
     .map((operation) => planOf(operation, names, { random, asker }))
   const writer = new RecordWriter({ random, names, user, groups: ownGroups })
+  const plans = [...focused.flat(), ...others]
   return {
     ...asker,
     index,
@@ -64,8 +66,45 @@ export function setOf(index: number, { names, seed, operations, adminGroup }: Ch
     tenants: random.chance(0.3) ? [random.pick(['acme', 'acme', 'globex'])] : [],
     links: linksOf(random, names, { user, ownGroups }),
     records: writer.write(focused),
-    plans: [...focused.flat(), ...others],
+    plans: [
+      ...plans,
+      ...oddPlansOf(plans, { names, operations, asker, random: Random.of(seed, index + ODD) }),
+    ],
   }
+}
+
+/** So that what is asked in a plain way does not depend on what is asked in odd ones. */
+const ODD = 2_000_000
+const ODD_OF_EACH = { accept: 5, spelling: 10, selector: 3 } as const
+const TRIES = 200
+
+interface Oddly {
+  readonly names: Names
+  readonly operations: readonly Operation[]
+  readonly asker: Asker
+  readonly random: Random
+}
+
+/** What the caller asks anyway, for which there are records, in other spellings; and operations that have a form or a query of their own. */
+function oddPlansOf(plans: readonly Plan[], { names, operations, asker, random }: Oddly): readonly Plan[] {
+  const halves = operations.filter(({ hal }) => hal === true)
+  const selecting = operations.filter(({ selects }) => selects !== undefined)
+  const more = (from: readonly Operation[]): readonly Plan[] =>
+    from.length === 0 ? [] : [planOf(random.pick(from), names, { random, asker })]
+  const found: Plan[] = []
+  const add = (kind: Exclude<Kind, 'plain'>, from: () => readonly Plan[]): void => {
+    for (let tried = 0, added = 0; tried < TRIES && added < ODD_OF_EACH[kind]; tried += 1) {
+      const [plan] = from()
+      const odd = plan === undefined ? null : oddPlanOf(plan, kind, random)
+      if (odd === null) continue
+      found.push(odd)
+      added += 1
+    }
+  }
+  add('accept', () => (random.chance(0.5) ? more(halves) : random.sample(plans, 1)))
+  add('spelling', () => random.sample(plans, 1))
+  add('selector', () => more(selecting))
+  return found
 }
 
 /** Records for everybody, for a phase of its own. */

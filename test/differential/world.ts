@@ -198,6 +198,15 @@ async function makeHistory({ call }: Admin): Promise<void> {
     processInstanceIds: [office],
     variables: { batched: { value: 'yes', type: 'String' } },
   })
+  // A batch of a tenant; its seed job belongs to no definition.
+  const [{ definitionId = '', id: acme = '' } = {}] = rowsOf(
+    await call('GET', '/process-instance?businessKey=office-acme'),
+  )
+  await call('POST', '/modification/executeAsync', {
+    processDefinitionId: definitionId,
+    processInstanceIds: [acme],
+    instructions: [{ type: 'startBeforeActivity', activityId: 'desk' }],
+  })
   const ended = idOf(await call('GET', '/history/process-instance?processInstanceBusinessKey=office-ended'))
   await call('POST', '/history/process-instance/set-removal-time', {
     historicProcessInstanceIds: [ended],

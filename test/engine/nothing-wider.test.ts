@@ -12,12 +12,19 @@ import { seed } from './seed.ts'
 type Asks = (ask: Ask) => Promise<Answer>
 
 const DEMO = { authorization: basicOf('demo', 'demo') }
+const LOGGED =
+  '--camunda.bpm.generic-properties.properties.restrict-user-operation-log-to-authenticated-users=false'
 /** All that is neither an object nor null. */
 const NO_QUERIES = ['x', '', 5, true, [], [{}]]
 const PERMISSIONS = [
   { resourceType: 7, permissions: ['READ'] },
   { resourceType: 10, permissions: ['READ_HISTORY', 'DELETE_HISTORY'], resourceId: 'discount' },
   { resourceType: 13, permissions: ['CREATE', 'READ_HISTORY'] },
+  // Both of what the cleanable reports want in one record for one definition, in two for another.
+  { resourceType: 6, permissions: ['READ', 'READ_HISTORY'], resourceId: 'moving' },
+  { resourceType: 6, permissions: ['READ'], resourceId: 'review' },
+  { resourceType: 6, permissions: ['READ_HISTORY'] },
+  { resourceType: 17, permissions: ['READ'] },
 ]
 
 void test('a restricted caller selects and sees no more through the gateway than at a secured engine', {
@@ -25,13 +32,15 @@ void test('a restricted caller selects and sees no more through the gateway than
 }, async (t) => {
   const judge = await startEngine({ secured: true })
   t.teardown(() => judge.stop())
-  const engine = await startEngine()
+  // A bare engine knows no caller, and writes its operation log only if it need not know one.
+  const engine = await startEngine({ args: [LOGGED] })
   t.teardown(() => engine.stop())
   const asBare: Asks = (ask) => exchange(engine.base, ask)
   const asJudge: Asks = (ask) => exchange(judge.base, ask, DEMO)
   const { reviewDefinitionId } = await seed(engine.base)
   await seed(judge.base, DEMO)
   const asRita = await openFor(t, engine.base, 'rita')
+  const asRitaThere = await addTo(asJudge, judge.base, 'rita')
 
   await t.test('what selects without being a query is 400, and nothing is begun', async (t) => {
     for (const { method, template, selects = {} } of OPERATIONS)
@@ -110,7 +119,49 @@ void test('a restricted caller selects and sees no more through the gateway than
     const plain = await asRita({ method: 'GET', path: '/task', headers: { accept: 'application/json' } })
     t.match(plain, { status: 200, body: [{ name: String }] })
   })
+
+  await t.test('the cleanable reports have the definitions that they have there', async (t) => {
+    const path = '/history/process-definition/cleanable-process-instance-report'
+    const keysOf = ({ body }: Answer): unknown =>
+      Object(body)
+        .map((row: unknown) => Object(row).processDefinitionKey)
+        .sort()
+    const [there, here] = [await asRitaThere({ method: 'GET', path }), await asRita({ method: 'GET', path })]
+    t.same(keysOf(here), keysOf(there))
+    t.same(keysOf(here), ['moving', 'moving'])
+    t.equal(countOf(await asRita({ method: 'GET', path: `${path}/count` })), 2)
+  })
+
+  await t.test('the operation log shows no entry of a tenant whose deployment is gone', async (t) => {
+    const path = '/history/user-operation/count?entityType=Deployment'
+    for (const as of [asJudge, asBare]) {
+      const { body } = await as({ method: 'GET', path: '/deployment?tenantIdIn=acme' })
+      const id = String(Object(body)[0]?.id)
+      t.equal((await as({ method: 'DELETE', path: `/deployment/${id}?cascade=true` })).status, 204)
+    }
+    const all = countOf(await asBare({ method: 'GET', path }))
+    const [there, here] = [await asRitaThere({ method: 'GET', path }), await asRita({ method: 'GET', path })]
+    t.equal(countOf(here), countOf(there))
+    t.equal(Number(all) - Number(countOf(here)), 2, 'made, and deleted')
+  })
 })
+
+/** The same caller at a secured engine. */
+async function addTo(asDemo: Asks, base: string, user: string): Promise<Asks> {
+  const profile = { id: user, firstName: user, lastName: user, email: `${user}@localhost` }
+  const make: Asks = async (ask) => {
+    const answer = await asDemo(ask)
+    if (answer.status >= 300) throw new Error(`${ask.path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer
+  }
+  await make({ method: 'POST', path: '/user/create', body: { profile, credentials: { password: PASSWORD } } })
+  for (const body of recordsOf(user)) await make({ method: 'POST', path: '/authorization/create', body })
+  return (ask) => exchange(base, ask, { authorization: basicOf(user, PASSWORD) })
+}
+
+function recordsOf(user: string) {
+  return PERMISSIONS.map((one) => ({ type: 1, userId: user, resourceId: '*', ...one }))
+}
 
 /** A caller who may read tasks, and the history of one decision, and may make batches. */
 async function openFor(t: Test, base: string, user: string): Promise<Asks> {
@@ -126,10 +177,9 @@ async function openFor(t: Test, base: string, user: string): Promise<Asks> {
     records: [],
     plans: [],
   }
-  const records = PERMISSIONS.map((one) => ({ type: 1, userId: user, resourceId: '*', ...one }))
   const gateway = await openGateway(base, {
     sets: [set],
-    records,
+    records: recordsOf(user),
     implied: true,
     adminGroup: 'camunda-admin',
   })

@@ -8,6 +8,10 @@ const DEFINITIONS = [
 ]
 
 const onJob = (template: Template): readonly Template[] => [{ params: JOB, uses: 'job', ...template }]
+/** A job that belongs to a batch, and to no definition. */
+const onSeed = (template: Template): readonly Template[] => [
+  { params: { id: '<new.seedjob>' }, uses: 'batch', leaves: ['batch', 'instance'], ...template },
+]
 const onExtern = (template: Template): readonly Template[] => [
   { params: EXTERN, uses: 'extern', ...template },
 ]
@@ -25,12 +29,12 @@ export const jobs: Templates = {
   queryJobs: POSTS,
   getJobsCount: LISTS,
   queryJobsCount: POSTS,
-  deleteJob: onJob({}),
+  deleteJob: [...onJob({}), ...onSeed({})],
   setJobDuedate: onJob({ body: { duedate: '2035-01-01T00:00:00.000+0000', cascade: false }, keeps: true }),
   recalculateDuedate: [{ params: JOB, uses: 'timer', keeps: true }],
-  executeJob: onJob({}),
+  executeJob: [...onJob({}), ...onSeed({})],
   setJobPriority: onJob({ body: { priority: 3 }, keeps: true }),
-  setJobRetries: onJob({ body: { retries: 2 } }),
+  setJobRetries: [...onJob({ body: { retries: 2 } }), ...onSeed({ body: { retries: 2 } })],
   updateJobSuspensionState: onJob({ body: { suspended: false }, keeps: true }),
   setJobRetriesAsyncOperation: [
     { body: { jobIds: ['<new.job>'], retries: 2 }, uses: 'job', leaves: ['batch'] },

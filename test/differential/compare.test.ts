@@ -1,0 +1,102 @@
+import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import { outcomeOf, type Seen } from './compare.ts'
+import { oddPlanOf } from './odd.ts'
+import type { Kind, Plan } from './plan.ts'
+import { Random } from './random.ts'
+import { Report } from './report.ts'
+
+const operation = OPERATIONS.find(({ id }) => id === 'queryUserOperationCount')
+
+function planOf(path: string, kind: Kind = 'plain'): Plan {
+  if (operation === undefined) throw new Error('The table has lost a row')
+  return { operation, kind, path, uses: null, keeps: false, leaves: [] }
+}
+
+const seen = (status: number, body: unknown, code = ''): Seen => ({
+  status,
+  type: 'application/json',
+  code,
+  body,
+})
+const ANY_KIND: readonly Kind[] = ['plain', 'accept', 'spelling', 'selector']
+
+t.test('what the gateway shows or permits beyond the engine is wider, whatever it is about', async (t) => {
+  for (const [engine, gateway] of [
+    [seen(200, { count: 0 }), seen(200, { count: 1 })],
+    [seen(200, []), seen(200, [{ tenantId: 'acme' }])],
+    [seen(200, [{ id: 'a' }]), seen(200, [{ id: 'a' }, { id: 'a' }])],
+    [seen(200, [{ id: 'a' }]), seen(200, [{ id: 'b' }])],
+    [seen(200, { a: { b: [] } }), seen(200, { a: { b: [1] } })],
+    [seen(200, { a: null }), seen(200, { a: 'x' })],
+    [seen(200, { totalJobs: 3 }), seen(200, { totalJobs: 11 })],
+    [seen(204, null), seen(200, { id: 'x' })],
+    [seen(404, {}), seen(200, { tenantId: 'acme' })],
+    [seen(400, {}), seen(204, null)],
+    [seen(403, { message: 'belongs to no authenticated tenant' }), seen(200, { count: 0 })],
+    [seen(500, {}), seen(200, null)],
+  ] as const)
+    for (const kind of ANY_KIND)
+      for (const path of ['/history/user-operation/count', '/process-instance/<new.pi>?tenantIdIn=acme'])
+        t.equal(outcomeOf(engine, gateway, planOf(path, kind)), 'wider', JSON.stringify([engine, gateway]))
+})
+
+t.test('a refusal, and less than the engine shows, are not', async (t) => {
+  const plan = planOf('/history/user-operation/count')
+  for (const [engine, gateway, outcome] of [
+    [seen(200, []), seen(403, {}, 'GW_ROWS_NOT_EXACT'), 'rows'],
+    [seen(200, []), seen(403, {}, 'GW_CHECK_NOT_EXACT'), 'check'],
+    [seen(200, [{ id: 'a' }]), seen(200, []), 'differs'],
+    [seen(200, { count: 2 }), seen(200, { count: 1 }), 'differs'],
+    [seen(404, {}), seen(403, {}), 'differs'],
+    [seen(200, [{ tenantId: 'acme' }]), seen(200, []), 'tenants'],
+    [seen(200, [{ id: 'a' }]), seen(200, [{ id: 'a' }]), 'equal'],
+  ] as const)
+    t.equal(outcomeOf(engine, gateway, plan), outcome, JSON.stringify([engine, gateway]))
+})
+
+t.test(
+  'two refusals of an odd spelling may have words of their own; of a plain request they may not',
+  async (t) => {
+    const [engine, gateway] = [seen(400, ''), seen(400, { message: 'ours' }, 'GW_INVALID_BODY')]
+    t.equal(outcomeOf(engine, gateway, planOf('/task', 'selector')), 'words')
+    t.equal(outcomeOf(engine, gateway, planOf('/task')), 'differs')
+  },
+)
+
+t.test('one that is wider is counted, in whatever way it was asked, and named', async (t) => {
+  for (const kind of ANY_KIND) {
+    const report = new Report()
+    const [plan, engine, gateway] = [planOf('/task', kind), seen(404, {}), seen(200, {})]
+    t.equal(report.totals().wider, 0)
+    report.add(plan, 'wider', () => ({
+      outcome: 'wider',
+      operation: plan.operation.id,
+      kind,
+      set: 0,
+      caller: { user: 'u', ownGroups: [], joins: [], tenants: [], links: [] },
+      records: [],
+      request: { method: 'GET', path: '/task' },
+      engine,
+      gateway,
+    }))
+    t.equal(report.totals().wider, 1, kind)
+    t.match(report.lines(7, 1)[0], new RegExp(`^WIDER ${kind} queryUserOperationCount: `))
+  }
+})
+
+t.test('an odd spelling leaves no condition out, and the same seed spells the same', async (t) => {
+  const body = { suspended: false, ids: ['<new.pi>', 'a'], retries: 2, query: { key: 'office' } }
+  const plan: Plan = { ...planOf('/task/<new.task>/x?a=true&b=office'), body }
+  const namesOf = (value: unknown): string => (JSON.stringify(value).match(/"\w+":/g) ?? []).join()
+  const random = Random.of(7, 1)
+  for (let asked = 0; asked < 500; asked += 1) {
+    const odd = oddPlanOf(plan, 'spelling', random)
+    if (odd === null) continue
+    t.not(JSON.stringify([odd.path, odd.body]), JSON.stringify([plan.path, plan.body]))
+    t.equal(namesOf(odd.body), namesOf(plan.body))
+    t.match(odd.path, /^\/task\/<new.task>.*\/x\?.*a=.*&.*b=/)
+  }
+  const spelt = (): unknown => oddPlanOf(plan, 'spelling', Random.of(7, 2))
+  t.same(spelt(), spelt())
+})
