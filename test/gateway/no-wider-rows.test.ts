@@ -16,6 +16,7 @@ const ENTRIES = [
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/history/process-definition/cleanable-process-instance-report': CLEANABLE,
   '/history/user-operation': ENTRIES,
+  '/process-definition': [],
   '/history/user-operation/count': { count: ENTRIES.length },
   '/deployment/others': { id: 'others', tenantId: 'globex' },
   '/deployment/nobodys': { id: 'nobodys', tenantId: null },
