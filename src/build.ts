@@ -5,7 +5,7 @@ import type { Cache } from './cache/cache.ts'
 import type { News } from './cache/news.ts'
 import { type Config, ConfigError } from './config.ts'
 import { tellingHeir } from './inheritance.ts'
-import type { Logger } from './log.ts'
+import { hearLosses, type Logger } from './log.ts'
 import { type AuditStream, openAudit } from './metrics/audit.ts'
 import { createMetrics } from './metrics/registry.ts'
 import { OPERATIONS } from './operations/all.ts'
@@ -100,13 +100,20 @@ function keptFor(name: string, config: Config, before: BuildOptions['before']): 
 async function openShared({ config, log, version, before }: BuildOptions) {
   const problems = takenPrefixProblems(config)
   const files = await collect(problems, () => openSourceFiles(config, log))
-  const audit = await collect(problems, () => buildAudit(config, log))
+  const losses: { tell: ((lines: number) => void) | null } = { tell: null }
+  const onLoss = (lines: number) => losses.tell?.(lines)
+  const audit = await collect(problems, () => buildAudit(config, log, onLoss))
   if (files === null || audit === null || problems.length > 0) {
     files?.close()
     audit?.close()
     throw new ConfigError('The configuration', problems)
   }
   const metrics = before?.parts.metrics ?? createMetrics({ version })
+  losses.tell = (lines) => metrics.linesLost({ stream: 'audit' }, lines)
+  hearLosses(log, {
+    onLoss: (lines) => metrics.linesLost({ stream: 'log' }, lines),
+    onRecovery: (lost) => log.warn({ lost }, 'lines of this log were lost: nothing took them'),
+  })
   const admission = takeAdmission({ config, metrics, log }, before?.admission.heirloom ?? null)
   return { files, audit, metrics, news: buildNews(config, log), admission }
 }
@@ -144,10 +151,10 @@ function runningOf(
   )
 }
 
-function buildAudit(config: Config, log: Logger): AuditStream {
+function buildAudit(config: Config, log: Logger, onLoss: (lines: number) => void): AuditStream {
   const to = config.log.audit
   try {
-    return openAudit({ to, log })
+    return openAudit({ to, log, onLoss })
   } catch (cause) {
     throw new ConfigError('The configuration', [`log.audit: ${cause instanceof Error ? cause.message : to}`])
   }

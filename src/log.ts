@@ -9,18 +9,26 @@ interface LoggerOptions {
   readonly destination?: DestinationStream
 }
 
+/** Hears of lines that are lost: the destination takes none, and as many wait for it as may. */
+export interface Losses {
+  readonly onLoss: (lines: number) => void
+  /** All that has waited is written: how many were lost since the last time. */
+  readonly onRecovery: (lines: number) => void
+}
+
 export interface Destination extends DestinationStream {
   /** Writes what waits, then closes. */
   readonly end: () => void
   /** Nobody takes its lines any more: what waits at the exit is left. */
   readonly abandon: () => void
+  /** In place of who heard before. */
+  readonly hear: (losses: Losses) => void
 }
 
 interface DestinationOptions {
   /** A file or a descriptor. Default: standard output. */
   readonly to?: string | number
-  /** Lines were lost: the destination takes none, and what may wait for it waits already. */
-  readonly onDrop?: (lines: number) => void
+  readonly losses?: Losses
 }
 
 const REDACTED = '[redacted]'
@@ -31,6 +39,10 @@ const MAX_WAITING_BYTES = 8 * 1024 ** 2
 const BATCH_CHARS = 64 * 1024
 /** The longest that a line waits for others. */
 const BATCH_MS = 100
+/** How often what takes nothing is tried again. */
+const RETRY_MS = 1000
+const NOTHING = Buffer.alloc(0)
+const UNHEARD: Losses = { onLoss: () => {}, onRecovery: () => {} }
 
 /** Members whose value is a secret wherever in the line they stand. */
 const SECRET_MEMBER =
@@ -98,19 +110,19 @@ function createClock(): () => string {
 }
 
 /** Lines that cannot be written wait up to a bound, then they are dropped and counted: a full disk stops no request. */
-export function openDestination({ to = 1, onDrop }: DestinationOptions = {}): Destination {
+export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions = {}): Destination {
   let batch = ''
-  let lines = 0
+  let heard = losses
+  let lost = 0
   const flush = (): void => {
     if (batch === '') return
     write(Buffer.from(batch))
     batch = ''
-    lines = 0
   }
   // Before the stream's own last writing; where nothing is left to do it ends before the exit.
   process.prependListener('beforeExit', flush)
   process.prependListener('exit', flush)
-  const timer = setInterval(flush, BATCH_MS).unref()
+  const timers = [setInterval(flush, BATCH_MS).unref()]
   const stream = pino.destination({
     dest: to,
     sync: false,
@@ -118,29 +130,69 @@ export function openDestination({ to = 1, onDrop }: DestinationOptions = {}): De
     maxLength: MAX_WAITING_BYTES,
     contentMode: 'buffer', // of waiting text it would count all bytes anew with every batch
   })
-  stream.on('drop', () => onDrop?.(lines))
+  stream.on('drop', (bytes: Buffer) => {
+    const lines = linesIn(bytes)
+    lost += lines
+    heard.onLoss(lines)
+  })
+  const flushSync = stream.flushSync.bind(stream)
   const abandon = () => {
     // At the exit it would try for ever to write to what takes nothing.
     stream.flushSync = () => undefined
   }
-  stream.removeAllListeners('error').on('error', abandon)
+  let isFailing = false
+  const retry = () => {
+    // It tries by itself only when it takes a line, and it takes none while as many wait as may.
+    if (isFailing) write(NOTHING)
+  }
+  timers.push(setInterval(retry, RETRY_MS).unref())
+  stream.removeAllListeners('error').on('error', () => {
+    isFailing = true
+    abandon()
+  })
+  stream.on('drain', () => {
+    if (isFailing) stream.flushSync = flushSync
+    isFailing = false
+    if (lost > 0) heard.onRecovery(lost)
+    lost = 0
+  })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- in this mode it takes bytes; its types know text alone
   const write = stream.write.bind(stream) as unknown as (bytes: Buffer) => boolean
   return {
     write: (line) => {
       batch += line
-      lines += 1
       if (batch.length >= BATCH_CHARS) flush()
     },
     end: () => {
       flush()
-      clearInterval(timer)
+      for (const timer of timers) clearInterval(timer)
       process.off('beforeExit', flush)
       process.off('exit', flush)
       stream.end()
     },
     abandon,
+    hear: (by) => {
+      heard = by
+    },
   }
+}
+
+/** Where the logger's destination is one of these, its losses are told from now on. */
+export function hearLosses(log: Logger, losses: Losses): void {
+  const destination = destinationOf(log)
+  if (isDestination(destination)) destination.hear(losses)
+}
+
+function isDestination(stream: DestinationStream | undefined): stream is Destination {
+  return stream !== undefined && 'hear' in stream && typeof stream.hear === 'function'
+}
+
+const NEWLINE = 0x0a
+
+function linesIn(bytes: Buffer): number {
+  let lines = 0
+  for (const byte of bytes) if (byte === NEWLINE) lines += 1
+  return lines
 }
 
 export function withoutSecrets(line: string): string {

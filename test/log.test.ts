@@ -117,7 +117,8 @@ t.test(
   { skip: !existsSync('/dev/full') },
   async (t) => {
     let dropped = 0
-    const destination = openDestination({ to: '/dev/full', onDrop: (lines) => (dropped += lines) })
+    const losses = { onLoss: (lines: number) => (dropped += lines), onRecovery: () => {} }
+    const destination = openDestination({ to: '/dev/full', losses })
     const log = createLogger({ level: 'info', destination })
     const text = 'x'.repeat(1024 ** 2)
     for (let index = 0; index < 20; index += 1) {

@@ -66,12 +66,14 @@ interface AuditOptions {
   /** `stdout`: among the logger's lines, whatever its level; `off`: nowhere; else a file. */
   readonly to: string
   readonly log: Logger
+  /** Lines that the file did not take. Default: nobody hears. */
+  readonly onLoss?: (lines: number) => void
 }
 
 /** @throws Error when the file cannot be written */
-export function openAudit({ to, log }: AuditOptions): AuditStream {
+export function openAudit({ to, log, onLoss = () => {} }: AuditOptions): AuditStream {
   if (to === 'off') return { write: () => undefined, close: () => undefined }
-  const file = to === 'stdout' ? null : openFile(to, log)
+  const file = to === 'stdout' ? null : openFile(to, log, onLoss)
   const writeLine = createLineWriter(file ?? destinationOf(log))
   return { write: (audit) => writeLine(auditRecordOf(audit)), close: () => file?.end() }
 }
@@ -79,15 +81,22 @@ export function openAudit({ to, log }: AuditOptions): AuditStream {
 /** Names and ids are nobody else's business. */
 const FILE_MODE = 0o640
 
-function openFile(path: string, log: Logger) {
+function openFile(path: string, log: Logger, onLoss: (lines: number) => void) {
   // The stream itself would say only later that it cannot.
   closeSync(openSync(path, 'a', FILE_MODE))
   let isLosing = false
   return openDestination({
     to: path,
-    onDrop: () => {
-      if (!isLosing) log.error({ path }, 'audit lines are lost: the file takes none')
-      isLosing = true
+    losses: {
+      onLoss: (lines) => {
+        if (!isLosing) log.error({ path }, 'audit lines are lost: the file takes none')
+        isLosing = true
+        onLoss(lines)
+      },
+      onRecovery: (lost) => {
+        isLosing = false
+        log.info({ path, lost }, 'audit lines are written again')
+      },
     },
   })
 }

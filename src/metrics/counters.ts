@@ -55,6 +55,11 @@ function createOtherCounters(registry: Registry) {
       ['result'],
       'Readings of the configuration after the first, by whether it was put in force.',
     ),
+    linesLost: counter(
+      'gateway_log_lines_lost_total',
+      ['stream'],
+      'Lines that were lost because the log or the audit file took none for too long.',
+    ),
     workerRestart: counter(
       'gateway_worker_restarts_total',
       ['reason'],

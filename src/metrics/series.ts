@@ -18,8 +18,10 @@ export const MAX_SERIES = 20_000
 const OTHER = 'other'
 const PLAIN = /^[\w.:/[\]-]{0,128}$/
 
-/** A counter. The library hears of the counts when it is scraped: it looks the labels up anew with every one. */
-export function createCounts<L extends string>(naming: Naming<L>): (values: Values<L>) => void {
+/** A counter, of one event or of several at once. The library hears of the counts when it is scraped: it looks the labels up anew with every one. */
+export function createCounts<L extends string>(
+  naming: Naming<L>,
+): (values: Values<L>, events?: number) => void {
   const { name, help, labels, registry } = naming
   const tallies: { readonly values: readonly string[]; count: number }[] = []
   const tallyOf = remembered(labels, (values) => {
@@ -34,8 +36,8 @@ export function createCounts<L extends string>(naming: Naming<L>): (values: Valu
     }
   }
   const counter = new Counter({ name, help, labelNames: labels, registers: [registry], collect: tell })
-  return (values) => {
-    tallyOf(values).count += 1
+  return (values, events = 1) => {
+    tallyOf(values).count += events
   }
 }
 
