@@ -21,9 +21,12 @@ const WITHIN_MS = 20_000
 const ENGINE = 'http://127.0.0.1:9/engine-rest'
 const AUDIT = {
   requestId: 'r',
+  client: '127.0.0.1',
   user: 'mary',
   engine: 'default',
   operation: 'getTasks',
+  prefix: null,
+  path: null,
   method: 'GET',
   decision: 'refused',
   stage: 'permit',
@@ -115,7 +118,7 @@ t.test('so does the log, which says afterwards how much is missing', { skip }, a
   t.teardown(() => destination.end())
   const log = createLogger({ level: 'info', destination })
   const config = configOf(t, ENGINE, { settings: { log: { audit: 'off' } } })
-  const { parts, close } = await build({ config, log, version: 'test', isDraining: () => false })
+  const { parts, close } = await build({ config, log, version: 'test' })
   t.teardown(() => close())
   const before = 400
   for (let count = 0; count < before; count += 1) {
