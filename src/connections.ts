@@ -1,8 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 
 /** So long a connection stays open without a request: long enough for one that was on its way when the drain began. */
 const LINGER_MS = 1000
+/** Longer than a connection takes from the primary process to a worker. */
+const CALM_MS = 25
 
 export interface Load {
   readonly connections: number
@@ -17,6 +20,8 @@ export interface Connections {
   readonly ended: (request: IncomingMessage, response: ServerResponse) => void
   /** From now on each answer closes its connection, also the one that is under way. */
   readonly letGo: () => void
+  /** Resolves when no more come, or a second later: those that the system has accepted are handed over one at a time. */
+  readonly calm: () => Promise<void>
   /** Cuts those that have been idle for long enough since then. To be called again and again. */
   readonly sweep: () => void
   /** What there is now. */
@@ -34,8 +39,10 @@ interface Connection {
 export function watchConnections(server: Server): Connections {
   const open = new Map<Socket, Connection>()
   let isLettingGo = false
+  let accepted = 0
 
   server.on('connection', (socket: Socket) => {
+    accepted += 1
     open.set(socket, { answer: null, idleSinceMs: performance.now(), bytesRead: 0 })
     socket.once('close', () => open.delete(socket))
   })
@@ -63,6 +70,16 @@ export function watchConnections(server: Server): Connections {
         if (connection.answer === null) rest(socket, connection)
         else connection.answer.shouldKeepAlive = false
       }
+    },
+    calm: async () => {
+      const untilMs = performance.now() + LINGER_MS
+      let before: number
+      do {
+        before = accepted
+        await wait(CALM_MS)
+        // Where this process is late the time is up before it has looked for connections.
+        await turn()
+      } while (accepted > before && performance.now() < untilMs)
     },
     sweep: () => {
       const untilMs = performance.now() - LINGER_MS

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Config } from './config.ts'
 import { type Connections, type Load, watchConnections } from './connections.ts'
 import { CODES, GatewayError, type GatewayCode } from './errors.ts'
@@ -52,8 +51,7 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
     close: async (deadline) => {
       connections.letGo()
       const closed = new Promise<void>((resolve) => server.once('close', resolve))
-      // After this turn of the event loop, in which the system hands over what it has accepted.
-      await turn()
+      await Promise.race([connections.calm(), deadline])
       // An HTTP server's own way to close cuts idle connections, on which a request may be on its way.
       NetServer.prototype.close.call(server)
       const sweep = setInterval(connections.sweep, 50)

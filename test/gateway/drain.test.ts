@@ -127,6 +127,17 @@ t.test('connections that are idle end, also those on which nothing was ever aske
   t.ok(performance.now() - startMs >= 950, 'not before a request that was on its way has come')
 })
 
+t.test('connections that the system has accepted are served, however many', async (t) => {
+  const running = await startBeforeSlowEngine(t)
+  const opened = Array.from({ length: 40 }, () => openSocket(running.address))
+  for (const socket of opened) socket.write(KEPT.replace('/version', '/nosuch'))
+  const heard = Promise.all(opened.map((socket) => hear(socket)))
+  // The last one stands when its client hears so: those before it do, too.
+  await once(opened.at(-1) ?? t, 'connect')
+  await running.drain()
+  for (const answers of await heard) t.match(answers, [{ status: 404, headers: { connection: 'close' } }])
+})
+
 t.test('new connections are not accepted', async (t) => {
   const running = await startBeforeSlowEngine(t)
   await running.drain()
