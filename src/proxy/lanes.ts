@@ -34,9 +34,9 @@ export class Lanes {
     return chosen === null && tried.length > 0 ? this.#cheapest(this.#nodes.lastResort(), tried) : chosen
   }
 
-  /** Whether there is one beside `tried`, full or not. */
+  /** Whether there is one beside `tried`, full or not: also one that is believed ill, which may be back by now. */
   hasOther(tried: readonly Node[]): boolean {
-    return this.#nodes.used.some((node) => {
+    return this.#nodes.lastResort().some((node) => {
       const lane = this.#lanes.get(node)
       return lane !== undefined && !tried.includes(lane)
     })

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import t from 'tap'
-import { READ, refusalOf, refusingUrl } from './fake-engine.ts'
+import { READ, refusalOf, refusingUrl, WRITE } from './fake-engine.ts'
 import { openPolling, poll, startPollingNode } from './polling.ts'
+import { reservedUrl } from './watch-nodes.ts'
 
 const NONE = { status: 200, body: [], node: null }
 const FULL = {
@@ -150,4 +153,20 @@ t.test('with no node to be reached it is refused at once', async (t) => {
   const { upstream, ends } = openPolling(t, [{ url: await refusingUrl() }, { url: await refusingUrl() }], {})
   t.match(await refusalOf(poll(upstream, 'a').answer), { code: 'GW_NO_NODE' })
   t.same(ends, ['failed'])
+})
+
+t.test('a poll that a node refuses because it stops goes to one that was away and is back', async (t) => {
+  const back = createServer((_request, response) => response.end('[{"id":"task"}]'))
+  const url = await reservedUrl(back)
+  const stopping = await startPollingNode(t)
+  const { upstream } = openPolling(t, [{ url }, stopping], {})
+  await upstream.fetch(WRITE, 1000)
+  t.match(upstream.nodes(), [{ reason: 'refused' }, { reason: null }])
+  back.listen(Number(new URL(url).port), '127.0.0.1')
+  await once(back, 'listening')
+  t.teardown(() => back.close())
+  const { answer } = poll(upstream, 'w')
+  await stopping.came(1)
+  stopping.held.shift()?.answer(STOPPING, 500)
+  t.match(await answer, { status: 200, body: [{ id: 'task' }], node: url })
 })
