@@ -85,10 +85,14 @@ export function isWholeNumber(value: number, type: Range | 'integer'): boolean {
   return value >= Number(min) && value <= Number(max)
 }
 
+/** A digit of any script that Java has in one `char`. */
+const DIGIT = String.raw`(?![\u{10000}-\u{10ffff}])\p{Nd}`
+const WHOLE = new RegExp(`^([+-]?(?:${DIGIT})+)$`, 'u')
+
 /** Whether a text reads as a whole number of that type: blank and `null` read as null. Digits of any script count. */
 export function isWholeText(text: string, type: Range | 'integer' | 'long' | 'short'): boolean {
   if (isNullText(text)) return true
-  const [, digits] = /^([+-]?\p{Nd}+)$/u.exec(javaTrim(text)) ?? []
+  const [, digits] = WHOLE.exec(javaTrim(text)) ?? []
   const range = type === 'integer' ? INT : type === 'long' ? LONG : type === 'short' ? SHORT : type
   return (
     digits !== undefined &&
@@ -115,7 +119,7 @@ function isDate(value: unknown): boolean {
 }
 
 /** A number of `SimpleDateFormat`: blanks and tabs before it, a sign, digits of any script, an exponent, any value; even these two symbols. */
-const FIELD = String.raw`[ \t]*[-\u2212]?(?:\p{Nd}+(?:E-?\p{Nd}+)?|\u221e|NaN)`
+const FIELD = String.raw`[ \t]*[-\u2212]?(?:(?:${DIGIT})+(?:E-?(?:${DIGIT})+)?|\u221e|NaN)`
 /** An offset of four digits, or a name, of which `Z` is none. What follows is ignored. */
 const ZONE = String.raw`[ \t]*(?:[-+](?:[01]\d|2[0-3])[0-5]\d|(?!Z\s*$)\p{L})`
 const DATE = new RegExp(`^${FIELD}-${FIELD}-${FIELD}T${FIELD}:${FIELD}:${FIELD}\\.${FIELD}${ZONE}`, 'u')
