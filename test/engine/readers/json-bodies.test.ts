@@ -220,7 +220,7 @@ const DATE_PIECES = [
   ...words(String.raw`
     2020-01-01T00:00:00.000+0000 2020-01-01T00:00:00.000+0000 2020-01-01T00:00:00.000 2020 -01
     -1 T 00:00 :00 : .0 .000 +0000 -0500 Z UTC GMT GMT+1 GMT+01:00 +01:00 +2359 +2400 null
-    \u0000 \t PST x ١ - − + ∞ CET E 1e3 GMT- UT +1 +0 MESZ MEZ Ä
+    \u0000 \t PST x ١ - + ∞ CET E 1e3 GMT- UT +1 +0 MESZ MEZ Ä
   `),
   ' ',
   '\u00a0',

@@ -49,7 +49,7 @@ function makeType(random: Random): string {
 }
 
 /** Each stands in docs/deviations.md. */
-const REFUSED_ALL_THE_SAME = /charset\s*=\s*"?(?:utf-?(?:16|32)|ucs-?[24])|charset=""|^\*\//i
+const REFUSED_ALL_THE_SAME = /charset\s*=\s*"?(?:utf-?(?:16|32)|ucs-?[24])|charset="[";\s]|^\*\//i
 
 const NAME = 'ä€😀'
 
