@@ -146,11 +146,6 @@ t.test(
     const stdout = openSync(disk.file, 'a')
     const child = spawn(process.execPath, [MAIN, '--config', file], { stdio: ['ignore', stdout, 'inherit'] })
     t.teardown(() => child.kill('SIGKILL'))
-    const statusOf = (url: string) =>
-      fetch(url, { headers: { authorization: authorizationOf('demo') } }).then(
-        ({ status }) => status,
-        () => 0,
-      )
     const url = `http://127.0.0.1:${port}${BASE}/version`
     await until(async () => (await statusOf(url)) === 200, WITHIN_MS)
     for (let count = 0; count < 50; count += 1) t.equal(await statusOf(url), 200)
@@ -164,3 +159,10 @@ t.test(
     t.match(disk.lines().at(-1), /"msg":"drain ended"/)
   },
 )
+
+function statusOf(url: string): Promise<number> {
+  return fetch(url, { headers: { authorization: authorizationOf('demo') } }).then(
+    ({ status }) => status,
+    () => 0,
+  )
+}

@@ -36,10 +36,11 @@ export function createBalance(nodes: NodeSet, { now, random }: BalanceOptions): 
       node.inFlight < (tried.length === 0 ? node.capacity : node.ceiling) &&
       !tried.includes(node) &&
       (!isChoosy || has(node))
-    const chosen = nodes.trial(isOpen, now) ?? better(nodes.used.filter(isOpen))
+    const isWorthIt = (node: Node): boolean => isOpen(node) && !nodes.isToBeLeft(node)
+    const chosen = nodes.trial(isOpen, now) ?? better(nodes.used.filter(isWorthIt))
     if (chosen !== null || tried.length === 0) return chosen
     // Nothing has been sent yet, or it may be repeated: a node that is believed ill costs less than an error.
-    return better(nodes.lastResort().filter(isOpen))
+    return better(nodes.lastResort().filter(isWorthIt))
   }
 }
 

@@ -84,6 +84,11 @@ export function isUnsent(cause: unknown): boolean {
   return UNSENT.has(codeOf(cause))
 }
 
+/** Who was to be connected to has said nothing in time. */
+export function isConnectTimeout(cause: unknown): boolean {
+  return codeOf(cause) === 'UND_ERR_CONNECT_TIMEOUT'
+}
+
 const OURS: ReadonlySet<string> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
 
 /** False for what no other node would do better: our own deadline, a request that undici refuses to write. */

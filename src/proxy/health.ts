@@ -34,6 +34,8 @@ export interface HealthChange {
 const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504])
 const FAILURES_IN_ROW = 5
 const PROBES_IN_ROW = 2
+/** One packet that is lost is no silence. */
+const SILENCES_IN_ROW = 2
 const FIRST_PERIOD_MS = 1000
 const LONGEST_PERIOD_MS = 60_000
 /** A node that was well so long begins anew with the shortest period. */
@@ -59,6 +61,8 @@ export class Health {
   #trouble: Trouble | null = null
   #failures = 0
   #badProbes = 0
+  #silences = 0
+  #answeredAtMs = -Infinity
   #periods = 0
   #periodMs = 0
   #trialAtMs = -Infinity
@@ -78,12 +82,25 @@ export class Health {
     return this.reason === 'refused' || this.reason === 'wrong-engine'
   }
 
+  /** Nothing is heard of it at all: whoever waits for a connection to it waits the whole time for one. */
+  get isSilent(): boolean {
+    return this.#trouble !== null && this.#silences >= SILENCES_IN_ROW
+  }
+
   /** What began before the last change says nothing about the time after it. */
   answered(status: number, startedAtMs: number, nowMs: number): void {
+    this.#answeredAtMs = nowMs
+    this.#silences = 0
     if (isGatewayError(status)) return this.failed('gateway-error', startedAtMs, nowMs)
     if (startedAtMs < this.#changedAtMs) return
     this.#failures = 0
     if (this.reason !== null && !this.#isOfProbe()) this.#return(nowMs)
+  }
+
+  /** It neither took nor refused a connection in time. To be said before `failed`. */
+  silent(startedAtMs: number): void {
+    // What was answered meanwhile came over another connection.
+    if (startedAtMs > this.#answeredAtMs) this.#silences += 1
   }
 
   failed(
@@ -169,6 +186,7 @@ export class Health {
     this.#trouble = null
     this.#failures = 0
     this.#badProbes = 0
+    this.#silences = 0
     this.#changedAtMs = nowMs
     this.#returnedAtMs = nowMs
     this.#changed({ reason: null, detail: '', periodMs: 0 })

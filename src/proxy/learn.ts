@@ -33,7 +33,10 @@ export function learn(node: Node, outcome: Outcome): void {
   const latencyMs = latencyOf(outcome, latency.readMs(nowMs))
   if (latencyMs !== null) latency.observe(latencyMs, nowMs)
   if (result === 'ok') health.answered(status, startedAtMs, nowMs)
-  else if (!sent && result !== 'cancelled') health.failed('refused', startedAtMs, nowMs)
+  else if (!sent && result !== 'cancelled') {
+    if (result === 'timeout') health.silent(startedAtMs)
+    health.failed('refused', startedAtMs, nowMs)
+  }
   else if (result === 'timeout' || result === 'reset') health.failed(result, startedAtMs, nowMs)
 }
 

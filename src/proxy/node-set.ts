@@ -61,6 +61,16 @@ export class NodeSet {
     return this.live.filter(({ health }) => health.reason !== 'wrong-engine')
   }
 
+  /** It is silent, and somebody finds out whether it is back: a probe, or without probes one request at a time. */
+  isToBeLeft({ health, inFlight }: Node): boolean {
+    return health.isSilent && (this.isProbed || inFlight > 0)
+  }
+
+  /** No request has anywhere to go, and none is to wait for that. */
+  get isAway(): boolean {
+    return this.#isAnyIll && this.#used.every((node) => this.isToBeLeft(node))
+  }
+
   /** A node that was ejected long enough ago, if there is no probe to find out whether it is well again. */
   trial(isOpen: (node: Node) => boolean, now: () => number): Node | null {
     if (!this.#isAnyIll || this.isProbed) return null

@@ -1,6 +1,6 @@
 import type { Client } from 'undici'
 import { messageOf } from '../errors.ts'
-import { isUnsent } from './failure.ts'
+import { isConnectTimeout, isUnsent } from './failure.ts'
 import type { Verdict } from './health.ts'
 
 export interface ProbeRequest {
@@ -16,6 +16,8 @@ export interface Probed {
   readonly verdict: Verdict
   /** For the log: what was seen in place of the engine. */
   readonly detail: string
+  /** No connection was had in time, nor refused. */
+  readonly isSilent?: true
 }
 
 const MAX_BYTES = 64 * 1024
@@ -31,7 +33,8 @@ export async function probe(client: Client, request: ProbeRequest): Promise<Prob
     const text = await textOf(body, MAX_BYTES)
     return statusCode === 200 ? judge(text, engine) : ill('probe', `it answers ${statusCode}`)
   } catch (cause) {
-    return ill(isUnsent(cause) ? 'refused' : 'probe', messageOf(cause))
+    const seen = ill(isUnsent(cause) ? 'refused' : 'probe', messageOf(cause))
+    return isConnectTimeout(cause) ? { ...seen, isSilent: true } : seen
   }
 }
 

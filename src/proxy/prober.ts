@@ -85,7 +85,8 @@ class NodeProber {
   async #ask(): Promise<void> {
     const { headers, engine, timeoutMs, now } = this.#options
     this.#isAsking = true
-    const { verdict, detail } = await probe(this.#client, {
+    const startedAtMs = now()
+    const { verdict, detail, isSilent } = await probe(this.#client, {
       path: this.#node.probePath,
       headers,
       engine,
@@ -93,6 +94,7 @@ class NodeProber {
     })
     if (verdict === 'ok') await this.readRegistered()
     if (this.#isClosed) return
+    if (isSilent === true) this.#node.health.silent(startedAtMs)
     this.#node.health.probed(verdict, now(), detail)
     this.#isAsking = false
     this.schedule()

@@ -15,6 +15,8 @@ export interface ExchangeParts {
   readonly pick: Balance
   /** False if all are drained: a pause would not help. */
   readonly hasNodes: boolean
+  /** All are known to be away: no request is kept waiting to find that out. */
+  readonly isAway: () => boolean
   readonly budget: Budget
   readonly queue: Queue
   readonly now: () => number
@@ -81,8 +83,8 @@ class Exchange<T> implements AttemptOwner {
     budget.earn()
     // Those that wait came before, unless they wait for other nodes.
     if (queue.size === 0 && this.#start()) return
-    if (hasNodes) this.#wait(queue)
-    else this.#terms.reject(new GatewayError('GW_NO_NODE', { retryAfterSeconds: 1 }))
+    if (!hasNodes) this.#refuseAway()
+    else if (!this.#isRefusedAway()) this.#wait(queue)
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
@@ -129,13 +131,23 @@ class Exchange<T> implements AttemptOwner {
     return node !== null
   }
 
+  #isRefusedAway(): boolean {
+    const isAway = this.#parts.isAway()
+    if (isAway) this.#refuseAway()
+    return isAway
+  }
+
+  #refuseAway(): void {
+    this.#terms.reject(new GatewayError('GW_NO_NODE', { retryAfterSeconds: 1 }))
+  }
+
   #wait(queue: Queue): void {
     const { hop, request, receiver, resolve, reject } = this.#terms
     const refuse = (): void => reject(new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }))
     const waiter = {
       waitMs: request.headersMs,
       isChoosy: hop.deployment !== undefined,
-      start: () => this.#start(),
+      start: () => this.#start() || this.#isRefusedAway(),
       expire: refuse,
     }
     if (!queue.add(waiter)) return refuse()

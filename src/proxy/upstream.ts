@@ -124,6 +124,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const parts: ExchangeParts = {
     pick: createBalance(nodes, { now, random }),
     hasNodes: nodes.live.length > 0,
+    isAway: () => nodes.isAway,
     budget: createBudget(options.connections, now),
     queue: new Queue({ now, ...(options.queue ?? { max: 1000, waitMs: 2000 }) }),
     now,

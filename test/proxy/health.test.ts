@@ -170,3 +170,27 @@ t.test('a node that is ill is probed sooner', (t) => {
   t.equal(health.probeInMs(5000, 40_000), 5000, 'but never later than a healthy one')
   t.end()
 })
+
+t.test('a node is silent after two connections in a row that were neither had nor refused', (t) => {
+  const { health } = openHealth()
+  const hearNothing = (startedAtMs: number) => {
+    health.silent(startedAtMs)
+    health.failed('refused', startedAtMs, startedAtMs + 1000)
+  }
+  hearNothing(0)
+  t.ok(health.isAway)
+  t.notOk(health.isSilent, 'one packet may be lost')
+  hearNothing(2000)
+  t.ok(health.isSilent)
+  health.probed('ok', 5000, '')
+  t.notOk(health.isSilent)
+  hearNothing(6000)
+  health.answered(200, 6500, 6600)
+  hearNothing(6500)
+  t.notOk(health.isSilent, 'it answered meanwhile')
+  hearNothing(7600)
+  t.notOk(health.isSilent)
+  hearNothing(8700)
+  t.ok(health.isSilent)
+  t.end()
+})
