@@ -43,10 +43,10 @@ async function withCounts(answer: Answer, exchange: Exchange): Promise<Answer> {
     counts.push(isRecord(filter) ? await countOf(String(filter['id']), exchange) : null)
   const counted = (filter: Buffer, at = 0): Buffer => {
     const count = counts[at] ?? null
-    return count === null ? filter : spliceMember(filter, ['itemCount'], count)
+    return count === null ? filter : spliceMember(filter, 'itemCount', count)
   }
   const { body } = answer
-  return { ...answer, body: isList ? spliceElements(body, [], counted) : counted(body) }
+  return { ...answer, body: isList ? spliceElements(body, null, counted) : counted(body) }
 }
 
 /** Null: the caller sees them all. */

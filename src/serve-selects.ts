@@ -181,8 +181,8 @@ function bodyWith(selections: readonly Selection[], { match }: Selecting, origin
   let body = original
   for (const { member, ids, queries, isChanged } of selections) {
     if (!isChanged) continue
-    for (const selector of queries) body = spliceMember(body, [selector], undefined)
-    body = spliceMember(body, [member], ids)
+    for (const selector of queries) body = spliceMember(body, selector, undefined)
+    body = spliceMember(body, member, ids)
   }
   const { empty } = match.operation
   const isEmpty = selections.every(({ ids, isOpen }) => ids.length === 0 && !isOpen)

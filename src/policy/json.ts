@@ -1,24 +1,15 @@
 import { isUtf8 } from 'node:buffer'
-import { createScanner, type JSONScanner } from 'jsonc-parser'
 import { GatewayError } from '../errors.ts'
-
-/** jsonc-parser's token kinds: its own `SyntaxKind` is a const enum, which cannot be imported here. */
-const KIND = {
-  openBrace: 1,
-  closeBrace: 2,
-  openBracket: 3,
-  closeBracket: 4,
-  comma: 5,
-  colon: 6,
-  string: 10,
-  number: 11,
-  end: 17,
-}
+import { CHAR, endOfString, nameOf, skipSpace } from './json-text.ts'
 
 /** The engine's JSON reader answers 500 beyond these (Jackson's StreamReadConstraints). */
 const MAX_DEPTH = 1000
 const MAX_NAME_CHARS = 50_000
 const MAX_NUMBER_DIGITS = 1000
+/** The engine has no such bounds. Beyond them a body would hold up all other requests for longer than a tenth of a second. */
+const MAX_VALUES = 100_000
+const MAX_MEMBERS = 10_000
+const MAX_OR_QUERIES = 1000
 
 /**
  * A strict parsed copy to look at: the bytes themselves are what is forwarded. Everything that two readers could take
@@ -32,7 +23,7 @@ export function readJson(bytes: Buffer): unknown {
   return value
 }
 
-/** So short that neither its depth nor a name or number in it can be too much for the engine. */
+/** So short that neither its depth nor the number of anything in it can be too much. */
 const MAX_PLAIN_CHARS = 2 * MAX_DEPTH
 
 /**
@@ -46,19 +37,26 @@ function plainValueOf(text: string): unknown {
 }
 
 function checkedValueOf(text: string): unknown {
-  checkTokens(text) // before parsing: a million brackets cost 0.1 s to parse
-  return PERHAPS_OTHER.test(text) ? valueWithNumerals(text) : parse(text)
+  const { names, hasOtherNumbers } = scan(text) // before parsing: a million brackets cost 0.1 s to parse
+  const value = parse(text)
+  // Of a name that an object has twice JSON.parse keeps one.
+  if (countNames(value) !== names) throw refusal('a member is given twice')
+  if (hasOtherNumbers) keepNumerals(text, value)
+  return value
 }
 
-/** All numbers that JavaScript may print in another way: fractions, exponents, more digits than it counts, and -0. */
-const PERHAPS_OTHER = /\d[.eE]|\d{16}|-0/
-
 /** Of numbers that it does print in another way, by their object and name: how they were written. */
-const NUMERALS = new WeakMap<object, Map<string, string>>()
+const NUMERALS = new WeakMap<object, Numerals>()
+
+/** By the names of members and the indexes of elements. */
+type Numerals = Map<string | number, string>
 
 /** The digits of a number in a body that `readJson` has read: where the engine wants a text it takes them as they stand, `1.0` or `1e3`. */
 export function numeralOf(holder: object, name: string): string {
-  return NUMERALS.get(holder)?.get(name) ?? String(Reflect.get(holder, name))
+  return (
+    NUMERALS.get(holder)?.get(Array.isArray(holder) ? Number(name) : name) ??
+    String(Reflect.get(holder, name))
+  )
 }
 
 /** A part of a body as it is to be written again: numbers with the digits that they had. */
@@ -78,6 +76,113 @@ function rawJson(text: string): unknown {
   return raw(text)
 }
 
+function textOf(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw refusal('it is not UTF-8')
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return bytes.toString('utf8', hasMark ? 3 : 0)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw refusal('it cannot be parsed', cause)
+  }
+}
+
+/** One flat pass over the characters; whether they are JSON, `JSON.parse` says. */
+function scan(text: string): Counts {
+  const counts = new Counts()
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at)
+    if (char === CHAR.quote) at = endOfString(text, at)
+    else if (isNumeric(char)) {
+      const end = endOfNumber(text, at)
+      counts.hasOtherNumbers ||= isOtherNumber(text, at, end)
+      at = end - 1
+    } else counts.take(char)
+  }
+  return counts
+}
+
+/** What stands outside texts and numbers. */
+class Counts {
+  names = 0
+  /** Some numbers may be printed by JavaScript in another way: fractions, exponents, more digits than it counts, and -0. */
+  hasOtherNumbers = false
+  #values = 1
+  #depth = 0
+  /** Of what is open, by its depth. */
+  readonly #members = [0]
+
+  take(char: number): void {
+    if (char === CHAR.comma) this.#addValue()
+    else if (char === CHAR.colon) this.#addName()
+    else if (char === CHAR.openingBrace || char === CHAR.openingBracket) this.#open()
+    else if (char === CHAR.closingBrace || char === CHAR.closingBracket)
+      this.#depth = Math.max(0, this.#depth - 1)
+  }
+
+  #addValue(): void {
+    this.#values += 1
+    if (this.#values > MAX_VALUES) throw refusal(`it has more than ${MAX_VALUES} values`)
+  }
+
+  #addName(): void {
+    this.names += 1
+    const members = (this.#members[this.#depth] ?? 0) + 1
+    this.#members[this.#depth] = members
+    if (members > MAX_MEMBERS) throw refusal(`an object has more than ${MAX_MEMBERS} members`)
+  }
+
+  #open(): void {
+    this.#addValue()
+    this.#depth += 1
+    this.#members[this.#depth] = 0
+    if (this.#depth > MAX_DEPTH) throw refusal(`it is nested deeper than ${MAX_DEPTH}`)
+  }
+}
+
+function isDigit(char: number): boolean {
+  return char >= CHAR.zero && char <= CHAR.nine
+}
+
+function isNumeric(char: number): boolean {
+  return isDigit(char) || char === CHAR.minus
+}
+
+function endOfNumber(text: string, start: number): number {
+  let digits = 0
+  for (let at = start; ; at += 1) {
+    const char = text.charCodeAt(at)
+    if (isDigit(char)) digits += 1
+    else if (
+      !(
+        char === CHAR.minus ||
+        char === CHAR.plus ||
+        char === CHAR.point ||
+        char === CHAR.smallE ||
+        char === CHAR.largeE
+      )
+    )
+      return at
+    if (digits > MAX_NUMBER_DIGITS) throw refusal(`a number has more than ${MAX_NUMBER_DIGITS} digits`)
+  }
+}
+
+/** How many characters a number has at most that JavaScript prints as it is written, if they are digits alone. */
+const SURE_CHARS = 15
+
+function isOtherNumber(text: string, start: number, end: number): boolean {
+  if (end - start > SURE_CHARS) return true
+  if (text.charCodeAt(start) === CHAR.minus && text.charCodeAt(start + 1) === CHAR.zero) return true
+  for (let at = start; at < end; at += 1) {
+    const char = text.charCodeAt(at)
+    if (char === CHAR.point || char === CHAR.smallE || char === CHAR.largeE) return true
+  }
+  return false
+}
+
 /** Bodies with such numbers in them. */
 const WITH_NUMERALS = new WeakSet<object>()
 
@@ -89,90 +194,98 @@ export function hasNumerals(body: unknown): boolean {
   return typeof body === 'object' && body !== null && WITH_NUMERALS.has(body)
 }
 
-function valueWithNumerals(text: string): unknown {
-  let isKept = false
-  const value = parse(text, function keepNumeral(holder, name, number, source) {
-    if (typeof number !== 'number' || source === undefined || source === String(number)) return
-    isKept = true
-    const numerals = NUMERALS.get(holder) ?? new Map<string, string>()
-    NUMERALS.set(holder, numerals.set(name, source))
-  })
-  if (isKept && typeof value === 'object' && value !== null) WITH_NUMERALS.add(value)
-  return value
+/** Writes down how the numbers of a value stand in its text. A reviver of JSON.parse takes ten times as long. */
+function keepNumerals(text: string, value: unknown): void {
+  const cursor: Cursor = { text, at: 0, holder: null, numerals: new Map() }
+  visit(cursor, value, { '': value }, '')
+  if (cursor.holder !== null && typeof value === 'object' && value !== null) WITH_NUMERALS.add(value)
 }
 
-/** Is shown every member, with its text where it is a scalar. */
-type Look = (holder: object, name: string, value: unknown, source: string | undefined) => void
-
-function textOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw refusal('it is not UTF-8')
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  return bytes.toString('utf8', hasMark ? 3 : 0)
+interface Cursor {
+  readonly text: string
+  at: number
+  /** Whose number was written down last. */
+  holder: object | null
+  numerals: Numerals
 }
 
-function parse(text: string, look?: Look): unknown {
-  try {
-    return look === undefined ? JSON.parse(text) : JSON.parse(text, reviverOf(look))
-  } catch (cause) {
-    throw refusal('it cannot be parsed', cause)
+/** Passes over one value, which is member `name` of `holder`. */
+function visit(cursor: Cursor, value: unknown, holder: object, name: string | number): void {
+  const { text } = cursor
+  cursor.at = skipSpace(text, cursor.at)
+  const char = text.charCodeAt(cursor.at)
+  if (char === CHAR.quote) cursor.at = endOfString(text, cursor.at) + 1
+  else if (typeof value === 'number') visitNumber(cursor, value, holder, name)
+  else if (Array.isArray(value)) visitElements(cursor, value)
+  else if (typeof value === 'object' && value !== null) visitMembers(cursor, value)
+  else cursor.at += value === false ? 'false'.length : 'true'.length
+}
+
+function visitElements(cursor: Cursor, array: readonly unknown[]): void {
+  for (let index = 0; ; index += 1) {
+    cursor.at += 1 // past the bracket or the comma
+    if (index < array.length) visit(cursor, array[index], array, index)
+    cursor.at = skipSpace(cursor.text, cursor.at)
+    if (index >= array.length - 1) break
   }
+  cursor.at += 1
 }
 
-/** TypeScript does not know yet that a reviver is told the source (ECMAScript 2026). */
-function reviverOf(look: Look) {
-  return function revive(this: object, name: string, value: unknown, context?: { source?: string }): unknown {
-    look(this, name, value, context?.source)
-    return value
+function visitMembers(cursor: Cursor, object: object): void {
+  const { text } = cursor
+  for (cursor.at += 1; ; cursor.at += 1) {
+    const char = text.charCodeAt(cursor.at)
+    if (char === CHAR.closingBrace || Number.isNaN(char)) break
+    if (char !== CHAR.quote) continue
+    const end = endOfString(text, cursor.at)
+    const name = nameOf(text.slice(cursor.at, end + 1))
+    cursor.at = text.indexOf(':', end) + 1
+    visit(cursor, Reflect.get(object, name), object, name)
+    cursor.at -= 1 // the loop steps on
   }
+  cursor.at += 1
 }
 
-/** One flat pass over the tokens: what `JSON.parse` hides, and what the engine's reader cannot take. */
-function checkTokens(text: string): void {
-  const scanner = createScanner(text, true)
-  const open: (Set<string> | null)[] = []
-  let isName = false
-  for (let kind = next(scanner); kind !== KIND.end; kind = next(scanner)) {
-    if (kind === KIND.string) {
-      if (isName) checkName(scanner.getTokenValue(), open.at(-1))
-      isName = false
-    } else if (opens(kind)) {
-      isName = kind === KIND.openBrace
-      open.push(isName ? new Set() : null)
-      if (open.length > MAX_DEPTH) throw refusal(`it is nested deeper than ${MAX_DEPTH}`)
-    } else if (closes(kind)) {
-      open.pop()
-      isName = false
-    } else if (kind === KIND.comma) {
-      isName = (open.at(-1) ?? null) !== null
-    } else if (kind === KIND.number && scanner.getTokenLength() > MAX_NUMBER_DIGITS) {
-      checkDigits(scanner.getTokenValue())
-    }
+function visitNumber(cursor: Cursor, value: number, holder: object, name: string | number): void {
+  const start = cursor.at
+  cursor.at = endOfNumber(cursor.text, start)
+  if (!isOtherNumber(cursor.text, start, cursor.at)) return
+  const source = cursor.text.slice(start, cursor.at)
+  if (source !== String(value)) numeralsOf(cursor, holder).set(name, source)
+}
+
+/** One holder often has many. */
+function numeralsOf(cursor: Cursor, holder: object): Numerals {
+  if (cursor.holder !== holder) {
+    cursor.holder = holder
+    cursor.numerals = NUMERALS.get(holder) ?? new Map()
+    NUMERALS.set(holder, cursor.numerals)
   }
+  return cursor.numerals
 }
 
-function checkName(name: string, siblings: Set<string> | null | undefined): void {
-  if (siblings?.has(name) ?? false) throw refusal('a member is given twice')
+/** The members of all objects in a value. */
+function countNames(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let names = 0
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') names += countNames(item)
+    return names
+  }
+  const own = Object.entries(value)
+  for (const [name, member] of own) {
+    checkName(name, member)
+    if (typeof member === 'object') names += countNames(member)
+  }
+  return names + own.length
+}
+
+function checkName(name: string, member: unknown): void {
   if (name === '__proto__') throw refusal('a member is named __proto__')
   if (name.length > MAX_NAME_CHARS)
     throw refusal(`the name of a member is longer than ${MAX_NAME_CHARS} characters`)
-  siblings?.add(name)
-}
-
-function checkDigits(number: string): void {
-  const digits = number.replace(/\D/g, '').length
-  if (digits > MAX_NUMBER_DIGITS) throw refusal(`a number has more than ${MAX_NUMBER_DIGITS} digits`)
-}
-
-function next(scanner: JSONScanner): number {
-  return scanner.scan()
-}
-
-function opens(kind: number): boolean {
-  return kind === KIND.openBrace || kind === KIND.openBracket
-}
-
-function closes(kind: number): boolean {
-  return kind === KIND.closeBrace || kind === KIND.closeBracket
+  if (name === 'orQueries' && Array.isArray(member) && member.length > MAX_OR_QUERIES)
+    throw refusal(`it has more than ${MAX_OR_QUERIES} orQueries`)
 }
 
 function refusal(what: string, cause?: unknown): GatewayError {

@@ -1,6 +1,5 @@
-import { applyEdits, findNodeAtLocation, modify, parseTree } from 'jsonc-parser'
 import { GatewayError } from '../errors.ts'
-import { isRecord } from './asked.ts'
+import { elementsAt, isSpace, membersAt, skipSpace } from './json-text.ts'
 
 /** A query on its way to the engine: what of it a restriction may change. */
 export interface Query {
@@ -14,61 +13,84 @@ export interface Query {
 export type Narrow = (query: Query, parameters: ReadonlyMap<string, string>) => Query | null
 
 /** Changes one member of a JSON body; the other bytes stay as they are: numbers keep their digits. `undefined` removes it. */
-export function spliceMember(body: Buffer | null, path: (string | number)[], value: unknown): Buffer {
+export function spliceMember(body: Buffer | null, name: string, value: unknown): Buffer {
   const text = textOf(body)
-  return Buffer.from(applyEdits(text, modify(text, path, value, {})))
+  return Buffer.from(
+    value === undefined ? without(text, name) : withMember(text, name, JSON.stringify(value)),
+  )
+}
+
+function withMember(text: string, name: string, json: string): string {
+  const members = membersAt(text, 0)
+  const found = members.find((one) => one.name === name)
+  if (found !== undefined) return text.slice(0, found.value.start) + json + text.slice(found.value.end)
+  const last = members.at(-1)
+  const at = last?.end ?? skipSpace(text, 0) + 1
+  return `${text.slice(0, at)}${last === undefined ? '' : ','}${JSON.stringify(name)}: ${json}${text.slice(at)}`
+}
+
+function without(text: string, name: string): string {
+  const members = membersAt(text, 0)
+  const index = members.findIndex((one) => one.name === name)
+  const [before, found, after] = [members[index - 1], members[index], members[index + 1]]
+  if (found === undefined) return text
+  // With the comma that parts it from another.
+  const start = before?.end ?? found.start
+  const end = before === undefined ? (after?.start ?? found.end) : found.end
+  return text.slice(0, start) + text.slice(end)
 }
 
 /**
  * Adds an element to an array of a JSON body, or makes the array.
  * @throws GatewayError GW_INVALID_BODY where something else stands there: the engine would not have read it
  */
-export function appendTo(body: Buffer | null, member: string, value: unknown): Buffer {
+export function appendTo(body: Buffer | null, name: string, value: unknown): Buffer {
   const text = textOf(body)
-  const found: unknown = JSON.parse(text)
-  const list = isRecord(found) ? (found[member] ?? null) : null
-  if (list !== null && !Array.isArray(list))
+  const array = membersAt(text, 0).find((one) => one.name === name)?.value
+  const json = JSON.stringify(value)
+  if (array === undefined || text.startsWith('null', array.start))
+    return Buffer.from(withMember(text, name, `[${json}]`))
+  if (text[array.start] !== '[')
     throw new GatewayError('GW_INVALID_BODY', {
-      message: `The request body does not fit the operation: $.${member}: is not a list`,
+      message: `The request body does not fit the operation: $.${name}: is not a list`,
     })
-  const edits =
-    list !== null
-      ? modify(text, [member, -1], value, { isArrayInsertion: true })
-      : modify(text, [member], [value], {})
-  return Buffer.from(applyEdits(text, edits))
+  let at = array.end - 1
+  while (isSpace(text.charCodeAt(at - 1))) at -= 1
+  const isEmpty = at - 1 === array.start
+  return Buffer.from(`${text.slice(0, at)}${isEmpty ? '' : ','}${json}${text.slice(at)}`)
 }
 
 /** One member of a JSON body as its own bytes; null: it is absent or null. */
-export function memberBytes(body: Buffer, member: string): Buffer | null {
+export function memberBytes(body: Buffer, name: string): Buffer | null {
   const text = textOf(body)
-  const tree = parseTree(text)
-  const node = tree === undefined ? undefined : findNodeAtLocation(tree, [member])
-  if (node === undefined || node.type === 'null') return null
-  return Buffer.from(text.slice(node.offset, node.offset + node.length))
+  const value = membersAt(text, 0).find((one) => one.name === name)?.value
+  const given = value === undefined ? 'null' : text.slice(value.start, value.end)
+  return given === 'null' ? null : Buffer.from(given)
 }
 
 /** What becomes of an element, given as its own bytes; null: it is taken out. */
 type Change = (element: Buffer, index: number) => Buffer | null
 
 /**
- * Changes the elements of an array in a JSON body, each by itself; the other bytes stay as they are. The body is parsed
- * once: splicing it anew for each element takes time with the square of their number.
+ * Changes the elements of an array in a JSON body, each by itself; the other bytes stay as they are. The body is looked
+ * through once: splicing it anew for each element takes time with the square of their number. `name`: the member that is
+ * the array; null: the body itself is.
  */
-export function spliceElements(body: Buffer, path: string[], change: Change): Buffer {
+export function spliceElements(body: Buffer, name: string | null, change: Change): Buffer {
   const text = textOf(body)
-  const tree = parseTree(text)
-  const elements = (tree === undefined ? undefined : findNodeAtLocation(tree, path))?.children ?? []
-  const start = elements[0]?.offset ?? text.length
+  const at = name === null ? 0 : membersAt(text, 0).find((one) => one.name === name)?.value.start
+  const elements = at === undefined ? [] : elementsAt(text, at)
+  const first = elements[0]?.start ?? text.length
   const kept: string[] = []
-  let end = start
-  for (const [index, { offset, length }] of elements.entries()) {
-    const changed = change(Buffer.from(text.slice(offset, offset + length)), index)
+  let last = first
+  for (const [index, { start, end }] of elements.entries()) {
+    const changed = change(Buffer.from(text.slice(start, end)), index)
     // What parts an element from the one before goes and stays with it.
     if (changed !== null)
-      kept.push(kept.length === 0 ? '' : text.slice(end, offset), changed.toString('utf8'))
-    end = offset + length
+      kept.push(kept.length === 0 ? '' : text.slice(last, start), changed.toString('utf8'))
+    last = end
   }
-  return Buffer.from(text.slice(0, start) + kept.join('') + text.slice(end))
+  return Buffer.from(text.slice(0, first) + kept.join('') + text.slice(last))
 }
 
 /** Without the byte order mark that the engine accepts and JSON.parse does not. */

@@ -27,7 +27,7 @@ export function narrowTopics(fetchable: Fetchable): Narrow {
       return narrowTopic(topic, fetchable)
     })
     if (narrowed.every((changes) => changes === null)) return null
-    const body = spliceElements(query.body, ['topics'], (topic, at) => changedBy(narrowed[at] ?? null, topic))
+    const body = spliceElements(query.body, 'topics', (topic, at) => changedBy(narrowed[at] ?? null, topic))
     return { ...query, body }
   }
 }
@@ -35,7 +35,7 @@ export function narrowTopics(fetchable: Fetchable): Narrow {
 function changedBy(changes: Changes | null, topic: Buffer): Buffer | null {
   if (changes === null) return null
   let changed = topic
-  for (const [name, value] of Object.entries(changes)) changed = spliceMember(changed, [name], value)
+  for (const [name, value] of Object.entries(changes)) changed = spliceMember(changed, name, value)
   return changed
 }
 

@@ -1,0 +1,110 @@
+/** The characters that JSON is made of, by their codes. */
+export const CHAR = {
+  quote: 0x22,
+  backslash: 0x5c,
+  comma: 0x2c,
+  colon: 0x3a,
+  openingBrace: 0x7b,
+  closingBrace: 0x7d,
+  openingBracket: 0x5b,
+  closingBracket: 0x5d,
+  minus: 0x2d,
+  plus: 0x2b,
+  point: 0x2e,
+  zero: 0x30,
+  nine: 0x39,
+  smallE: 0x65,
+  largeE: 0x45,
+} as const
+
+/** Where the quotation mark stands that ends a string. */
+export function endOfString(text: string, opening: number): number {
+  const { length } = text
+  for (let at = opening + 1; at < length; at += 1) {
+    const char = text.charCodeAt(at)
+    if (char === CHAR.quote) return at
+    if (char === CHAR.backslash) at += 1
+  }
+  return length
+}
+
+/** The name of a member, given as it stands. */
+export function nameOf(quoted: string): string {
+  return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1)
+}
+
+export function isSpace(char: number): boolean {
+  return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
+}
+
+/** Where something stands in a text. */
+export interface Extent {
+  readonly start: number
+  readonly end: number
+}
+
+export interface MemberText extends Extent {
+  readonly name: string
+  /** Of the value alone. */
+  readonly value: Extent
+}
+
+/** The members of an object that begins there, in valid JSON. None: it is no object. */
+export function membersAt(text: string, start: number): readonly MemberText[] {
+  const found: MemberText[] = []
+  const open = skipSpace(text, start)
+  if (text.charCodeAt(open) !== CHAR.openingBrace) return found
+  for (let at = skipSpace(text, open + 1); text.charCodeAt(at) === CHAR.quote; ) {
+    const nameEnd = endOfString(text, at) + 1
+    const valueStart = skipSpace(text, text.indexOf(':', nameEnd) + 1)
+    const end = endOfValue(text, valueStart)
+    found.push({
+      name: nameOf(text.slice(at, nameEnd)),
+      start: at,
+      end,
+      value: { start: valueStart, end },
+    })
+    at = nextAfter(text, end)
+  }
+  return found
+}
+
+/** The elements of an array that begins there, in valid JSON. None: it is no array. */
+export function elementsAt(text: string, start: number): readonly Extent[] {
+  const found: Extent[] = []
+  const open = skipSpace(text, start)
+  if (text.charCodeAt(open) !== CHAR.openingBracket) return found
+  let at = skipSpace(text, open + 1)
+  while (at < text.length && text.charCodeAt(at) !== CHAR.closingBracket) {
+    const end = endOfValue(text, at)
+    found.push({ start: at, end })
+    at = nextAfter(text, end)
+  }
+  return found
+}
+
+/** Past the comma, or at the end of what it stands in. */
+function nextAfter(text: string, end: number): number {
+  const at = skipSpace(text, end)
+  return text.charCodeAt(at) === CHAR.comma ? skipSpace(text, at + 1) : at
+}
+
+export function skipSpace(text: string, start: number): number {
+  let at = start
+  while (isSpace(text.charCodeAt(at))) at += 1
+  return at
+}
+
+function endOfValue(text: string, start: number): number {
+  const { length } = text
+  let depth = 0
+  for (let at = start; at < length; at += 1) {
+    const char = text.charCodeAt(at)
+    const isClosing = char === CHAR.closingBrace || char === CHAR.closingBracket
+    if (depth === 0 && (isClosing || char === CHAR.comma || isSpace(char))) return at
+    if (char === CHAR.quote) at = endOfString(text, at)
+    else if (char === CHAR.openingBrace || char === CHAR.openingBracket) depth += 1
+    else if (isClosing) depth -= 1
+  }
+  return length
+}
