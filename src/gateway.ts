@@ -124,14 +124,17 @@ function readBody(parts: Parts): Stepped {
       stillAwaited: createStillAwaited(request, parts.config.timeouts.headers),
     })
     request.asked = asked
-    void guard(parts, engine.validation, request, () => {
-      if (bytes !== null && !isJson)
-        checkMultipart(bytes, request.headers['content-type'] ?? '', engine.opened)
+    const checked = guard(parts, engine.validation, request, () => {
       checkHazards(operation, asked, engine.opened)
       checkSelection(operation, asked.body)
       checkShape(operation, asked)
+      if (bytes === null || isJson) return undefined
+      const { opened } = engine
+      const { stillAwaited } = asked
+      return checkMultipart(bytes, request.headers['content-type'] ?? '', { opened, stillAwaited })
     })
-    done()
+    if (checked instanceof Promise) checked.then(() => done(), done)
+    else done()
   }
 }
 

@@ -49,18 +49,18 @@ t.test('what the engine finds in a form, the gateway has looked at', { skip: jav
 })
 
 /** Where the engine has found what is a hazard, the gateway must have refused it; what is tidy it must not. */
-function outcomeOf({ type, body }: Form, told: Told, found: RegExp): Outcome {
-  const refusal = refusalOf({ type, body })
+async function outcomeOf({ type, body }: Form, told: Told, found: RegExp): Promise<Outcome> {
+  const refusal = await refusalOf({ type, body })
   const isFound = told.status >= 400 && found.test(told.bytes.toString())
   if (refusal === null) return isFound ? { engine: answerOf(told), gateway: 'passes' } : null
   const isTaken = told.status < 300 && TIDY_TYPE.test(type) && TIDY.test(body)
   return isTaken && refusal === 'GW_BAD_MULTIPART' ? { engine: answerOf(told), gateway: refusal } : 'refused'
 }
 
-function refusalOf({ type, body }: Form): string | null {
+async function refusalOf({ type, body }: Form): Promise<string | null> {
   try {
     checkMedia({ method: 'POST', media: 'multipart' }, { 'content-type': type, 'content-length': '1' })
-    checkMultipart(Buffer.from(body, 'latin1'), type, new Set())
+    await checkMultipart(Buffer.from(body, 'latin1'), type, { opened: new Set() })
     return null
   } catch (error) {
     if (error instanceof GatewayError) return error.code
