@@ -36,8 +36,7 @@ export function learn(node: Node, outcome: Outcome): void {
   else if (!sent && result !== 'cancelled') {
     if (result === 'timeout') health.silent(startedAtMs)
     health.failed('refused', startedAtMs, nowMs)
-  }
-  else if (result === 'timeout' || result === 'reset') health.failed(result, startedAtMs, nowMs)
+  } else if (result === 'timeout' || result === 'reset') health.failed(result, startedAtMs, nowMs)
 }
 
 function latencyOf(outcome: Outcome, knownMs: number): number | null {

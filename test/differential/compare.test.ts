@@ -88,7 +88,6 @@ t.test('one that is wider is counted, in whatever way it was asked, and named', 
 t.test('an odd spelling leaves no condition out, and the same seed spells the same', async (t) => {
   const body = { suspended: false, ids: ['<new.pi>', 'a'], retries: 2, query: { key: 'office' } }
   const plan: Plan = { ...planOf('/task/<new.task>/x?a=true&b=office'), body }
-  const namesOf = (value: unknown): string => (JSON.stringify(value).match(/"\w+":/g) ?? []).join()
   const random = Random.of(7, 1)
   for (let asked = 0; asked < 500; asked += 1) {
     const odd = oddPlanOf(plan, 'spelling', random)
@@ -100,3 +99,7 @@ t.test('an odd spelling leaves no condition out, and the same seed spells the sa
   const spelt = (): unknown => oddPlanOf(plan, 'spelling', Random.of(7, 2))
   t.same(spelt(), spelt())
 })
+
+function namesOf(value: unknown): string {
+  return (JSON.stringify(value).match(/"\w+":/g) ?? []).join()
+}
