@@ -5,7 +5,7 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 /** So long a connection stays open without a request: long enough for one that was on its way when the drain began. */
 const LINGER_MS = 1000
 /** Longer than a connection takes from the primary process to a worker. */
-const CALM_MS = 25
+const HAND_OVER_MS = 25
 
 export interface Load {
   readonly connections: number
@@ -18,10 +18,15 @@ export interface Connections {
   /** A request has come. Its answer is over when `ended` is called. */
   readonly begun: (request: IncomingMessage, response: ServerResponse) => void
   readonly ended: (request: IncomingMessage, response: ServerResponse) => void
-  /** From now on each answer closes its connection, also the one that is under way. */
-  readonly letGo: () => void
-  /** Resolves when no more come, or a second later: those that the system has accepted are handed over one at a time. */
+  /** The answers that are under way close their connections. */
+  readonly endBusy: () => void
+  /**
+   * Resolves when no connection waits to be taken, or a second later: Node takes one in a turn of its event loop. Answers
+   * to those that come meanwhile do not close them, or their clients would be back at once, and there would be no end.
+   */
   readonly calm: () => Promise<void>
+  /** From now on each answer closes its connection. */
+  readonly endAll: () => void
   /** Cuts those that have been idle for long enough since then. To be called again and again. */
   readonly sweep: () => void
   /** What there is now. */
@@ -34,23 +39,25 @@ interface Connection {
   /** When the last answer was over, or the drain began; and what had come until then. */
   idleSinceMs: number
   bytesRead: number
+  /** Its newest answer closes it. */
+  isEnding: boolean
 }
 
 export function watchConnections(server: Server): Connections {
   const open = new Map<Socket, Connection>()
-  let isLettingGo = false
+  let areEnding = false
   let accepted = 0
 
   server.on('connection', (socket: Socket) => {
     accepted += 1
-    open.set(socket, { answer: null, idleSinceMs: performance.now(), bytesRead: 0 })
+    open.set(socket, { answer: null, idleSinceMs: performance.now(), bytesRead: 0, isEnding: areEnding })
     socket.once('close', () => open.delete(socket))
   })
   return {
     begun: ({ socket }, response) => {
       const connection = open.get(socket)
       if (connection === undefined) return
-      if (isLettingGo) {
+      if (connection.isEnding) {
         // Another one that is still to be answered on this connection must not close it before this one.
         if (connection.answer?.headersSent === false) connection.answer.shouldKeepAlive = true
         response.shouldKeepAlive = false
@@ -62,24 +69,28 @@ export function watchConnections(server: Server): Connections {
       if (connection?.answer !== response) return
       // An idle connection holds nothing: what listens to its last answer would hold that request and its body.
       connection.answer = null
-      if (isLettingGo) rest(socket, connection)
+      if (areEnding) rest(socket, connection)
     },
-    letGo: () => {
-      isLettingGo = true
-      for (const [socket, connection] of open) {
-        if (connection.answer === null) rest(socket, connection)
-        else connection.answer.shouldKeepAlive = false
-      }
+    endBusy: () => {
+      for (const connection of open.values()) if (connection.answer !== null) end(connection)
     },
     calm: async () => {
       const untilMs = performance.now() + LINGER_MS
+      await wait(HAND_OVER_MS)
       let before: number
       do {
         before = accepted
-        await wait(CALM_MS)
-        // Where this process is late the time is up before it has looked for connections.
+        // In the rest of the first one the system may not be asked any more; in the second one it is.
+        await turn()
         await turn()
       } while (accepted > before && performance.now() < untilMs)
+    },
+    endAll: () => {
+      areEnding = true
+      for (const [socket, connection] of open) {
+        end(connection)
+        rest(socket, connection)
+      }
     },
     sweep: () => {
       const untilMs = performance.now() - LINGER_MS
@@ -90,6 +101,11 @@ export function watchConnections(server: Server): Connections {
       busy: [...open.values()].filter(({ answer }) => answer !== null).length,
     }),
   }
+}
+
+function end(connection: Connection): void {
+  connection.isEnding = true
+  if (connection.answer !== null) connection.answer.shouldKeepAlive = false
 }
 
 function rest(socket: Socket, connection: Connection): void {

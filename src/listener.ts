@@ -49,11 +49,12 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
     serve: requests.serve,
     load: connections.load,
     close: async (deadline) => {
-      connections.letGo()
+      connections.endBusy()
       const closed = new Promise<void>((resolve) => server.once('close', resolve))
       await Promise.race([connections.calm(), deadline])
       // An HTTP server's own way to close cuts idle connections, on which a request may be on its way.
       NetServer.prototype.close.call(server)
+      connections.endAll()
       const sweep = setInterval(connections.sweep, 50)
       const isOver = await Promise.race([closed.then(() => true), deadline.then(() => false)])
       clearInterval(sweep)
