@@ -1,6 +1,12 @@
 import { type Admission, takeAdmission } from './build-admission.ts'
 import { buildNews, takeCache } from './build-cache.ts'
-import { type BuiltEngine, buildEngine, hasSameUsers, type KeptUsers } from './build-engine.ts'
+import {
+  type BuiltEngine,
+  buildEngine,
+  type EngineOptions,
+  hasSameUsers,
+  type KeptUsers,
+} from './build-engine.ts'
 import type { Cache } from './cache/cache.ts'
 import type { News } from './cache/news.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -54,9 +60,7 @@ export async function build(options: BuildOptions): Promise<Built> {
   const { config, log, before } = options
   const { files, audit, metrics, news, admission } = await openShared(options)
   const shared = { config, files, metrics, passwords: createPasswords(), news, admission, log }
-  const built = Object.entries(config.engines).map(([name, engineConfig]) =>
-    buildEngine({ ...shared, name, engineConfig, kept: keptFor(name, config, before) }),
-  )
+  const built = buildEngines(shared, before)
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
   const { held, ...taken } = takeCache({ config, metrics, log }, before ?? null)
   const running = runningOf(built, { files, news })
@@ -89,6 +93,17 @@ export async function build(options: BuildOptions): Promise<Built> {
       audit.close()
     },
   }
+}
+
+/** A function of its own: what `build` returns holds the names that a function within it uses, and must not hold `before`. */
+function buildEngines(
+  shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'kept'>,
+  before: BuildOptions['before'],
+): readonly BuiltEngine[] {
+  const { config } = shared
+  return Object.entries(config.engines).map(([name, engineConfig]) =>
+    buildEngine({ ...shared, name, engineConfig, kept: keptFor(name, config, before) }),
+  )
 }
 
 function keptFor(name: string, config: Config, before: BuildOptions['before']): KeptUsers | null {

@@ -81,7 +81,9 @@ function leavesOf(value: unknown, path: readonly Step[]): readonly Leaf[] {
     return [{ path, value }]
   if (Array.isArray(value)) return value.flatMap((one, index) => leavesOf(one, [...path, index]))
   if (!isJson(value)) return []
-  return Object.entries(value).flatMap(([name, one]) => leavesOf(one, [...path, name]))
+  // A wrong password locks the caller out of the secured engine.
+  const members = Object.entries(value).filter(([name]) => !/password/i.test(name))
+  return members.flatMap(([name, one]) => leavesOf(one, [...path, name]))
 }
 
 function changed(value: unknown, [step, ...rest]: readonly Step[], to: unknown): unknown {

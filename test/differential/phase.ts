@@ -141,7 +141,9 @@ class Runner {
       this.#gateway.send(askOf(plan, names, 'bare'), credentials),
     ])
     if (answers.some(({ status }) => status === 401) && plan.operation.id !== 'isUserAuthorized')
-      throw new Error(`${set.user} was not let in: ${plan.operation.method} ${plan.path}`)
+      throw new Error(
+        `${set.user} was not let in: ${plan.operation.method} ${plan.path}: ${answers.map(({ status }) => status).join()}`,
+      )
     const engine = seenOf(answers[0], plan, { names, side: 'secured' })
     const gateway = seenOf(answers[1], plan, { names, side: 'bare' })
     const outcome = outcomeOf(engine, gateway, plan)
