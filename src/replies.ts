@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineVerdict, GatewayError, type GatewayCode } from './errors.ts'
+import { assertTakesJson } from './policy/accept.ts'
 
 const JSON_TYPE = 'application/json'
 
@@ -26,7 +27,8 @@ function fieldsOf(error: unknown): { readonly code: string; readonly statusCode:
 }
 
 /** Writes a refusal in the engine's shape. The body is sent as bytes: the framework would add a charset the engine does not. */
-export function sendRefusal(reply: FastifyReply, error: GatewayError | EngineVerdict): FastifyReply {
+export function sendRefusal(reply: FastifyReply, refusal: GatewayError | EngineVerdict): FastifyReply {
+  const error = acceptableOf(refusal, reply.request.headers.accept)
   reply.code(error.statusCode)
   // Whoever waits for a 100 and gets this instead may send the body or not: what follows could not be told apart.
   if (reply.request.headers.expect !== undefined) reply.header('connection', 'close')
@@ -40,6 +42,17 @@ export function sendRefusal(reply: FastifyReply, error: GatewayError | EngineVer
   // What was not read to its end cannot be followed by another request.
   if (error.statusCode === 413 || error.statusCode === 408) reply.header('connection', 'close')
   return reply.send(bytesOf(error.body))
+}
+
+/** The engine looks at `Accept` before it looks for rows: a client that takes no JSON hears nothing of there being none. */
+function acceptableOf(error: GatewayError | EngineVerdict, accept: string | undefined) {
+  if (error.statusCode !== 200) return error
+  try {
+    assertTakesJson(accept)
+    return error
+  } catch (unacceptable) {
+    return answerableOf(unacceptable)
+  }
 }
 
 /**

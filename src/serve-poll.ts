@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import type { Match } from './matched.ts'
+import { assertTakesJson } from './policy/accept.ts'
 import { bodyValue } from './policy/asked.ts'
 import { sendAnswer } from './replies.ts'
 import { sendFetched } from './serve-fetched.ts'
@@ -54,6 +55,7 @@ function lighten(request: FastifyRequest): void {
 
 /** Nothing. A worker that would wait for work does wait, or it would ask again at once, and again. */
 export async function serveNothing(match: Match, reply: FastifyReply): Promise<FastifyReply> {
+  assertTakesJson(reply.request.headers.accept)
   const holdMs = holdMsOf(match)
   if (holdMs > 0) await setTimeout(Math.min(holdMs, MAX_HOLD_MS), undefined, { ref: false })
   return sendAnswer(reply, emptyAnswerOf(match.operation, reply.request.method))

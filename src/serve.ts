@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { type Exchange, MAX_READ_BYTES } from './exchange.ts'
 import { matchOf, type Match } from './matched.ts'
 import type { Parts } from './parts.ts'
-import { decidedAcceptOf } from './policy/accept.ts'
+import { assertTakesJson, decidedAcceptOf } from './policy/accept.ts'
 import { bodyText } from './policy/asked.ts'
 import { EMPTY_OBJECT } from './policy/media.ts'
 import type { Restriction } from './policy/permit.ts'
@@ -35,8 +35,7 @@ export function createServe(parts: Parts): RouteHandlerMethod {
     const held = peekHeld(parts, match, request)
     if (held !== null) return sendHeld(held, request, reply)
     const pathOf = paths.get(match.operation.template)
-    if (match.operation.answer === 'engine-names') return sendAnswer(reply, jsonAnswer(namesOf(parts)))
-    if (match.operation.answer === 'authorization-check') return serveCheck(match, reply)
+    if (match.operation.answer !== undefined) return serveOwn(parts, match, reply)
     const hop = hopOf(match, request, pathOf)
     if (hop === null) return serveNothing(match, reply)
     const exchange = { parts, match, hop, request, reply }
@@ -224,8 +223,12 @@ async function serveRelayed({ match: { engine }, hop, request, reply }: Exchange
   return reply
 }
 
-async function serveCheck({ permit, asked }: Match, reply: FastifyReply): Promise<FastifyReply> {
-  return sendAnswer(reply, jsonAnswer(await permit.answerCheck(asked)))
+/** What the gateway knows better than an engine. */
+async function serveOwn(parts: Parts, match: Match, reply: FastifyReply): Promise<FastifyReply> {
+  const { operation, permit, asked } = match
+  assertTakesJson(reply.request.headers.accept)
+  const isNames = operation.answer === 'engine-names'
+  return sendAnswer(reply, jsonAnswer(isNames ? namesOf(parts) : await permit.answerCheck(asked)))
 }
 
 function namesOf({ engines }: Parts): unknown {

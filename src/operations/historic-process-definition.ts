@@ -4,6 +4,7 @@ import type { Rowset } from './table.ts'
 export const historicProcessDefinition = {
   getHistoricActivityStatistics: {
     route: 'GET /history/process-definition/:id/statistics',
+    query: 'ActivityStatisticsQuery',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
     retry: 'always',
     absent: '200 []',

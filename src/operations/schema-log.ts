@@ -4,11 +4,13 @@ import type { Rowset } from './table.ts'
 export const schemaLog = {
   getSchemaLog: {
     route: 'GET /schema/log',
+    query: 'Paging',
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 'empty' }],
     retry: 'always',
   },
   querySchemaLog: {
     route: 'POST /schema/log',
+    query: 'Paging',
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 'empty' }],
     retry: 'always',
   },

@@ -18,6 +18,7 @@ export type BodyName =
 
 /** A query-string schema; policy resolves it. */
 export type QueryName =
+  | 'ActivityStatisticsQuery'
   | 'EventSubscriptionQuery'
   | 'HistoricDecisionInstanceOptions'
   | 'HistoryCleanupOptions'

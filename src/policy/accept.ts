@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts'
+import { EngineVerdict, GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 
 /** What an engine answers where it does not answer JSON: its HAL form, or that it has nothing that the client takes (406). */
@@ -21,6 +21,24 @@ export function otherFormOf({ hal }: Pick<Operation, 'hal'>, accept: string | un
   const chosen = ranges?.find(({ type }) => JSON_TYPE.test(type) || (hal === true && HAL_TYPE.test(type)))
   if (chosen === undefined) return 'neither'
   return HAL_TYPE.test(chosen.type) ? 'hal' : false
+}
+
+/**
+ * For an answer in JSON that the gateway gives in the engine's place.
+ * @throws EngineVerdict 406 where the client takes no JSON; GatewayError GW_BAD_HEADER where `Accept` cannot be read
+ */
+export function assertTakesJson(accept: string | undefined): void {
+  const ranges = rangesOf(accept)
+  if (ranges === null)
+    throw new GatewayError('GW_BAD_HEADER', { message: 'Accept holds a range that is malformed' })
+  if (ranges.some(({ type }) => JSON_TYPE.test(type))) return
+  const message = 'HTTP 406 Not Acceptable'
+  throw new EngineVerdict({
+    status: 406,
+    body: { type: 'NotAcceptableException', message, code: null },
+    headers: { 'content-type': 'application/json' },
+    reason: message,
+  })
 }
 
 /** The `Accept` that asks for JSON alone. With the client's parameters: the engine repeats them in the type of its answer. */

@@ -63,6 +63,30 @@ t.test('who takes nothing but HAL hears from the engine that it has none', async
     }
 })
 
+/** Nothing of these reaches an engine. */
+const OWN = [
+  ['mary', 'GET /engine', undefined],
+  ['mary', 'GET /authorization/check?permissionName=READ&resourceName=task&resourceType=7', undefined],
+  ['mary', 'GET /external-task/topic-names?withLockedTasks=true&withUnlockedTasks=true', undefined],
+  ['nobody', 'GET /schema/log', undefined],
+  ['nobody', 'POST /schema/log', {}],
+  ['nobody', 'POST /external-task/fetchAndLock', { workerId: 'w', maxTasks: 1, topics: [] }],
+] as const
+
+t.test('what the gateway answers itself is for those who take JSON', async (t) => {
+  for (const [user, route, body] of OWN) {
+    const whole = await ask(user, route, { headers: HAL_FIRST, body })
+    t.match([whole.status, whole.headers['content-type']], [200, 'application/json'], route)
+    const none = await ask(user, route, { headers: { accept: 'text/csv' }, body })
+    t.equal(none.status, 406, route)
+    t.same(none.body, { type: 'NotAcceptableException', message: 'HTTP 406 Not Acceptable', code: null })
+    t.equal(none.headers['cache-control'], route.startsWith('GET') ? 'no-cache' : undefined)
+    const unread = await ask(user, route, { headers: { accept: 'text/csv;q=x' }, body })
+    t.match([unread.status, unread.headers['x-gateway-error']], [400, 'GW_BAD_HEADER'], route)
+    t.same([...whole.forwarded, ...none.forwarded, ...unread.forwarded], [], route)
+  }
+})
+
 t.test('an engine that answers after all what it was not thought to answer is not passed on', async (t) => {
   const { status, headers } = await ask('anna', 'GET /event-subscription', {
     headers: { accept: 'text/csv' },

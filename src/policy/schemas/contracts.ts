@@ -20,7 +20,7 @@ import {
 } from './history-queries.ts'
 import { migrationExecution, migrationRules } from './migration.ts'
 import type { Rule } from './objection.ts'
-import { eventSubscriptionRules, pagingRules, topicNameRules } from './parameters.ts'
+import { activityStatisticsRules, eventSubscriptionRules, pagingRules, topicNameRules } from './parameters.ts'
 import { taskQuery } from './task-query.ts'
 import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
 import { task, taskRules } from './task.ts'
@@ -59,6 +59,7 @@ export const SELECTORS = {
 
 /** Flags of clean-up, topic names and decision instances take any text: what is not `true` is false. */
 export const QUERIES: Readonly<Record<QueryName, readonly Rule[]>> = {
+  ActivityStatisticsQuery: activityStatisticsRules,
   EventSubscriptionQuery: eventSubscriptionRules,
   HistoricDecisionInstanceOptions: [],
   HistoryCleanupOptions: [],

@@ -18,6 +18,12 @@ export const eventSubscriptionRules: readonly Rule[] = [
   { after: 0, find: ({ query }) => eventSubscriptionFinding(query) },
 ]
 
+const activityStatisticsSorts: Sorts = { by: ['activityId'] }
+
+export const activityStatisticsRules: readonly Rule[] = [
+  { after: 0, find: ({ query }) => activityStatisticsFinding(query) },
+]
+
 /** No external task is locked and not locked; the engine looks for such ones and finds none. */
 export const topicNameRules: readonly Rule[] = [
   {
@@ -89,4 +95,20 @@ function eventSubscriptionFinding(parameters: Received['query']): Finding {
     ...sortParameters(eventSubscriptionSorts),
   })
   return text.finding ?? sortingFinding(text.query, eventSubscriptionSorts)
+}
+
+function activityStatisticsFinding(parameters: Received['query']): Finding {
+  const text = readQuery(parameters, {
+    canceled: 'boolean',
+    finished: 'boolean',
+    completeScope: 'boolean',
+    incidents: 'boolean',
+    startedBefore: 'date',
+    startedAfter: 'date',
+    finishedBefore: 'date',
+    finishedAfter: 'date',
+    processInstanceIdIn: 'texts',
+    ...sortParameters(activityStatisticsSorts),
+  })
+  return text.finding ?? sortingFinding(text.query, activityStatisticsSorts)
 }
