@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
-import { loadConfig } from '../src/config.ts'
-import { helmSkip } from './requirements.ts'
+import { loadConfig } from '../src/config/config.ts'
+import { helmSkip } from './support/requirements.ts'
 
 const chart = join(import.meta.dirname, '../helm/engine-gateway')
 const skip = helmSkip

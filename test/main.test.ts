@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { tourOf } from '../src/cli/demo.ts'
 import { buildGateway } from './engine/build.ts'
-import { freePort } from './free-port.ts'
-import { writeSetup } from './reloadable.ts'
+import { freePort } from './support/free-port.ts'
+import { writeSetup } from './support/reloadable.ts'
 
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname
 /** Nobody asks it anything. */

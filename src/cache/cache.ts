@@ -1,7 +1,7 @@
 import type { Answer, Entry, Held, Rule } from './entry.ts'
 import { heldOf, keptOf } from './entry.ts'
 import { MemoryTier, bytesOf } from './memory.ts'
-import type { Found, Reading, RedisTier } from './redis.ts'
+import type { Found, Reading, RedisTier } from './redis-tier.ts'
 import { isStorable } from './storable.ts'
 
 export type CacheTier = 'memory' | 'redis' | 'upstream'

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { Answer } from './entry.ts'
 import { isStorable } from './storable.ts'
-import { isStoredHead, storedHeadersOf } from './stored-answer.ts'
+import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
 
 /** What Redis holds of an entry; how long it still holds is Redis's own knowledge. */
 export interface Sealed {

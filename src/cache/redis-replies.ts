@@ -1,8 +1,8 @@
 import { unseal } from './envelope.ts'
 import type { Sealed } from './envelope.ts'
-import { codeOf } from './redis-link.ts'
-import type { Reply } from './redis-link.ts'
-import type { Signer } from './signature.ts'
+import { codeOf } from '../redis/redis-link.ts'
+import type { Reply } from '../redis/redis-link.ts'
+import type { Signer } from '../redis/signature.ts'
 
 /** What a value must be for this reading. */
 interface Expected {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { type Config, loadConfig } from '../config.ts'
-import type { Running } from '../start.ts'
+import { type Config, loadConfig } from '../config/config.ts'
+import type { Running } from '../server/start.ts'
 import { startSandbox } from '../sandbox/sandbox.ts'
 
 const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.url))

@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config/config.ts'
 
 /** What a console shows of an error: one line, or every problem of a configuration. */
 export function textOfFailure(error: unknown): string {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { createPasswords } from '../policy/password.ts'
+import { createPasswords } from '../policy/authn/password.ts'
 
 export interface HashPasswordStreams {
   /** A terminal is prompted, without echo; anything else is read to its end. */

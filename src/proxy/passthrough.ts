@@ -3,9 +3,9 @@ import { Transform, type Readable } from 'node:stream'
 import httpProxy, { type FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { GatewayError } from '../errors.ts'
-import { failureOf, isUnsent } from './failure.ts'
-import { clientHeaders, upstreamHeaders, type RequestPolicy } from './headers.ts'
-import { poolOptions } from './node.ts'
+import { failureOf, isUnsent } from './wire/failure.ts'
+import { clientHeaders, upstreamHeaders, type RequestPolicy } from './wire/headers.ts'
+import { poolOptions } from './nodes/node.ts'
 
 export interface PassthroughOptions {
   readonly prefixes: readonly { readonly prefix: string; readonly upstream: string }[]

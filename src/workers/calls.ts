@@ -1,4 +1,4 @@
-import type { Answer, Topic, ToWorker } from './messages.ts'
+import type { Answer, Topic, ToWorker } from './worker-messages.ts'
 
 /** Nobody has answered in time, or nobody is there any more. */
 export class NoAnswer extends Error {}

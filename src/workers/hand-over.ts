@@ -1,6 +1,6 @@
 import type { ChildProcess, SendHandle } from 'node:child_process'
 import type { Worker } from 'node:cluster'
-import { isRecord } from '../policy/asked.ts'
+import { isRecord } from '../request/access-request.ts'
 
 interface Closable {
   readonly close: () => void

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { isSnapshot, type Snapshot } from '../metrics/aggregate.ts'
-import type { Readiness } from '../metrics/admin.ts'
+import type { Readiness } from '../metrics/admin-listener.ts'
 import { createBackOff } from './back-off.ts'
 import { NoAnswer } from './calls.ts'
-import { isReadiness, problemsIn } from './messages.ts'
+import { isReadiness, problemsIn } from './worker-messages.ts'
 import type { Ending, Fork, WorkerProcess } from './worker-process.ts'
 
 interface SlotOptions {

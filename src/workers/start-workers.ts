@@ -1,11 +1,11 @@
-import { type Config, loadConfig } from '../config.ts'
-import { openGeneration } from '../generation.ts'
+import { type Config, loadConfig } from '../config/config.ts'
+import { openGeneration } from '../server/runtime.ts'
 import { destinationOf, type Logger } from '../log.ts'
-import { openAdmin } from '../open-admin.ts'
-import { createReload, logWarnings } from '../reload.ts'
-import { type Running, watchConfig } from '../start.ts'
-import { versionOf } from '../version.ts'
-import { Crew } from './crew.ts'
+import { openAdmin } from '../server/open-admin.ts'
+import { createReload, logWarnings } from '../server/reload.ts'
+import { type Running, watchConfig } from '../server/start.ts'
+import { versionOf } from '../server/version.ts'
+import { Crew } from './worker-pool.ts'
 import { createFork } from './worker-process.ts'
 
 interface StartOptions {

@@ -1,10 +1,10 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type Calls, createCalls, NoAnswer } from './calls.ts'
 import { createHandOver } from './hand-over.ts'
 import { passLines } from './lines.ts'
-import { readToPrimary, type ToWorker } from './messages.ts'
+import { readToPrimary, type ToWorker } from './worker-messages.ts'
 
 export interface Ending {
   readonly code: number | null

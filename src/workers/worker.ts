@@ -1,11 +1,11 @@
 import type { Worker } from 'node:cluster'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
-import { answerQuestion } from '../explain.ts'
+import { answerQuestion } from '../pipeline/explain.ts'
 import { createLogger, type Logger, openDestination } from '../log.ts'
-import { problemsOf } from '../reload.ts'
-import { openServing, type Serving } from '../serving.ts'
-import { type Ask, isConfig, readToWorker, type Topic, type ToPrimary } from './messages.ts'
+import { problemsOf } from '../server/reload.ts'
+import { openServing, type Serving } from '../server/serving.ts'
+import { type Ask, isConfig, readToWorker, type Topic, type ToPrimary } from './worker-messages.ts'
 
 export interface WorkingProcess {
   /** Resolves when the primary says so, or is gone. */

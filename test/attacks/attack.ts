@@ -1,5 +1,5 @@
-import { authorizationOf, BASE } from '../gateway/open-gateway.ts'
-import { get, head } from '../gateway/raw.ts'
+import { authorizationOf, BASE } from '../support/open-gateway.ts'
+import { get, head } from '../support/raw.ts'
 
 /** One hostile request of a caller with few rights, or of none, and what must come of it. */
 export interface Attack {

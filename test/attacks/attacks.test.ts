@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { openGateway } from '../gateway/open-gateway.ts'
-import { head, speak } from '../gateway/raw.ts'
+import { openGateway } from '../support/open-gateway.ts'
+import { head, speak } from '../support/raw.ts'
 import type { Attack } from './attack.ts'
 import { ATTACKS } from './corpus.ts'
 

@@ -1,5 +1,5 @@
-import { authorizationOf, BASE } from '../gateway/open-gateway.ts'
-import { get, head } from '../gateway/raw.ts'
+import { authorizationOf, BASE } from '../support/open-gateway.ts'
+import { get, head } from '../support/raw.ts'
 import {
   type Attack,
   type Outcome,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { keepsTheContract } from './contract.ts'
-import { answerOf, clockAt, fillOf, openCache } from './harness.ts'
+import { answerOf, clockAt, fillOf, openCache } from '../support/cache-harness.ts'
 
 keepsTheContract(t, (t) => openCache(t))
 

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events'
 import type { Test } from 'tap'
 import type { Answer } from '../../src/cache/entry.ts'
-import { answerOf, fillOf } from './harness.ts'
-import type { OpenedCache } from './harness.ts'
+import { answerOf, fillOf } from '../support/cache-harness.ts'
+import type { OpenedCache } from '../support/cache-harness.ts'
 
 const rule = { seconds: 60, tags: ['deployment'] }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { MemoryTier } from '../../src/cache/memory.ts'
-import { answerOf } from './harness.ts'
+import { answerOf } from '../support/cache-harness.ts'
 
 const entryOf = (body: Buffer | string, tags: readonly string[] = []) => ({
   answer: answerOf(body),

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { isStorable } from '../../src/cache/storable.ts'
-import { answerOf } from './harness.ts'
+import { answerOf } from '../support/cache-harness.ts'
 
 t.test('what the key tells apart may vary', async (t) => {
   t.ok(isStorable(answerOf('', { vary: 'Accept, Accept-Encoding, Host' })))

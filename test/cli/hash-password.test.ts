@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import t from 'tap'
 import { hashPasswordCommand } from '../../src/cli/hash-password.ts'
-import { createPasswords } from '../../src/policy/password.ts'
+import { createPasswords } from '../../src/policy/authn/password.ts'
 
 const textIn = (stream: PassThrough) => String(stream.read() ?? '')
 

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { bodyText } from '../../src/policy/asked.ts'
-import { until } from '../cache/harness.ts'
-import { javaSkip } from '../requirements.ts'
-import { engineSources, type RunningGateway, startGateway } from '../running-gateway.ts'
+import { bodyText } from '../../src/request/access-request.ts'
+import { until } from '../support/cache-harness.ts'
+import { javaSkip } from '../support/requirements.ts'
+import { engineSources, type RunningGateway, startGateway } from '../support/running-gateway.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { exchange } from './exchange.ts'
 

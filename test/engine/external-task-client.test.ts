@@ -1,6 +1,6 @@
 import { BasicAuthInterceptor, Client } from 'camunda-external-task-client-js'
 import { test } from 'tap'
-import { javaSkip } from '../requirements.ts'
+import { javaSkip } from '../support/requirements.ts'
 import { startEngine } from './engine.ts'
 import { exchange } from './exchange.ts'
 import { startGateway } from './gateway.ts'

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { loadConfig } from '../../src/config.ts'
-import { type Running, start } from '../../src/start.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { type Running, start } from '../../src/server/start.ts'
 
 const DEMO = new URL('../../config/', import.meta.url).pathname
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { javaSkip } from '../requirements.ts'
+import { javaSkip } from '../support/requirements.ts'
 import { startEngine } from './engine.ts'
 import { exchange } from './exchange.ts'
 import { startGateway } from './gateway.ts'

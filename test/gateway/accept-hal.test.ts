@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { ACCEPTS, AMBIGUOUS_ACCEPTS, BAD_ACCEPTS } from '../policy/accepts.ts'
-import { openGateway } from './open-gateway.ts'
+import { ACCEPTS, AMBIGUOUS_ACCEPTS, BAD_ACCEPTS } from '../support/accepts.ts'
+import { openGateway } from '../support/open-gateway.ts'
 
 const HAL = { accept: 'application/hal+json' }
 const TASK = { id: 't1', processDefinitionId: null, tenantId: null }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { AMBIGUOUS_ACCEPTS } from '../policy/accepts.ts'
-import { openGateway, type Seen } from './open-gateway.ts'
+import { AMBIGUOUS_ACCEPTS } from '../support/accepts.ts'
+import { openGateway, type Seen } from '../support/open-gateway.ts'
 
 const HAL_FIRST = { accept: 'application/hal+json, application/json; q=0.5' }
 const HAL_ONLY = { accept: 'application/hal+json' }

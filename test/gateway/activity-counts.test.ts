@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BASE, openGateway } from './open-gateway.ts'
+import { BASE, openGateway } from '../support/open-gateway.ts'
 
 const RESULT = 'org.camunda.bpm.engine.rest.dto.repository.ActivityStatisticsResultDto'
 const DEFINITION = { id: 'review:1:1', key: 'review', tenantId: null }

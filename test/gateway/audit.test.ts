@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import t from 'tap'
-import { build } from '../../src/build.ts'
-import { suggestCommand } from '../../src/cli/suggest.ts'
-import { ConfigError } from '../../src/config.ts'
+import { build } from '../../src/assembly/build.ts'
+import { suggestCommand } from '../../src/cli/suggest-command.ts'
+import { ConfigError } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
 import { idsOf } from '../sandbox/asks.ts'
-import { configOf, openGateway, type OpenGateway } from './open-gateway.ts'
+import { configOf, openGateway, type OpenGateway } from '../support/open-gateway.ts'
 
 const STOP = { body: { name: 'stopAll' } }
 

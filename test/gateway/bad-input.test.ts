@@ -1,5 +1,5 @@
 import t from 'tap'
-import { authorizationOf, openGateway, type Answer, type Ask } from './open-gateway.ts'
+import { authorizationOf, openGateway, type Answer, type Ask } from '../support/open-gateway.ts'
 
 const gateway = await openGateway(t, { settings: { limits: { body: '100KiB', deploymentBody: '200KiB' } } })
 

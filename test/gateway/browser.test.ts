@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../src/log.ts'
-import { start } from '../../src/start.ts'
-import { startNode } from '../proxy/fake-engine.ts'
-import { chromiumSkip } from '../requirements.ts'
-import { BASE, configOf } from './open-gateway.ts'
+import { start } from '../../src/server/start.ts'
+import { startNode } from '../support/fake-engine.ts'
+import { chromiumSkip } from '../support/requirements.ts'
+import { BASE, configOf } from '../support/open-gateway.ts'
 
 /** Several times what a loaded machine needs. */
 const PATIENCE_MS = 60_000

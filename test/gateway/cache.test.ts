@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { isRecord } from '../../src/policy/asked.ts'
-import type { Seen } from '../proxy/fake-engine.ts'
+import { isRecord } from '../../src/request/access-request.ts'
+import type { Seen } from '../support/fake-engine.ts'
 import { idsOf } from '../sandbox/asks.ts'
-import { openGateway } from './open-gateway.ts'
+import { openGateway } from '../support/open-gateway.ts'
 
 const DIAGRAM = 'GET /decision-definition/key/discount/diagram'
 

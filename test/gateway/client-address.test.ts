@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { openGateway } from './open-gateway.ts'
-import { head, speak } from './raw.ts'
+import { openGateway } from '../support/open-gateway.ts'
+import { head, speak } from '../support/raw.ts'
 
 const SAID = ['X-Forwarded-For: 1.1.1.1, 203.0.113.9', 'Forwarded: for=1.1.1.1, for=203.0.113.9']
 

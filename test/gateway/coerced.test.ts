@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BASE, openGateway } from './open-gateway.ts'
+import { BASE, openGateway } from '../support/open-gateway.ts'
 
 // The engine takes `"TRUE"` and 1 for true, and a number for an id.
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openGateway } from './open-gateway.ts'
+import { openGateway } from '../support/open-gateway.ts'
 
 const CREATE = 'POST /authorization/create'
 const { ask, engine } = await openGateway(t, {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import { BASE, openGateway } from './open-gateway.ts'
-import { head, speak } from './raw.ts'
+import { BASE, openGateway } from '../support/open-gateway.ts'
+import { head, speak } from '../support/raw.ts'
 
 const records = { source: 'file', file: 'records.yaml' }
 const gateway = await openGateway(t, {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openGateway } from './open-gateway.ts'
+import { openGateway } from '../support/open-gateway.ts'
 
 t.test('the list of the engines is there though none of them is the default', async (t) => {
   const named = await openGateway(t, {

@@ -1,10 +1,10 @@
 import { pino } from 'pino'
 import t from 'tap'
-import { start } from '../../src/start.ts'
-import { startNode } from '../proxy/fake-engine.ts'
+import { start } from '../../src/server/start.ts'
+import { startNode } from '../support/fake-engine.ts'
 import { withForm } from '../attacks/attack.ts'
-import { BASE, configOf, openGateway } from './open-gateway.ts'
-import { head, speak } from './raw.ts'
+import { BASE, configOf, openGateway } from '../support/open-gateway.ts'
+import { head, speak } from '../support/raw.ts'
 
 const REFUSED = { status: 403, headers: { 'x-gateway-error': 'GW_FOREIGN_ORIGIN' } }
 /** What Chromium 140 sends for a `no-cors` form of a page at another port. */

@@ -6,11 +6,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
-import { start } from '../../src/start.ts'
-import { startNode } from '../proxy/fake-engine.ts'
-import { authorizationOf, BASE } from './open-gateway.ts'
+import { start } from '../../src/server/start.ts'
+import { startNode } from '../support/fake-engine.ts'
+import { authorizationOf, BASE } from '../support/open-gateway.ts'
 
 const GOOD = Array.from({ length: 40 }, (_, index) => `good${index}`)
 const hash = await bcrypt.hash('right', 4)

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { authorizationOf, BASE, openGateway } from './open-gateway.ts'
-import { head, speak } from './raw.ts'
+import { authorizationOf, BASE, openGateway } from '../support/open-gateway.ts'
+import { head, speak } from '../support/raw.ts'
 
 /** An engine that answers as a badly kept proxy before it might. */
 function answer({ url }: { readonly url: string }, response: ServerResponse): void {

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { startRedis } from '../redis.ts'
-import { redisSkip } from '../requirements.ts'
+import { startRedis } from '../support/redis.ts'
+import { redisSkip } from '../support/requirements.ts'
 import { asksOf } from '../sandbox/asks.ts'
-import { keyed, openKeyed } from './keyed.ts'
+import { keyed, openKeyed } from '../support/keyed.ts'
 
 /** Of the nineteen. Each of them changes something, or can: a decision may count its evaluations. */
 const MARKED = [

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { GatewayError } from '../../src/errors.ts'
-import { startRedis } from '../redis.ts'
-import { redisSkip } from '../requirements.ts'
-import { codeOf, JSON_TYPE, keyed, openBefore, openKeyed, START } from './keyed.ts'
+import { startRedis } from '../support/redis.ts'
+import { redisSkip } from '../support/requirements.ts'
+import { codeOf, JSON_TYPE, keyed, openBefore, openKeyed, START } from '../support/keyed.ts'
 
 t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) => {
   const redis = await startRedis()

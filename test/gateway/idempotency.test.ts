@@ -1,12 +1,12 @@
 import { request as httpRequest, type ServerResponse } from 'node:http'
 import t from 'tap'
-import { until } from '../cache/harness.ts'
-import { startRedis } from '../redis.ts'
-import { redisSkip } from '../requirements.ts'
+import { until } from '../support/cache-harness.ts'
+import { startRedis } from '../support/redis.ts'
+import { redisSkip } from '../support/requirements.ts'
 import { idsOf } from '../sandbox/asks.ts'
-import { codeOf, JSON_TYPE, keyed, openBefore, openKeyed, START } from './keyed.ts'
-import { type Answer, authorizationOf, BASE, openGateway } from './open-gateway.ts'
-import { head, speak } from './raw.ts'
+import { codeOf, JSON_TYPE, keyed, openBefore, openKeyed, START } from '../support/keyed.ts'
+import { type Answer, authorizationOf, BASE, openGateway } from '../support/open-gateway.ts'
+import { head, speak } from '../support/raw.ts'
 
 t.test('without Redis a key is refused, and nothing is sent', async (t) => {
   const { ask, log } = await openGateway(t)

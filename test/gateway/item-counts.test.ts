@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BASE, openGateway } from './open-gateway.ts'
+import { BASE, openGateway } from '../support/open-gateway.ts'
 
 const FILTERS =
   '[{"id":"f1","properties":{"precise":1.10},"itemCount":3},{"id":"f2","properties":{},"itemCount":3}]'

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { CHECKED_COMMANDS, OPEN_COMMANDS } from '../../src/operations/job-commands.ts'
-import { explain, questionOf } from '../../src/explain.ts'
-import { BASE, openGateway } from './open-gateway.ts'
+import { explain, questionOf } from '../../src/pipeline/explain.ts'
+import { BASE, openGateway } from '../support/open-gateway.ts'
 
 /** What a grant on all must name for each command, as a secured engine asks for it. */
 const NEEDED: Readonly<Record<(typeof CHECKED_COMMANDS)[number], readonly string[]>> = {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Answer, authorizationOf, openGateway } from './open-gateway.ts'
+import { type Answer, authorizationOf, openGateway } from '../support/open-gateway.ts'
 
 const HOST = { body: {}, headers: { host: 'public.example:8443' } }
 const ORIGIN = 'http://public.example:8443'

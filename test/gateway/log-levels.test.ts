@@ -1,9 +1,9 @@
 import t from 'tap'
 import { CODES, EngineVerdict, GatewayError } from '../../src/errors.ts'
 import type { GatewayCode } from '../../src/errors.ts'
-import type { Parts } from '../../src/parts.ts'
-import { refusingUrl, startRawNode } from '../proxy/fake-engine.ts'
-import { BASE, openGateway } from './open-gateway.ts'
+import type { Parts } from '../../src/pipeline/parts.ts'
+import { refusingUrl, startRawNode } from '../support/fake-engine.ts'
+import { BASE, openGateway } from '../support/open-gateway.ts'
 
 const CODE_NAMES = Object.keys(CODES).filter((name): name is GatewayCode => Object.hasOwn(CODES, name))
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { openGateway } from './open-gateway.ts'
+import { openGateway } from '../support/open-gateway.ts'
 
 const { ask } = await openGateway(t, {
   // On a machine that is busy with other things the test is not about its lack of room.

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BASE, openGateway } from './open-gateway.ts'
+import { BASE, openGateway } from '../support/open-gateway.ts'
 
 // Answers that the gateway has to look at before they go out.
 

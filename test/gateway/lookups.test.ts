@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { idsOf } from '../sandbox/asks.ts'
-import { type Answer, openGateway } from './open-gateway.ts'
+import { type Answer, openGateway } from '../support/open-gateway.ts'
 
 const RIGHTS = [
   'grant mary PROCESS_DEFINITION:* READ_TASK,UPDATE_TASK,READ_INSTANCE',

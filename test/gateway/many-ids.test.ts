@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { bodyTexts } from '../../src/policy/asked.ts'
-import { authorizationOf, BASE, type GatewayOptions, openGateway } from './open-gateway.ts'
-import { head, openSocket } from './raw.ts'
+import { bodyTexts } from '../../src/request/access-request.ts'
+import { authorizationOf, BASE, type GatewayOptions, openGateway } from '../support/open-gateway.ts'
+import { head, openSocket } from '../support/raw.ts'
 
 const many = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `nosuch-${at}`)
 const IDS = many(9900)

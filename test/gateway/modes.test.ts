@@ -1,6 +1,6 @@
 import t from 'tap'
 import { idsOf } from '../sandbox/asks.ts'
-import { type Answer, type Ask, openGateway } from './open-gateway.ts'
+import { type Answer, type Ask, openGateway } from '../support/open-gateway.ts'
 
 const RECORDS = { source: 'file', file: 'records.yaml' }
 

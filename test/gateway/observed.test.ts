@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { BASE, openGateway } from './open-gateway.ts'
-import { get, head, openSocket, speak } from './raw.ts'
+import { BASE, openGateway } from '../support/open-gateway.ts'
+import { get, head, openSocket, speak } from '../support/raw.ts'
 
 const held: ServerResponse[] = []
 const gateway = await openGateway(t, {

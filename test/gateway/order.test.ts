@@ -1,6 +1,6 @@
 import t from 'tap'
-import { authorizationOf, BASE, openGateway } from './open-gateway.ts'
-import { head, hear, nextBytes, openSocket, speak } from './raw.ts'
+import { authorizationOf, BASE, openGateway } from '../support/open-gateway.ts'
+import { head, hear, nextBytes, openSocket, speak } from '../support/raw.ts'
 
 const gateway = await openGateway(t, { listen: true, records: [] })
 const { ask, origin } = gateway

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BASE, openGateway, type Seen } from './open-gateway.ts'
+import { BASE, openGateway, type Seen } from '../support/open-gateway.ts'
 
 // The engine reads by the path's id and writes under the body's.
 

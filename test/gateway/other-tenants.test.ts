@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BASE, openGateway } from './open-gateway.ts'
+import { BASE, openGateway } from '../support/open-gateway.ts'
 
 const OF_GLOBEX = { tenantId: 'globex', processDefinitionId: 'review:1', processInstanceId: 'i' }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openGateway, type Seen } from './open-gateway.ts'
+import { openGateway, type Seen } from '../support/open-gateway.ts'
 
 const ROWS = ['review', 'external', 'review', 'review'].map((key, index) => ({
   id: `${index}`,

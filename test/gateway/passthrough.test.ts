@@ -1,11 +1,11 @@
 import t from 'tap'
-import { until } from '../cache/harness.ts'
+import { until } from '../support/cache-harness.ts'
 import { createLogger } from '../../src/log.ts'
-import { start } from '../../src/start.ts'
+import { start } from '../../src/server/start.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { refusingUrl, startNode } from '../proxy/fake-engine.ts'
-import { authorizationOf, BASE, configOf } from './open-gateway.ts'
-import { head, speak } from './raw.ts'
+import { refusingUrl, startNode } from '../support/fake-engine.ts'
+import { authorizationOf, BASE, configOf } from '../support/open-gateway.ts'
+import { head, speak } from '../support/raw.ts'
 
 const web = await startNode(t, ({ url }, response) => response.end(`web ${url}`))
 const api = await startNode(t, (_request, response) => response.end('{}'))

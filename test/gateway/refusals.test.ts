@@ -1,6 +1,6 @@
 import t from 'tap'
 import { idsOf } from '../sandbox/asks.ts'
-import { type Answer, openGateway } from './open-gateway.ts'
+import { type Answer, openGateway } from '../support/open-gateway.ts'
 
 const gateway = await openGateway(t, { records: ['grant mary TASK:* READ'] })
 const { ask, engine } = gateway

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { isRecord } from '../../src/policy/asked.ts'
-import { openGateway } from './open-gateway.ts'
+import { isRecord } from '../../src/request/access-request.ts'
+import { openGateway } from '../support/open-gateway.ts'
 
 interface Ended {
   readonly processDefinitionId: string

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openGateway } from './open-gateway.ts'
+import { openGateway } from '../support/open-gateway.ts'
 
 const gateway = await openGateway(t, {
   records: [

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Operation } from '../../src/operations/table.ts'
-import { openGateway } from './open-gateway.ts'
-import { type Decided, watchPermits } from './watched.ts'
+import { openGateway } from '../support/open-gateway.ts'
+import { type Decided, watchPermits } from '../support/watched.ts'
 
 const decided: Decided[] = []
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import { BASE, openGateway, type Seen } from './open-gateway.ts'
+import { BASE, openGateway, type Seen } from '../support/open-gateway.ts'
 
 const DECISIONS = [
   { id: 'd1', decisionDefinitionKey: 'dish', tenantId: null },

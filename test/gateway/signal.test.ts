@@ -1,7 +1,7 @@
 import t from 'tap'
-import { bodyTexts } from '../../src/policy/asked.ts'
+import { bodyTexts } from '../../src/request/access-request.ts'
 import { idsOf } from '../sandbox/asks.ts'
-import { type Answer, BASE, openGateway, sandboxIds } from './open-gateway.ts'
+import { type Answer, BASE, openGateway, sandboxIds } from '../support/open-gateway.ts'
 
 const STOP = { body: { name: 'stopAll' } }
 const INSTANCES = '/process-instance?processDefinitionKey=catching'

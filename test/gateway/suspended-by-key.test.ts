@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BASE, openGateway } from './open-gateway.ts'
+import { BASE, openGateway } from '../support/open-gateway.ts'
 
 const definition = (key: string, tenantId: string | null) => ({ id: `${key}:${tenantId}`, key, tenantId })
 

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { readByEngine } from './engine-reading.ts'
-import { BASE, openGateway, type Seen } from './open-gateway.ts'
-import { head, type RawAnswer, speak } from './raw.ts'
-import { type Decided, watchPermits } from './watched.ts'
+import { readByEngine } from '../support/engine-reading.ts'
+import { BASE, openGateway, type Seen } from '../support/open-gateway.ts'
+import { head, type RawAnswer, speak } from '../support/raw.ts'
+import { type Decided, watchPermits } from '../support/watched.ts'
 
 const decided: Decided[] = []
 const gateway = await openGateway(t, {

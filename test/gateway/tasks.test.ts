@@ -1,8 +1,8 @@
 import t from 'tap'
-import { isRecord } from '../../src/policy/asked.ts'
+import { isRecord } from '../../src/request/access-request.ts'
 import { idsOf } from '../sandbox/asks.ts'
-import { type Answer, openGateway, sandboxIds, type Seen } from './open-gateway.ts'
-import { DEMO_RECORDS } from './people.ts'
+import { type Answer, openGateway, sandboxIds, type Seen } from '../support/open-gateway.ts'
+import { DEMO_RECORDS } from '../support/people.ts'
 
 const [standing = ''] = await sandboxIds(t, '/task?processDefinitionKey=moving')
 const gateway = await openGateway(t, {

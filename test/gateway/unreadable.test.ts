@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import t from 'tap'
-import { authorizationOf, BASE, openGateway } from './open-gateway.ts'
-import { get, head, hear, openSocket, speak, type RawAnswer } from './raw.ts'
+import { authorizationOf, BASE, openGateway } from '../support/open-gateway.ts'
+import { get, head, hear, openSocket, speak, type RawAnswer } from '../support/raw.ts'
 
 const gateway = await openGateway(t, { listen: true })
 const { origin, engine } = gateway

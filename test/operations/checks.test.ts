@@ -1,8 +1,8 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Operation } from '../../src/operations/table.ts'
-import { compileCheck, type CompiledCheck } from '../../src/policy/check.ts'
-import type { Permission } from '../../src/policy/atoms.ts'
+import { compileCheck, type CompiledCheck } from '../../src/policy/authz/checks/check.ts'
+import type { Permission } from '../../src/policy/authz/checks/permission-checks.ts'
 
 interface Asking {
   readonly operation: Operation

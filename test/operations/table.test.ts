@@ -3,8 +3,8 @@ import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Method, Operation } from '../../src/operations/table.ts'
 import { operationsOf } from '../../src/operations/table.ts'
-import { isRecord } from '../../src/policy/asked.ts'
-import { javaSkip } from '../requirements.ts'
+import { isRecord } from '../../src/request/access-request.ts'
+import { javaSkip } from '../support/requirements.ts'
 import { publishedOperations } from './openapi.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']

@@ -3,8 +3,8 @@ import { OPERATIONS } from '../../src/operations/all.ts'
 import type { LookupName } from '../../src/operations/notation.ts'
 import { type Operation, operationsOf, type Row } from '../../src/operations/table.ts'
 import { namedBy, UNTENANTED_LOOKUPS } from '../../src/operations/tenanted.ts'
-import { hasTenant } from '../../src/policy/entities.ts'
-import { isLookup, LOOKUPS } from '../../src/policy/lookup.ts'
+import { hasTenant } from '../../src/policy/authz/checks/preconditions.ts'
+import { isLookup, LOOKUPS } from '../../src/policy/authz/entities/lookup.ts'
 
 /** How many rows know the tenant of what they name in which way. */
 const WAYS: Readonly<Record<string, number>> = {

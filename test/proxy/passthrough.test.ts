@@ -4,7 +4,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { GatewayError } from '../../src/errors.ts'
 import { registerPassthrough, type PassthroughOptions } from '../../src/proxy/passthrough.ts'
-import { refusingUrl, startNode, startRawNode } from './fake-engine.ts'
+import { refusingUrl, startNode, startRawNode } from '../support/fake-engine.ts'
 
 const ENOUGH = { connectMs: 500, headersMs: 5000, bodyMs: 5000 }
 

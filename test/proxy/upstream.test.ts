@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openUpstream, READ, startNode, WRITE } from './fake-engine.ts'
+import { openUpstream, READ, startNode, WRITE } from '../support/fake-engine.ts'
 
 const LIMIT = 1_000_000
 

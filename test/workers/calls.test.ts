@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createCalls, NoAnswer } from '../../src/workers/calls.ts'
-import type { ToWorker } from '../../src/workers/messages.ts'
+import type { ToWorker } from '../../src/workers/worker-messages.ts'
 
 function open() {
   const sent: ToWorker[] = []

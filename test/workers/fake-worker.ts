@@ -1,6 +1,6 @@
-import type { Config } from '../../src/config.ts'
+import type { Config } from '../../src/config/config.ts'
 import { NoAnswer } from '../../src/workers/calls.ts'
-import type { Topic } from '../../src/workers/messages.ts'
+import type { Topic } from '../../src/workers/worker-messages.ts'
 import type { Ending, Fork } from '../../src/workers/worker-process.ts'
 
 export interface FakeWorker {

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { until } from '../cache/harness.ts'
-import { BASE } from '../gateway/open-gateway.ts'
-import { startNode } from '../proxy/fake-engine.ts'
-import { setupsOf, writeSetup } from '../reloadable.ts'
-import { spawnGateway, startWorkers } from './started.ts'
+import { until } from '../support/cache-harness.ts'
+import { BASE } from '../support/open-gateway.ts'
+import { startNode } from '../support/fake-engine.ts'
+import { setupsOf, writeSetup } from '../support/reloadable.ts'
+import { spawnGateway, startWorkers } from '../support/started-workers.ts'
 
 const COUNT =
   'http_server_request_duration_seconds_count{operation="getRestAPIVersion",engine="default",http_request_method="GET",http_response_status_code="200"}'

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { Slot } from '../../src/workers/slot.ts'
-import { until } from '../cache/harness.ts'
-import { configOf } from '../gateway/open-gateway.ts'
+import { until } from '../support/cache-harness.ts'
+import { configOf } from '../support/open-gateway.ts'
 import { createFakeFork, noAnswer } from './fake-worker.ts'
 
 async function startSlot(t: Test) {

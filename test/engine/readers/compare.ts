@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { Random } from '../../differential/random.ts'
-import { seed } from '../../requirements.ts'
+import { seed } from '../../support/requirements.ts'
 
 /** Enough for an engine on two cores to have always something to do. */
 export const CONNECTIONS = 6

@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { canonicalOf } from '../../../src/policy/canonical.ts'
+import { canonicalOf } from '../../../src/request/canonical.ts'
 
 /** The target as the gateway lets it pass; null: it refuses it. */
 export function canonical(target: string): string | null {

@@ -1,6 +1,6 @@
 import { EngineVerdict, GatewayError } from '../../../src/errors.ts'
-import { checkRules, checkShape, type Received } from '../../../src/policy/validate.ts'
-import { operationOf } from '../../policy/cases/case.ts'
+import { checkRules, checkShape, type Received } from '../../../src/policy/validation/validate.ts'
+import { operationOf } from '../../policy/validation/cases/case.ts'
 
 /** What the gateway answers to a request for its shape; `unmapped`: 400 in words of its own. Null: it lets it pass. */
 export type Verdict = { readonly status: number; readonly body: unknown } | 'unmapped' | null

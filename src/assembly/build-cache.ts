@@ -1,0 +1,118 @@
+import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { type Cache, createCache } from '../cache/cache.ts'
+import { createNews, type News } from '../redis/change-bus.ts'
+import { createRedisTier } from '../cache/redis-tier.ts'
+import { createReplays, type Replays } from '../idempotency/idempotency-store.ts'
+import { createSigner } from '../redis/signature.ts'
+import type { Config, EngineConfig } from '../config/config.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Parts } from '../pipeline/parts.ts'
+
+export interface TakenCache {
+  readonly held: Pick<Parts, 'cache' | 'replays'>
+  /** Makes it this set's own to close: the set from which it comes is no longer in force. */
+  readonly own: () => void
+  /** Unless it is another's, or the heir's. */
+  readonly close: (heir: Cache | undefined) => Promise<void>
+}
+
+/** What is held is taken over from the set before, where it stays right; else the new set begins with nothing. */
+export function takeCache(
+  { config, metrics, log }: { readonly config: Config; readonly metrics: Metrics; readonly log: Logger },
+  before: { readonly config: Config; readonly cache: Cache } | null,
+): TakenCache {
+  const kept = before !== null && holdsTheSame(before.config, config) ? before.cache : null
+  const cache = kept ?? buildCache(config, metrics, log)
+  const replays = buildReplays(config)
+  let isOwn = kept === null
+  return {
+    held: { cache, replays },
+    own: () => {
+      isOwn = true
+    },
+    close: async (heir) => {
+      await Promise.all([replays?.close(), isOwn && heir !== cache ? cache.close() : null])
+    },
+  }
+}
+
+function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
+  const { memory, redis } = config.cache
+  return createCache({
+    maxBytes: memory.maxBytes,
+    redis:
+      redis === null
+        ? null
+        : createRedisTier({
+            url: redis,
+            // Two gateways that share a Redis share answers only if they stand before the same engines.
+            namespace: namespaceOf(config),
+            signer: createSigner(config.cache.signingKeys),
+            now: monotonicMs,
+            log: (level, message, why) => log[level]({ why }, message),
+          }),
+    now: monotonicMs,
+    onEvent: (tier, result) => metrics.cache({ tier, result }),
+  })
+}
+
+export function buildNews(config: Config, log: Logger): News | null {
+  const { redis: url, signingKeys } = config.cache
+  if (url === null) return null
+  return createNews({
+    url,
+    namespace: namespaceOf(config),
+    signer: createSigner(signingKeys),
+    now: monotonicMs,
+    onDoubt: () =>
+      log.warn(
+        'messages came over Redis that no key of cache.signingKeys has signed, or that came before: users and records are read anew',
+      ),
+  })
+}
+
+/**
+ * Unlike what is held, keys outlive a change of nodes: while it goes round, gateways with the old ones and with the new ones
+ * are asked the same. So the nodes are not part of the namespace.
+ */
+function buildReplays({ cache, idempotency: { keep, namespace } }: Config): Replays | null {
+  if (cache.redis === null) return null
+  const signer = createSigner(cache.signingKeys)
+  return createReplays({ url: cache.redis, namespace, signer, keepMs: keep, now: monotonicMs })
+}
+
+/**
+ * Whether what is held under one configuration may be answered under the other: an entry's key names the engine as the
+ * gateway does, so it must be the same engine, asked as the same caller. Permissions do not matter: they are decided before.
+ */
+function holdsTheSame(one: Config, other: Config): boolean {
+  return isDeepStrictEqual(originsOf(one), originsOf(other))
+}
+
+function originsOf({ cache, basePath, engines }: Config): unknown {
+  const origins = Object.entries(engines).map(([name, { nodes, remoteName, host, credentials }]) => [
+    name,
+    [urlsOf(nodes), remoteName, host, credentials],
+  ])
+  return [cache, basePath, origins]
+}
+
+export function monotonicMs(): number {
+  return performance.now()
+}
+
+export function namespaceOf({ engines }: Config): string {
+  const names = Object.entries(engines).map(([name, { nodes, remoteName }]) => [
+    name,
+    urlsOf(nodes),
+    remoteName,
+  ])
+  return hash('sha1', JSON.stringify(names), 'base64url')
+}
+
+/** How much each node gets of the requests does not change their answers. */
+function urlsOf(nodes: EngineConfig['nodes']): readonly string[] {
+  return nodes.map(({ url }) => url)
+}

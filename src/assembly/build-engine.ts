@@ -1,0 +1,233 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Admission } from './build-limits.ts'
+import { monotonicMs } from './build-cache.ts'
+import type { News } from '../redis/change-bus.ts'
+import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } from '../config/config.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import { OPERATIONS } from '../operations/all.ts'
+import type { Operation } from '../operations/table.ts'
+import { askerOf, readerOf } from './engine-client.ts'
+import type { EngineParts } from '../pipeline/parts.ts'
+import { createAuthenticator, type KeptAuthentication } from '../policy/authn/authenticate.ts'
+import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
+import { createCaseProbe } from '../policy/authz/entities/case-probe.ts'
+import { compositeOf } from '../policy/authz/checks/check.ts'
+import { createImplied } from '../policy/authz/entities/implicit-grants.ts'
+import { createIsOwn } from '../policy/authz/entities/job-reach.ts'
+import { createTenantsOfKey, keepToTenants } from '../policy/authz/by-key-tenants.ts'
+import { createLookUps, type LookUp } from '../policy/authz/entities/lookup.ts'
+import type { Passwords } from '../policy/authn/password.ts'
+import { createPermit, type Permit, type PermitOptions } from '../policy/authz/permit.ts'
+import { createRowFacts } from '../policy/authz/entities/row-attributes.ts'
+import { createFindOut } from '../policy/authz/entities/engine-condition.ts'
+import { createFindEach } from '../policy/authz/entities/targets.ts'
+import { createUpstream, type Upstream } from '../proxy/upstream.ts'
+import { createOnNodeChange, type EngineNodes } from './running-nodes.ts'
+import type { SourceFiles } from './source-files.ts'
+import { createSources, type EngineSources } from './engine-sources.ts'
+
+/** What an engine's parts are made of; the last ones are shared by all engines. */
+export interface EngineOptions {
+  readonly name: string
+  readonly engineConfig: EngineConfig
+  readonly config: Config
+  readonly files: SourceFiles
+  readonly metrics: Metrics
+  readonly passwords: Passwords
+  readonly news: News | null
+  readonly admission: Pick<Admission, 'takeRate'>
+  readonly log: Logger
+  /** What was learnt of the same users under the configuration before; null: nothing. */
+  readonly kept: KeptUsers | null
+}
+
+/** What is known of the users of one engine: nothing in it belongs to the configuration that has learnt it. */
+export interface KeptUsers extends KeptAuthentication {
+  readonly epoch: { current: object }
+}
+
+export interface BuiltEngine {
+  readonly kept: KeptUsers
+  readonly parts: EngineParts
+  readonly sources: EngineSources
+  readonly nodes: EngineNodes
+  readonly close: () => Promise<void>
+}
+
+/** Everything that is kept for one engine alone. */
+export function buildEngine(options: EngineOptions): BuiltEngine {
+  const { name, engineConfig, config, metrics } = options
+  const { identity, authorization, validation, health } = settingsOf(config, engineConfig)
+  const { credentials, host, service } = engineConfig
+  const upstream = buildUpstream(options)
+  const own = service === undefined ? upstream : upstream.withCredentials(service)
+  const epoch = options.kept?.epoch ?? { current: {} }
+  const sources = buildSources(options, own, epoch)
+  const permit = permitOptionsOf(own, sources, authorization, config.limits)
+  const authenticator = createAuthenticator({
+    engine: name,
+    source: sources.identity,
+    ttlMs: identity.remember,
+    failureTtlMs: identity.rememberFailures,
+    throttle: sources.throttle,
+    ...(options.kept === null ? {} : { kept: options.kept }),
+    onResult: (result) => metrics.authentication({ engine: name, result }),
+  })
+  const parts: EngineParts = {
+    name,
+    upstream,
+    authenticator,
+    principalOf: sources.identity.principalOf,
+    changed: sources.changed,
+    permits: permitsOf(permit, own),
+    explain: createExplainRequest(permit),
+    deploymentOf: engineConfig.deploymentAware ? createDeploymentOf(permit.lookUp) : null,
+    takeRate: options.admission.takeRate(name, engineConfig),
+    authorization: authorization.mode,
+    validation: validation.mode,
+    opened: new Set(validation.allow),
+    requestPolicy: { credentials, host },
+    remotePrefix: remotePrefixOf(engineConfig),
+  }
+  return {
+    parts,
+    kept: { ...authenticator.kept, epoch },
+    sources,
+    nodes: { engine: name, own, health, deploymentAware: engineConfig.deploymentAware },
+    close: () => upstream.close(),
+  }
+}
+
+const BY_ID: ReadonlyMap<string, Operation> = new Map(
+  OPERATIONS.map((operation) => [operation.id, operation]),
+)
+
+/** Each is prepared when it is first asked for: all rows of hundreds of engines would take seconds of a start. */
+function permitsOf(options: PermitOptions, own: Upstream): EngineParts['permits'] {
+  const tenantsOfKey = createTenantsOfKey(readerOf(own))
+  const prepared = new Map<string, Permit>()
+  const prepare = (operation: Operation): Permit => {
+    const permit = keepToTenants(createPermit(operation, options), tenantsOfKey)
+    prepared.set(operation.id, permit)
+    return permit
+  }
+  return {
+    get: (id) => {
+      const operation = BY_ID.get(id)
+      return operation === undefined ? undefined : (prepared.get(id) ?? prepare(operation))
+    },
+  }
+}
+
+function buildSources(
+  { name, engineConfig, config, files, passwords, news, log }: EngineOptions,
+  own: Upstream,
+  epoch: KeptUsers['epoch'],
+): EngineSources {
+  return createSources({
+    epoch,
+    ...settingsOf(config, engineConfig),
+    engine: name,
+    files,
+    ask: askerOf(own),
+    passwords,
+    publish: (topic, about) => news?.publish(`${name} ${topic}`, about) ?? Promise.resolve(),
+    log,
+  })
+}
+
+function createDeploymentOf(lookUp: LookUp): NonNullable<EngineParts['deploymentOf']> {
+  return async (definition, asked) => {
+    const facts = await lookUp(definition, compositeOf(definition, asked) ?? asked.params['id'] ?? '')
+    return facts?.['deploymentId'] ?? null
+  }
+}
+
+function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
+  const base = new URL(nodes[0]?.url ?? '').pathname.replace(/\/$/, '')
+  return remoteName === undefined ? base : `${base}/engine/${encodeURIComponent(remoteName)}`
+}
+
+function permitOptionsOf(
+  own: Upstream,
+  { records, identity }: EngineSources,
+  { adminGroups, adminUsers, tenants, implied }: AuthorizationConfig,
+  { filteredRows: maxNamed }: Config['limits'],
+): PermitOptions {
+  const read = readerOf(own)
+  const lookUps = createLookUps({ read })
+  return {
+    records: records.current,
+    adminGroups,
+    adminUsers,
+    historicInstancePermissions: false,
+    ...lookUps,
+    findEach: createFindEach({ read, ...lookUps, maxNamed }),
+    isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
+    findOut: createFindOut({ read, ask: askerOf(own) }),
+    readRowFacts: createRowFacts(lookUps),
+    hasCases: createCaseProbe(read, monotonicMs),
+    implied: implied.tasks ? createImplied(read) : null,
+    impliesIdentity: implied.identity,
+    groupsOf: identity.groupsOf,
+    checksTenants: tenants === 'check',
+  }
+}
+
+function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptions): Upstream {
+  const { nodes, remoteName, host, credentials, service } = engineConfig
+  const { connect, headers, body, answer } = config.timeouts
+  const { maxHold, perNode, waiting } = config.limits.longPolls
+  return createUpstream({
+    engine: name,
+    nodes,
+    ...(remoteName === undefined ? {} : { remoteName }),
+    credentials,
+    host,
+    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
+    connections: config.limits.connections,
+    queue: {
+      max: config.limits.queue.size,
+      waitMs: config.limits.queue.wait,
+      targetMs: config.limits.queue.target,
+      onEnd: (result, waitedMs) => metrics.queued({ engine: name, result }, waitedMs / 1000),
+    },
+    polls: {
+      maxHoldMs: maxHold,
+      perNode,
+      waiting,
+      unlockAs: service ?? credentials,
+      onEnd: (reason) => metrics.pollEnded({ engine: name, reason }),
+      onUnlock: (result) => metrics.pollUnlocked({ engine: name, result }),
+    },
+    onAttempt: ({ node, result, status, seconds }) =>
+      metrics.attempt({ engine: name, node, result, status }, seconds),
+    onNodeChange: createOnNodeChange(name, { metrics, log }),
+  })
+}
+
+/** Whether an engine's users come from the same place: of users in files their entries say what still holds. */
+export function hasSameUsers(name: string, before: Config, after: Config): boolean {
+  const [one, other] = [before, after].map((config) => usersSettingOf(name, config))
+  return one !== undefined && one !== null && isDeepStrictEqual(one, other)
+}
+
+function usersSettingOf(name: string, config: Config) {
+  const own = config.engines[name]
+  if (own === undefined) return null
+  const { identity } = settingsOf(config, own)
+  if (identity.source === 'file') return { source: identity.source }
+  const { nodes, remoteName, host, credentials, service } = own
+  const { source, failures, pause } = identity
+  return {
+    source,
+    failures,
+    pause,
+    nodes: nodes.map(({ url }) => url),
+    remoteName,
+    host,
+    credentials,
+    service,
+  }
+}

@@ -1,0 +1,176 @@
+import { totalmem } from 'node:os'
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { monotonicMs, namespaceOf } from './build-cache.ts'
+import { createRateStore, type RateStore } from '../redis/rate-store.ts'
+import { type Config, type EngineConfig, nodeFlags, settingsOf } from '../config/config.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import {
+  createDebts,
+  createTakeRate,
+  type Debts,
+  intervalMs,
+  type Rate,
+  type TakeRate,
+} from '../policy/limits/rate.ts'
+import {
+  createPressure,
+  type Pressure,
+  type PressureLimits,
+  type Probe,
+  type Usage,
+} from '../policy/limits/pressure.ts'
+
+/** What decides whether there is room for a request. */
+export interface Admission {
+  /** One for the process. */
+  readonly pressure: Pressure
+  readonly takeRate: (name: string, engine: EngineConfig) => TakeRate | null
+  /** Is in force from now on: its limits count, and it is its own to close. */
+  readonly own: () => void
+  readonly close: (hasHeir: boolean) => void
+  /** For the set that comes after. */
+  readonly heirloom: Heirloom
+}
+
+type Heirloom = Pick<Admission, 'pressure'> & { readonly debts: Debts }
+
+interface AdmissionOptions {
+  readonly config: Config
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+/** What principals have asked, and how the process is, goes on from one configuration to the next. */
+export function takeAdmission(options: AdmissionOptions, before: Heirloom | null): Admission {
+  const { config } = options
+  const heirloom = before ?? { pressure: buildPressure(options), debts: createDebts() }
+  const store = buildRateStore(config)
+  let isOwn = before === null
+  return {
+    pressure: heirloom.pressure,
+    takeRate: (name, engine) =>
+      buildTakeRate({ name, rate: settingsOf(config, engine).rate }, heirloom, store),
+    own: () => {
+      isOwn = true
+      heirloom.pressure.limit(limitsOf(config))
+    },
+    close: (hasHeir) => {
+      store?.close()
+      if (isOwn && !hasHeir) heirloom.pressure.close()
+    },
+    heirloom,
+  }
+}
+
+type RateConfig = NonNullable<Config['limits']['rate']>
+
+function buildTakeRate(
+  { name, rate }: { readonly name: string; readonly rate: RateConfig | null },
+  { debts }: Heirloom,
+  store: RateStore | null,
+): TakeRate | null {
+  if (rate === null) return null
+  const general = rateOf(rate)
+  const users = new Map(
+    Object.entries(rate.users).map(([user, own]) => [user, own === 'unlimited' ? null : rateOf(own)]),
+  )
+  return createTakeRate({
+    engine: name,
+    rateOf: (user) => users.get(user) ?? (users.has(user) ? null : general),
+    debts,
+    shared:
+      store === null
+        ? null
+        : (principal, of) => store.spend(principal, { intervalMs: intervalMs(of), burst: of.burst }),
+  })
+}
+
+function rateOf({ requests, per, burst }: Omit<RateConfig, 'users'>): Rate {
+  return { requests, perMs: per, burst: burst ?? requests }
+}
+
+function buildRateStore(config: Config): RateStore | null {
+  const url = config.cache.redis
+  const isLimited = Object.values(config.engines).some((engine) => settingsOf(config, engine).rate !== null)
+  if (url === null || !isLimited) return null
+  return createRateStore({ url, namespace: namespaceOf(config), now: monotonicMs })
+}
+
+function buildPressure({ config, metrics, log }: AdmissionOptions): Pressure {
+  const pressure = createPressure({ limits: limitsOf(config), probe: probeOfProcess(), log })
+  const kinds = ['event-loop', 'heap', 'memory'] as const
+  metrics.gauges(
+    {
+      name: 'gateway_pressure',
+      help: 'Whether new requests are refused, by what has run out.',
+      labels: ['kind'],
+    },
+    () => kinds.map((kind) => ({ labels: { kind }, value: Number(pressure.isOver(kind)) })),
+  )
+  return pressure
+}
+
+function limitsOf({ limits: { pressure }, workers }: Config): PressureLimits {
+  const { eventLoopDelay, heap, memory } = pressure
+  return {
+    lateMs: eventLoopDelay,
+    heapBytes: heap * heapLimitBytes(),
+    memoryBytes: memory <= 1 ? (memory * availableBytes()) / workers : memory,
+  }
+}
+
+/**
+ * The process ends when what is old in the heap reaches its limit. `heap_size_limit` is that and three semi-spaces for what is
+ * young: a twentieth more, unless one of the two was given.
+ */
+function heapLimitBytes(): number {
+  const { heap_size_limit: limit } = getHeapStatistics()
+  const [old, semi] = [flagBytes('max-old-space-size'), flagBytes('max-semi-space-size')]
+  return old ?? limit - 3 * (semi ?? 0)
+}
+
+/** Null: not given. */
+function flagBytes(name: string): number | null {
+  const spelt = new RegExp(`--${name.replaceAll('-', '[-_]')}[= ](\\d+)`)
+  const given = spelt.exec(nodeFlags())?.[1]
+  return given === undefined ? null : Number(given) * 1024 ** 2
+}
+
+/** Of the container where it has a limit, else of the machine. */
+function availableBytes(): number {
+  const constrained = process.constrainedMemory()
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
+}
+
+function probeOfProcess(): Probe {
+  return {
+    now: monotonicMs,
+    usage: usageOfProcess,
+    collect: createCollect(),
+    every: (ms, look) => {
+      const timer = setInterval(look, ms).unref()
+      return () => clearInterval(timer)
+    },
+  }
+}
+
+function usageOfProcess(): Usage {
+  const { heapUsed: heap, external } = process.memoryUsage()
+  const young = getHeapSpaceStatistics().filter(({ space_name: name }) => name.startsWith('new_'))
+  const youngBytes = young.reduce((sum, { space_used_size: bytes }) => sum + bytes, 0)
+  return { heap, oldHeap: heap - youngBytes, external }
+}
+
+/** Node's own way to ask for it is a flag of V8's. It is set when it is needed: it counts for contexts that are made later. */
+function createCollect(): Probe['collect'] {
+  let gc: unknown = null
+  return async function collect() {
+    if (gc === null) {
+      setFlagsFromString('--expose-gc')
+      gc = runInNewContext('gc')
+    }
+    if (typeof gc === 'function') await gc({ type: 'major', execution: 'async' })
+  }
+}

@@ -1,0 +1,176 @@
+import { type Admission, takeAdmission } from './build-limits.ts'
+import { buildNews, takeCache } from './build-cache.ts'
+import {
+  type BuiltEngine,
+  buildEngine,
+  type EngineOptions,
+  hasSameUsers,
+  type KeptUsers,
+} from './build-engine.ts'
+import type { Cache } from '../cache/cache.ts'
+import type { News } from '../redis/change-bus.ts'
+import { type Config, ConfigError } from '../config/config.ts'
+import { tellingHeir } from './successor.ts'
+import { hearLosses, type Logger } from '../log.ts'
+import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
+import { createMetrics } from '../metrics/registry.ts'
+import { OPERATIONS } from '../operations/all.ts'
+import type { Parts } from '../pipeline/parts.ts'
+import { createPasswords } from '../policy/authn/password.ts'
+import { endPolls, withNodes } from './running-nodes.ts'
+import { createRunningSources, type RunningSources } from './running-sources.ts'
+import { openSourceFiles, type SourceFiles } from './source-files.ts'
+
+export interface Built {
+  readonly config: Config
+  readonly parts: Parts
+  readonly cache: Cache
+  readonly admission: Admission
+  /** By engine, for the set that comes after. */
+  readonly kept: ReadonlyMap<string, KeptUsers>
+  /** Reads and watches users and records from now on; resolves after the first reading, or after `withinMs`. */
+  readonly start: RunningSources['start']
+  readonly readiness: RunningSources['readiness']
+  readonly missing: RunningSources['missing']
+  /** Is in force from now on: what it holds is its own, and its state is what scrapes show. */
+  readonly enter: () => void
+  /**
+   * What passes through here is told to the set that takes its place; null: none does. It is asked for each time: a set that
+   * held the next one would hold all that come after it.
+   */
+  readonly tell: (heir: (() => Built) | null) => void
+  /** Reads and hears no more of users and records, and ends what waits for work. What else is under way goes on with what was read. */
+  readonly stop: RunningSources['close']
+  /** Answers all that wait for work, and those that are still to come. */
+  readonly endPolls: () => void
+  /** Lets go of connections to engines and Redis, after what is under way. */
+  readonly close: () => Promise<void>
+}
+
+export interface BuildOptions {
+  readonly config: Config
+  readonly log: Logger
+  readonly version: string
+  /** The set that this one is to replace: its counts go on, and what it holds is taken over where it stays right. */
+  readonly before?: Built
+}
+
+/** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
+export async function build(options: BuildOptions): Promise<Built> {
+  const { config, log, before } = options
+  const { files, audit, metrics, news, admission } = await openShared(options)
+  const shared = { config, files, metrics, passwords: createPasswords(), news, admission, log }
+  const built = buildEngines(shared, before)
+  const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
+  const { held, ...taken } = takeCache({ config, metrics, log }, before ?? null)
+  const running = runningOf(built, { files, news })
+  let heir: (() => Built) | null = null
+  const { pressure } = admission
+  const own = { ...held, config, engines, pressure, metrics, log, audit: audit.write }
+  return {
+    config,
+    parts: tellingHeir({ ...own, operations: OPERATIONS }, () => heir?.().parts ?? null),
+    cache: held.cache,
+    admission,
+    kept: new Map(built.map(({ parts, kept }) => [parts.name, kept])),
+    start: running.start,
+    readiness: running.readiness,
+    missing: running.missing,
+    enter: () => {
+      taken.own()
+      admission.own()
+      running.show(metrics)
+    },
+    tell: (to) => {
+      heir = to
+    },
+    stop: running.close,
+    endPolls: () => built.forEach(({ nodes }) => endPolls(nodes)),
+    close: async () => {
+      running.close()
+      await Promise.all([taken.close(heir?.().cache), ...built.map(({ close }) => close())])
+      admission.close(heir !== null)
+      audit.close()
+    },
+  }
+}
+
+/** A function of its own: what `build` returns holds the names that a function within it uses, and must not hold `before`. */
+function buildEngines(
+  shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'kept'>,
+  before: BuildOptions['before'],
+): readonly BuiltEngine[] {
+  const { config } = shared
+  return Object.entries(config.engines).map(([name, engineConfig]) =>
+    buildEngine({ ...shared, name, engineConfig, kept: keptFor(name, config, before) }),
+  )
+}
+
+function keptFor(name: string, config: Config, before: BuildOptions['before']): KeptUsers | null {
+  if (before === undefined || !hasSameUsers(name, before.config, config)) return null
+  return before.kept.get(name) ?? null
+}
+
+/** What all engines have in common. */
+async function openShared({ config, log, version, before }: BuildOptions) {
+  const problems = takenPrefixProblems(config)
+  const files = await collect(problems, () => openSourceFiles(config, log))
+  const losses: { tell: ((lines: number) => void) | null } = { tell: null }
+  const onLoss = (lines: number) => losses.tell?.(lines)
+  const audit = await collect(problems, () => buildAudit(config, log, onLoss))
+  if (files === null || audit === null || problems.length > 0) {
+    files?.close()
+    audit?.close()
+    throw new ConfigError('The configuration', problems)
+  }
+  const metrics = before?.parts.metrics ?? createMetrics({ version })
+  losses.tell = (lines) => metrics.linesLost({ stream: 'audit' }, lines)
+  hearLosses(log, {
+    onLoss: (lines) => metrics.linesLost({ stream: 'log' }, lines),
+    onRecovery: (lost) => log.warn({ lost }, 'lines of this log were lost: nothing took them'),
+  })
+  const admission = takeAdmission({ config, metrics, log }, before?.admission.heirloom ?? null)
+  return { files, audit, metrics, news: buildNews(config, log), admission }
+}
+
+/** What was opened, or null and lines in `problems`. */
+async function collect<T>(problems: string[], open: () => T | Promise<T>): Promise<T | null> {
+  try {
+    return await open()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    problems.push(...error.problems)
+    return null
+  }
+}
+
+/** An application may stand below the base path only where no path of the API is or begins. */
+function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
+  const taken = new Set(['engine', ...OPERATIONS.map(({ template }) => template.split('/')[1])])
+  return passthrough.flatMap(({ prefix }, at) => {
+    const [first = ''] = prefix.startsWith(`${basePath}/`) ? prefix.slice(basePath.length + 1).split('/') : []
+    return taken.has(first) ? [`passthrough[${at}].prefix: the API has paths below ${basePath}/${first}`] : []
+  })
+}
+
+function runningOf(
+  built: readonly BuiltEngine[],
+  beside: { readonly files: SourceFiles; readonly news: News | null },
+): RunningSources {
+  const engines = new Map(
+    built.map(({ parts: { name, authorization }, sources }) => [name, { sources, authorization }]),
+  )
+  return withNodes(
+    createRunningSources({ ...beside, engines }),
+    built.map(({ nodes }) => nodes),
+  )
+}
+
+function buildAudit(config: Config, log: Logger, onLoss: (lines: number) => void): AuditStream {
+  const to = config.log.audit
+  try {
+    return openAudit({ to, log, onLoss })
+  } catch (cause) {
+    throw new ConfigError('The configuration', [`log.audit: ${cause instanceof Error ? cause.message : to}`])
+  }
+}

@@ -1,0 +1,144 @@
+import type { AuthorizationConfig, IdentityConfig } from '../config/config.ts'
+import type { Logger } from '../log.ts'
+import type { Change } from '../operations/table.ts'
+import type { AskEngine } from '../request/engine-request.ts'
+import { createEngineIdentity, type EngineIdentity } from '../policy/authn/engine-identity.ts'
+import { createEngineRecords } from '../policy/authz/records/engine-records.ts'
+import { createFileIdentity, type IdentitySource } from '../policy/authn/identity-source.ts'
+import type { Outcome } from '../policy/authn/lockout.ts'
+import type { Passwords } from '../policy/authn/password.ts'
+import { createFileRecords, type RecordsSource } from '../policy/authz/records/records-source.ts'
+import type { ThrottleOptions } from '../policy/authn/throttle.ts'
+import type { SourceFiles } from './source-files.ts'
+
+/** Who the users of one engine are, and what its records say. */
+export interface EngineSources {
+  readonly identity: IdentitySource
+  readonly records: RecordsSource
+  /** How guesses are slowed down before the source is asked. */
+  readonly throttle: ThrottleOptions
+  /** A write has passed through to the engine: what it changed is in force here, and told, when this resolves. Never rejects. */
+  readonly changed: (changes: readonly Change[], about: string) => Promise<void>
+  /** What another replica tells, `about` a user. */
+  readonly hear: (topic: string, about: string) => void
+  /** Another replica may have told something, and was not heard. */
+  readonly missed: () => void
+}
+
+interface SourcesOptions {
+  readonly engine: string
+  readonly identity: IdentityConfig
+  readonly authorization: AuthorizationConfig
+  readonly files: Pick<SourceFiles, 'users' | 'records'>
+  readonly ask: AskEngine
+  readonly passwords: Passwords
+  /** Of the engine's own users. */
+  readonly epoch: { current: object }
+  /** Tells the other replicas. */
+  readonly publish: (topic: string, about?: string) => Promise<void>
+  readonly log: Logger
+}
+
+export function createSources(options: SourcesOptions): EngineSources {
+  const { publish } = options
+  const records = recordsOf(options)
+  const { identity, atEngine } = identityOf(options)
+  const apply = createApply(atEngine, records)
+  const isAtEngine: Readonly<Record<Change, boolean>> = {
+    records: options.authorization.records.source === 'engine',
+    identity: atEngine !== null,
+    lockouts: atEngine !== null,
+  }
+  return {
+    identity,
+    records,
+    throttle: atEngine === null ? {} : ENGINE_THROTTLE,
+    changed: async (changes, about) => {
+      const here = changes.filter((change) => isAtEngine[change])
+      await Promise.all(here.flatMap((change) => [apply(change, about), publish(change, about)]))
+    },
+    hear: (topic, about) => {
+      if (isChange(topic) && isAtEngine[topic]) void apply(topic, about)
+      if (isOutcome(topic)) atEngine?.count(topic, about)
+    },
+    missed: () => {
+      if (isAtEngine.records) void apply('records', '')
+      void apply('identity', '')
+    },
+  }
+}
+
+function createApply(
+  identity: EngineIdentity | null,
+  records: RecordsSource,
+): (change: Change, about: string) => Promise<void> {
+  return async (change, about) => {
+    if (change === 'identity') identity?.changed()
+    // A user who was unlocked, made or deleted begins anew.
+    if (change === 'lockouts') identity?.count('succeeded', about)
+    if (change === 'records') await records.refresh()
+  }
+}
+
+function isChange(topic: string): topic is Change {
+  return topic === 'records' || topic === 'identity' || topic === 'lockouts'
+}
+
+function isOutcome(topic: string): topic is Outcome {
+  return topic === 'failed' || topic === 'succeeded' || topic === 'renewed'
+}
+
+// An address alone must not use up what the engine may be asked in vain: others at other addresses have a try left.
+const ENGINE_THROTTLE: ThrottleOptions = {
+  windowMs: 300_000,
+  perUserAndAddress: 3,
+  refusesPairs: true,
+  perAddress: 200,
+}
+
+function identityOf({ identity: setting, files, passwords, epoch, ask, publish }: SourcesOptions): {
+  readonly identity: IdentitySource
+  readonly atEngine: EngineIdentity | null
+} {
+  if (setting.source === 'file')
+    return { identity: createFileIdentity({ file: files.users(setting), passwords }), atEngine: null }
+  const atEngine = createEngineIdentity({
+    ask,
+    epoch,
+    maxFailures: setting.failures,
+    pauseMs: setting.pause,
+    onOutcome: (outcome, user) => void publish(outcome, user),
+  })
+  return { identity: atEngine, atEngine }
+}
+
+function recordsOf({ authorization, files, ask, engine, log }: SourcesOptions): RecordsSource {
+  const { records: setting, revokes, disabledPermissions } = authorization
+  const options = { revokes, disabledPermissions }
+  if (setting.source === 'file') return createFileRecords({ ...options, file: files.records(setting) })
+  let before: string | null = null
+  let partlyRead = 0
+  return createEngineRecords({
+    ...options,
+    ask,
+    refreshMs: setting.refresh,
+    staleAfterMs: setting.staleAfter,
+    onRead: (trouble) => {
+      if (trouble !== null && before === null)
+        log.warn(
+          { engine, why: trouble },
+          'the records cannot be read: the last ones stay in force for a while',
+        )
+      if (trouble === null && before !== null) log.info({ engine }, 'the records are read again')
+      before = trouble
+    },
+    onPartlyRead: (count) => {
+      if (count > 0 && count !== partlyRead)
+        log.warn(
+          { engine, records: count },
+          'some records name no id, or what is not known here: they open nothing',
+        )
+      partlyRead = count
+    },
+  })
+}

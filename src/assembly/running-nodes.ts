@@ -1,0 +1,130 @@
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { NodeEvent } from '../proxy/nodes/node-set.ts'
+import type { Upstream } from '../proxy/upstream.ts'
+import type { RunningSources } from './running-sources.ts'
+
+/** The nodes of one engine. */
+export interface EngineNodes {
+  readonly engine: string
+  /** As who the gateway asks on its own behalf. */
+  readonly own: Upstream
+  readonly health: Config['health']
+  readonly deploymentAware: boolean
+}
+
+/** What runs beside the requests, with the watch over the nodes: probes, where the configuration wants them, and what is told of them. */
+export function withNodes(sources: RunningSources, engines: readonly EngineNodes[]): RunningSources {
+  return {
+    ...sources,
+    start: (withinMs) => {
+      for (const { own, health, deploymentAware: deployments } of engines)
+        if (health.probe)
+          own.startProbes({ intervalMs: health.interval, timeoutMs: health.timeout, deployments })
+      return sources.start(withinMs)
+    },
+    // An engine without a healthy node is no reason to leave the others.
+    readiness: () => {
+      const { ready, checks } = sources.readiness()
+      const words = engines.map(({ engine, own }) => [`nodes of ${engine}:`, wordOf(own)])
+      return { ready, checks: { ...checks, ...Object.fromEntries(words) } }
+    },
+    close: () => {
+      sources.close()
+      engines.forEach(endPolls)
+    },
+    show: (metrics) => {
+      sources.show(metrics)
+      addGauge(metrics, engines)
+      addPollGauge(metrics, engines)
+      addLimitGauges(metrics, engines)
+    },
+  }
+}
+
+/** Answers all that wait for work there, and those that are still to come. */
+export function endPolls({ own }: EngineNodes): void {
+  own.polls.drain()
+}
+
+function addGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
+  const valuesOf = ({ engine, own }: EngineNodes) =>
+    own.nodes().map(({ node, isDrained, reason }) => ({
+      labels: { engine, node },
+      value: isDrained ? null : Number(reason === null),
+    }))
+  metrics.gauges(
+    {
+      name: 'gateway_node_healthy',
+      help: 'Whether a node is believed healthy; drained ones have no value.',
+      labels: ['engine', 'node'],
+    },
+    () => engines.flatMap(valuesOf),
+  )
+}
+
+function addLimitGauges(metrics: Metrics, engines: readonly EngineNodes[]): void {
+  metrics.gauges(
+    {
+      name: 'gateway_node_concurrency_limit',
+      help: 'Requests that a node is given at once; long polls have places of their own.',
+      labels: ['engine', 'node'],
+    },
+    () =>
+      engines.flatMap(({ engine, own }) =>
+        own.nodes().map(({ node, limit }) => ({ labels: { engine, node }, value: limit })),
+      ),
+  )
+  metrics.gauges(
+    {
+      name: 'gateway_upstream_queue',
+      help: 'Requests that wait because no node of the engine has a place for them.',
+      labels: ['engine'],
+    },
+    () => engines.map(({ engine, own }) => ({ labels: { engine }, value: own.waiting() })),
+  )
+  metrics.gauges(
+    {
+      name: 'gateway_upstream_queue_standing',
+      help: 'Whether requests have waited for so long that new ones may wait for a moment only.',
+      labels: ['engine'],
+    },
+    () => engines.map(({ engine, own }) => ({ labels: { engine }, value: Number(own.isQueueStanding()) })),
+  )
+}
+
+function addPollGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
+  const valuesOf = ({ engine, own }: EngineNodes) =>
+    Object.entries(own.polls.counts()).map(([state, value]) => ({ labels: { engine, state }, value }))
+  metrics.gauges(
+    {
+      name: 'gateway_long_polls',
+      help: 'Long polls: open at a node, waiting in the gateway, abandoned by their clients and still at a node.',
+      labels: ['engine', 'state'],
+    },
+    () => engines.flatMap(valuesOf),
+  )
+}
+
+function wordOf(upstream: Upstream): string {
+  const live = upstream.nodes().filter(({ isDrained }) => !isDrained)
+  if (live.length === 0) return 'all are drained'
+  const healthy = live.filter(({ reason }) => reason === null)
+  if (healthy.length > 0) return 'ok'
+  return `none of ${live.length} is believed healthy`
+}
+
+/** Counts and writes down what becomes of one engine's nodes. */
+export function createOnNodeChange(engine: string, { metrics, log }: { metrics: Metrics; log: Logger }) {
+  return function onNodeChange(event: NodeEvent): void {
+    const { node, reason, detail, periodMs, healthy, nodes } = event
+    const line = { engine, node, healthy, nodes }
+    if (reason === null) {
+      log.info(line, 'a node is back')
+      return
+    }
+    metrics.ejection({ engine, node, reason })
+    log.warn({ ...line, reason, ...(detail === '' ? {} : { detail }), periodMs }, 'a node is ejected')
+  }
+}

@@ -1,0 +1,109 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { News } from '../redis/change-bus.ts'
+import type { Readiness } from '../metrics/admin-listener.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { AuthorizationMode } from '../pipeline/parts.ts'
+import type { SourceState } from '../files/source-state.ts'
+import type { SourceFiles } from './source-files.ts'
+import type { EngineSources } from './engine-sources.ts'
+
+/** A gateway listens after this long, also where an engine has not yet said what its records are. */
+const FIRST_READING_MS = 2_000
+
+export interface RunningSources {
+  /** Reads, watches and listens from now on; resolves when every engine has been asked once, or after `withinMs`. */
+  readonly start: (withinMs?: number) => Promise<void>
+  readonly close: () => void
+  /** Ready from the first good reading of every engine's records on: later one engine that is away is no reason to leave the others. */
+  readonly readiness: () => Readiness
+  /** A line for each that decisions need and that was never read. */
+  readonly missing: () => readonly string[]
+  /** These are the sources whose state is read at scrapes from now on. */
+  readonly show: (metrics: Metrics) => void
+}
+
+interface SourceSet {
+  readonly engines: ReadonlyMap<
+    string,
+    { readonly sources: EngineSources; readonly authorization: AuthorizationMode }
+  >
+  readonly files: SourceFiles
+  readonly news: News | null
+}
+
+/** The sources of all engines, as one thing that runs beside the requests. */
+export function createRunningSources({ engines, files, news }: SourceSet): RunningSources {
+  const all = [...engines].flatMap(([engine, { sources, authorization }]) => [
+    { engine, source: 'identity', isNeeded: false, of: sources.identity },
+    { engine, source: 'records', isNeeded: authorization !== 'off', of: sources.records },
+  ])
+  const read = (valueOf: (state: SourceState) => number | null) => () =>
+    all.map(({ engine, source, of }) => ({ labels: { engine, source }, value: valueOf(of.state()) }))
+  let isClosed = false
+  const missing = () => all.filter(({ isNeeded, of }) => isNeeded && of.state().ageMs === null)
+  return {
+    start: async (withinMs = FIRST_READING_MS) => {
+      if (news !== null) listen(news, engines)
+      files.start()
+      const readings = [...engines.values()].map(({ sources }) => sources.records.start())
+      await Promise.race([Promise.all(readings), wait(withinMs, null, { ref: false })])
+    },
+    close: () => {
+      if (isClosed) return
+      isClosed = true
+      news?.close()
+      files.close()
+      for (const { sources } of engines.values()) sources.records.close()
+    },
+    readiness: () => ({
+      ready: missing().length === 0,
+      checks: Object.fromEntries(
+        all.map(({ engine, source, of }) => [`${source} of ${engine}:`, wordOf(of.state())]),
+      ),
+    }),
+    missing: () =>
+      missing().map(({ engine, source, of }) => `engines.${engine}: its ${source}: ${of.state().trouble}`),
+    show: (metrics) => addGauges(metrics, read),
+  }
+}
+
+function listen(news: News, engines: SourceSet['engines']): void {
+  news.listen({
+    onNews: (topic, about) => {
+      const [engine = '', what = ''] = topic.split(' ')
+      engines.get(engine)?.sources.hear(what, about)
+    },
+    onGap: () => {
+      for (const { sources } of engines.values()) sources.missed()
+    },
+  })
+}
+
+function wordOf({ trouble, ageMs }: SourceState): string {
+  if (trouble === null) return 'ok'
+  return ageMs === null ? trouble : `${trouble} (last good ${Math.round(ageMs / 1000)} s ago)`
+}
+
+type Read = (
+  valueOf: (state: SourceState) => number | null,
+) => () => readonly { readonly labels: { engine: string; source: string }; readonly value: number | null }[]
+
+function addGauges(metrics: Metrics, read: Read): void {
+  const labels = ['engine', 'source'] as const
+  metrics.gauges(
+    {
+      name: 'gateway_source_up',
+      help: 'Whether users and records were read the last time; 0: what was read before is in force, for a while.',
+      labels,
+    },
+    read(({ trouble }) => (trouble === null ? 1 : 0)),
+  )
+  metrics.gauges(
+    {
+      name: 'gateway_source_age_seconds',
+      help: 'Since users and records were last read, or seen not to have changed.',
+      labels,
+    },
+    read(({ ageMs }) => (ageMs === null ? null : ageMs / 1000)),
+  )
+}

@@ -1,0 +1,105 @@
+import { type Config, ConfigError, settingsOf } from '../config/config.ts'
+import { messageOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { recordsOf } from '../policy/authz/records/record-file.ts'
+import type { AuthorizationRecord } from '../policy/authz/records/records.ts'
+import { type Users, usersOf } from '../policy/authn/users.ts'
+import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
+
+/** What stands in files, each read and watched once however many engines share it. */
+export interface SourceFiles {
+  readonly users: (from: FileSetting) => WatchedFile<Users>
+  readonly records: (from: FileSetting) => WatchedFile<readonly AuthorizationRecord[]>
+  /** Watches from now on. */
+  readonly start: () => void
+  readonly close: () => void
+}
+
+export interface FileSetting {
+  readonly file: string
+  readonly staleAfter: number
+}
+
+/** @throws ConfigError that names every problem of every file */
+export async function openSourceFiles(config: Config, log: Logger): Promise<SourceFiles> {
+  const settings = Object.values(config.engines).map((engine) => settingsOf(config, engine))
+  const problems: string[] = []
+  const users = await openEach(
+    settings.map(({ identity }) => identity),
+    { parse: usersOf, log, problems },
+  )
+  const records = await openEach(
+    settings.map(({ authorization }) => authorization.records),
+    { parse: recordsOf, log, problems },
+  )
+  const all = [...users.values(), ...records.values()]
+  // Engines that share a file share its problems.
+  if (problems.length > 0) throw new ConfigError('The configuration', [...new Set(problems)])
+  return {
+    users: (from) => opened(users, from),
+    records: (from) => opened(records, from),
+    start: () => {
+      for (const file of all) file.start()
+    },
+    close: () => {
+      for (const file of all) file.close()
+    },
+  }
+}
+
+interface Opening<T> {
+  readonly parse: (text: string, file: string) => T
+  readonly log: Logger
+  /** Gets a line for everything that is wrong. */
+  readonly problems: string[]
+}
+
+async function openEach<T>(
+  settings: readonly (FileSetting | { readonly source: 'engine' })[],
+  { parse, log, problems }: Opening<T>,
+): Promise<ReadonlyMap<string, WatchedFile<T>>> {
+  const files = new Map<string, WatchedFile<T>>()
+  for (const setting of settings) {
+    if (!('file' in setting) || files.has(keyOf(setting))) continue
+    const { file, staleAfter } = setting
+    try {
+      const watched = await openWatchedFile({
+        path: file,
+        parse: (text) => parse(text, file),
+        staleAfterMs: staleAfter,
+        onLook: (trouble, error) => logLook(log, file, trouble === null ? null : problemsOf(error)),
+      })
+      files.set(keyOf(setting), watched)
+    } catch (error) {
+      problems.push(...problemsOf(error).map((problem) => `${file}: ${problem}`))
+    }
+  }
+  return files
+}
+
+function opened<T>(files: ReadonlyMap<string, T>, setting: FileSetting): T {
+  const file = files.get(keyOf(setting))
+  if (file === undefined) throw new Error(`${setting.file} was not opened`)
+  return file
+}
+
+function keyOf({ file, staleAfter }: FileSetting): string {
+  return `${staleAfter} ${file}`
+}
+
+/** A file full of mistakes is no reason for a line of a megabyte. */
+const MAX_LOGGED = 20
+
+function logLook(log: Logger, file: string, problems: readonly string[] | null): void {
+  if (problems === null) log.info({ file }, 'a file has changed and is in force')
+  else
+    log.warn(
+      { file, problems: problems.slice(0, MAX_LOGGED), count: problems.length },
+      'a file cannot be taken: what it said before stays in force',
+    )
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems
+  return [messageOf(error)]
+}

@@ -1,0 +1,32 @@
+import type { EngineParts, Parts } from '../pipeline/parts.ts'
+
+/**
+ * Parts that tell their heir what they change. Requests of a set that was replaced go on for a while, and what one of
+ * them writes must not be held or believed any longer in the set that has taken its place either.
+ */
+export function tellingHeir(parts: Parts, heir: () => Parts | null): Parts {
+  const { cache, engines } = parts
+  const tellingEngine = (engine: EngineParts): EngineParts => ({
+    ...engine,
+    changed: async (changes, about) => {
+      const sameEngine = heir()?.engines.get(engine.name)
+      await Promise.all([engine.changed(changes, about), sameEngine?.changed(changes, about)])
+    },
+  })
+  return {
+    ...parts,
+    engines: new Map([...engines].map(([name, engine]) => [name, tellingEngine(engine)])),
+    cache: {
+      peek: (key) => cache.peek(key),
+      load: (key, rule, fill) => cache.load(key, rule, fill),
+      evict: async (tags) => {
+        // Both are clean here before anything is awaited.
+        await Promise.all([cache.evict(tags), heir()?.cache.evict(tags)])
+      },
+      get size() {
+        return cache.size
+      },
+      close: () => cache.close(),
+    },
+  }
+}

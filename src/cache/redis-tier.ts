@@ -1,0 +1,226 @@
+import { hash, randomBytes, randomUUID } from 'node:crypto'
+import type { ChainableCommander } from 'ioredis'
+import type { Answer, Rule } from './entry.ts'
+import { MAX_SEALED_BYTES, seal } from './envelope.ts'
+import { RedisLink } from '../redis/redis-link.ts'
+import type { RedisLog } from '../redis/redis-link.ts'
+import { RedisNews } from '../redis/subscription.ts'
+import { ALL, foundIn, isForeign, MAX_TAGS, messageOf, TOKEN_READ_BYTES, tokensOf } from './redis-replies.ts'
+import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
+
+interface RedisTierOptions {
+  readonly url: string
+  /** Parts those who share a Redis and have engines of the same name. */
+  readonly namespace: string
+  readonly signer: Signer
+  readonly now: () => number
+  /** Milliseconds since 1970; default `Date.now`. */
+  readonly wallNow?: () => number
+  readonly log: RedisLog
+}
+
+export interface Found {
+  readonly answer: Answer
+  readonly seconds: number
+  readonly ttlMs: number
+}
+
+export interface Reading {
+  readonly result: 'hit' | 'miss' | 'corrupt' | 'error' | 'skipped'
+  readonly found: Found | null
+  /** What a write after this miss must carry; `null`: do not write. */
+  readonly tokens: string | null
+}
+
+interface Listener {
+  readonly onEvicted: (tags: readonly string[]) => void
+  readonly onGap: () => void
+}
+
+/** The tier that the replicas share. It never rejects, and never waits longer than the command timeout. */
+export interface RedisTier {
+  read(key: string, rule: Rule): Promise<Reading>
+  write(
+    key: string,
+    entry: Omit<Found, 'ttlMs'>,
+    tokens: string,
+  ): Promise<'stored' | 'refused' | 'error' | 'skipped'>
+  /** Resolves when Redis and through it the other replicas are told, or cannot be told now. */
+  evict(tags: readonly string[]): Promise<void>
+  listen(listener: Listener): void
+  close(): Promise<void>
+}
+
+const TOKEN_TTL_MS = 7 * 24 * 3600 * 1000
+const MAX_MESSAGE_CHARS = 64 * 1024
+
+const SKIPPED: Reading = { result: 'skipped', found: null, tokens: null }
+const FAILED: Reading = { result: 'error', found: null, tokens: null }
+
+export function createRedisTier(options: RedisTierOptions): RedisTier {
+  return new SharedTier(options)
+}
+
+/**
+ * Each tag has a random token in Redis. An entry carries the tokens that its tags had *before* its answer was asked for,
+ * and counts only while they still stand; to evict a tag is to delete its token. So an answer that was on its way while
+ * its tag was evicted is never served, whichever replica asked.
+ */
+class SharedTier implements RedisTier {
+  readonly #options: RedisTierOptions
+  readonly #link: RedisLink
+  readonly #news: RedisNews
+  readonly #prefix: string
+  readonly #self = randomUUID()
+  /** Evicted here, and Redis does not know. */
+  readonly #untold = new Set<string>()
+  /** Redis is being told. */
+  readonly #onTheWay = new Set<string>()
+  #telling: Promise<void> | null = null
+  #listener: Listener | null = null
+
+  constructor(options: RedisTierOptions) {
+    const { url, namespace, now, log } = options
+    this.#options = options
+    this.#prefix = `engine-gateway:${namespace}:`
+    this.#link = new RedisLink({ url, now, log, onReady: () => void this.#tell() })
+    this.#news = new RedisNews({
+      url,
+      channel: `${this.#prefix}evict`,
+      onMessage: (text) => this.#hear(text),
+      onGap: () => this.#listener?.onGap(),
+    })
+  }
+
+  listen(listener: Listener): void {
+    this.#listener = listener
+  }
+
+  async read(key: string, { tags, seconds }: Rule): Promise<Reading> {
+    if (this.#isEvicted(tags)) {
+      void this.#tell()
+      return SKIPPED
+    }
+    const name = this.#nameOf(key)
+    const tokenNames = this.#tokenNamesOf(tags)
+    const replies = await this.#link.run((pipeline) =>
+      // Of what is longer than this gateway writes, no more than that is read.
+      readTokens(pipeline.pttl(name).getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_SEALED_BYTES), tokenNames),
+    )
+    if (typeof replies === 'string') return replies === 'skipped' ? SKIPPED : FAILED
+    const tokens = tokensOf(replies.slice(2)) ?? (await this.#claim(tokenNames))
+    const { signer, wallNow = Date.now } = this.#options
+    const found = foundIn(replies, { key, name, seconds, signer, nowMs: wallNow() })
+    if (found === 'corrupt') {
+      await this.#link.run((pipeline) => pipeline.del(name))
+      return { result: 'corrupt', found: null, tokens }
+    }
+    if (found === null || found.tokens !== tokens) return { result: 'miss', found: null, tokens }
+    return { result: 'hit', found, tokens }
+  }
+
+  async write(key: string, { answer, seconds }: Omit<Found, 'ttlMs'>, tokens: string) {
+    const { signer, wallNow = Date.now } = this.#options
+    const value = seal(key, { answer, seconds, tokens, atMs: wallNow() })
+    if (value === null) return 'refused'
+    const name = this.#nameOf(key)
+    const replies = await this.#link.run((pipeline) =>
+      pipeline.set(name, signer.sign(name, value), 'PX', seconds * 1000),
+    )
+    if (typeof replies === 'string') return replies
+    return replies[0]?.[0] === null ? 'stored' : 'error'
+  }
+
+  async evict(tags: readonly string[]): Promise<void> {
+    for (const tag of tags) this.#untold.add(tag)
+    if (this.#untold.size > MAX_TAGS) {
+      this.#untold.clear()
+      this.#untold.add(ALL)
+    }
+    await this.#tell()
+  }
+
+  async close(): Promise<void> {
+    await this.#telling
+    this.#news.close()
+    this.#link.close()
+  }
+
+  // An entry that this process evicted may still be there as long as Redis does not know.
+  #isEvicted(tags: readonly string[]): boolean {
+    if (this.#untold.size + this.#onTheWay.size === 0) return false
+    return [ALL, ...tags].some((tag) => this.#untold.has(tag) || this.#onTheWay.has(tag))
+  }
+
+  #tell(): Promise<void> {
+    this.#telling ??= this.#tellAll().finally(() => (this.#telling = null))
+    return this.#telling
+  }
+
+  async #tellAll(): Promise<void> {
+    while (this.#untold.size > 0) {
+      const tags = [...this.#untold]
+      // Apart from `untold`, where an eviction that comes meanwhile must not be taken for told.
+      move(tags, this.#untold, this.#onTheWay)
+      const told = await this.#send(tags)
+      if (!told) move(tags, this.#onTheWay, this.#untold)
+      this.#onTheWay.clear()
+      if (!told) return
+    }
+  }
+
+  async #send(tags: readonly string[]): Promise<boolean> {
+    const names = tags.map((tag) => this.#tokenNameOf(tag))
+    const message = JSON.stringify({ from: this.#self, tags })
+    const replies = await this.#link.run(
+      (pipeline) => pipeline.del(names).publish(`${this.#prefix}evict`, message),
+      true,
+    )
+    return typeof replies !== 'string'
+  }
+
+  // Awaited before the answer is asked for: an eviction from now on deletes this very token.
+  async #claim(names: readonly string[]): Promise<string | null> {
+    const replies = await this.#link.run((pipeline) => {
+      for (const name of names)
+        pipeline.set(name, randomBytes(9).toString('base64url'), 'PX', TOKEN_TTL_MS, 'NX')
+      return readTokens(pipeline, names)
+    })
+    if (typeof replies === 'string') return null
+    const read = replies.slice(names.length)
+    // What stands in the place of a token would stay. To delete it evicts the tag, which is never wrong.
+    const foreign = names.filter((_, index) => isForeign(read[index]))
+    if (foreign.length > 0) await this.#link.run((pipeline) => pipeline.del(foreign))
+    return tokensOf(read)
+  }
+
+  #hear(text: string): void {
+    const message = text.length > MAX_MESSAGE_CHARS ? null : messageOf(text)
+    if (message === null || message.from === this.#self) return
+    if (message.tags.includes(ALL)) this.#listener?.onGap()
+    else this.#listener?.onEvicted(message.tags)
+  }
+
+  #nameOf(key: string): string {
+    return `${this.#prefix}entry:${hash('sha256', key, 'base64url')}`
+  }
+
+  #tokenNamesOf(tags: readonly string[]): string[] {
+    return [ALL, ...tags].map((tag) => this.#tokenNameOf(tag))
+  }
+
+  #tokenNameOf(tag: string): string {
+    return `${this.#prefix}tag:${hash('sha256', tag, 'base64url')}`
+  }
+}
+
+function readTokens(pipeline: ChainableCommander, names: readonly string[]): ChainableCommander {
+  return names.reduce((reading, name) => reading.getrange(name, 0, TOKEN_READ_BYTES - 1), pipeline)
+}
+
+function move(tags: readonly string[], from: Set<string>, to: Set<string>): void {
+  for (const tag of tags) {
+    from.delete(tag)
+    to.add(tag)
+  }
+}

@@ -1,0 +1,218 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import { parseArgs } from 'node:util'
+import type { Lack } from '../errors.ts'
+import { isRecord } from '../request/access-request.ts'
+import { Suggester } from '../policy/authz/explain/suggest.ts'
+import type { Suggestion } from '../policy/authz/explain/suggest.ts'
+import { readArguments, UsageError } from './arguments.ts'
+import { counted } from './plural.ts'
+import { lineOfRecord } from './record-line.ts'
+
+export interface SuggestStreams {
+  readonly stdin: Readable
+  readonly stdout: Writable
+  readonly stderr: Writable
+}
+
+const USAGE = `Usage: engine-gateway suggest [--file AUDIT] [--engine NAME] [--user ID]... [--group ID]
+
+Reads audit lines (standard input, or --file) and prints the fewest authorization records that would have
+allowed what they say was refused, or would have been in report mode.
+
+  --engine NAME  only lines of this engine; needed where there are several
+  --user ID      only lines of this user; may be repeated
+  --group ID     grant to this group, which all of these users are taken to be in, instead of each user
+`
+
+export const SUGGEST_OPTIONS = {
+  file: { type: 'string', short: 'f' },
+  engine: { type: 'string', short: 'e' },
+  user: { type: 'string', short: 'u', multiple: true },
+  group: { type: 'string', short: 'g' },
+  // Not looked at: the image's entry point gives it to every command.
+  config: { type: 'string', short: 'c' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+/** `engine-gateway suggest`. Returns the exit code: 0 suggested, 1 some needs cannot be met by records, 2 no answer. */
+export async function suggestCommand(
+  argv: readonly string[],
+  { stdin, stdout, stderr }: SuggestStreams,
+): Promise<number> {
+  try {
+    const options = optionsOf(argv)
+    if (options === null) {
+      stdout.write(USAGE)
+      return 0
+    }
+    const gathered = new Gathered(options)
+    const unread = await read(options.file ?? stdin, gathered)
+    const { unreadable } = gathered
+    if (unreadable > 0) stderr.write(`${counted(unreadable, 'line')} could not be read as JSON\n`)
+    const problem = unread ?? problemOf(gathered, options.engine)
+    if (problem !== null) {
+      stderr.write(`${problem}\n`)
+      return 2
+    }
+    const suggestion = gathered.suggester.suggest()
+    stdout.write(textOf(suggestion, gathered))
+    return suggestion.unmet === 0 ? 0 : 1
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    stderr.write(`${USAGE}\n${error.message}\n`)
+    return 2
+  }
+}
+
+interface Options {
+  readonly file?: string | undefined
+  readonly engine?: string | undefined
+  readonly user?: readonly string[] | undefined
+  readonly group?: string | undefined
+}
+
+/** Null: only help is asked for. @throws UsageError */
+function optionsOf(argv: readonly string[]): Options | null {
+  const { values } = readArguments(() => parseArgs({ args: [...argv], options: SUGGEST_OPTIONS }))
+  return values.help === true ? null : values
+}
+
+/** Returns what kept it from reading all. */
+async function read(from: string | Readable, gathered: Gathered): Promise<string | null> {
+  const input = typeof from === 'string' ? createReadStream(from) : from
+  try {
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+      gathered.add(line)
+    return null
+  } catch (cause) {
+    const name = typeof from === 'string' ? from : 'standard input'
+    return `${name}: ${cause instanceof Error ? cause.message : String(cause)}`
+  }
+}
+
+/** Why nothing can be suggested. */
+function problemOf({ engines, audited, readable, unreadable }: Gathered, engine?: string): string | null {
+  if (unreadable > 0 && readable === 0) return 'There is no audit line'
+  if (engine !== undefined && audited.size > 0 && !audited.has(engine))
+    return `No line is of engine ${engine}, but of ${[...audited].join(', ')}`
+  if (engines.size > 1) return `The lines are of engines ${[...engines].join(', ')}: choose one with --engine`
+  return null
+}
+
+/** What of an audit line counts here. */
+interface Line {
+  readonly user: string
+  readonly engine: string
+  readonly operation: string
+  readonly decision: string
+  readonly rule: string
+  readonly missing: readonly Lack[]
+}
+
+class Gathered {
+  readonly suggester: Suggester
+  /** Of all audit lines, and of those that count. */
+  readonly audited = new Set<string>()
+  readonly engines = new Set<string>()
+  readonly users = new Set<string>()
+  /** Refusals that no record would change, and how often. */
+  readonly others = new Map<string, number>()
+  readable = 0
+  unreadable = 0
+  requests = 0
+  /** Lines of requests that were refused indeed: their first refusal hides others. */
+  refused = 0
+  readonly #options: Options
+
+  constructor(options: Options) {
+    this.#options = options
+    this.suggester = new Suggester(options.group ?? null)
+  }
+
+  add(text: string): void {
+    if (text.trim() === '') return
+    const value = valueOf(text)
+    if (value === null) {
+      this.unreadable += 1
+      return
+    }
+    this.readable += 1
+    if (value['stream'] !== 'audit') return
+    if (typeof value['engine'] === 'string') this.audited.add(value['engine'])
+    this.#count(lineOf(value))
+  }
+
+  #count(line: Line | null): void {
+    const { engine, user } = this.#options
+    if (line === null || (engine !== undefined && engine !== line.engine)) return
+    if (user !== undefined && !user.includes(line.user)) return
+    this.engines.add(line.engine)
+    if (line.missing.length === 0) {
+      const what = `${line.operation} by ${line.user}: ${line.rule}`
+      this.others.set(what, (this.others.get(what) ?? 0) + 1)
+      return
+    }
+    this.requests += 1
+    if (line.decision === 'refused') this.refused += 1
+    this.users.add(line.user)
+    this.suggester.add(line)
+  }
+}
+
+/** Null: none about a known user who got no for an answer. */
+function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
+  const { user, engine, operation, decision, rule, missing } = line
+  if (decision !== 'refused' && decision !== 'reported') return null
+  if (typeof user !== 'string' || typeof engine !== 'string' || typeof operation !== 'string') return null
+  return {
+    user,
+    engine,
+    operation,
+    decision,
+    rule: typeof rule === 'string' ? rule : 'unknown',
+    missing: Array.isArray(missing) ? missing.filter(isLack) : [],
+  }
+}
+
+/** Null: no JSON object. */
+function valueOf(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function isLack(value: unknown): value is Lack {
+  if (!isRecord(value)) return false
+  const { permission, resource, resourceId, need } = value
+  const names = [permission, resource, resourceId]
+  return names.every((name) => typeof name === 'string') && typeof need === 'number'
+}
+
+function textOf(suggestion: Suggestion, { requests, refused, users, others }: Gathered): string {
+  const { records, needs, unmet, crowded } = suggestion
+  const lines = [
+    `# ${counted(requests, 'request')} of ${counted(users.size, 'user')} lacked ${counted(needs, 'permission')}; ${counted(records.length, 'record')} would be enough.`,
+    ...(refused === 0
+      ? []
+      : [
+          `# ${refused} of them ${refused === 1 ? 'was' : 'were'} refused, and a refusal names only what is missing first: look again afterwards.`,
+        ]),
+    ...crowded.map(
+      (name) => `# ${name}: many ids, and no definition stands for them. A record on "*" would.`,
+    ),
+    records.length === 0 ? 'authorizations: []' : 'authorizations:',
+    ...records.map(({ record, times }) => `  ${lineOfRecord(record)}: ${counted(times, 'time')}`),
+    unmet === 0
+      ? '# Tried: with these records alone, everything that was missing is granted.'
+      : `# Tried: ${unmet} of ${needs} ${unmet === 1 ? 'is' : 'are'} still missing with these records.`,
+    ...(others.size === 0 ? [] : ['# No record would change:']),
+    ...[...others].map(([what, times]) => `#   ${what}: ${counted(times, 'time')}`),
+  ]
+  // A name must not end its comment.
+  return `${lines.map((line) => line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')).join('\n')}\n`
+}

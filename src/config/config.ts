@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { z } from 'zod'
+import { crossProblems } from './cross-checks.ts'
+import { problemsOf, withoutMissing, withoutUnknownKeys } from './config-problems.ts'
+import { type AuthorizationConfig, type Config, schema } from './schema.ts'
+import { readYaml } from './yaml.ts'
+import { type Missing, substitute } from './substitute.ts'
+
+export type { AuthorizationConfig, Config, EngineConfig, IdentityConfig } from './schema.ts'
+export { settingsOf } from './schema.ts'
+
+/** Every problem of a configuration at once, each as `path: what is wrong`. The process stops before it listens. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+
+  constructor(file: string, problems: readonly string[]) {
+    super(`${file} has ${problems.length} problem${problems.length === 1 ? '' : 's'}`)
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/** Reads, completes and checks a configuration file. File names inside come back absolute. `extra` goes before the environment. @throws ConfigError */
+export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config {
+  const env = { ...process.env, ...extra }
+  const text = readYaml(read(file))
+  if (text.problems !== null) throw new ConfigError(file, text.problems)
+  const missing: Missing[] = []
+  const value = substitute(text.value, { env, base: dirname(resolve(file)), missing, path: '' })
+  const result = schema.safeParse(value)
+  const issues = result.success ? [] : withoutMissing(result.error.issues, missing)
+  const problems = [
+    ...missing.map(({ path, message }) => `${path}: ${message}`),
+    ...issues.flatMap((issue) => problemsOf(issue, schema)),
+    ...crossProblems(withoutUnknownKeys(value, issues)),
+  ]
+  if (!result.success || problems.length > 0) throw new ConfigError(file, problems)
+  return withAbsolutePaths(result.data, dirname(resolve(file)))
+}
+
+/** What Node was started with. */
+export function nodeFlags(): string {
+  return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ')
+}
+
+/** The JSON schema of the file, for editors. */
+export function configJsonSchema(): unknown {
+  return z.toJSONSchema(schema, { io: 'input' })
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new ConfigError(file, [cause instanceof Error ? cause.message : String(cause)])
+  }
+}
+
+function withAbsolutePaths(config: Config, base: string): Config {
+  const at = <T extends object>(part: T): T =>
+    'file' in part && typeof part.file === 'string' ? { ...part, file: resolve(base, part.file) } : part
+  const ofAuthorization = (part: AuthorizationConfig) => ({ ...part, records: at(part.records) })
+  const engines = Object.entries(config.engines).map(([name, part]) => [
+    name,
+    {
+      ...part,
+      ...(part.identity && { identity: at(part.identity) }),
+      ...(part.authorization && { authorization: ofAuthorization(part.authorization) }),
+    },
+  ])
+  return {
+    ...config,
+    engines: Object.fromEntries(engines),
+    identity: at(config.identity),
+    authorization: ofAuthorization(config.authorization),
+    log: {
+      ...config.log,
+      audit: isWord(config.log.audit) ? config.log.audit : resolve(base, config.log.audit),
+    },
+  }
+}
+
+/** What is no file's name. */
+function isWord(audit: string): boolean {
+  return audit === 'stdout' || audit === 'off'
+}

@@ -1,0 +1,99 @@
+import type { z } from 'zod'
+import { type Config, engine, type EngineConfig, schema } from './schema.ts'
+
+/** What does not go together, as far as the parts are right by themselves: what is wrong elsewhere hides nothing here. */
+export function crossProblems(value: unknown): readonly string[] {
+  if (!isMapping(value)) return []
+  const parts = soundPartsOf(value)
+  return [listenerProblems, prefixProblems, engineProblems].flatMap((find) => find(parts))
+}
+
+type Read = 'listen' | 'admin' | 'basePath' | 'passthrough' | 'identity' | 'authorization' | 'health'
+
+/** Null: it has problems of its own. */
+type SoundParts = { readonly [Part in Read]: Config[Part] | null } & {
+  /** Those without problems. */
+  readonly engines: readonly (readonly [name: string, engine: EngineConfig])[]
+}
+
+function soundPartsOf(value: Readonly<Record<string, unknown>>): SoundParts {
+  const { shape } = schema
+  const engines = isMapping(value['engines']) ? Object.entries(value['engines']) : []
+  return {
+    listen: soundOf(shape.listen, value['listen']),
+    admin: soundOf(shape.admin, value['admin']),
+    basePath: soundOf(shape.basePath, value['basePath']),
+    passthrough: soundOf(shape.passthrough, value['passthrough']),
+    identity: soundOf(shape.identity, value['identity']),
+    authorization: soundOf(shape.authorization, value['authorization']),
+    health: soundOf(shape.health, value['health']),
+    engines: engines.flatMap(([name, one]) => {
+      const sound = soundOf(engine, one)
+      return sound === null ? [] : [[name, sound] as const]
+    }),
+  }
+}
+
+function soundOf<T>(type: z.ZodType<T>, value: unknown): T | null {
+  return type.safeParse(value).data ?? null
+}
+
+/** What takes every address of the machine. */
+const EVERYWHERE: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])
+
+/** Port 0 is any that is free. */
+function listenerProblems({ listen, admin }: SoundParts): string[] {
+  if (listen === null || admin === null || listen.port !== admin.port || listen.port === 0) return []
+  const isShared = listen.host === admin.host || [listen, admin].some(({ host }) => EVERYWHERE.has(host))
+  return isShared ? ['admin.port: is the port of listen, at the same address'] : []
+}
+
+function prefixProblems({ passthrough, basePath }: SoundParts): string[] {
+  const prefixes = passthrough?.map(({ prefix }) => prefix) ?? []
+  return prefixes.flatMap((prefix, at) => {
+    const first = prefixes.indexOf(prefix)
+    return [
+      ...(first < at ? [`passthrough[${at}].prefix: is that of passthrough[${first}]`] : []),
+      ...(`${basePath ?? ''}/`.startsWith(`${prefix}/`)
+        ? [`passthrough[${at}].prefix: basePath lies within, and what is not in the API would be passed on`]
+        : []),
+    ]
+  })
+}
+
+function engineProblems({ engines, ...general }: SoundParts): string[] {
+  return engines.flatMap(([name, own]) => {
+    const settings = {
+      identity: own.identity ?? general.identity,
+      authorization: own.authorization ?? general.authorization,
+      health: own.health ?? general.health,
+    }
+    return [
+      ...credentialProblems(own, settings),
+      // Probes ask which deployments there are.
+      ...(own.deploymentAware && settings.health?.probe === false
+        ? ['deploymentAware: needs health.probe']
+        : []),
+    ].map((problem) => `engines.${name}.${problem}`)
+  })
+}
+
+function credentialProblems(
+  { credentials, service }: EngineConfig,
+  { identity, authorization }: Pick<SoundParts, 'identity' | 'authorization'>,
+): string[] {
+  // An engine that decides by itself has to know about whom.
+  if (credentials !== 'forward')
+    return authorization?.mode === 'engine'
+      ? ['credentials: must be forward where authorization.mode is engine']
+      : []
+  const asksForRecords = authorization?.records.source === 'engine' && authorization.mode !== 'off'
+  // There is no caller then whose credentials could go with it.
+  return service === undefined && (identity?.source === 'engine' || asksForRecords)
+    ? ['service: is needed where credentials is forward and identity or records have source: engine']
+    : []
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

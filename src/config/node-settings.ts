@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { decimal, httpUrl, time } from './values.ts'
+
+const LEAST_INTERVAL_MS = 500
+/** A tenth more, as it may be, is still a timer. */
+const LONGEST_INTERVAL_MS = 500 * 3_600_000
+
+/** A URL alone stands for a node that is as the others. */
+export const node = z
+  .union(
+    [
+      httpUrl,
+      z.strictObject({
+        url: httpUrl,
+        /** Its share of the requests beside the other nodes'. */
+        weight: decimal(0.1, 100).default(1),
+        /** It gets no new requests, whatever becomes of the others. */
+        drain: z.boolean().default(false),
+      }),
+    ],
+    'a URL or { url, weight, drain } is needed',
+  )
+  .transform((value) => (typeof value === 'string' ? { url: value, weight: 1, drain: false } : value))
+
+/** How the gateway finds out whether nodes are well, beside what requests tell. */
+export const health = z
+  .strictObject({
+    /** Asks every node for the names of its engines; off: only requests find out. */
+    probe: z.boolean().default(true),
+    interval: time(LEAST_INTERVAL_MS).default(5000),
+    /** For the whole answer to a probe. */
+    timeout: time().default(2000),
+  })
+  .refine(({ interval }) => interval <= LONGEST_INTERVAL_MS, {
+    path: ['interval'],
+    error: 'must be at most 500h',
+  })

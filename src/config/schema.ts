@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import { idempotency } from './idempotency-settings.ts'
+import { limits, rate } from './limit-settings.ts'
+import { health, node } from './node-settings.ts'
+import { authorization, identity, validation } from './policy-settings.ts'
+import { OF_A_FILE } from './config-problems.ts'
+import {
+  adminHost,
+  bearerToken,
+  engineName,
+  httpUrl,
+  integer,
+  network,
+  origin,
+  remoteName,
+  servedHost,
+  signingKey,
+  size,
+  time,
+} from './values.ts'
+
+const address = (port: number) => ({
+  host: z.string().default('127.0.0.1'),
+  port: integer(0, 65_535).default(port),
+})
+/** The public listener. */
+const listen = z.strictObject({
+  ...address(8080),
+  /** Proxies whose `X-Forwarded-For` or `Forwarded` says who the client is; from others they count for nothing. */
+  trustedProxies: z.array(network).default([]),
+  /** Origins whose pages may make a browser send more than reads, beside the gateway's own. */
+  allowedOrigins: z.array(origin).default([]),
+})
+/** Health, metrics, and what operators ask. */
+const admin = z.strictObject({
+  ...address(9090),
+  /** Names by which it is asked, beside `host`, `localhost` and every address. */
+  hosts: z.array(adminHost).default([]),
+  /** Needed as `Authorization: Bearer` for all but `/livez` and `/readyz`; null: whoever reaches it may ask. */
+  token: bearerToken.nullable().default(null),
+})
+
+const account = z.strictObject({ username: z.string().min(1, 'must not be empty'), password: z.string() })
+const credentials = z.union(
+  [z.enum(['none', 'forward']), account],
+  'none, forward or { username, password } is needed',
+)
+export const engine = z.strictObject({
+  nodes: z.array(node).min(1, 'at least one node is needed'),
+  remoteName: remoteName.optional(),
+  credentials: credentials.default('none'),
+  /** Who the gateway is when it asks the engine on its own behalf; default: as `credentials` says. */
+  service: account.optional(),
+  /** Whose Host the engine sees. `client` keeps the engine's absolute links right. */
+  host: z.enum(['client', 'node']).default('client'),
+  identity: identity.optional(),
+  authorization: authorization.optional(),
+  validation: validation.optional(),
+  health: health.optional(),
+  /** In place of `limits.rate`; null: nobody is limited. */
+  rate: rate.nullable().optional(),
+  /** Starts of a definition go to nodes that have its deployment registered; the nodes are asked with each probe. */
+  deploymentAware: z.boolean().default(false),
+})
+
+const prefix = z
+  .string()
+  .regex(/^(\/[A-Za-z0-9._][A-Za-z0-9._-]*)+$/, 'write it like /app, without a slash at its end')
+
+/** All that may stand in the file. */
+export const schema = z.strictObject(
+  {
+    version: z.literal(1),
+    /** Processes that share the public port; a change needs a restart. */
+    workers: integer(1, 64).default(1),
+    listen: listen.prefault({}),
+    admin: admin.prefault({}),
+    basePath: z
+      .string()
+      .regex(/^(\/[A-Za-z0-9_-]+)+$/, 'write it like /engine-rest')
+      .default('/engine-rest'),
+    /** Values of Host that are served; empty: any. */
+    hosts: z.array(servedHost).default([]),
+    engines: z
+      .record(engineName, engine)
+      .refine((engines) => Object.keys(engines).length > 0, 'at least one engine is needed'),
+    identity,
+    authorization,
+    validation: validation.prefault({}),
+    health: health.prefault({}),
+    cache: z
+      .strictObject({
+        memory: z.strictObject({ maxBytes: size(0).default(64 * 1024 ** 2) }).prefault({}),
+        redis: z
+          .url({ protocol: /^rediss?$/, error: 'a redis:// or rediss:// URL, or null, is needed' })
+          .nullable()
+          .default(null),
+        /**
+         * What is written to Redis is signed with the first, and what none of them has signed is not believed. Empty: whoever can
+         * write to Redis is believed.
+         */
+        signingKeys: z.array(signingKey).max(4, 'at most 4 keys are taken').default([]),
+      })
+      .prefault({}),
+    idempotency: idempotency.prefault({}),
+    limits: limits.prefault({}),
+    timeouts: z
+      .strictObject({
+        connect: time().default(1000),
+        /** From the request's last byte to the answer's first. */
+        headers: time().default(60_000),
+        /** Between two pieces of an answer's body. */
+        body: time().default(60_000),
+        /** From an answer's first byte to its last. */
+        answer: time().default(600_000),
+        /** A client's whole request, head and body. */
+        request: time().default(60_000),
+        /** From SIGTERM to the exit at the latest. */
+        drain: time(0).default(20_000),
+      })
+      .prefault({}),
+    passthrough: z.array(z.strictObject({ prefix, upstream: httpUrl })).default([]),
+    log: z
+      .strictObject({
+        level: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+        /** Where every refusal and every write is written down: `stdout` among the other lines, a file of its own, or `off`. */
+        audit: z.string().min(1).default('stdout'),
+      })
+      .prefault({}),
+  },
+  OF_A_FILE,
+)
+
+export type Config = z.infer<typeof schema>
+export type EngineConfig = Config['engines'][string]
+export type AuthorizationConfig = Config['authorization']
+export type IdentityConfig = Config['identity']
+
+/** An engine's settings, its own before the general ones. */
+export function settingsOf(config: Config, engineConfig: EngineConfig) {
+  return {
+    identity: engineConfig.identity ?? config.identity,
+    authorization: engineConfig.authorization ?? config.authorization,
+    validation: engineConfig.validation ?? config.validation,
+    health: engineConfig.health ?? config.health,
+    rate: engineConfig.rate === undefined ? config.limits.rate : engineConfig.rate,
+  }
+}

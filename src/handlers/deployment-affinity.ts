@@ -1,0 +1,16 @@
+import type { Exchange } from '../pipeline/exchange.ts'
+import type { Match } from '../pipeline/match.ts'
+
+/** Whether it starts what only nodes with its deployment should start. */
+export function isPlaced({ engine, operation }: Match): boolean {
+  return operation.starts !== undefined && engine.deploymentOf !== null
+}
+
+/** The deployment that the nodes are chosen by; a definition that nobody knows may go to any of them. */
+export async function placed(exchange: Exchange): Promise<Exchange> {
+  const { match, hop } = exchange
+  const { engine, operation, asked } = match
+  if (operation.starts === undefined || engine.deploymentOf === null) return exchange
+  const deployment = await engine.deploymentOf(operation.starts, asked)
+  return deployment === null ? exchange : { ...exchange, hop: { ...hop, deployment } }
+}

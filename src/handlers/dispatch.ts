@@ -1,0 +1,242 @@
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { type Exchange, MAX_READ_BYTES } from '../pipeline/exchange.ts'
+import { matchOf, type Match } from '../pipeline/match.ts'
+import type { Parts } from '../pipeline/parts.ts'
+import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
+import { bodyText } from '../request/access-request.ts'
+import { EMPTY_OBJECT } from '../policy/validation/media.ts'
+import type { Restriction } from '../policy/authz/permit.ts'
+import type { Query } from '../policy/authz/rows/narrow.ts'
+import type { Answer, Hop } from '../proxy/wire/upstream-request.ts'
+import { upstreamHeaders } from '../proxy/wire/headers.ts'
+import { guard } from '../pipeline/enforcement-mode.ts'
+import { ownHeadersOf } from '../pipeline/observe.ts'
+import { sendAnswer } from '../pipeline/replies.ts'
+import { createPathOf, type PathOf } from '../pipeline/routes.ts'
+import { serveActivityCountsOfTenants } from './rows/activity-counts.ts'
+import { serveGroupCounts } from './rows/group-counts.ts'
+import { asksOnce, serveOnce } from './idempotent.ts'
+import { serveFetched } from './fetch-and-lock.ts'
+import { mayBeHeld, peekHeld, sendHeld, serveHeld, tagsOf } from './cached.ts'
+import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
+import { hasOtherLinks, withClientLinks } from './client-links.ts'
+import { holdMsOf, serveNothing, servePoll } from './long-poll.ts'
+import { serveReport } from './rows/duration-report.ts'
+import { serveRows } from './rows/filtered-list.ts'
+import { resolveSelectors } from './selection/resolve-selectors.ts'
+import { isPlaced, placed } from './deployment-affinity.ts'
+
+/** Stages 9 to 11: from memory, or from a node; on the way out what may be kept is kept, and what is stale goes. */
+export function createServe(parts: Parts): RouteHandlerMethod {
+  const paths = new Map(parts.operations.map(({ template }) => [template, createPathOf(template)]))
+  return function serve(request, reply) {
+    const match = matchOf(request)
+    // 9. Do we hold it? Only what every caller who came this far may see.
+    const held = peekHeld(parts, match, request)
+    if (held !== null) return sendHeld(held, request, reply)
+    const pathOf = paths.get(match.operation.template)
+    if (match.operation.answer !== undefined) return serveOwn(parts, match, reply)
+    const hop = hopOf(match, request, pathOf)
+    if (hop === null) return serveNothing(match, reply)
+    const exchange = { parts, match, hop, request, reply }
+    if (asksOnce(match, request)) return serveOnce(exchange, { prepare, ask: readAnswer })
+    if (match.operation.selects !== undefined || isPlaced(match)) return prepare(exchange).then(serveHop)
+    return serveHop(exchange)
+  }
+}
+
+function serveHop(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
+  const { match, request } = exchange
+  const { rows } = request
+  if (asksItemCounts(match)) return serveItemCounts(exchange)
+  if (rows !== null && rows.rows !== 'narrowed') return serveSome(exchange, rows)
+  if (holdMsOf(match) > 0) return servePoll(exchange, rows?.tenants)
+  if (rows?.tenants !== undefined) return serveFetched(exchange, rows.tenants)
+  if (mayBeHeld(match, request)) return serveHeld(exchange)
+  // 10. Ask the engine; what nobody here has to look at streams through.
+  return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
+}
+
+/** What of a hop the engine has to be asked for first. */
+async function prepare(exchange: Exchange): Promise<Exchange> {
+  return placed(await selected(exchange))
+}
+
+/** The queries in the body become the ids of what the caller sees of them. */
+async function selected(exchange: Exchange): Promise<Exchange> {
+  const { match, hop } = exchange
+  if (match.operation.selects === undefined || hop.body === null) return exchange
+  return { ...exchange, hop: { ...hop, body: await resolveSelectors(exchange) } }
+}
+
+/** Null: the caller sees nothing of what is asked for. */
+function hopOf(
+  { engine, operation, asked }: Match,
+  request: FastifyRequest,
+  pathOf: PathOf | undefined,
+): Hop | null {
+  const mark = request.url.indexOf('?')
+  const query = mark < 0 ? '' : request.url.slice(mark)
+  const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
+  headers['x-request-id'] = request.id
+  // The engine is not left to choose again between two forms: what it embeds in one of them was decided about.
+  if (operation.hal === true && engine.authorization === 'enforce')
+    headers['accept'] = decidedAcceptOf(request.headers.accept)
+  if (request.bytes === EMPTY_OBJECT) describeEmptyObject(headers)
+  const path = pathOf?.(asked.params) ?? ''
+  const hop: Hop = {
+    method: request.method,
+    path: path + query,
+    headers,
+    body: request.bytes,
+    retry: operation.retry,
+    ...(operation.conflict === undefined ? {} : { conflict: operation.conflict }),
+  }
+  return request.rows?.rows === 'narrowed' ? narrowedHop(hop, request.rows.narrow(hop, asked.query)) : hop
+}
+
+/** The caller's headers tell of a body that has no bytes. */
+function describeEmptyObject(headers: Record<string, string>): void {
+  headers['content-type'] = 'application/json'
+  delete headers['content-encoding']
+}
+
+function narrowedHop(hop: Hop, query: Query | null): Hop | null {
+  return query === null
+    ? null
+    : { ...hop, ...query, headers: { ...hop.headers, 'content-type': 'application/json' } }
+}
+
+/** A query of which the caller sees nothing, or the rows that the records name. */
+function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { readonly rows: 'narrowed' }>) {
+  const { parts, match, reply } = exchange
+  // The engine is asked to judge a query by asking it for no rows. One that locks its rows takes no such limit: it would lock them.
+  const isAskable = match.operation.retry === 'always'
+  if (restriction.rows === 'none' && (restriction.valid || !isAskable)) return serveNothing(match, reply)
+  if (restriction.rows === 'recounted') {
+    const form = match.operation.rows?.form
+    if (form === 'report') return serveReport(exchange, restriction.tenants)
+    const recount = form === 'group counts' ? serveGroupCounts : serveActivityCountsOfTenants
+    return recount(exchange, restriction.tenants)
+  }
+  const keep = restriction.rows === 'none' ? null : restriction.keep
+  return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
+}
+
+/** An answer with something to check, to evict or to write anew, or a query that was asked in another form. */
+function isLookedAt(exchange: Exchange): boolean {
+  const { operation, permit } = exchange.match
+  const isAnotherForm = exchange.request.rows !== null && exchange.request.method === 'GET'
+  return (
+    isAnotherForm ||
+    hasOtherLinks(exchange) ||
+    operation.evicts !== undefined ||
+    operation.changes !== undefined ||
+    permit.after !== null ||
+    permit.keepOffers !== null
+  )
+}
+
+async function serveRead(exchange: Exchange): Promise<FastifyReply> {
+  return sendAnswer(exchange.reply, await readAnswer(exchange))
+}
+
+async function readAnswer(exchange: Exchange): Promise<Answer> {
+  const answer = await fetchAnswer(exchange).catch((error: unknown) => {
+    // It may have taken effect all the same.
+    void settle(exchange)
+    throw error
+  })
+  const isDone = answer.status >= 200 && answer.status < 300
+  if (isDone) await settle(exchange)
+  if (isDone) checkAfter(exchange, answer)
+  return shownAnswer(exchange, answer)
+}
+
+/** What the engine asks for once it has done its work. */
+function checkAfter({ parts, match: { engine, permit, asked }, request }: Exchange, answer: Answer): void {
+  if (engine.authorization === 'engine') return
+  void guard(parts, engine.authorization, request, () => {
+    const verdict = permit.after?.(asked, createdId(answer))
+    if (verdict === undefined || verdict.permitted) return
+    request.grounds = verdict.grounds ?? null
+    throw verdict.refusal
+  })
+}
+
+/** 11. What has changed is no longer held or believed, here or at any replica, before the caller hears of it. */
+async function settle({ parts, match: { engine, operation, asked } }: Exchange): Promise<void> {
+  const { evicts, changes } = operation
+  if (evicts !== undefined)
+    await Promise.all([parts.cache.evict(tagsOf(engine, evicts)), engine.upstream.deployed()])
+  if (changes === undefined) return
+  await engine.changed(changes, asked.params['id'] ?? bodyText(asked.body, 'profile.id') ?? '')
+}
+
+/** The answer with the address that the client used, without links to what it may not do, and with a GET's own headers. */
+function shownAnswer(exchange: Exchange, answer: Answer): Answer {
+  const { match, hop, request } = exchange
+  const { engine, operation, permit, asked } = match
+  // The engine says so on every GET; this one was asked as a POST.
+  const headers =
+    hop.method === request.method ? answer.headers : { 'cache-control': 'no-cache', ...answer.headers }
+  if (operation.links !== true) return { ...answer, headers }
+  const body = withClientLinks(exchange, answer.body)
+  const mayOffer = permit.keepOffers !== null && engine.authorization === 'enforce' && answer.status === 200
+  return { ...answer, headers, body: mayOffer ? permit.keepOffers(body, asked) : body }
+}
+
+/**
+ * A GET asked as a POST gives the same rows, but other words for a bad query: then the GET itself is asked for them.
+ * Whatever it says, rows that were not narrowed do not go out.
+ */
+async function fetchAnswer({ match: { engine }, hop, request }: Exchange): Promise<Answer> {
+  const answer = await engine.upstream.fetch(hop, MAX_READ_BYTES)
+  if (answer.status !== 400 || hop.method === request.method) return answer
+  const path = hop.path.split('?', 1)[0] ?? ''
+  const mark = request.url.indexOf('?')
+  const original: Hop = {
+    ...hop,
+    method: request.method,
+    path: path + (mark < 0 ? '' : request.url.slice(mark)),
+    body: null,
+  }
+  const said = await engine.upstream.fetch(original, MAX_READ_BYTES)
+  return said.status >= 400 ? said : answer
+}
+
+/** Empty for an answer that is not what it should be: then nobody may read it. */
+function createdId({ body }: Answer): string {
+  try {
+    return bodyText(JSON.parse(body.toString('utf8')), 'id') ?? ''
+  } catch {
+    return ''
+  }
+}
+
+async function serveRelayed({ match: { engine }, hop, request, reply }: Exchange): Promise<FastifyReply> {
+  const relayed = await engine.upstream.relay(hop, reply.raw, ownHeadersOf(request))
+  // Until here an error could still be answered; from here the answer is out.
+  reply.hijack()
+  request.node = relayed.node
+  request.writtenBytes = relayed.bytes
+  return reply
+}
+
+/** What the gateway knows better than an engine. */
+async function serveOwn(parts: Parts, match: Match, reply: FastifyReply): Promise<FastifyReply> {
+  const { operation, permit, asked } = match
+  assertTakesJson(reply.request.headers.accept)
+  const isNames = operation.answer === 'engine-names'
+  return sendAnswer(reply, jsonAnswer(isNames ? namesOf(parts) : await permit.answerCheck(asked)))
+}
+
+function namesOf({ engines }: Parts): unknown {
+  return [...engines.keys()].map((name) => ({ name }))
+}
+
+/** As the engine answers a GET. */
+function jsonAnswer(value: unknown): Answer {
+  const headers = { 'cache-control': 'no-cache', 'content-type': 'application/json' }
+  return { status: 200, headers, body: Buffer.from(JSON.stringify(value)) }
+}

@@ -1,0 +1,37 @@
+import type { FastifyReply } from 'fastify'
+import { GatewayError } from '../errors.ts'
+import { type Exchange, MAX_READ_BYTES } from '../pipeline/exchange.ts'
+import { jsonIn } from '../request/engine-request.ts'
+import { isOfTenants } from '../policy/authz/rows/rows.ts'
+import type { Answer } from '../proxy/wire/upstream-request.ts'
+import type { Upstream } from '../proxy/upstream.ts'
+import { rowsIn } from './rows/read-rows.ts'
+import { sendAnswer } from '../pipeline/replies.ts'
+
+/** Tasks that were asked for by their definitions: see `sendFetched`. */
+export async function serveFetched(
+  { match, hop, reply }: Exchange,
+  tenants: ReadonlySet<string>,
+): Promise<FastifyReply> {
+  const { upstream } = match.engine
+  return sendFetched(await upstream.fetch(hop, MAX_READ_BYTES), { upstream, reply, tenants })
+}
+
+interface To {
+  readonly upstream: Upstream
+  readonly reply: FastifyReply
+  readonly tenants: ReadonlySet<string>
+}
+
+/**
+ * An engine may give instances of a definition without tenant a tenant of its own choice: if a task of another tenant comes
+ * with the others, all are given back. Only a topic that names tenants can be answered then.
+ */
+export async function sendFetched(answer: Answer, { upstream, reply, tenants }: To): Promise<FastifyReply> {
+  const tasks = answer.status === 200 ? rowsIn(jsonIn(answer.body)) : []
+  if (tasks.every(({ tenantId }) => isOfTenants(tenantId, tenants))) return sendAnswer(reply, answer)
+  await upstream.giveBack(answer)
+  throw new GatewayError('GW_ROWS_NOT_EXACT', {
+    message: 'A topic for a member of tenants needs tenantIdIn or withoutTenantId',
+  })
+}

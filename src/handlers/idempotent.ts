@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Claim, Claiming, Earlier, Once, Replays } from '../idempotency/idempotency-store.ts'
+import { type GatewayCode, GatewayError } from '../errors.ts'
+import type { Exchange } from '../pipeline/exchange.ts'
+import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-key.ts'
+import { type Match, matchOf } from '../pipeline/match.ts'
+import type { Parts } from '../pipeline/parts.ts'
+import { isConflict } from '../proxy/attempts/conflict.ts'
+import type { Answer } from '../proxy/wire/upstream-request.ts'
+import { sendAnswer } from '../pipeline/replies.ts'
+import { linkAddressOf, withMovedLinks } from './client-links.ts'
+
+/** How a request is done. What `prepare` throws is thrown before anything of it is sent. */
+export interface Work {
+  readonly prepare: (exchange: Exchange) => Promise<Exchange>
+  readonly ask: (exchange: Exchange) => Promise<Answer>
+}
+
+export function asksOnce({ operation }: Match, { headers }: FastifyRequest): boolean {
+  return operation.idempotencyKey === true && headers[IDEMPOTENCY_KEY] !== undefined
+}
+
+/** Done by the first request that has the key, of all gateways that share a Redis; the others hear what has become of it. */
+export async function serveOnce(exchange: Exchange, work: Work): Promise<FastifyReply> {
+  const { parts, request } = exchange
+  if (request.earlier !== null) return sendFound(exchange, request.earlier)
+  const { connect, headers, body } = parts.config.timeouts
+  const underWayMs = connect + headers + body + MARGIN_MS
+  const claiming = await replaysOf(parts).claim({ ...onceOf(request), underWayMs })
+  if (claiming.state !== 'first') return sendFound(exchange, claiming)
+  count(exchange, 'first')
+  return sendAnswer(exchange.reply, await doOnce(withoutKey(exchange), claiming.claim, work))
+}
+
+/**
+ * What has become of the same request of the same caller, which may have ended what it asks about: a signalled execution is
+ * gone. Null: nothing has been asked under such a key, or it is not to be looked for.
+ */
+export function findEarlier({ replays }: Parts, request: FastifyRequest): Promise<Earlier | null> | null {
+  const match = matchOf(request)
+  if (replays === null || match.engine.authorization !== 'enforce' || !asksOnce(match, request)) return null
+  return replays.find(onceOf(request)).then((found) => (found?.state === 'reused' ? null : found))
+}
+
+/** Beyond the time that an engine is given: for look-ups before it, and queues. */
+const MARGIN_MS = 10_000
+
+const RESULTS: Readonly<Record<Found['state'], string>> = {
+  done: 'replayed',
+  'not kept': 'not_kept',
+  'in progress': 'in_progress',
+  unknown: 'unknown',
+  unreadable: 'unreadable',
+  reused: 'reused',
+  unavailable: 'unavailable',
+}
+
+function count({ parts, match }: Exchange, result: string): void {
+  parts.metrics.idempotent({ engine: match.engine.name, result })
+}
+
+function replaysOf({ replays }: Parts): Replays {
+  if (replays === null) throw new GatewayError('GW_IDEMPOTENCY_UNSUPPORTED')
+  return replays
+}
+
+/** Whose request it is and how it is called; and all that decides what it does, of which its path is made anew. */
+function onceOf(request: FastifyRequest): Omit<Once, 'underWayMs'> {
+  const { engine, operation, asked } = matchOf(request)
+  const key = idempotencyKeyOf(request.raw.rawHeaders)
+  const { engineName: _, ...params } = asked.params
+  const query = request.url.split('?').slice(1).join('?')
+  const head = [operation.template, params, query, request.headers['content-type'] ?? null]
+  const fingerprint = createHash('sha256').update(`${JSON.stringify(head)}\n`)
+  return {
+    key: JSON.stringify([engine.name, asked.principal.userId, operation.id, key]),
+    fingerprint: fingerprint.update(request.bytes ?? '').digest('base64url'),
+  }
+}
+
+function withoutKey({ hop, ...exchange }: Exchange): Exchange {
+  const { [IDEMPOTENCY_KEY]: _, ...headers } = hop.headers
+  return { ...exchange, hop: { ...hop, headers } }
+}
+
+/** The claim is settled before the client hears anything, and whether or not it still listens. */
+async function doOnce(exchange: Exchange, claim: Claim, { prepare, ask }: Work): Promise<Answer> {
+  let isSent = false
+  try {
+    const prepared = await prepare(exchange)
+    isSent = true
+    const answer = await ask(prepared)
+    await settle(exchange, claim, { outcome: outcomeOf(answer), answer })
+    return answer
+  } catch (error) {
+    const outcome = isSent && !isNothingSent(error) ? 'unknown' : 'released'
+    await settle(exchange, claim, { outcome, answer: null })
+    throw error
+  }
+}
+
+/** Errors that stand only where no byte was sent, or where the engine has taken back what was. */
+const NOTHING_SENT: ReadonlySet<GatewayCode> = new Set(['GW_NO_NODE', 'GW_OVERLOADED'])
+
+function isNothingSent(error: unknown): boolean {
+  return error instanceof GatewayError && NOTHING_SENT.has(error.code)
+}
+
+type Outcome = 'kept' | 'unknown' | 'released'
+
+/** By something before the engine, which may have heard of the request: proxies say 503 also when a node breaks off. So are all redirects. */
+const UNKNOWN: ReadonlySet<number> = new Set([502, 503, 504])
+/** Whoever says so has done nothing. */
+const REFUSED: ReadonlySet<number> = new Set([401, 429])
+
+function outcomeOf({ status, body }: Answer): Outcome {
+  if (UNKNOWN.has(status) || (status >= 300 && status <= 399)) return 'unknown'
+  return REFUSED.has(status) || (status === 500 && isConflict(body)) ? 'released' : 'kept'
+}
+
+interface Settled {
+  readonly outcome: Outcome
+  readonly answer: Answer | null
+}
+
+async function settle(exchange: Exchange, claim: Claim, { outcome, answer }: Settled): Promise<void> {
+  const { parts, request } = exchange
+  const isTold =
+    outcome === 'released'
+      ? await claim.release()
+      : outcome === 'kept' && answer !== null
+        ? await claim.keep({ answer, address: linkAddressOf(request) })
+        : await claim.leaveUnknown()
+  if (outcome === 'released') count(exchange, 'released')
+  if (isTold) return
+  count(exchange, 'unstored')
+  parts.log.warn(
+    { requestId: request.id, outcome },
+    'Redis could not be told what has become of a request with an Idempotency-Key: until it is, a repetition hears that it is under way or unknown',
+  )
+}
+
+type Found = Exclude<Claiming, { readonly state: 'first' }>
+
+/** As the engine said it then, or why not. */
+function sendFound(exchange: Exchange, found: Found): FastifyReply {
+  count(exchange, RESULTS[found.state])
+  if (found.state !== 'done') throw refusalOf(found)
+  const { request, reply } = exchange
+  const { answer, address } = found
+  reply.header('idempotency-replayed', 'true')
+  return sendAnswer(reply, { ...answer, body: withMovedLinks(answer.body, address, linkAddressOf(request)) })
+}
+
+function refusalOf(found: Exclude<Found, { readonly state: 'done' }>): GatewayError {
+  if (found.state === 'not kept')
+    return new GatewayError('GW_IDEMPOTENCY_NOT_KEPT', {
+      message: `The request was done and answered with status ${found.status}; the answer was too large to be kept`,
+    })
+  if (found.state === 'in progress')
+    return new GatewayError('GW_IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds: 1 })
+  if (found.state === 'reused') return new GatewayError('GW_IDEMPOTENCY_KEY_REUSED')
+  if (found.state === 'unavailable')
+    return new GatewayError('GW_IDEMPOTENCY_UNAVAILABLE', { retryAfterSeconds: 1 })
+  return new GatewayError('GW_OUTCOME_UNKNOWN', {
+    message: 'Whether the first request with this Idempotency-Key took effect is unknown',
+  })
+}

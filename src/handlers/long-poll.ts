@@ -1,0 +1,62 @@
+import { setTimeout } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Exchange, MAX_READ_BYTES } from '../pipeline/exchange.ts'
+import type { Match } from '../pipeline/match.ts'
+import { assertTakesJson } from '../request/accept.ts'
+import { bodyValue } from '../request/access-request.ts'
+import { sendAnswer } from '../pipeline/replies.ts'
+import { sendFetched } from './fetch-and-lock.ts'
+import { emptyAnswerOf } from './rows/filtered-list.ts'
+
+/** An engine refuses to hold a poll longer; that it says at once. */
+const LONGEST_HOLD_MS = 1_800_000
+
+/** A poll with nothing to wait for is held so long at most: shorter than a drain takes. */
+const MAX_HOLD_MS = 10_000
+
+/** How long the engine may hold this request; 0 for one that it answers at once. */
+export function holdMsOf({ operation, asked }: Match): number {
+  if (operation.longPoll !== true) return 0
+  const holdMs = Number(bodyValue(asked.body, 'asyncResponseTimeout'))
+  return holdMs > 0 && holdMs <= LONGEST_HOLD_MS ? holdMs : 0
+}
+
+/**
+ * A request for work, which waits until there is some. `tenants`: those whose tasks the caller may get. Thousands wait at
+ * once, so what goes on holds no more than it needs: nothing of the exchange but the reply.
+ */
+export function servePoll(
+  { match, hop, request, reply }: Exchange,
+  tenants: ReadonlySet<string> | undefined,
+): Promise<FastifyReply> {
+  const { upstream } = match.engine
+  const ended = upstream.polls.ask({
+    hop,
+    holdMs: holdMsOf(match),
+    caller: match.asked.principal.userId,
+    sink: reply.raw,
+    limitBytes: MAX_READ_BYTES,
+  })
+  lighten(request)
+  return ended.then(({ answer, node }) => {
+    reply.request.node = node
+    return tenants === undefined
+      ? sendAnswer(reply, answer)
+      : sendFetched(answer, { upstream, reply, tenants })
+  })
+}
+
+/** What has been checked is not looked at again: its bytes are in the hop. */
+function lighten(request: FastifyRequest): void {
+  request.asked = null
+  // A new id is a chain of twenty pieces, 500 bytes, until somebody reads it: then it is one.
+  request.id.includes('\n')
+}
+
+/** Nothing. A worker that would wait for work does wait, or it would ask again at once, and again. */
+export async function serveNothing(match: Match, reply: FastifyReply): Promise<FastifyReply> {
+  assertTakesJson(reply.request.headers.accept)
+  const holdMs = holdMsOf(match)
+  if (holdMs > 0) await setTimeout(Math.min(holdMs, MAX_HOLD_MS), undefined, { ref: false })
+  return sendAnswer(reply, emptyAnswerOf(match.operation, reply.request.method))
+}

@@ -1,0 +1,147 @@
+import type { FastifyReply } from 'fastify'
+import { GatewayError } from '../../errors.ts'
+import type { Exchange } from '../../pipeline/exchange.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { isRecord } from '../../request/access-request.ts'
+import type { KeepRows } from '../../policy/authz/permit.ts'
+import type { Row } from '../../policy/authz/entities/row-attributes.ts'
+import { isOfTenants } from '../../policy/authz/rows/rows.ts'
+import type { Answer } from '../../proxy/wire/upstream-request.ts'
+import { readJson, readRows, readWhole, rowsIn } from './read-rows.ts'
+import { sendAnswer } from '../../pipeline/replies.ts'
+
+/** Activities of one definition that are counted again, with a request for each. */
+const MAX_ACTIVITIES = 200
+
+interface Counting {
+  readonly exchange: Exchange
+  readonly definition: Row
+  readonly keep: KeepRows
+  readonly maxRows: number
+}
+
+/**
+ * The activities of a definition, counted again over what the caller sees. What the engine counts can be listed: of one
+ * activity the executions that are in it, of the definition the failed jobs and the incidents.
+ */
+export async function serveActivityCounts(
+  exchange: Exchange,
+  { keep, maxRows }: Pick<Counting, 'keep' | 'maxRows'>,
+): Promise<FastifyReply> {
+  const answer = await readWhole(exchange)
+  if (answer.status !== 200) return sendAnswer(exchange.reply, answer)
+  const counting = { exchange, definition: await definitionOf(exchange), keep, maxRows }
+  return sendAnswer(exchange.reply, await recounted(answer, counting))
+}
+
+/** The same for who sees every instance of his tenants: mostly these are all there are. */
+export async function serveActivityCountsOfTenants(
+  exchange: Exchange,
+  tenants: ReadonlySet<string>,
+): Promise<FastifyReply> {
+  const { filteredRows } = exchange.parts.config.limits
+  const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
+  const definition = await definitionOf(exchange)
+  const query = queryOf({ processDefinitionId: definition['id'] })
+  const own =
+    typeof definition['tenantId'] === 'string'
+      ? queryOf({ tenantIdIn: definition['tenantId'] })
+      : 'withoutTenantId=true'
+  const [all, ofOwn] = await Promise.all([
+    readJson(exchange, `/process-instance/count?${query}`),
+    readJson(exchange, `/process-instance/count?${query}&${own}`),
+  ])
+  if (JSON.stringify(all) === JSON.stringify(ofOwn))
+    return sendAnswer(exchange.reply, await readWhole(exchange))
+  return serveActivityCounts(exchange, { keep, maxRows: filteredRows })
+}
+
+async function definitionOf(exchange: Exchange): Promise<Row> {
+  const definition = await readJson(exchange, exchange.hop.path.replace(/\/statistics(\?.*)?$/, ''))
+  return isRecord(definition) ? definition : {}
+}
+
+async function recounted(answer: Answer, counting: Counting): Promise<Answer> {
+  const activities = rowsIn(jsonIn(answer.body))
+  const instances = activities.reduce((sum, activity) => sum + numberOf(activity, 'instances'), 0)
+  if (activities.length > MAX_ACTIVITIES || instances > counting.maxRows)
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const [counts, failures, incidents] = await Promise.all([
+    Promise.all(activities.map((activity) => instancesIn(activity, counting))),
+    activities.some((activity) => numberOf(activity, 'failedJobs') > 0) ? failedJobs(counting) : [],
+    activities.some((activity) => rowsIn(activity['incidents']).length > 0) ? incidentsOf(counting) : [],
+  ])
+  const seen = activities.map((activity, index) => {
+    const own = incidents.filter(({ activityId }) => activityId === activity['id'])
+    return {
+      ...activity,
+      instances: counts[index] ?? 0,
+      failedJobs: failures.filter((activityId) => activityId === activity['id']).length,
+      incidents: rowsIn(activity['incidents']).flatMap((counted) => {
+        const incidentCount = own.filter(
+          ({ incidentType }) => incidentType === counted['incidentType'],
+        ).length
+        return incidentCount === 0 ? [] : [{ ...counted, incidentCount }]
+      }),
+    }
+  })
+  const shown = seen.filter((one) => one.instances + one.failedJobs + one.incidents.length > 0)
+  return { ...answer, body: Buffer.from(JSON.stringify(shown)) }
+}
+
+/**
+ * The engine counts active executions and lists others as well: those that wait at a gateway for others to join, and those
+ * of a multi-instance activity that have ended. Where there are any beside what the caller sees, it cannot be told which.
+ */
+async function instancesIn(activity: Row, counting: Counting): Promise<number> {
+  const total = numberOf(activity, 'instances')
+  if (total === 0) return 0
+  const all = await listed('execution', { activityId: activity['id'] }, counting)
+  const seen = await visible('execution', all, counting)
+  if (seen.length === 0 || seen.length === all.length) return seen.length === 0 ? 0 : total
+  if (all.length > total) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return seen.length
+}
+
+/** The activity of each. */
+async function failedJobs(counting: Counting): Promise<readonly unknown[]> {
+  const jobs = await listed('job', { noRetriesLeft: 'true' }, counting)
+  const definitions = await listed('job-definition', {}, counting)
+  const activities = new Map(definitions.map(({ id, activityId }) => [id, activityId]))
+  const seen = await visible('job', jobs, counting)
+  return seen.map(({ jobDefinitionId }) => activities.get(jobDefinitionId))
+}
+
+async function incidentsOf(counting: Counting): Promise<readonly Row[]> {
+  return visible('incident', await listed('incident', {}, counting), counting)
+}
+
+async function listed(
+  kind: string,
+  query: Readonly<Record<string, unknown>>,
+  { exchange, definition, maxRows }: Counting,
+): Promise<readonly Row[]> {
+  const asked = queryOf({ processDefinitionId: definition['id'], ...query, maxResults: maxRows + 1 })
+  const rows = await readRows(exchange, `/${kind}?${asked}`)
+  if (rows.length > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return rows
+}
+
+/** Executions do not say what definition they are of. */
+async function visible(
+  kind: string,
+  rows: readonly Row[],
+  { definition, keep }: Counting,
+): Promise<readonly Row[]> {
+  const named = rows.map((row) => ({ ...row, processDefinitionId: definition['id'] }))
+  const keeps = await keep(`/${kind}`, named)
+  return rows.filter((_, index) => keeps[index] === true)
+}
+
+function queryOf(query: Readonly<Record<string, unknown>>): URLSearchParams {
+  return new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
+}
+
+function numberOf(row: Row, member: string): number {
+  return Number(row[member] ?? 0)
+}

@@ -1,0 +1,60 @@
+import type { FastifyReply } from 'fastify'
+import { GatewayError } from '../../errors.ts'
+import { type Exchange, MAX_READ_BYTES } from '../../pipeline/exchange.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { bodyValue, listOf } from '../../request/access-request.ts'
+import { readWhole } from './read-rows.ts'
+import { sendAnswer } from '../../pipeline/replies.ts'
+
+/** Definitions of one report that are counted one by one. */
+const MAX_DEFINITIONS = 50
+
+type Query = Readonly<Record<string, unknown>>
+
+/**
+ * A report sums up what has ended, and a bare engine leaves no tenant out. What it says cannot be taken apart again: it goes
+ * out only where nothing of another tenant can be in it.
+ */
+export async function serveReport(exchange: Exchange, tenants: ReadonlySet<string>): Promise<FastifyReply> {
+  const answer = await readWhole(exchange)
+  if (answer.status === 200)
+    for (const query of queriesOf(exchange))
+      if (await hasForeign(exchange, query, tenants)) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return sendAnswer(exchange.reply, answer)
+}
+
+/** Of which definitions the report is. Only that of instances can be asked for some; an empty entry the engine reads its own way. */
+function queriesOf({ match: { operation, asked } }: Exchange): readonly Query[] {
+  if (operation.id !== 'getHistoricProcessInstanceDurationReport') return [{}]
+  const [ids, keys] = (['processDefinitionIdIn', 'processDefinitionKeyIn'] as const).map((name) =>
+    listOf(asked, 'query', name).map(({ id }) => id),
+  )
+  const isListed = (list: typeof ids) => list !== undefined && list.length > 0 && !list.includes('')
+  if (isListed(ids) && ids !== undefined && ids.length <= MAX_DEFINITIONS)
+    return ids.map((processDefinitionId) => ({ processDefinitionId }))
+  return isListed(keys) ? [{ processDefinitionKeyIn: keys }] : [{}]
+}
+
+/** What is the caller's is counted first: what ends meanwhile must not look like another's that is missing. */
+async function hasForeign(exchange: Exchange, query: Query, tenants: ReadonlySet<string>): Promise<boolean> {
+  const free = await countOf(exchange, { ...query, withoutTenantId: true })
+  const own = tenants.size === 0 ? 0 : await countOf(exchange, { ...query, tenantIdIn: [...tenants] })
+  return (await countOf(exchange, query)) !== free + own
+}
+
+async function countOf({ match, hop }: Exchange, query: Query): Promise<number> {
+  const { status, body } = await match.engine.upstream.fetch(
+    {
+      ...hop,
+      method: 'POST',
+      path: match.operation.template.replace(/report$/, 'count'),
+      headers: { ...hop.headers, accept: 'application/json', 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify({ ...query, finished: true })),
+      retry: 'always',
+    },
+    MAX_READ_BYTES,
+  )
+  const count = status === 200 ? bodyValue(jsonIn(body), 'count') : null
+  if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
+  return count
+}

@@ -1,0 +1,69 @@
+import type { FastifyReply } from 'fastify'
+import { GatewayError } from '../../errors.ts'
+import type { Exchange } from '../../pipeline/exchange.ts'
+import type { Match } from '../../pipeline/match.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { isRecord } from '../../request/access-request.ts'
+import { spliceElements, spliceMember } from '../../policy/authz/rows/narrow.ts'
+import type { Answer } from '../../proxy/wire/upstream-request.ts'
+import { readWhole } from './read-rows.ts'
+import { sendAnswer } from '../../pipeline/replies.ts'
+import { answerRows, readVisible } from './filtered-list.ts'
+
+/** Whether filters are asked for together with how many items each of them finds. */
+export function asksItemCounts({ engine, operation, asked }: Asking): boolean {
+  const isAsked = asked.query.get('itemCount')?.toLowerCase() === 'true'
+  return operation.itemCount !== undefined && isAsked && engine.authorization === 'enforce'
+}
+
+interface Asking {
+  readonly engine: Pick<Match['engine'], 'authorization'>
+  readonly operation: Pick<Match['operation'], 'itemCount'>
+  readonly asked: Pick<Match['asked'], 'query'>
+}
+
+/** Filters, each with the number of items that the caller sees. */
+export async function serveItemCounts(exchange: Exchange): Promise<FastifyReply> {
+  const { parts, request, reply } = exchange
+  const { rows } = request
+  const keep = rows?.rows === 'filtered' ? rows.keep : null
+  const answer =
+    rows === null
+      ? await readWhole(exchange)
+      : await answerRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
+  return sendAnswer(reply, answer.status === 200 ? await withCounts(answer, exchange) : answer)
+}
+
+/** All else in the answer stays as the engine wrote it. */
+async function withCounts(answer: Answer, exchange: Exchange): Promise<Answer> {
+  const found = jsonIn(answer.body)
+  const isList = Array.isArray(found)
+  const counts: (number | null)[] = []
+  for (const filter of isList ? found : [found])
+    counts.push(isRecord(filter) ? await countOf(String(filter['id']), exchange) : null)
+  const counted = (filter: Buffer, at = 0): Buffer => {
+    const count = counts[at] ?? null
+    return count === null ? filter : spliceMember(filter, 'itemCount', count)
+  }
+  const { body } = answer
+  return { ...answer, body: isList ? spliceElements(body, null, counted) : counted(body) }
+}
+
+/** Null: the caller sees them all. */
+async function countOf(id: string, { parts, match, hop }: Exchange): Promise<number | null> {
+  const permit = match.engine.permits.get(match.operation.itemCount ?? '')
+  if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const asked = { ...match.asked, params: { id }, query: new Map() }
+  const verdict = (await permit.rows?.(asked, false)) ?? { rows: 'all' }
+  if (verdict.rows === 'all') return null
+  if (verdict.rows === 'none') return 0
+  if (verdict.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const path = permit.operation.template.replace(':id', encodeURIComponent(id))
+  const { seen } = await readVisible(
+    { match: { ...match, operation: permit.operation, permit, asked }, hop: { ...hop, method: 'GET', path } },
+    { keep: verdict.keep, maxRows: parts.config.limits.filteredRows },
+    { form: 'count', wanted: Number.POSITIVE_INFINITY },
+  )
+  if (seen === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return seen.length
+}

@@ -1,0 +1,40 @@
+import { GatewayError } from '../../errors.ts'
+import { type Exchange, MAX_READ_BYTES } from '../../pipeline/exchange.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { isRecord } from '../../request/access-request.ts'
+import type { Row } from '../../policy/authz/entities/row-attributes.ts'
+import type { Answer } from '../../proxy/wire/upstream-request.ts'
+
+/** The engine's answer to what the caller asks. A HEAD is asked as a GET, for there is something to look at; but the engine marks only those. */
+export async function readWhole({ match, hop }: Pick<Exchange, 'match' | 'hop'>): Promise<Answer> {
+  const { upstream } = match.engine
+  if (hop.method !== 'HEAD') return upstream.fetch(hop, MAX_READ_BYTES)
+  const answer = await upstream.fetch({ ...hop, method: 'GET' }, MAX_READ_BYTES)
+  const { 'cache-control': _, ...headers } = answer.headers
+  return { ...answer, headers }
+}
+
+/** What a restricted answer is made from, asked at the engine that the caller asks. @throws GatewayError when it does not answer */
+export async function readJson(
+  { match, hop }: Pick<Exchange, 'match' | 'hop'>,
+  path: string,
+): Promise<unknown> {
+  const headers = { ...hop.headers, accept: 'application/json' }
+  const { status, body } = await match.engine.upstream.fetch(
+    { ...hop, headers, method: 'GET', path, body: null, retry: 'always' },
+    MAX_READ_BYTES,
+  )
+  if (status !== 200) throw new GatewayError('GW_UPSTREAM_INVALID')
+  return jsonIn(body)
+}
+
+export async function readRows(
+  exchange: Pick<Exchange, 'match' | 'hop'>,
+  path: string,
+): Promise<readonly Row[]> {
+  return rowsIn(await readJson(exchange, path))
+}
+
+export function rowsIn(value: unknown): readonly Row[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}

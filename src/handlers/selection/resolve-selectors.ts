@@ -1,0 +1,206 @@
+import type { FastifyRequest } from 'fastify'
+import { EngineVerdict, GatewayError } from '../../errors.ts'
+import { matchOf } from '../../pipeline/match.ts'
+import type { Operation, Selector } from '../../operations/table.ts'
+import type { Parts } from '../../pipeline/parts.ts'
+import { emptyAnswer } from '../../policy/authz/checks/not-found.ts'
+import { type Asked, bodyTexts, bodyValue } from '../../request/access-request.ts'
+import { readJson } from '../../request/json.ts'
+import { memberBytes, spliceMember } from '../../policy/authz/rows/narrow.ts'
+import type { Row } from '../../policy/authz/entities/row-attributes.ts'
+import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
+import type { Verdict } from '../../policy/authz/checks/decision.ts'
+import { upstreamHeaders } from '../../proxy/wire/headers.ts'
+import { foundOf, keepAll, rowsFound, SELECTORS, type Selecting, soughtBy } from './selected-ids.ts'
+
+/**
+ * The body with the ids that the caller may select in the place of the queries that select them: a bare engine would
+ * select everything, and other tenants' too. A query whose every row the caller sees stays as it is.
+ * @throws GatewayError when a query selects too much to be read, or cannot be asked by itself
+ * @throws EngineVerdict when nothing at all is selected
+ */
+export async function resolveSelectors(selecting: Selecting): Promise<Buffer | null> {
+  const { match, hop } = selecting
+  // Where each of what is selected is checked, ids already stand there.
+  if (match.engine.authorization !== 'enforce' || hop.body === null || checksEach(match.operation))
+    return hop.body
+  const selections = await selectionsOf(selecting, 'seen')
+  return bodyWith(selections, selecting, hop.body)
+}
+
+/**
+ * The request with ids in the place of every query in its body, where each of what they select is checked; null: nothing
+ * is looked for, or it is not checked one by one.
+ */
+export function selectFirst(parts: Parts, request: FastifyRequest): Promise<Selected> | null {
+  const { engine, operation, asked } = matchOf(request)
+  const { bytes } = request
+  if (bytes === null || engine.authorization !== 'enforce' || !checksEach(operation)) return null
+  const looked = [
+    ...selectorsOf(operation).map(([selector]) => selector),
+    ...Object.keys(operation.finds ?? {}),
+  ]
+  if (looked.every((member) => (bodyValue(asked.body, member) ?? null) === null)) return null
+  const selecting = selectingOf(parts, request)
+  return selectionsOf(selecting, 'all').then((selections) => {
+    const selected = bodyWith(selections, selecting, bytes)
+    return { bytes: selected, asked: { ...asked, body: readJson(selected) } }
+  })
+}
+
+/** A request whose body names what it selects: this is checked, and this is sent. */
+interface Selected {
+  readonly bytes: Buffer
+  readonly asked: Asked
+}
+
+function checksEach({ checks }: Operation): boolean {
+  return checks.some(({ each }) => each !== undefined)
+}
+
+/** Refuses; but what the body selects, the engine looks for before it asks for most permissions. */
+export function refuse(
+  parts: Parts,
+  request: FastifyRequest,
+  { refusal, isUnselected = false }: Extract<Verdict, { readonly permitted: false }>,
+): Promise<never> {
+  const { engine, operation } = matchOf(request)
+  const comesLater =
+    operation.empty !== undefined &&
+    refusal.statusCode === 403 &&
+    !isUnselected &&
+    engine.authorization === 'enforce'
+  if (!comesLater) throw refusal
+  // What cannot be found out leaves the refusal as it is; but a query that cannot be read comes before it.
+  const sought = emptyOf(selectingOf(parts, request)).catch((error: unknown) =>
+    error instanceof EngineVerdict || (error instanceof GatewayError && error.code === 'GW_INVALID_BODY')
+      ? error
+      : null,
+  )
+  return sought.then((empty) => {
+    throw empty ?? refusal
+  })
+}
+
+function selectingOf(parts: Parts, request: FastifyRequest): Selecting {
+  const match = matchOf(request)
+  const headers = upstreamHeaders(request.raw.rawHeaders, match.engine.requestPolicy)
+  return { parts, match, hop: { method: 'POST', path: '', headers, body: request.bytes, retry: 'always' } }
+}
+
+/** The answer where nothing is found; null: something is, or nothing is looked for. */
+async function emptyOf(selecting: Selecting): Promise<EngineVerdict | GatewayError | null> {
+  const { operation, asked } = selecting.match
+  const selections = await selectionsOf(selecting, 'any')
+  const isAsked = selections.some(({ queries, given }) => queries.length + given.length > 0)
+  return operation.empty === undefined || !isAsked || selections.some(({ ids }) => ids.length > 0)
+    ? null
+    : emptyAnswer(operation.empty, asked)
+}
+
+/** What the ids of one member of a body are to be. */
+interface Selection {
+  readonly member: string
+  readonly given: readonly string[]
+  readonly ids: readonly string[]
+  /** Whose rows are among the ids. */
+  readonly queries: readonly Selector[]
+  /** A query stays in the body: what it finds is not known here. */
+  readonly isOpen: boolean
+  readonly isChanged: boolean
+}
+
+/** `seen`: queries whose every row the caller sees stay. `any`: it is enough to know whether something is found. */
+type Extent = 'seen' | 'all' | 'any'
+
+/** @throws GatewayError GW_INVALID_BODY: whether or not bodies are validated, nothing is selected by what the engine does not read */
+async function selectionsOf(selecting: Selecting, extent: Extent): Promise<readonly Selection[]> {
+  const { operation, asked: request } = selecting.match
+  checkSelection(operation, request.body)
+  const selectors = selectorsOf(operation)
+  const members = new Set([...selectors.map(([, member]) => member), ...Object.keys(operation.finds ?? {})])
+  const selections: Selection[] = []
+  for (const member of members) {
+    const own = selectors.filter(([, taking]) => taking === member).map(([selector]) => selector)
+    selections.push(await selectionOf(selecting, { member, selectors: own, extent }))
+  }
+  return selections
+}
+
+interface Wanted {
+  readonly member: string
+  readonly selectors: readonly Selector[]
+  readonly extent: Extent
+}
+
+async function selectionOf(selecting: Selecting, wanted: Wanted): Promise<Selection> {
+  const { permit, operation, asked } = selecting.match
+  const { member, extent } = wanted
+  const finder = operation.finds?.[member]
+  const given = givenIds(asked, member)
+  const { queries, found, isOpen } = await queriedBy(selecting, wanted, finder === undefined)
+  const all = [...new Set([...given, ...found])]
+  // What is not there a bare engine leaves out by itself; what is another tenant's it does not.
+  const isLeft = (extent === 'seen' || finder?.single === true) && permit.tenantsOf(asked.principal) === null
+  const ids =
+    finder === undefined || isLeft
+      ? all
+      : await foundOf(selecting, { ...finder, isAnyEnough: extent === 'any' }, all)
+  const isChanged = queries.length > 0 || ids.length < all.length
+  if (isChanged && hasNullIds(asked.body, member))
+    throw new GatewayError('GW_ROWS_NOT_EXACT', { message: `Ids that are null stand in ${member}` })
+  return { member, given, ids, queries, isOpen, isChanged }
+}
+
+/** What the queries of one member find. `isSure`: what is found is there, so one is as good as all where any will do. */
+async function queriedBy(
+  selecting: Selecting,
+  { selectors, extent }: Wanted,
+  isSure: boolean,
+): Promise<Pick<Selection, 'queries' | 'isOpen'> & { readonly found: readonly string[] }> {
+  const { body } = selecting.hop
+  const found: string[] = []
+  const queries: Selector[] = []
+  let isOpen = false
+  for (const selector of selectors) {
+    const query = body === null ? null : memberBytes(body, selector)
+    if (query === null) continue
+    const sought = await soughtBy(selecting, selector, query)
+    if (sought.keep === keepAll && extent === 'seen') {
+      isOpen = true
+      continue
+    }
+    found.push(...idsOf(await rowsFound(selecting, sought, extent === 'any' && isSure ? 1 : undefined)))
+    queries.push(selector)
+  }
+  return { found, queries, isOpen }
+}
+
+/** @throws EngineVerdict when nothing is selected */
+function bodyWith(selections: readonly Selection[], { match }: Selecting, original: Buffer): Buffer {
+  let body = original
+  for (const { member, ids, queries, isChanged } of selections) {
+    if (!isChanged) continue
+    for (const selector of queries) body = spliceMember(body, selector, undefined)
+    body = spliceMember(body, member, ids)
+  }
+  const { empty } = match.operation
+  const isEmpty = selections.every(({ ids, isOpen }) => ids.length === 0 && !isOpen)
+  if (isEmpty && empty !== undefined && body !== original) throw emptyAnswer(empty, match.asked)
+  return body
+}
+
+function idsOf(rows: readonly Row[]): readonly string[] {
+  return rows.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
+}
+
+function selectorsOf({ selects = {} }: Operation): readonly (readonly [Selector, string])[] {
+  return SELECTORS.flatMap((selector) => {
+    const member = selects[selector]
+    return member === undefined ? [] : [[selector, member] as const]
+  })
+}
+
+function givenIds({ body }: Asked, member: string): readonly string[] {
+  return bodyTexts(body, member)
+}

@@ -1,0 +1,247 @@
+import { EngineVerdict, GatewayError } from '../../errors.ts'
+import type { Exchange } from '../../pipeline/exchange.ts'
+import type { Finder, Selector } from '../../operations/table.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { bodyText, bodyTexts, isRecord } from '../../request/access-request.ts'
+import { readJson } from '../../request/json.ts'
+import { inLists } from '../../policy/authz/entities/lookup-lists.ts'
+import type { KeepRows } from '../../policy/authz/permit.ts'
+import type { Row } from '../../policy/authz/entities/row-attributes.ts'
+import { isOfTenants } from '../../policy/authz/rows/rows.ts'
+import { isNullText } from '../../policy/validation/schemas/jackson.ts'
+import { isMembers, isTrue } from '../../policy/validation/schemas/engine-error.ts'
+import { checkSelector } from '../../policy/validation/validate.ts'
+import type { Answer } from '../../proxy/wire/upstream-request.ts'
+import { readVisible } from '../rows/filtered-list.ts'
+
+/** A request, or what is known of it before it may be sent. */
+export type Selecting = Pick<Exchange, 'parts' | 'match' | 'hop'>
+
+/** The operation that lists what a selector selects. */
+const LISTS: Readonly<Record<Selector, string>> = {
+  externalTaskQuery: 'queryExternalTasks',
+  historicBatchQuery: 'getHistoricBatches',
+  historicDecisionInstanceQuery: 'getHistoricDecisionInstances',
+  historicProcessInstanceQuery: 'queryHistoricProcessInstances',
+  jobQuery: 'queryJobs',
+  processInstanceQuery: 'queryProcessInstances',
+}
+
+export const SELECTORS = Object.keys(LISTS).filter(isSelector)
+
+function isSelector(name: string): name is Selector {
+  return Object.hasOwn(LISTS, name)
+}
+
+/** What is looked for: the rows of a list, of which somebody sees some. */
+export interface Sought {
+  readonly list: Pick<Exchange, 'match' | 'hop'>
+  /** Null: no row at all. */
+  readonly keep: KeepRows | null
+}
+
+/**
+ * What the caller would find by a selector's query.
+ * @throws GatewayError GW_INVALID_BODY, EngineVerdict for a query that the engine does not read; GW_ROWS_NOT_EXACT for one that
+ * its list cannot be asked for
+ */
+export async function soughtBy(selecting: Selecting, selector: Selector, query: Buffer): Promise<Sought> {
+  const value = readJson(query)
+  // Before this the body was checked as a whole. It is looked at again: what is no query would select everything.
+  if (!isMembers(value)) throw new GatewayError('GW_INVALID_BODY')
+  if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
+    checkSelector(selector, value)
+  const list = listOf(selecting, LISTS[selector], query)
+  const verdict = (await list.match.permit.rows?.(list.match.asked, false)) ?? { rows: 'all' }
+  if (verdict.rows === 'all') return { list, keep: keepAll }
+  if (verdict.rows !== 'none' && verdict.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return { list, keep: verdict.rows === 'none' ? null : verdict.keep }
+}
+
+export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
+
+/** Of a list that takes no body, for they must fit a request line of 8 KB, and where one of them may have many rows. */
+const FEW_IDS = 100
+/** Of a list that takes one id only: each is a hop of its own. */
+const MAX_SINGLE_IDS = 1000
+
+interface Finding extends Finder {
+  /** It is enough to know whether one is found. */
+  readonly isAnyEnough: boolean
+}
+
+/**
+ * Those of the ids that the engine itself would find, whatever the records say: not those of other tenants.
+ * @throws GatewayError GW_ROWS_NOT_EXACT when there are too many to be looked for
+ */
+export async function foundOf(
+  selecting: Selecting,
+  finding: Finding,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const { parts, match } = selecting
+  const { list, gives = 'id', single, isAnyEnough } = finding
+  if (ids.length > (single === true ? MAX_SINGLE_IDS : parts.config.limits.filteredRows))
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const tenants = match.permit.tenantsOf(match.asked.principal)
+  const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
+  const isInUrl = match.engine.permits.get(list)?.operation.method === 'GET'
+  const found = new Set<string>()
+  // Nothing has an empty id.
+  const named = ids.filter((id) => id !== '')
+  for (const asked of queriesFor(finding, named, isInUrl)) {
+    match.asked.stillAwaited?.()
+    const query = Buffer.from(JSON.stringify(asked))
+    const rows = await rowsFound(selecting, { list: listOf(selecting, list, query), keep })
+    for (const id of textsIn(rows, gives)) found.add(id)
+    if (isAnyEnough && found.size > 0) break
+  }
+  return ids.filter((id) => found.has(id))
+}
+
+/** As many ids together as one query of the list takes. */
+function* queriesFor({ by, gives, single }: Finder, ids: readonly string[], isInUrl: boolean) {
+  if (single === true) for (const id of ids) yield { [by]: id }
+  else
+    for (const some of inLists(ids, isInUrl || gives !== undefined ? FEW_IDS : undefined))
+      yield { [by]: some }
+}
+
+function textsIn(rows: readonly Row[], member: string): readonly string[] {
+  return rows.flatMap(({ [member]: value }) => (typeof value === 'string' ? [value] : []))
+}
+
+/** @throws GatewayError when there are too many; EngineVerdict, or GatewayError, when the engine refuses the query */
+export async function rowsFound(
+  { parts }: Selecting,
+  { list, keep }: Sought,
+  wanted: number = Number.POSITIVE_INFINITY,
+): Promise<readonly Row[]> {
+  const filtering = { keep, maxRows: parts.config.limits.filteredRows }
+  const { seen, answer } = await readVisible(list, filtering, { form: 'list', wanted })
+  if (seen === null) throw refusalOf(answer)
+  return seen.map(({ row }) => row)
+}
+
+/** A query that its list refuses, the engine refuses in a body too. What it says where it cannot read one varies with its start. */
+function refusalOf({ status, headers, body }: Answer): EngineVerdict | GatewayError {
+  if (status !== 400 && status !== 500) return new GatewayError('GW_ROWS_NOT_EXACT', { message: REFUSED })
+  const isJson = String(headers['content-type']).startsWith('application/json')
+  const said = isJson ? jsonIn(body) : null
+  if (isRecord(said) && typeof said['message'] === 'string' && said['message'] !== '')
+    return new EngineVerdict({
+      status,
+      body: said,
+      headers: { 'content-type': 'application/json' },
+      reason: REFUSED,
+    })
+  return new GatewayError(status === 400 ? 'GW_INVALID_BODY' : 'GW_ROWS_NOT_EXACT', { message: REFUSED })
+}
+
+const REFUSED = 'The engine refuses the query in the body'
+
+/** The list operation, as the caller would ask it with the query. */
+function listOf({ match, hop }: Selecting, id: string, query: Buffer): Sought['list'] {
+  const permit = match.engine.permits.get(id)
+  if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const { operation } = permit
+  const { method, template: path } = operation
+  const value = readJson(query)
+  const isGet = method === 'GET'
+  const asked = { ...match.asked, params: {}, ...(isGet ? inQuery(value) : inBody(value)) }
+  return {
+    match: { ...match, operation, permit, asked },
+    hop: { ...hop, method, path, body: isGet ? null : query, retry: 'always' },
+  }
+}
+
+function inBody(body: unknown) {
+  return { query: new Map<string, string>(), body }
+}
+
+/** A list that takes no body is asked for the same by a query string: one that cannot say it is not asked. */
+function inQuery(value: unknown) {
+  const query = new Map<string, string>()
+  for (const [name, member] of Object.entries(isRecord(value) ? value : {})) {
+    if (member === null || MAKES_NO_DIFFERENCE.has(name)) continue
+    const kind = PARAMETERS[name]
+    if (kind === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    const text = TEXTS[kind](value, name)
+    if (text !== null) query.set(name, text)
+  }
+  return { query, body: undefined }
+}
+
+type Kind = 'text' | 'texts' | 'flag' | 'date'
+
+/** How a member that the engine can read is said in a query string; null: it is not said. */
+const TEXTS: Readonly<Record<Kind, (query: unknown, name: string) => string | null>> = {
+  text: bodyText,
+  texts: textsOf,
+  flag(query, name) {
+    const text = bodyText(query, name) ?? ''
+    return isNullText(text) ? null : String(isTrue(memberOf(query, name)))
+  },
+  date(query, name) {
+    const date = memberOf(query, name)
+    if (typeof date !== 'string') throw new GatewayError('GW_ROWS_NOT_EXACT')
+    return isNullText(date) ? null : date
+  },
+}
+
+/** The engine takes an empty list, and in a query string a list of one empty text, for no condition. */
+function textsOf(query: unknown, name: string): string {
+  const list = memberOf(query, name)
+  const texts = bodyTexts(query, name)
+  const isWhole = Array.isArray(list) && texts.length === list.length && texts.length > 0
+  if (!isWhole || texts.some((text) => text === '' || text.includes(',')))
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return texts.join(',')
+}
+
+function memberOf(query: unknown, name: string): unknown {
+  return isRecord(query) ? query[name] : undefined
+}
+
+/** Of which rows are found. What is wrong with them was found before. */
+const MAKES_NO_DIFFERENCE: ReadonlySet<string> = new Set([
+  'disableBinaryFetching',
+  'disableCustomObjectDeserialization',
+  'includeInputs',
+  'includeOutputs',
+  'sortBy',
+  'sortOrder',
+  'sorting',
+])
+
+/** Of the lists of historic batches and decision instances. */
+const PARAMETERS: Readonly<Record<string, Kind | undefined>> = {
+  activityIdIn: 'texts',
+  activityInstanceIdIn: 'texts',
+  batchId: 'text',
+  caseDefinitionId: 'text',
+  caseDefinitionKey: 'text',
+  caseInstanceId: 'text',
+  completed: 'flag',
+  decisionDefinitionId: 'text',
+  decisionDefinitionIdIn: 'texts',
+  decisionDefinitionKey: 'text',
+  decisionDefinitionKeyIn: 'texts',
+  decisionDefinitionName: 'text',
+  decisionDefinitionNameLike: 'text',
+  decisionInstanceId: 'text',
+  decisionInstanceIdIn: 'texts',
+  decisionRequirementsDefinitionId: 'text',
+  decisionRequirementsDefinitionKey: 'text',
+  evaluatedAfter: 'date',
+  evaluatedBefore: 'date',
+  processDefinitionId: 'text',
+  processDefinitionKey: 'text',
+  processInstanceId: 'text',
+  rootDecisionInstanceId: 'text',
+  rootDecisionInstancesOnly: 'flag',
+  tenantIdIn: 'texts',
+  type: 'text',
+  userId: 'text',
+  withoutTenantId: 'flag',
+}

@@ -1,0 +1,23 @@
+import { GatewayError } from '../errors.ts'
+
+export const IDEMPOTENCY_KEY = 'idempotency-key'
+
+/** Visible ASCII; a comma would be a list, which two headers make when something joins them. */
+const BARE = /^[!#-+\x2d-~]+$/
+/** A string of RFC 9651, as the draft wants it. */
+const QUOTED = /^"((?:[!#-[\]-~]|\\["\\])+)"$/
+const MAX_CHARS = 255
+
+/** The client's key, quoted or bare: `"a"` and `a` are one. @throws GatewayError when it is given twice, or is none */
+export function idempotencyKeyOf(rawHeaders: readonly string[]): string {
+  const values: string[] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === IDEMPOTENCY_KEY) values.push(rawHeaders[index + 1] ?? '')
+  const [value = ''] = values
+  const key = BARE.test(value) ? value : QUOTED.exec(value)?.[1]?.replace(/\\(.)/g, '$1')
+  if (values.length !== 1 || key === undefined || key.length > MAX_CHARS)
+    throw new GatewayError('GW_BAD_HEADER', {
+      message: 'Idempotency-Key must be given once, with 1 to 255 visible ASCII characters',
+    })
+  return key
+}

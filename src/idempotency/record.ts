@@ -1,0 +1,94 @@
+import type { Answer } from '../cache/entry.ts'
+import { isStoredHead, isStoredStatus } from '../redis/stored-answer.ts'
+
+/** What Redis holds under a key that a client has chosen. */
+export type Stored =
+  /** A request is under way, or its gateway has ended before it was answered. */
+  | {
+      readonly state: 'claimed'
+      readonly fingerprint: string
+      readonly owner: string
+      /** The time to live that it was given. */
+      readonly keepMs: number
+      /** Older than this it is taken to be lost; it is not done again either way. */
+      readonly underWayMs: number
+    }
+  | { readonly state: 'unknown'; readonly fingerprint: string }
+  | (Done & { readonly fingerprint: string })
+  | (NotKept & { readonly fingerprint: string })
+
+export interface Done {
+  readonly state: 'done'
+  readonly answer: Answer
+  /** Host and prefix to which the links in the body lead. */
+  readonly address: string
+}
+
+/** Done, and answered with more than is kept. */
+export interface NotKept {
+  readonly state: 'not kept'
+  readonly status: number
+}
+
+/** Larger answers are done and not kept. */
+export const MAX_KEPT_BYTES = 256 * 1024
+/** The longest line that stands before a body. */
+const MAX_LINE_BYTES = 64 * 1024
+/** The longest that `packed` makes. */
+export const MAX_PACKED_BYTES = MAX_LINE_BYTES + MAX_KEPT_BYTES
+
+/** A line of JSON, then the body. */
+export function packed(stored: Stored): Buffer {
+  if (stored.state !== 'done') return Buffer.from(`${JSON.stringify(stored)}\n`)
+  const { body, ...answer } = stored.answer
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ ...stored, answer, length: body.length })}\n`), body])
+}
+
+/** Null for a value that is not what `packed` made: whoever can write to Redis can write a line of JSON. */
+export function unpacked(value: Buffer): Stored | null {
+  const end = value.indexOf('\n')
+  if (end > MAX_LINE_BYTES || value.length > MAX_PACKED_BYTES) return null
+  const head = end === -1 ? null : parsed(value.subarray(0, end))
+  const { state, fingerprint, status } = head ?? {}
+  if (head === null || typeof fingerprint !== 'string') return null
+  if (state === 'unknown') return { state, fingerprint }
+  if (state === 'not kept') return isStoredStatus(status) ? { state, fingerprint, status } : null
+  if (state === 'done') return doneIn(head, fingerprint, value.subarray(end + 1))
+  return state === 'claimed' ? claimIn(head, fingerprint) : null
+}
+
+type Head = Readonly<Record<string, unknown>>
+
+/** No time in a record is longer. */
+const MAX_MS = Number.MAX_SAFE_INTEGER
+/** A host name of 253 characters, its port, a prefix and the name of an engine. */
+const MAX_ADDRESS_CHARS = 1024
+
+function claimIn({ owner, keepMs, underWayMs }: Head, fingerprint: string): Stored | null {
+  if (typeof owner !== 'string' || !isMs(keepMs) || !isMs(underWayMs)) return null
+  return { state: 'claimed', fingerprint, owner, keepMs, underWayMs }
+}
+
+function doneIn({ answer, address, length }: Head, fingerprint: string, body: Buffer): Stored | null {
+  if (!isStoredHead(answer, body.length) || length !== body.length) return null
+  if (typeof address !== 'string' || address === '' || address.length > MAX_ADDRESS_CHARS) return null
+  const { status, headers } = answer
+  return { state: 'done', fingerprint, address, answer: { status, headers, body } }
+}
+
+function isMs(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= MAX_MS
+}
+
+function parsed(bytes: Buffer): Head | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function isObject(value: unknown): value is Head {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,75 @@
+import type { Rowset } from '../table.ts'
+
+/** Authorization: 9 operations of the published API, sorted by path, then method. */
+export const authorization = {
+  queryAuthorizations: {
+    route: 'GET /authorization',
+    checks: [],
+    rows: { anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  availableOperationsAuthorization: {
+    route: 'OPTIONS /authorization',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { create: 'AUTHORIZATION.CREATE' },
+  },
+  getAuthorization: {
+    route: 'GET /authorization/:id',
+    checks: [{ anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 }],
+    retry: 'always',
+    absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
+    entity: 'authorization',
+  },
+  updateAuthorization: {
+    route: 'PUT /authorization/:id',
+    checks: [
+      { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
+      { anyOf: ['AUTHORIZATION.UPDATE path:id'], denied: 403 },
+    ],
+    absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
+    changes: ['records'],
+    entity: 'authorization',
+  },
+  deleteAuthorization: {
+    route: 'DELETE /authorization/:id',
+    checks: [
+      { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
+      { anyOf: ['AUTHORIZATION.DELETE path:id'], denied: 403 },
+    ],
+    absent: '404 InvalidRequestException: Authorization with id {id} does not exist.',
+    changes: ['records'],
+    entity: 'authorization',
+  },
+  availableOperationsAuthorizationInstance: {
+    route: 'OPTIONS /authorization/:id',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { delete: 'AUTHORIZATION.DELETE path:id', update: 'AUTHORIZATION.UPDATE path:id' },
+  },
+  isUserAuthorized: {
+    route: 'GET /authorization/check',
+    checks: [{ anyOf: ['AUTHORIZATION.READ'], when: 'query:userId is another user', denied: 'absent' }],
+    retry: 'always',
+    answer: 'authorization-check',
+    absent: '403 InvalidRequestException: You must have READ permission for Authorization resource.',
+  },
+  getAuthorizationCount: {
+    route: 'GET /authorization/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['AUTHORIZATION.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  createAuthorization: {
+    route: 'POST /authorization/create',
+    body: 'AuthorizationCreateDto',
+    checks: [
+      { anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },
+      { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true },
+    ],
+    absent: '404 InvalidRequestException: Authorization with id {created} does not exist.',
+    changes: ['records'],
+  },
+} as const satisfies Rowset

@@ -1,0 +1,51 @@
+import type { Rowset } from '../table.ts'
+
+/** Batch: 7 operations of the published API, sorted by path, then method. */
+export const batch = {
+  getBatches: {
+    route: 'GET /batch',
+    checks: [],
+    rows: { anyOf: ['BATCH.READ row:id'] },
+    retry: 'always',
+  },
+  getBatch: {
+    route: 'GET /batch/:id',
+    checks: [{ anyOf: ['BATCH.READ path:id'], denied: 404 }],
+    entity: 'batch',
+    retry: 'always',
+    absent: "404 InvalidRequestException: Batch with id '{id}' does not exist",
+  },
+  deleteBatch: {
+    route: 'DELETE /batch/:id',
+    checks: [{ anyOf: ['BATCH.DELETE path:id'], denied: 403 }],
+    entity: 'batch',
+    absent: "400 InvalidRequestException 0: Unable to delete batch with id '{id}'",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete batch '{id}' because it belongs to no authenticated tenant.",
+  },
+  updateBatchSuspensionState: {
+    route: 'PUT /batch/:id/suspended',
+    conflict: 'repeat',
+    checks: [{ anyOf: ['BATCH.UPDATE path:id'], denied: 403 }],
+    entity: 'batch',
+    absent: "400 InvalidRequestException 0: Unable to {suspended?suspend:activate} batch with id '{id}'",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot {suspended?suspend:activate} batch '{id}' because it belongs to no authenticated tenant.",
+  },
+  getBatchesCount: {
+    route: 'GET /batch/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['BATCH.READ row:id'] },
+    retry: 'always',
+  },
+  getBatchStatistics: {
+    route: 'GET /batch/statistics',
+    checks: [],
+    rows: { anyOf: ['BATCH.READ row:id'] },
+    retry: 'always',
+  },
+  getBatchStatisticsCount: {
+    route: 'GET /batch/statistics/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['BATCH.READ row:id'] },
+    retry: 'always',
+  },
+} as const satisfies Rowset

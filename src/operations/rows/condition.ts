@@ -1,0 +1,17 @@
+import type { Rowset } from '../table.ts'
+
+/** Condition: 1 operation of the published API, sorted by path, then method. */
+export const condition = {
+  evaluateCondition: {
+    route: 'POST /condition',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ each.processDefinitionKey',
+      ], when: 'body:processDefinitionId absent', each: 'conditionalStarts', denied: 400, absent: '500 ProcessEngineException 0: ENGINE-13043 No subscriptions were found during evaluation of the conditional start events.' },
+      { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'conditionalStarts', denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], each: 'conditionalStarts', denied: 403 },
+    ],
+    absent: "400 NotFoundException 0: no deployed process definition found with id '{processDefinitionId}': processDefinition is null",
+    entity: 'processDefinition(body:processDefinitionId)',
+  },
+} as const satisfies Rowset

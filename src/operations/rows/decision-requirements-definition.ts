@@ -1,0 +1,92 @@
+import type { Rowset } from '../table.ts'
+
+/** Decision Requirements Definition: 11 operations of the published API, sorted by path, then method. */
+export const decisionRequirementsDefinition = {
+  getDecisionRequirementsDefinitions: {
+    route: 'GET /decision-requirements-definition',
+    checks: [],
+    rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'] },
+    retry: 'always',
+  },
+  getDecisionRequirementsDefinitionById: {
+    route: 'GET /decision-requirements-definition/:id',
+    checks: [
+      { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 500 },
+    ],
+    retry: 'always',
+    absent: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    foreign: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
+  },
+  getDecisionRequirementsDefinitionDiagramById: {
+    route: 'GET /decision-requirements-definition/:id/diagram',
+    checks: [
+      { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 403 },
+    ],
+    retry: 'always',
+    cache: { seconds: 3600, tags: ['deployment'] },
+    absent: "400 NotValidException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
+  },
+  getDecisionRequirementsDefinitionDmnXmlById: {
+    route: 'GET /decision-requirements-definition/:id/xml',
+    checks: [
+      { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 500 },
+    ],
+    retry: 'always',
+    cache: { seconds: 3600, tags: ['deployment'] },
+    absent: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    foreign: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
+  },
+  getDecisionRequirementsDefinitionsCount: {
+    route: 'GET /decision-requirements-definition/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'] },
+    retry: 'always',
+  },
+  getDecisionRequirementsDefinitionByKey: {
+    route: 'GET /decision-requirements-definition/key/:key',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
+    entity: 'decisionRequirementsDefinitionOfKey',
+  },
+  getDecisionRequirementsDefinitionDiagramByKey: {
+    route: 'GET /decision-requirements-definition/key/:key/diagram',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+    cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
+    entity: 'decisionRequirementsDefinitionOfKey',
+  },
+  getDecisionRequirementsDefinitionByKeyAndTenantId: {
+    route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'decisionRequirementsDefinitionOfKey',
+  },
+  getDecisionRequirementsDefinitionDiagramByKeyAndTenantId: {
+    route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/diagram',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+    cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'decisionRequirementsDefinitionOfKey',
+  },
+  getDecisionRequirementsDefinitionDmnXmlByKeyAndTenantId: {
+    route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/xml',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+    cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
+    entity: 'decisionRequirementsDefinitionOfKey',
+  },
+  getDecisionRequirementsDefinitionDmnXmlByKey: {
+    route: 'GET /decision-requirements-definition/key/:key/xml',
+    checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
+    retry: 'always',
+    cache: { seconds: 30, tags: ['deployment'] },
+    absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
+    entity: 'decisionRequirementsDefinitionOfKey',
+  },
+} as const satisfies Rowset

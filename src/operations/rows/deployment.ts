@@ -1,0 +1,79 @@
+import type { Rowset } from '../table.ts'
+
+/** Deployment: 10 operations of the published API, sorted by path, then method. */
+export const deployment = {
+  getDeployments: {
+    route: 'GET /deployment',
+    checks: [],
+    rows: { anyOf: ['DEPLOYMENT.READ row:id'] },
+    retry: 'always',
+  },
+  getDeployment: {
+    route: 'GET /deployment/:id',
+    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 }],
+    retry: 'always',
+    absent: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
+    entity: 'deployment',
+  },
+  deleteDeployment: {
+    route: 'DELETE /deployment/:id',
+    checks: [
+      { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
+      { anyOf: ['DEPLOYMENT.DELETE path:id'], denied: 403 },
+    ],
+    evicts: ['deployment'],
+    absent: "404 InvalidRequestException: Deployment with id '{id}' do not exist",
+    entity: 'deployment',
+  },
+  redeploy: {
+    route: 'POST /deployment/:id/redeploy',
+    checks: [
+      { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
+      { anyOf: ['DEPLOYMENT.CREATE'], denied: 403 },
+      { anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 },
+    ],
+    evicts: ['deployment'],
+    links: true,
+    absent: "404 InvalidRequestException: Deployment with id '{id}' does not exist",
+    entity: 'deployment',
+  },
+  getDeploymentResources: {
+    route: 'GET /deployment/:id/resources',
+    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
+    retry: 'always',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
+    entity: 'deployment',
+  },
+  getDeploymentResource: {
+    route: 'GET /deployment/:id/resources/:resourceId',
+    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
+    retry: 'always',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
+    entity: 'deployment',
+  },
+  getDeploymentResourceData: {
+    route: 'GET /deployment/:id/resources/:resourceId/data',
+    checks: [{ anyOf: ['DEPLOYMENT.READ path:id'], denied: 403 }],
+    retry: 'always',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the deployment '{id}' because it belongs to no authenticated tenant.",
+    entity: 'deployment',
+  },
+  getDeploymentsCount: {
+    route: 'GET /deployment/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['DEPLOYMENT.READ row:id'] },
+    retry: 'always',
+  },
+  createDeployment: {
+    route: 'POST /deployment/create',
+    media: 'multipart',
+    checks: [{ anyOf: ['DEPLOYMENT.CREATE'], denied: 403 }],
+    evicts: ['deployment'],
+    links: true,
+  },
+  getRegisteredDeployments: {
+    route: 'GET /deployment/registered',
+    checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
+    retry: 'always',
+  },
+} as const satisfies Rowset

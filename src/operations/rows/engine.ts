@@ -1,0 +1,11 @@
+import type { Rowset } from '../table.ts'
+
+/** Engine: 1 operation of the published API, sorted by path, then method. */
+export const engine = {
+  getProcessEngineNames: {
+    route: 'GET /engine',
+    checks: [],
+    retry: 'always',
+    answer: 'engine-names',
+  },
+} as const satisfies Rowset

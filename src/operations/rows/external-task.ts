@@ -1,0 +1,239 @@
+import type { Rowset } from '../table.ts'
+
+/** External Task: 18 operations of the published API, sorted by path, then method. */
+export const externalTask = {
+  getExternalTasks: {
+    route: 'GET /external-task',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  queryExternalTasks: {
+    route: 'POST /external-task',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  getExternalTask: {
+    route: 'GET /external-task/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ externalTask.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 404, found: 'query' },
+    ],
+    retry: 'always',
+    absent: '404 RestException: External task with id {id} does not exist',
+  },
+  handleExternalTaskBpmnError: {
+    route: 'POST /external-task/:id/bpmnError',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the worker does not hold the task', answer: "400 RestException 0: Bpmn error of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
+    ],
+  },
+  completeExternalTaskResource: {
+    route: 'POST /external-task/:id/complete',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the worker does not hold the task', answer: "400 RestException 0: External Task {id} cannot be completed by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
+    ],
+  },
+  getExternalTaskErrorDetails: {
+    route: 'GET /external-task/:id/errorDetails',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ externalTask.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    retry: 'always',
+    absent: '500 NullValueException 0: No external task found with id {id}: externalTask is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+  },
+  extendLock: {
+    route: 'POST /external-task/:id/extendLock',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the worker does not hold the task', answer: "400 RestException 0: The lock of the External Task {id} cannot be extended by worker '{workerId}''. It is locked by worker '{externalTask.workerId}'." },
+    ],
+  },
+  handleFailure: {
+    route: 'POST /external-task/:id/failure',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the worker does not hold the task', answer: "400 RestException 0: Failure of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
+    ],
+  },
+  lock: {
+    route: 'POST /external-task/:id/lock',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+  },
+  setExternalTaskResourcePriority: {
+    route: 'PUT /external-task/:id/priority',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+  },
+  setExternalTaskResourceRetries: {
+    route: 'PUT /external-task/:id/retries',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+  },
+  unlock: {
+    route: 'POST /external-task/:id/unlock',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE externalTask.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 RestException 0: External task with id {id} does not exist',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+  },
+  getExternalTasksCount: {
+    route: 'GET /external-task/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  queryExternalTasksCount: {
+    route: 'POST /external-task/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  fetchAndLock: {
+    route: 'POST /external-task/fetchAndLock',
+    checks: [],
+    rows: {
+      form: 'locks',
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      and: [
+        'PROCESS_INSTANCE.UPDATE row:processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    longPoll: true,
+  },
+  setExternalTaskRetries: {
+    route: 'PUT /external-task/retries',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE each.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
+      ], each: 'externalTasks', denied: 403 },
+    ],
+    empty: '400 InvalidRequestException: externalTaskIds is empty',
+    finds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
+    selects: {
+      processInstanceQuery: 'processInstanceIds',
+      historicProcessInstanceQuery: 'processInstanceIds',
+      externalTaskQuery: 'externalTaskIds',
+    },
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant.",
+    absent: '400 InvalidRequestException: externalTaskIds is empty',
+  },
+  setExternalTaskRetriesAsyncOperation: {
+    route: 'POST /external-task/retries-async',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_EXTERNAL_TASK_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 InvalidRequestException: externalTaskIds is empty',
+    finds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
+    selects: {
+      processInstanceQuery: 'processInstanceIds',
+      historicProcessInstanceQuery: 'processInstanceIds',
+      externalTaskQuery: 'externalTaskIds',
+    },
+  },
+  getTopicNames: {
+    route: 'GET /external-task/topic-names',
+    query: 'TopicNamesQuery',
+    checks: [],
+    rows: {
+      form: 'topic names',
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+    cache: { seconds: 2, tags: ['external-task'] },
+  },
+} as const satisfies Rowset

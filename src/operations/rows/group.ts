@@ -1,0 +1,95 @@
+import type { Rowset } from '../table.ts'
+
+/** Group: 13 operations of the published API, sorted by path, then method. */
+export const group = {
+  getQueryGroups: {
+    route: 'GET /group',
+    checks: [],
+    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  postQueryGroups: {
+    route: 'POST /group',
+    checks: [],
+    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  availableGroupOperations: {
+    route: 'OPTIONS /group',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { create: 'GROUP.CREATE' },
+  },
+  getGroup: {
+    route: 'GET /group/:id',
+    checks: [{ anyOf: ['GROUP.READ path:id'], denied: 404 }],
+    retry: 'always',
+    absent: '404 InvalidRequestException: Group with id {id} does not exist',
+    entity: 'group',
+  },
+  // Written under the id in the body.
+  updateGroup: {
+    route: 'PUT /group/:id',
+    checks: [
+      { anyOf: ['GROUP.READ path:id'], denied: 404 },
+      { anyOf: ['GROUP.UPDATE body:id'], when: 'body:id given', denied: 403 },
+      { anyOf: ['GROUP.UPDATE path:id'], when: 'body:id absent', denied: 403 },
+    ],
+    absent: '404 InvalidRequestException: Group with id {id} does not exist',
+    entity: 'group',
+  },
+  deleteGroup: {
+    route: 'DELETE /group/:id',
+    checks: [
+      { anyOf: ['GROUP.DELETE path:id'], denied: 403 },
+      { anyOf: ['GROUP.READ path:id'], denied: 403 },
+    ],
+    changes: ['records', 'identity'],
+  },
+  availableGroupInstanceOperations: {
+    route: 'OPTIONS /group/:id',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { delete: 'GROUP.DELETE path:id', update: 'GROUP.UPDATE path:id' },
+  },
+  availableGroupMembersOperations: {
+    route: 'OPTIONS /group/:id/members',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { create: 'GROUP_MEMBERSHIP.CREATE path:id', delete: 'GROUP_MEMBERSHIP.DELETE path:id' },
+  },
+  createGroupMember: {
+    route: 'PUT /group/:id/members/:userId',
+    checks: [
+      { anyOf: ['GROUP_MEMBERSHIP.CREATE path:id'], denied: 403 },
+      { anyOf: ['USER.READ path:userId'], denied: 403 },
+      { anyOf: ['GROUP.READ path:id'], entity: 'user(path:userId)', denied: 403, absent: "500 NullValueException 0: No user found with id '{userId}'.: user is null" },
+    ],
+    changes: ['identity'],
+  },
+  deleteGroupMember: {
+    route: 'DELETE /group/:id/members/:userId',
+    checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+    changes: ['identity'],
+  },
+  getGroupCount: {
+    route: 'GET /group/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  queryGroupCount: {
+    route: 'POST /group/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  createGroup: {
+    route: 'POST /group/create',
+    checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
+    changes: ['records'],
+  },
+} as const satisfies Rowset

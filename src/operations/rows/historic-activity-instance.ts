@@ -1,0 +1,62 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Activity Instance: 5 operations of the published API, sorted by path, then method. */
+export const historicActivityInstance = {
+  getHistoricActivityInstances: {
+    route: 'GET /history/activity-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+    },
+    retry: 'always',
+  },
+  queryHistoricActivityInstances: {
+    route: 'POST /history/activity-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+    },
+    retry: 'always',
+  },
+  getHistoricActivityInstance: {
+    route: 'GET /history/activity-instance/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicActivityInstance.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicActivityInstance.processInstanceId when:historicInstancePermissions',
+      ], denied: 404, found: 'query' },
+    ],
+    retry: 'always',
+    absent: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",
+  },
+  getHistoricActivityInstancesCount: {
+    route: 'GET /history/activity-instance/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+    },
+    retry: 'always',
+  },
+  queryHistoricActivityInstancesCount: {
+    route: 'POST /history/activity-instance/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,52 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Batch: 7 operations of the published API, sorted by path, then method. */
+export const historicBatch = {
+  getHistoricBatches: {
+    route: 'GET /history/batch',
+    checks: [],
+    rows: { anyOf: ['BATCH.READ_HISTORY row:id'] },
+    retry: 'always',
+  },
+  getHistoricBatch: {
+    route: 'GET /history/batch/:id',
+    checks: [{ anyOf: ['BATCH.READ_HISTORY path:id'], denied: 404 }],
+    entity: 'historicBatch',
+    retry: 'always',
+    absent: "404 InvalidRequestException: Historic batch with id '{id}' does not exist",
+  },
+  deleteHistoricBatch: {
+    route: 'DELETE /history/batch/:id',
+    checks: [{ anyOf: ['BATCH.DELETE_HISTORY path:id'], denied: 403 }],
+    entity: 'historicBatch',
+    absent: "400 InvalidRequestException 0: Unable to delete historic batch with id '{id}'",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete historic batch '{id}' because it belongs to no authenticated tenant.",
+  },
+  getCleanableHistoricBatchesReport: {
+    route: 'GET /history/batch/cleanable-batch-report',
+    checks: [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }],
+    retry: 'always',
+  },
+  getCleanableHistoricBatchesReportCount: {
+    route: 'GET /history/batch/cleanable-batch-report/count',
+    checks: [{ anyOf: ['BATCH.READ_HISTORY'], denied: 403 }],
+    retry: 'always',
+  },
+  getHistoricBatchesCount: {
+    route: 'GET /history/batch/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['BATCH.READ_HISTORY row:id'] },
+    retry: 'always',
+  },
+  setRemovalTimeAsyncHistoricBatch: {
+    route: 'POST /history/batch/set-removal-time',
+    checks: [
+      { anyOf: ['BATCH.READ_HISTORY each.id'], each: 'body:historicBatchIds[]', denied: 400 },
+      { anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 },
+    ],
+    empty: '400 BadUserRequestException 0: historicBatches is empty',
+    finds: { historicBatchIds: { list: 'getHistoricBatches', by: 'batchId', single: true } },
+    selects: { historicBatchQuery: 'historicBatchIds' },
+    absent: '400 BadUserRequestException 0: historicBatches is empty',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,39 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Decision Instance: 5 operations of the published API, sorted by path, then method. */
+export const historicDecisionInstance = {
+  getHistoricDecisionInstances: {
+    route: 'GET /history/decision-instance',
+    checks: [],
+    rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'] },
+    retry: 'always',
+  },
+  getHistoricDecisionInstance: {
+    route: 'GET /history/decision-instance/:id',
+    query: 'HistoricDecisionInstanceOptions',
+    checks: [
+      { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, found: 'query' },
+    ],
+    retry: 'always',
+    absent: "404 InvalidRequestException: Historic decision instance with id '{id}' does not exist",
+  },
+  getHistoricDecisionInstancesCount: {
+    route: 'GET /history/decision-instance/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'] },
+    retry: 'always',
+  },
+  deleteAsync: {
+    route: 'POST /history/decision-instance/delete',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_DELETE_DECISION_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 InvalidRequestException: historicDecisionInstanceIds is empty',
+    selects: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
+  },
+  setRemovalTimeAsyncHistoricDecisionInstance: {
+    route: 'POST /history/decision-instance/set-removal-time',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 BadUserRequestException 0: historicDecisionInstances is empty',
+    finds: { historicDecisionInstanceIds: { list: 'getHistoricDecisionInstances', by: 'decisionInstanceIdIn' } },
+    selects: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
+  },
+} as const satisfies Rowset

@@ -1,0 +1,14 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Decision Requirements Definition: 1 operation of the published API, sorted by path, then method. */
+export const historicDecisionRequirementsDefinition = {
+  getDecisionStatistics: {
+    route: 'GET /history/decision-requirements-definition/:id/statistics',
+    checks: [
+      { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 403 },
+    ],
+    retry: 'always',
+    absent: "500 NullValueException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    foreign: '200 []',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,69 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Detail: 5 operations of the published API, sorted by path, then method. */
+export const historicDetail = {
+  getHistoricDetails: {
+    route: 'GET /history/detail',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  queryHistoricDetails: {
+    route: 'POST /history/detail',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  historicDetail: {
+    route: 'GET /history/detail/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicDetail.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ historicDetail.taskId when:historicInstancePermissions',
+      ], denied: 404, found: 'query', exempt: 'no execution' },
+    ],
+    retry: 'always',
+    absent: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
+  },
+  historicDetailBinary: {
+    route: 'GET /history/detail/:id/data',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicDetail.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ historicDetail.taskId when:historicInstancePermissions',
+      ], denied: 404, found: 'query', exempt: 'no execution' },
+    ],
+    retry: 'always',
+    absent: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
+  },
+  getHistoricDetailsCount: {
+    route: 'GET /history/detail/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,32 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Identity Link Log: 2 operations of the published API, sorted by path, then method. */
+export const historicIdentityLinkLog = {
+  getHistoricIdentityLinks: {
+    route: 'GET /history/identity-link-log',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  getHistoricIdentityLinksCount: {
+    route: 'GET /history/identity-link-log/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,30 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Incident: 2 operations of the published API, sorted by path, then method. */
+export const historicIncident = {
+  getHistoricIncidents: {
+    route: 'GET /history/incident',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  getHistoricIncidentsCount: {
+    route: 'GET /history/incident/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,75 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Job Log: 6 operations of the published API, sorted by path, then method. */
+export const historicJobLog = {
+  getHistoricJobLogs: {
+    route: 'GET /history/job-log',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  queryHistoricJobLogs: {
+    route: 'POST /history/job-log',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  getHistoricJobLog: {
+    route: 'GET /history/job-log/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicJobLog.processInstanceId when:historicInstancePermissions',
+      ], denied: 404, found: 'query', exempt: 'no definition' },
+    ],
+    retry: 'always',
+    absent: '404 InvalidRequestException: Historic job log with id {id} does not exist',
+  },
+  getStacktraceHistoricJobLog: {
+    route: 'GET /history/job-log/:id/stacktrace',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey'], denied: 403 },
+    ],
+    retry: 'always',
+    absent: '404 InvalidRequestException: No historic job log found with id {id}: historicJobLog is null',
+    foreign: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic job log '{id}' because it belongs to no authenticated tenant.",
+  },
+  getHistoricJobLogsCount: {
+    route: 'GET /history/job-log/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  queryHistoricJobLogsCount: {
+    route: 'POST /history/job-log/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

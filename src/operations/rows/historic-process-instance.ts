@@ -1,0 +1,106 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Process Instance: 10 operations of the published API, sorted by path, then method. */
+export const historicProcessInstance = {
+  getHistoricProcessInstances: {
+    route: 'GET /history/process-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
+      ],
+    },
+    retry: 'always',
+  },
+  queryHistoricProcessInstances: {
+    route: 'POST /history/process-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
+      ],
+    },
+    retry: 'always',
+  },
+  getHistoricProcessInstance: {
+    route: 'GET /history/process-instance/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ path:id when:historicInstancePermissions',
+      ], denied: 404 },
+    ],
+    retry: 'always',
+    absent: '404 InvalidRequestException: Historic process instance with id {id} does not exist',
+  },
+  deleteHistoricProcessInstance: {
+    route: 'DELETE /history/process-instance/:id',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
+    ],
+    absent: '404 InvalidRequestException 0: Historic process instance with id {id} does not exist',
+  },
+  deleteHistoricVariableInstancesOfHistoricProcessInstance: {
+    route: 'DELETE /history/process-instance/:id/variable-instances',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
+    ],
+    absent: '404 InvalidRequestException: No historic process instance found with id: {id}: instance is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instances of process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  getHistoricProcessInstancesCount: {
+    route: 'GET /history/process-instance/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
+      ],
+    },
+    retry: 'always',
+  },
+  queryHistoricProcessInstancesCount: {
+    route: 'POST /history/process-instance/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
+      ],
+    },
+    retry: 'always',
+  },
+  deleteHistoricProcessInstancesAsync: {
+    route: 'POST /history/process-instance/delete',
+    checks: [
+      { anyOf: ['BATCH.CREATE_BATCH_DELETE_FINISHED_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
+    ],
+    empty: '400 InvalidRequestException: historicProcessInstanceIds is empty',
+    selects: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
+  },
+  getHistoricProcessInstanceDurationReport: {
+    route: 'GET /history/process-instance/report',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY each.id',
+      ], when: 'query:processDefinitionKeyIn given', each: 'query:processDefinitionKeyIn[]', denied: 403 },
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY processDefinition(each:id).key',
+      ], when: 'query:processDefinitionIdIn given', each: 'query:processDefinitionIdIn[]', denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], when: 'no definition given', denied: 403 },
+    ],
+    rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
+    retry: 'always',
+  },
+  setRemovalTimeAsync: {
+    route: 'POST /history/process-instance/set-removal-time',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 BadUserRequestException 0: historicProcessInstances is empty',
+    finds: { historicProcessInstanceIds: { list: 'queryHistoricProcessInstances', by: 'processInstanceIds' } },
+    selects: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
+  },
+} as const satisfies Rowset

@@ -1,0 +1,65 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Task Instance: 5 operations of the published API, sorted by path, then method. */
+export const historicTaskInstance = {
+  getHistoricTaskInstances: {
+    route: 'GET /history/task',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:id when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  queryHistoricTaskInstances: {
+    route: 'POST /history/task',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:id when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  getHistoricTaskInstancesCount: {
+    route: 'GET /history/task/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:id when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  queryHistoricTaskInstancesCount: {
+    route: 'POST /history/task/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:id when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  getHistoricTaskInstanceReport: {
+    route: 'GET /history/task/report',
+    checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], denied: 403 }],
+    rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
+    retry: 'always',
+  },
+} as const satisfies Rowset

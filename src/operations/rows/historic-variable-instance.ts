@@ -1,0 +1,91 @@
+import type { Rowset } from '../table.ts'
+
+/** Historic Variable Instance: 7 operations of the published API, sorted by path, then method. */
+export const historicVariableInstance = {
+  getHistoricVariableInstances: {
+    route: 'GET /history/variable-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  queryHistoricVariableInstances: {
+    route: 'POST /history/variable-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  getHistoricVariableInstance: {
+    route: 'GET /history/variable-instance/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicVariableInstance.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ historicVariableInstance.taskId when:historicInstancePermissions',
+      ], denied: 404, found: 'query', exempt: 'no execution' },
+    ],
+    retry: 'always',
+    absent: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
+  },
+  deleteHistoricVariableInstance: {
+    route: 'DELETE /history/variable-instance/:id',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicVariableInstance.processDefinitionKey'], denied: 403 },
+    ],
+    absent: '404 InvalidRequestException 0: No historic variable instance found with id: {id}: variable is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  getHistoricVariableInstanceBinary: {
+    route: 'GET /history/variable-instance/:id/data',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicVariableInstance.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ historicVariableInstance.taskId when:historicInstancePermissions',
+      ], denied: 404, found: 'query', exempt: 'no execution' },
+    ],
+    retry: 'always',
+    absent: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
+  },
+  getHistoricVariableInstancesCount: {
+    route: 'GET /history/variable-instance/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+  queryHistoricVariableInstancesCount: {
+    route: 'POST /history/variable-instance/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
+      ],
+      exempt: 'no execution',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,25 @@
+import type { Rowset } from '../table.ts'
+
+/** History Cleanup: 4 operations of the published API, sorted by path, then method. */
+export const historyCleanup = {
+  cleanupAsync: {
+    route: 'POST /history/cleanup',
+    query: 'HistoryCleanupOptions',
+    checks: [{ admin: true, denied: 403 }],
+  },
+  getHistoryCleanupConfiguration: {
+    route: 'GET /history/cleanup/configuration',
+    checks: [],
+    retry: 'always',
+  },
+  findCleanupJob: {
+    route: 'GET /history/cleanup/job',
+    checks: [],
+    retry: 'always',
+  },
+  findCleanupJobs: {
+    route: 'GET /history/cleanup/jobs',
+    checks: [],
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,79 @@
+import type { Rowset } from '../table.ts'
+
+/** Incident: 6 operations of the published API, sorted by path, then method. */
+export const incident = {
+  getIncidents: {
+    route: 'GET /incident',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+  getIncident: {
+    route: 'GET /incident/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ incident.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE incident.processDefinitionKey',
+      ], denied: 404, found: 'query', exempt: 'no definition' },
+    ],
+    retry: 'always',
+    absent: '404 InvalidRequestException: No matching incident with id {id}',
+  },
+  resolveIncident: {
+    route: 'DELETE /incident/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: "404 InvalidRequestException: Cannot find an incident with id '{id}': incident is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the incident was not created by a caller', answer: '400 InvalidRequestException: Cannot resolve an incident of type {incident.incidentType}' },
+    ],
+  },
+  setIncidentAnnotation: {
+    route: 'PUT /incident/:id/annotation',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '400 BadUserRequestException 0: incident is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+  },
+  clearIncidentAnnotation: {
+    route: 'DELETE /incident/:id/annotation',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '400 BadUserRequestException 0: incident is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+  },
+  getIncidentsCount: {
+    route: 'GET /incident/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+      exempt: 'no definition',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,97 @@
+import type { Rowset } from '../table.ts'
+
+/** Job Definition: 9 operations of the published API, sorted by path, then method. */
+export const jobDefinition = {
+  getJobDefinitions: {
+    route: 'GET /job-definition',
+    checks: [],
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    retry: 'always',
+  },
+  queryJobDefinitions: {
+    route: 'POST /job-definition',
+    checks: [],
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    retry: 'always',
+  },
+  getJobDefinition: {
+    route: 'GET /job-definition/:id',
+    checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404, found: 'query' }],
+    retry: 'always',
+    absent: '404 InvalidRequestException: Job Definition with id {id} does not exist',
+  },
+  setJobPriorityJobDefinition: {
+    route: 'PUT /job-definition/:id/jobPriority',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.UPDATE jobDefinition.processDefinitionKey'], denied: 403, exempt: 'no definition' },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
+      ], when: 'body:priority given', denied: 403, exempt: 'no definition' },
+    ],
+    absent: "404 InvalidRequestException: Job definition with id '{id}' does not exist: jobDefinition is null",
+    foreign: "500 RestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
+  },
+  setJobRetriesJobDefinition: {
+    route: 'PUT /job-definition/:id/retries',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.RETRY_JOB *',
+        'PROCESS_DEFINITION.RETRY_JOB jobDefinition.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE *',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
+      ], denied: 403, exempt: 'no definition' },
+    ],
+    absent: '204',
+    foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
+  },
+  updateSuspensionStateJobDefinition: {
+    route: 'PUT /job-definition/:id/suspended',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: ['PROCESS_DEFINITION.UPDATE jobDefinition.processDefinitionKey'], denied: 403, exempt: 'no definition' },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
+      ], when: 'body:includeJobs is true', denied: 403, exempt: 'no definition' },
+    ],
+    absent: '204',
+    foreign: 'ignored',
+  },
+  getJobDefinitionsCount: {
+    route: 'GET /job-definition/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    retry: 'always',
+  },
+  queryJobDefinitionsCount: {
+    route: 'POST /job-definition/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    retry: 'always',
+  },
+  updateSuspensionStateJobDefinitions: {
+    route: 'PUT /job-definition/suspended',
+    conflict: 'repeat',
+    byKey: 'one tenant',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.UPDATE processDefinition(body:processDefinitionId).key',
+      ], when: 'body:processDefinitionId given', denied: 403, foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
+      ], when: 'body:processDefinitionId given and body:includeJobs is true', denied: 403 },
+      { anyOf: [
+        'PROCESS_DEFINITION.UPDATE body:processDefinitionKey',
+      ], when: 'body:processDefinitionKey given', denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
+      ], when: 'body:processDefinitionKey given and body:includeJobs is true', denied: 403 },
+    ],
+    absent: '204',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,17 @@
+import type { Rowset } from '../table.ts'
+
+/** Message: 1 operation of the published API, sorted by path, then method. */
+export const message = {
+  deliverMessage: {
+    route: 'POST /message',
+    idempotencyKey: true,
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE each.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
+      ], each: 'correlatedExecutions', denied: 403 },
+      { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'correlatedDefinitions', denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], each: 'correlatedDefinitions', denied: 403 },
+    ],
+  },
+} as const satisfies Rowset

@@ -1,0 +1,19 @@
+import type { Rowset } from '../table.ts'
+
+/** Metrics: 3 operations of the published API, sorted by path, then method. */
+export const metrics = {
+  interval: {
+    route: 'GET /metrics',
+    checks: [],
+    retry: 'always',
+  },
+  getMetrics: {
+    route: 'GET /metrics/:metricsName/sum',
+    checks: [],
+    retry: 'always',
+  },
+  deleteTaskMetrics: {
+    route: 'DELETE /metrics/task-worker',
+    checks: [{ admin: true, anyOf: ['SYSTEM.DELETE'], denied: 403 }],
+  },
+} as const satisfies Rowset

@@ -1,0 +1,313 @@
+import type { Rowset } from '../table.ts'
+
+/** Process Instance: 26 operations of the published API, sorted by path, then method. */
+export const processInstance = {
+  getProcessInstances: {
+    route: 'GET /process-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  queryProcessInstances: {
+    route: 'POST /process-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  getProcessInstance: {
+    route: 'GET /process-instance/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ path:id',
+        'PROCESS_DEFINITION.READ_INSTANCE processInstance.processDefinitionKey',
+      ], denied: 404, found: 'query' },
+    ],
+    retry: 'always',
+    absent: '404 InvalidRequestException: Process instance with id {id} does not exist',
+  },
+  deleteProcessInstance: {
+    route: 'DELETE /process-instance/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.DELETE execution.processInstanceId',
+        'PROCESS_DEFINITION.DELETE_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: "404 InvalidRequestException 0: No process instance found for id '{id}': processInstance is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  getActivityInstanceTree: {
+    route: 'GET /process-instance/:id/activity-instances',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ execution.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    retry: 'always',
+    absent: '404 InvalidRequestException: Process instance with id {id} does not exist',
+    foreign: "500 InvalidRequestException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+    first: [
+      { when: 'the execution is no instance', answer: '500 InvalidRequestException 0: Cannot restore state of process instance {execution.processInstanceId}: list of executions is empty' },
+    ],
+  },
+  getProcessInstanceComments: {
+    route: 'GET /process-instance/:id/comment',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ path:id when:historicInstancePermissions',
+      ], denied: 404 },
+    ],
+    retry: 'always',
+    absent: '404 InvalidRequestException: No process instance found for id {id}',
+  },
+  modifyProcessInstance: {
+    route: 'POST /process-instance/:id/modification',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.DELETE execution.processInstanceId',
+        'PROCESS_DEFINITION.DELETE_INSTANCE execution.processDefinitionKey',
+      ], when: 'nothing is left active', denied: 403 },
+    ],
+    absent: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  modifyProcessInstanceAsyncOperation: {
+    route: 'POST /process-instance/:id/modification-async',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
+    absent: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
+    entity: 'execution',
+    foreign: 'ignored',
+  },
+  updateSuspensionStateById: {
+    route: 'PUT /process-instance/:id/suspended',
+    conflict: 'repeat',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.SUSPEND execution.processInstanceId',
+        'PROCESS_DEFINITION.SUSPEND_INSTANCE execution.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '204',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  getProcessInstanceVariables: {
+    route: 'GET /process-instance/:id/variables',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ execution.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    retry: 'always',
+    absent: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  modifyProcessInstanceVariables: {
+    route: 'POST /process-instance/:id/variables',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: "500 RestException 0: Cannot modify variables for process instance {id}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot modify variables for process instance {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  getProcessInstanceVariable: {
+    route: 'GET /process-instance/:id/variables/:varName',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ execution.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    retry: 'always',
+    absent: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  setProcessInstanceVariable: {
+    route: 'PUT /process-instance/:id/variables/:varName',
+    body: 'VariableValueDto',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  deleteProcessInstanceVariable: {
+    route: 'DELETE /process-instance/:id/variables/:varName',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: "500 RestException 0: Cannot delete process instance variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot delete process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  getProcessInstanceVariableBinary: {
+    route: 'GET /process-instance/:id/variables/:varName/data',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ execution.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    retry: 'always',
+    absent: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot get process instance variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  setProcessInstanceVariableBinary: {
+    route: 'POST /process-instance/:id/variables/:varName/data',
+    media: 'multipart',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE execution.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE execution.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: "500 RestException 0: Cannot put process instance variable {varName}: execution {id} doesn't exist: execution is null",
+    foreign: "500 RestException 0: Cannot put process instance variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+  },
+  getProcessInstancesCount: {
+    route: 'GET /process-instance/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  queryProcessInstancesCount: {
+    route: 'POST /process-instance/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+      ],
+    },
+    retry: 'always',
+  },
+  deleteProcessInstancesAsyncOperation: {
+    route: 'POST /process-instance/delete',
+    checks: [
+      { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
+    ],
+    empty: '400 InvalidRequestException: processInstanceIds is empty',
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+  },
+  deleteAsyncHistoricQueryBased: {
+    route: 'POST /process-instance/delete-historic-query-based',
+    checks: [
+      { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
+    ],
+    empty: '400 InvalidRequestException: processInstanceIds is empty',
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+  },
+  setRetriesByProcess: {
+    route: 'POST /process-instance/job-retries',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 InvalidRequestException: jobIds is empty',
+    finds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
+    selects: {
+      processInstanceQuery: 'processInstances',
+      historicProcessInstanceQuery: 'processInstances',
+      jobQuery: 'jobIds',
+    },
+  },
+  setRetriesByProcessHistoricQueryBased: {
+    route: 'POST /process-instance/job-retries-historic-query-based',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 InvalidRequestException: jobIds is empty',
+    finds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
+    selects: {
+      processInstanceQuery: 'processInstances',
+      historicProcessInstanceQuery: 'processInstances',
+      jobQuery: 'jobIds',
+    },
+  },
+  correlateMessageAsyncOperation: {
+    route: 'POST /process-instance/message-async',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_CORRELATE_MESSAGE', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 BadUserRequestException 0: Process instance ids cannot be empty: process instance ids is empty',
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+  },
+  updateSuspensionState: {
+    route: 'PUT /process-instance/suspended',
+    conflict: 'repeat',
+    byKey: 'one tenant',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.SUSPEND each.id',
+        'PROCESS_DEFINITION.SUSPEND_INSTANCE each.processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE each.id',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
+      ], each: 'processInstances', denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.SUSPEND',
+        'PROCESS_DEFINITION.SUSPEND_INSTANCE processDefinition(body:processDefinitionId).key',
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
+      ], when: 'body:processDefinitionId given', denied: 403 },
+      { anyOf: [
+        'PROCESS_INSTANCE.SUSPEND',
+        'PROCESS_DEFINITION.SUSPEND_INSTANCE body:processDefinitionKey',
+        'PROCESS_INSTANCE.UPDATE',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
+      ], when: 'body:processDefinitionKey given', denied: 403 },
+    ],
+    absent: '204',
+    empty: '400 BadUserRequestException 0: No process instance ids given: Process Instance ids is empty',
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",
+  },
+  updateSuspensionStateAsyncOperation: {
+    route: 'POST /process-instance/suspended-async',
+    checks: [
+      { anyOf: ['BATCH.CREATE_BATCH_UPDATE_PROCESS_INSTANCES_SUSPEND', 'BATCH.CREATE'], denied: 403 },
+    ],
+    empty: '400 InvalidRequestException: No process instance ids given: process Instance Ids is empty',
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+  },
+  setVariablesAsyncOperation: {
+    route: 'POST /process-instance/variables-async',
+    checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_VARIABLES', 'BATCH.CREATE'], denied: 403 }],
+    empty: '400 BadUserRequestException 0: processInstanceIds is empty',
+    finds: { processInstanceIds: { list: 'queryProcessInstances', by: 'processInstanceIds' } },
+    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+  },
+} as const satisfies Rowset

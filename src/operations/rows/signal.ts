@@ -1,0 +1,20 @@
+import type { Rowset } from '../table.ts'
+
+/** Signal: 1 operation of the published API, sorted by path, then method. */
+export const signal = {
+  throwSignal: {
+    route: 'POST /signal',
+    idempotencyKey: true,
+    body: 'SignalDto',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.UPDATE each.processInstanceId',
+        'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
+      ], each: 'signalSubscriptions', denied: 403 },
+      { anyOf: ['PROCESS_INSTANCE.CREATE'], when: 'body:executionId absent', each: 'signalStarts', denied: 403 },
+      { anyOf: [
+        'PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey',
+      ], when: 'body:executionId absent', each: 'signalStarts', denied: 403 },
+    ],
+  },
+} as const satisfies Rowset

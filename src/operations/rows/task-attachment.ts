@@ -1,0 +1,46 @@
+import type { Rowset } from '../table.ts'
+
+/** Task Attachment: 5 operations of the published API, sorted by path, then method. */
+export const taskAttachment = {
+  getAttachments: {
+    route: 'GET /task/:id/attachment',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
+      ], denied: 404, found: 'query', exempt: 'no execution' },
+    ],
+    retry: 'always',
+    absent: '404 InvalidRequestException: No task found for task id {id}',
+  },
+  getAttachment: {
+    route: 'GET /task/:id/attachment/:attachmentId',
+    checks: [],
+    retry: 'always',
+    foreign: 'ignored',
+  },
+  deleteAttachment: {
+    route: 'DELETE /task/:id/attachment/:attachmentId',
+    checks: [],
+    foreign: 'ignored',
+  },
+  getAttachmentData: {
+    route: 'GET /task/:id/attachment/:attachmentId/data',
+    checks: [],
+    retry: 'always',
+    foreign: 'ignored',
+  },
+  addAttachment: {
+    route: 'POST /task/:id/attachment/create',
+    media: 'multipart',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
+      ], denied: 400, found: 'query', exempt: 'no execution' },
+    ],
+    absent: '400 InvalidRequestException: No task found for task id {id}',
+  },
+} as const satisfies Rowset

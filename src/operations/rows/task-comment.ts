@@ -1,0 +1,34 @@
+import type { Rowset } from '../table.ts'
+
+/** Task Comment: 3 operations of the published API, sorted by path, then method. */
+export const taskComment = {
+  getComments: {
+    route: 'GET /task/:id/comment',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
+      ], denied: 404, found: 'query', exempt: 'no execution' },
+    ],
+    retry: 'always',
+    absent: '404 InvalidRequestException: No task found for task id {id}',
+  },
+  getComment: {
+    route: 'GET /task/:id/comment/:commentId',
+    checks: [],
+    retry: 'always',
+    foreign: 'ignored',
+  },
+  createComment: {
+    route: 'POST /task/:id/comment/create',
+    checks: [
+      { anyOf: [
+        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
+        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
+        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
+      ], denied: 400, found: 'query', exempt: 'no execution' },
+    ],
+    absent: '400 InvalidRequestException: No task found for task id {id}',
+  },
+} as const satisfies Rowset

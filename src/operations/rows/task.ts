@@ -1,0 +1,255 @@
+import type { Rowset } from '../table.ts'
+
+/** Task: 22 operations of the published API, sorted by path, then method. */
+export const task = {
+  getTasks: {
+    route: 'GET /task',
+    hal: true,
+    query: 'TaskQuery',
+    expressions: 'refused',
+    checks: [],
+    rows: {
+      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  queryTasks: {
+    route: 'POST /task',
+    body: 'TaskQueryDto',
+    query: 'Paging',
+    expressions: 'refused',
+    checks: [],
+    rows: {
+      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  getTask: {
+    route: 'GET /task/:id',
+    hal: true,
+    checks: [
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, found: 'query' },
+    ],
+    retry: 'always',
+    absent: '404 InvalidRequestException: No matching task with id {id}',
+  },
+  updateTask: {
+    route: 'PUT /task/:id',
+    body: 'TaskDto',
+    checks: [
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, found: 'query' },
+      { anyOf: [
+        'TASK.TASK_ASSIGN path:id',
+        'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
+        'TASK.UPDATE path:id',
+        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 InvalidRequestException: No matching task with id {id}',
+    first: [
+      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.", late: true },
+    ],
+  },
+  deleteTask: {
+    route: 'DELETE /task/:id',
+    checks: [{ anyOf: ['TASK.DELETE path:id'], denied: 403 }],
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the task '{id}' because it belongs to no authenticated tenant.",
+    absent: '204',
+    entity: 'task',
+    first: [
+      { when: 'the task belongs to a process', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running process' },
+      { when: 'the task belongs to a case', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running case instance' },
+    ],
+  },
+  setAssignee: {
+    route: 'POST /task/:id/assignee',
+    checks: [
+      { anyOf: [
+        'TASK.TASK_ASSIGN path:id',
+        'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
+        'TASK.UPDATE path:id',
+        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+  },
+  handleBpmnError: {
+    route: 'POST /task/:id/bpmnError',
+    checks: [
+      { anyOf: [
+        'TASK.TASK_WORK path:id',
+        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+        'TASK.UPDATE path:id',
+        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 RestException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+  },
+  handleEscalation: {
+    route: 'POST /task/:id/bpmnEscalation',
+    checks: [
+      { anyOf: [
+        'TASK.TASK_WORK path:id',
+        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+        'TASK.UPDATE path:id',
+        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '404 RestException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+  },
+  claim: {
+    route: 'POST /task/:id/claim',
+    checks: [
+      { anyOf: [
+        'TASK.TASK_WORK path:id',
+        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+        'TASK.UPDATE path:id',
+        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+  },
+  complete: {
+    route: 'POST /task/:id/complete',
+    checks: [
+      { anyOf: [
+        'TASK.TASK_WORK path:id',
+        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+        'TASK.UPDATE path:id',
+        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '500 RestException 0: Cannot complete task {id}: Cannot find task with id {id}: task is null',
+    foreign: "500 RestException 0: Cannot complete task {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+  },
+  delegateTask: {
+    route: 'POST /task/:id/delegate',
+    checks: [
+      { anyOf: [
+        'TASK.TASK_ASSIGN path:id',
+        'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
+        'TASK.UPDATE path:id',
+        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+  },
+  getDeployedForm: {
+    route: 'GET /task/:id/deployed-form',
+    checks: [
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 'plain' },
+    ],
+    retry: 'always',
+    absent: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.TaskEntity.getId()" because "task" is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+  },
+  getForm: {
+    route: 'GET /task/:id/form',
+    checks: [
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
+    ],
+    retry: 'always',
+    absent: '400 RestException 0: Cannot get form for task {id}',
+  },
+  getFormVariables: {
+    route: 'GET /task/:id/form-variables',
+    checks: [
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
+    ],
+    retry: 'always',
+    absent: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+  },
+  getRenderedForm: {
+    route: 'GET /task/:id/rendered-form',
+    checks: [
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
+    ],
+    retry: 'always',
+    absent: "500 NullValueException 0: Task '{id}' not found: task is null",
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+  },
+  resolve: {
+    route: 'POST /task/:id/resolve',
+    checks: [
+      { anyOf: [
+        'TASK.TASK_WORK path:id',
+        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+        'TASK.UPDATE path:id',
+        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+  },
+  submit: {
+    route: 'POST /task/:id/submit-form',
+    checks: [
+      { anyOf: [
+        'TASK.TASK_WORK path:id',
+        'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
+        'TASK.UPDATE path:id',
+        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '500 RestException 0: Cannot submit task form {id}: Cannot find task with id {id}: task is null',
+    foreign: "500 RestException 0: Cannot submit task form {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+  },
+  unclaim: {
+    route: 'POST /task/:id/unclaim',
+    checks: [
+      { anyOf: [
+        'TASK.TASK_ASSIGN path:id',
+        'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
+        'TASK.UPDATE path:id',
+        'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
+      ], denied: 403 },
+    ],
+    absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
+    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+  },
+  getTasksCount: {
+    route: 'GET /task/count',
+    query: 'TaskQuery',
+    expressions: 'refused',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  queryTasksCount: {
+    route: 'POST /task/count',
+    body: 'TaskQueryDto',
+    expressions: 'refused',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  createTask: {
+    route: 'POST /task/create',
+    checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }],
+    first: [
+      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot create the task '{id}' because it belongs to no authenticated tenant.", late: true },
+    ],
+  },
+  getTaskCountByCandidateGroup: {
+    route: 'GET /task/report/candidate-group-count',
+    checks: [{ anyOf: ['TASK.READ *'], denied: 403 }],
+    rows: { form: 'group counts', anyOf: ['TASK.READ *'] },
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,19 @@
+import type { Rowset } from '../table.ts'
+
+/** Telemetry: 3 operations of the published API, sorted by path, then method. */
+export const telemetry = {
+  getTelemetryConfiguration: {
+    route: 'GET /telemetry/configuration',
+    checks: [],
+    retry: 'always',
+  },
+  configureTelemetry: {
+    route: 'POST /telemetry/configuration',
+    checks: [],
+  },
+  getTelemetryData: {
+    route: 'GET /telemetry/data',
+    checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
+    retry: 'always',
+  },
+} as const satisfies Rowset

@@ -1,0 +1,104 @@
+import type { Rowset } from '../table.ts'
+
+/** Tenant: 14 operations of the published API, sorted by path, then method. */
+export const tenant = {
+  queryTenants: {
+    route: 'GET /tenant',
+    checks: [],
+    rows: { anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  availableTenantResourceOperations: {
+    route: 'OPTIONS /tenant',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { create: 'TENANT.CREATE' },
+  },
+  getTenant: {
+    route: 'GET /tenant/:id',
+    checks: [{ anyOf: ['TENANT.READ path:id'], denied: 404 }],
+    retry: 'always',
+    absent: '404 InvalidRequestException: Tenant with id {id} does not exist',
+    entity: 'tenant',
+  },
+  // Written under the id in the body.
+  updateTenant: {
+    route: 'PUT /tenant/:id',
+    checks: [
+      { anyOf: ['TENANT.READ path:id'], denied: 404 },
+      { anyOf: ['TENANT.UPDATE body:id'], when: 'body:id given', denied: 403 },
+      { anyOf: ['TENANT.UPDATE path:id'], when: 'body:id absent', denied: 403 },
+    ],
+    absent: '404 InvalidRequestException: Tenant with id {id} does not exist',
+    entity: 'tenant',
+  },
+  deleteTenant: {
+    route: 'DELETE /tenant/:id',
+    checks: [
+      { anyOf: ['TENANT.DELETE path:id'], denied: 403 },
+      { anyOf: ['TENANT.READ path:id'], denied: 403 },
+    ],
+    changes: ['records', 'identity'],
+  },
+  availableTenantInstanceOperations: {
+    route: 'OPTIONS /tenant/:id',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { delete: 'TENANT.DELETE path:id', update: 'TENANT.UPDATE path:id' },
+  },
+  availableTenantGroupMembersOperations: {
+    route: 'OPTIONS /tenant/:id/group-members',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
+  },
+  createGroupMembership: {
+    route: 'PUT /tenant/:id/group-members/:groupId',
+    checks: [
+      { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
+      { anyOf: ['TENANT.READ path:id'], denied: 403 },
+      { anyOf: ['GROUP.READ path:groupId'], denied: 403 },
+    ],
+    changes: ['records', 'identity'],
+  },
+  deleteGroupMembership: {
+    route: 'DELETE /tenant/:id/group-members/:groupId',
+    checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+    changes: ['records', 'identity'],
+  },
+  availableTenantUserMembersOperations: {
+    route: 'OPTIONS /tenant/:id/user-members',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
+  },
+  createUserMembership: {
+    route: 'PUT /tenant/:id/user-members/:userId',
+    checks: [
+      { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
+      { anyOf: ['TENANT.READ path:id'], denied: 403 },
+      { anyOf: ['USER.READ path:userId'], denied: 403 },
+    ],
+    changes: ['records', 'identity'],
+  },
+  deleteUserMembership: {
+    route: 'DELETE /tenant/:id/user-members/:userId',
+    checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
+    changes: ['records', 'identity'],
+  },
+  getTenantCount: {
+    route: 'GET /tenant/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['TENANT.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  createTenant: {
+    route: 'POST /tenant/create',
+    checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
+    changes: ['records'],
+  },
+} as const satisfies Rowset

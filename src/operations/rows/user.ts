@@ -1,0 +1,82 @@
+import type { Rowset } from '../table.ts'
+
+/** User: 10 operations of the published API, sorted by path, then method. */
+export const user = {
+  getUsers: {
+    route: 'GET /user',
+    checks: [],
+    rows: { anyOf: ['USER.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  availableOperations: {
+    route: 'OPTIONS /user',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { create: 'USER.CREATE' },
+  },
+  deleteUser: {
+    route: 'DELETE /user/:id',
+    checks: [
+      { anyOf: ['USER.DELETE path:id'], denied: 403 },
+      { anyOf: ['USER.READ path:id'], denied: 403 },
+    ],
+    changes: ['records', 'identity', 'lockouts'],
+  },
+  availableUserOperations: {
+    route: 'OPTIONS /user/:id',
+    checks: [],
+    retry: 'always',
+    links: true,
+    offers: { delete: 'USER.DELETE path:id', update: 'USER.UPDATE path:id' },
+  },
+  updateCredentials: {
+    route: 'PUT /user/:id/credentials',
+    checks: [
+      { anyOf: ['USER.READ caller'], denied: 403 },
+      { anyOf: ['USER.READ path:id'], denied: 404 },
+      { anyOf: ['USER.UPDATE path:id'], denied: 403 },
+    ],
+    absent: '404 InvalidRequestException: User with id {id} does not exist',
+    changes: ['identity'],
+    entity: 'user',
+  },
+  getUserProfile: {
+    route: 'GET /user/:id/profile',
+    checks: [{ anyOf: ['USER.READ path:id'], denied: 404 }],
+    retry: 'always',
+    absent: '404 InvalidRequestException: User with id {id} does not exist',
+    entity: 'user',
+  },
+  // The engine writes what it has read by the path's id, password and all, under the id in the body.
+  updateProfile: {
+    route: 'PUT /user/:id/profile',
+    checks: [
+      { anyOf: ['USER.READ path:id'], denied: 404 },
+      { anyOf: ['USER.UPDATE body:id'], when: 'body:id given', denied: 403 },
+      { anyOf: ['USER.UPDATE path:id'], when: 'body:id absent', denied: 403 },
+    ],
+    absent: '404 InvalidRequestException: User with id {id} does not exist',
+    changes: ['identity'],
+    entity: 'user',
+  },
+  unlockUser: {
+    route: 'POST /user/:id/unlock',
+    checks: [
+      { admin: true, denied: 403 },
+      { anyOf: ['USER.READ path:id'], denied: 403 },
+    ],
+    changes: ['lockouts'],
+  },
+  getUserCount: {
+    route: 'GET /user/count',
+    checks: [],
+    rows: { form: 'count', anyOf: ['USER.READ row:id'], tenants: 'ignored' },
+    retry: 'always',
+  },
+  createUser: {
+    route: 'POST /user/create',
+    checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
+    changes: ['records', 'identity', 'lockouts'],
+  },
+} as const satisfies Rowset

@@ -1,0 +1,83 @@
+import type { Rowset } from '../table.ts'
+
+/** Variable Instance: 6 operations of the published API, sorted by path, then method. */
+export const variableInstance = {
+  getVariableInstances: {
+    route: 'GET /variable-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+        'TASK.READ row:taskId',
+      ],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  queryVariableInstances: {
+    route: 'POST /variable-instance',
+    checks: [],
+    rows: {
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+        'TASK.READ row:taskId',
+      ],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  getVariableInstance: {
+    route: 'GET /variable-instance/:id',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ variableInstance.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey',
+        'TASK.READ variableInstance.taskId',
+      ], denied: 404, found: 'query', exempt: 'case' },
+    ],
+    retry: 'always',
+    absent: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
+  },
+  getVariableInstanceBinary: {
+    route: 'GET /variable-instance/:id/data',
+    checks: [
+      { anyOf: [
+        'PROCESS_INSTANCE.READ variableInstance.processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey',
+        'TASK.READ variableInstance.taskId',
+      ], denied: 404, found: 'query', exempt: 'case' },
+    ],
+    retry: 'always',
+    absent: "404 InvalidRequestException: Variable instance with Id '{id}' does not exist.",
+  },
+  getVariableInstancesCount: {
+    route: 'GET /variable-instance/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+        'TASK.READ row:taskId',
+      ],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+  queryVariableInstancesCount: {
+    route: 'POST /variable-instance/count',
+    checks: [],
+    rows: {
+      form: 'count',
+      anyOf: [
+        'PROCESS_INSTANCE.READ row:processInstanceId',
+        'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+        'TASK.READ row:taskId',
+      ],
+      exempt: 'case',
+    },
+    retry: 'always',
+  },
+} as const satisfies Rowset

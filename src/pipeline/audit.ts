@@ -1,0 +1,66 @@
+import type { FastifyRequest } from 'fastify'
+import type { EngineVerdict, GatewayError } from '../errors.ts'
+import type { Stage } from './request-fields.ts'
+import type { Report } from './enforcement-mode.ts'
+import type { Audit } from '../metrics/audit-log.ts'
+
+const NONE: readonly Audit[] = []
+const WRITING: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE'])
+/** What an application does with other methods is not known, so each of them may write. */
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** The lines of a request that is over: one for its refusal or for what it would have been refused for, else one for a write. */
+export function auditsOf(request: FastifyRequest, status: number): readonly Audit[] {
+  const { refusal, reports, stage, grounds } = request
+  if (refusal === null && reports === null && !isWrite(request)) return NONE
+  const of = commonOf(request, status)
+  const audits = (reports ?? []).map((report) => auditOf(of, 'reported', report))
+  if (refusal !== null && isDecision(refusal, stage))
+    audits.push(auditOf(of, 'refused', { stage, refusal, grounds }))
+  else if (audits.length === 0 && isWrite(request)) audits.push(auditOf(of, 'permitted', null))
+  return audits
+}
+
+type Common = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing'>
+
+/** Of what passes through, the path without its query; null for everything else. The first stage has seen to its characters. */
+export function passedPathOf({ passthrough, url }: FastifyRequest): string | null {
+  return passthrough === null ? null : (url.split('?', 1)[0] ?? '')
+}
+
+function commonOf(request: FastifyRequest, status: number): Common {
+  const { id, address, principal, engine, operation, method, passthrough } = request
+  return {
+    requestId: id,
+    client: address,
+    user: principal?.userId ?? null,
+    engine: engine?.name ?? null,
+    operation: operation?.id ?? null,
+    method,
+    prefix: passthrough,
+    path: passedPathOf(request),
+    status,
+  }
+}
+
+function auditOf(of: Common, decision: Audit['decision'], report: Report | null): Audit {
+  const rule = report === null ? null : ruleOf(report)
+  return { ...of, decision, stage: report?.stage ?? null, rule, missing: report?.grounds?.missing ?? [] }
+}
+
+function isWrite({ operation, passthrough, method }: FastifyRequest): boolean {
+  if (passthrough !== null) return !READING.has(method)
+  return operation !== null && operation.retry !== 'always' && WRITING.has(operation.method)
+}
+
+/** Not that an engine is away or there is no room, and not what nobody could be named for: that is no HTTP, or has two readings. */
+function isDecision({ statusCode }: GatewayError | EngineVerdict, stage: Stage): boolean {
+  return stage !== 'canonical' && ((stage !== 'forward' && stage !== 'admit') || statusCode < 500)
+}
+
+function ruleOf({ stage, refusal, grounds }: Report): string | null {
+  if (grounds !== null) return grounds.rule
+  if (refusal === null) return null
+  if ('code' in refusal) return refusal.rule ?? refusal.code
+  return stage === 'authenticate' ? 'credentials' : String(refusal.statusCode)
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { fastify, type FastifyInstance } from 'fastify'
+import type { Config } from '../config/config.ts'
+import { GatewayError, type GatewayCode } from '../errors.ts'
+import { notFound } from './match.ts'
+import { canonicalOf } from '../request/canonical.ts'
+
+/** Where requests that are not canonical are routed to. Whoever asks for it by name gets the same 400. */
+const REFUSED = '/-refused'
+
+/**
+ * The framework, and the first stage around it: what the gateway and the engine could read differently is routed to a
+ * refusal before anything else reads it. (Throwing in `rewriteUrl` would leave the request hanging.)
+ * It does not listen: src/listener.ts hands it the requests.
+ */
+export function createCanonicalApp(config: Config): FastifyInstance {
+  const served = {
+    hosts: new Set(config.hosts.map((host) => host.toLowerCase())),
+    allowedOrigins: new Set(config.listen.allowedOrigins),
+  }
+  const faults = new WeakMap<object, GatewayCode>()
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    // Nothing here waits for anything but the processor: where there is little of it, that is no reason to end.
+    pluginTimeout: 0,
+    // While draining, a request on a connection that was kept is served like any other, and the connection then closed.
+    return503OnClosing: false,
+    bodyLimit: config.limits.body,
+    // A variable's name has up to 255 characters, and each may be encoded with nine; the router's default is 100.
+    routerOptions: { maxParamLength: 4096 },
+    genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
+    rewriteUrl: (request) => {
+      const { url, fault } = canonicalOf(request, served)
+      if (fault === null) return url
+      faults.set(request, fault)
+      return REFUSED
+    },
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  const refuse = (request: { readonly raw: object }): never => {
+    throw new GatewayError(faults.get(request.raw) ?? 'GW_BAD_TARGET')
+  }
+  // A method that the router does not know has no route, not even that one.
+  const refuseStray = (request: { readonly raw: object }): never =>
+    faults.has(request.raw) ? refuse(request) : notFound()
+  app.all(REFUSED, { onRequest: refuse }, refuse)
+  app.setNotFoundHandler(refuseStray)
+  app.addHook('preParsing', function letBodyIn(request, reply, _payload, done) {
+    if (request.is404) refuseStray(request)
+    if (request.headers.expect !== undefined && request.raw.httpVersion === '1.1') reply.raw.writeContinue()
+    done()
+  })
+  return app
+}
+
+const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
+
+/** The caller's id where it is harmless in a log and a header, else a new one. */
+function requestIdOf(given: string | string[] | undefined): string {
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}

@@ -1,0 +1,96 @@
+import type { FastifyRequest } from 'fastify'
+import type { EngineVerdict, GatewayError, Grounds } from '../errors.ts'
+import type { Stage } from './request-fields.ts'
+import { matchOf } from './match.ts'
+import { bounded } from '../metrics/access-log.ts'
+import type { AuthorizationMode, Parts } from './parts.ts'
+import type { Restriction, RowsVerdict } from '../policy/authz/permit.ts'
+import { checkRules } from '../policy/validation/validate.ts'
+import type { Watch } from '../policy/authz/checks/decision.ts'
+import { answerableOf } from './replies.ts'
+
+/** What would have been refused. */
+export interface Report {
+  readonly stage: Stage
+  /** Null: answered, with fewer rows. */
+  readonly refusal: GatewayError | EngineVerdict | null
+  readonly grounds: Grounds | null
+}
+
+/**
+ * Runs a check as its mode says: `report` counts and logs a refusal and lets the request go on; with `engine` it goes on to
+ * the engine, which decides, and nothing that is held is given out.
+ */
+export function guard(
+  parts: Parts,
+  mode: AuthorizationMode,
+  request: FastifyRequest,
+  check: () => void | Promise<void>,
+): void | Promise<void> {
+  if (mode === 'off') return undefined
+  if (mode === 'enforce') return check()
+  try {
+    const checked = check()
+    return checked instanceof Promise
+      ? checked.catch((error: unknown) => letPass(parts, mode, request, error))
+      : checked
+  } catch (error) {
+    return letPass(parts, mode, request, error)
+  }
+}
+
+function letPass(parts: Parts, mode: AuthorizationMode, request: FastifyRequest, error: unknown): void {
+  if (mode === 'engine') request.unheld = true
+  else report(parts, request, error)
+}
+
+function report({ metrics, log }: Parts, request: FastifyRequest, error: unknown): void {
+  const { operation, engine } = matchOf(request)
+  const refusal = answerableOf(error)
+  const { stage, grounds } = request
+  const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
+  metrics.refusal({ engine: engine.name, operation: operation.id, stage: `${stage}-report`, reason })
+  log.warn(
+    { requestId: request.id, operation: operation.id, engine: engine.name, would: bounded(refusal.message) },
+    'would be refused',
+  )
+  keep(request, { stage, refusal, grounds })
+  request.grounds = null
+}
+
+/** Which rows of the answer are the caller's, as the mode says. @throws GatewayError where that cannot be told */
+export function restrict(request: FastifyRequest, verdict: RowsVerdict | undefined): void {
+  const { authorization } = matchOf(request).engine
+  const rows = restrictionOf(verdict)
+  // A report changes nothing: whoever would see fewer rows sees them all.
+  if (authorization === 'enforce') request.rows = rows
+  else if (rows !== null && authorization === 'engine') request.unheld = true
+  else if (rows !== null) reportRows(request, rows)
+}
+
+function restrictionOf(verdict: RowsVerdict | undefined): Restriction | null {
+  if (verdict === undefined || verdict.rows === 'all') return null
+  if (verdict.rows === 'refused') throw verdict.refusal
+  return verdict
+}
+
+/** A query that would have answered fewer rows. */
+function reportRows(request: FastifyRequest, { rows }: Restriction): void {
+  const rule = rows === 'none' ? 'rows: none' : 'rows: some'
+  keep(request, { stage: request.stage, refusal: null, grounds: { rule, missing: [] } })
+}
+
+function keep(request: FastifyRequest, kept: Report): void {
+  request.reports = [...(request.reports ?? []), kept]
+}
+
+/** Some rules stand between two permissions: whoever breaks one is told so, and not that the later permission is missing. */
+export function rulesBetween(parts: Parts, request: FastifyRequest): Watch | undefined {
+  const { engine, operation, asked } = matchOf(request)
+  if (operation.body === undefined || operation.checks.length < 2) return undefined
+  return ({ check, verdict }) => {
+    if (verdict.permitted)
+      void guard(parts, engine.validation, request, () => checkRules(operation, asked, check.index + 1))
+    return verdict
+  }
+}

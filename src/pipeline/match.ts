@@ -1,0 +1,121 @@
+import type { FastifyRequest } from 'fastify'
+import { EngineVerdict } from '../errors.ts'
+import type { Operation } from '../operations/table.ts'
+import type { EngineParts } from './parts.ts'
+import type { Asked } from '../request/access-request.ts'
+import type { Permit } from '../policy/authz/permit.ts'
+import { spellsLiterals } from './routes.ts'
+
+/** The engine that a path without a name means. */
+export const DEFAULT_ENGINE = 'default'
+
+export interface Match {
+  readonly engine: EngineParts
+  readonly operation: Operation
+  readonly permit: Permit
+  readonly asked: Asked
+}
+
+/** What the stages have found. @throws EngineVerdict 404 when a stage before was left out: then nothing is known of the request */
+export function matchOf(request: FastifyRequest): Match {
+  const { engine, operation, asked } = request
+  const permit = operation === null ? undefined : engine?.permits.get(operation.id)
+  if (engine === null || operation === null || permit === undefined) throw notFoundVerdict()
+  return {
+    engine,
+    operation,
+    permit,
+    asked: asked ?? askedOf(request, { query: new Map(), body: undefined }),
+  }
+}
+
+/** The caller and the request, as a decision may look at them. */
+export function askedOf(
+  request: FastifyRequest,
+  read: Pick<Asked, 'query' | 'body' | 'stillAwaited'>,
+): Asked {
+  if (request.principal === null) throw notFoundVerdict()
+  return { principal: request.principal, params: paramsOf(request), ...read }
+}
+
+export function paramsOf(request: FastifyRequest): Readonly<Record<string, string>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the router gives decoded strings by name
+  return request.params as Readonly<Record<string, string>>
+}
+
+/** Of an unknown path too: it is the named engine's users who hear that there is no such path. */
+export function engineNameOf(request: FastifyRequest): string {
+  const { engineName, '*': unknown } = paramsOf(request)
+  return engineName ?? ENGINE_OF_PATH.exec(unknown ?? '')?.[1] ?? DEFAULT_ENGINE
+}
+
+const ENGINE_OF_PATH = /^engine\/([^/]+)\/./
+
+/** The engine that the path names, or the default; the list of all engines is there though none is the default. Null: unknown. */
+export function engineOf(
+  request: FastifyRequest,
+  engines: ReadonlyMap<string, EngineParts>,
+): EngineParts | null {
+  const isListOfAll =
+    request.operation?.answer === 'engine-names' && paramsOf(request)['engineName'] === undefined
+  return engines.get(engineNameOf(request)) ?? (isListOfAll ? fallbackOf(engines) : null)
+}
+
+/** Whose users a caller of an unknown engine is held against. */
+export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EngineParts {
+  const [first] = engines.values()
+  const engine = engines.get(DEFAULT_ENGINE) ?? first
+  if (engine === undefined) throw new Error('No engine is configured')
+  return engine
+}
+
+/** No parameter is empty, and no literal is spelt with `%`: the engine has no such path. */
+export function isWellFormed(request: FastifyRequest): boolean {
+  const params = paramsOf(request)
+  for (const name in params) if (params[name] === '') return false
+  if (!request.url.includes('%')) return true
+  const [path = ''] = request.url.split('?', 1)
+  return spellsLiterals(request.routeOptions.url ?? '', path)
+}
+
+export function notFound(): never {
+  throw notFoundVerdict()
+}
+
+function notFoundVerdict(): EngineVerdict {
+  return verdictOf(404, 'NotFoundException', 'HTTP 404 Not Found')
+}
+
+/** A path that has other methods, or no path of the API's. */
+export function noOperation({ routeOptions }: FastifyRequest): EngineVerdict {
+  const { allow } = routeOptions.config
+  if (typeof allow !== 'string') return notFoundVerdict()
+  return verdictOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
+}
+
+/** As the engine's own authentication filter says it. */
+export function unknownEngine(name: string): EngineVerdict {
+  return verdictOf(404, 'InvalidRequestException', `Process engine ${name} not available`)
+}
+
+function verdictOf(status: number, type: string, message: string, headers = {}): EngineVerdict {
+  return new EngineVerdict({
+    status,
+    body: { type, message, code: null },
+    headers: { 'content-type': 'application/json', ...headers },
+    reason: message,
+  })
+}
+
+/** For prefixes that pass through: any caller whom the default engine's users know. */
+export function authenticatePassthrough(
+  engines: ReadonlyMap<string, EngineParts>,
+): (request: FastifyRequest, reply: unknown, prefix: string) => Promise<void> {
+  return async function authenticate(request, _reply, prefix) {
+    const { authenticator } = fallbackOf(engines)
+    request.passthrough = prefix
+    request.stage = 'authenticate'
+    request.principal = await authenticator.authenticate(request.headers.authorization, request.address)
+    request.stage = 'forward'
+  }
+}

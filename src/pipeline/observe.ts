@@ -1,0 +1,117 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { auditsOf, passedPathOf } from './audit.ts'
+import type { GatewayError } from '../errors.ts'
+import { accessRecordOf, bounded } from '../metrics/access-log.ts'
+import { createRecordWriter } from '../log.ts'
+import type { Parts } from './parts.ts'
+import { createClientAddress } from '../request/client-address.ts'
+
+/** What every answer carries. */
+export function ownHeadersOf({ id, told }: FastifyRequest): Record<string, string> {
+  const own = { 'x-request-id': id, via: '1.1 engine-gateway' }
+  return told === null ? own : { ...own, ...told }
+}
+
+/** nginx's status for a client that left before it was answered; never on a wire. */
+const CLIENT_CLOSED = 499
+
+/** 12. Observe: every request is counted when it comes and written down when its answer, or its client, has gone. */
+export function observe(app: FastifyInstance, parts: Parts): void {
+  const { metrics } = parts
+  const record = createRecord(parts)
+  const addressOf = createClientAddress(parts.config.listen.trustedProxies)
+  app.addHook('onRequest', function begin(request, reply, done) {
+    const startedAtMs = performance.now()
+    metrics.inFlight(1)
+    request.address = addressOf(request.raw)
+    // Comes once for every answer, also for one that is cut off: onResponse does not hear of that.
+    reply.raw.on('close', () => {
+      const durationMs = performance.now() - startedAtMs
+      // Ticks run before promises: only then has serve.ts heard which node it was.
+      queueMicrotask(() => record(request, reply, durationMs))
+    })
+    done()
+  })
+  // Answers that are written past the framework take the same headers themselves.
+  app.addHook('onSend', function sign(request, reply, _payload, done) {
+    reply.headers(ownHeadersOf(request))
+    done()
+  })
+}
+
+function createRecord({ metrics, log, audit }: Parts) {
+  const writeRecord = createRecordWriter(log)
+  return function record(request: FastifyRequest, { raw }: FastifyReply, durationMs: number): void {
+    const { id: requestId, method, refusal } = request
+    const { operation, engine } = labelsOf(request)
+    const status = raw.headersSent ? raw.statusCode : CLIENT_CLOSED
+    metrics.inFlight(-1)
+    metrics.requestDone({ operation, engine, method, status }, durationMs / 1000)
+    if (refusal !== null)
+      metrics.refusal({ engine, operation, stage: request.stage, reason: codeOf(refusal) })
+    if (refusal !== null) tell(log, requestId, refusal)
+    writeRecord(
+      accessRecordOf({
+        requestId,
+        operation,
+        engine,
+        method,
+        prefix: request.passthrough,
+        path: passedPathOf(request),
+        status,
+        durationMs,
+        client: request.address,
+        user: request.principal?.userId ?? null,
+        node: request.node,
+        cache: request.cacheStatus,
+        bytes: request.writtenBytes ?? Number(raw.getHeader('content-length') ?? 0),
+        error: refusal === null ? cutOf(raw) : errorOf(refusal),
+      }),
+    )
+    for (const each of auditsOf(request, status)) audit(each)
+  }
+}
+
+type Refusal = NonNullable<FastifyRequest['refusal']>
+
+/**
+ * What only a developer can mend is an error, with its stack. Every other refusal is foreseen: its line is the request's, and
+ * what an operator is to know of nodes, sources and the process's room is logged once, where it changes. What the system or the
+ * engine's connection said is beside it, for whoever looks into one request.
+ */
+function tell(log: Parts['log'], requestId: string, refusal: Refusal): void {
+  if (isOwn(refusal) && refusal.code === 'GW_INTERNAL')
+    log.error({ requestId, err: refusal.cause ?? refusal }, bounded(refusal.message))
+  else if (refusal.statusCode >= 500 && refusal.cause instanceof Error)
+    log.info({ requestId, cause: bounded(textOf(refusal.cause)) }, bounded(refusal.message))
+}
+
+/** `UND_ERR_SOCKET: other side closed` */
+function textOf(cause: Error): string {
+  return 'code' in cause ? `${String(cause.code)}: ${cause.message}` : cause.message
+}
+
+function labelsOf({ operation, engine, passthrough }: FastifyRequest) {
+  return { operation: operation?.id ?? (passthrough === null ? '' : PASSTHROUGH), engine: engine?.name ?? '' }
+}
+
+/** The label of what is no operation of the API: the applications behind prefixes. */
+const PASSTHROUGH = 'passthrough'
+
+/** A label of few values: the gateway's code, or the status that the engine's verdict has. */
+function codeOf(refusal: Refusal): string {
+  return isOwn(refusal) ? refusal.code : String(refusal.statusCode)
+}
+
+function errorOf(refusal: Refusal): string {
+  return isOwn(refusal) ? `${refusal.code}: ${refusal.message}` : refusal.reason
+}
+
+/** The status alone would say that all is well. */
+function cutOf({ headersSent, writableEnded }: FastifyReply['raw']): string | null {
+  return headersSent && !writableEnded ? 'the answer broke off' : null
+}
+
+function isOwn(refusal: Refusal): refusal is GatewayError {
+  return 'code' in refusal
+}

@@ -1,0 +1,61 @@
+import type { Cache } from '../cache/cache.ts'
+import type { Replays } from '../idempotency/idempotency-store.ts'
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../log.ts'
+import type { Audit } from '../metrics/audit-log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { LookupName } from '../operations/notation.ts'
+import type { Change, Operation } from '../operations/table.ts'
+import type { Asked } from '../request/access-request.ts'
+import type { Authenticator } from '../policy/authn/authenticate.ts'
+import type { ExplainRequest } from '../policy/authz/explain/explain-request.ts'
+import type { HazardRule } from '../policy/validation/hazards.ts'
+import type { IdentitySource } from '../policy/authn/identity-source.ts'
+import type { Permit } from '../policy/authz/permit.ts'
+import type { TakeRate } from '../policy/limits/rate.ts'
+import type { Pressure } from '../policy/limits/pressure.ts'
+import type { RequestPolicy } from '../proxy/wire/headers.ts'
+import type { Upstream } from '../proxy/upstream.ts'
+
+export type Mode = 'enforce' | 'report' | 'off'
+/** `engine`: it decides by itself; here only what is held needs a decision. */
+export type AuthorizationMode = Mode | 'engine'
+
+/** One engine and all that is kept for it alone. */
+export interface EngineParts {
+  readonly name: string
+  readonly upstream: Upstream
+  readonly authenticator: Authenticator
+  /** Who a user would be; null: there is none. */
+  readonly principalOf: IdentitySource['principalOf']
+  /** A write has passed: what it changed of users and records is in force when this resolves; `about` a user. Never rejects. */
+  readonly changed: (changes: readonly Change[], about: string) => Promise<void>
+  /** By operationId, one for every row of the table. */
+  readonly permits: Pick<ReadonlyMap<string, Permit>, 'get'>
+  readonly explain: ExplainRequest
+  /** The deployment of the definition that the path names; null: there is none. Null where all nodes are alike. */
+  readonly deploymentOf: ((definition: LookupName, asked: Asked) => Promise<string | null>) | null
+  /** One request more of a user; null: none of them has a limit. */
+  readonly takeRate: TakeRate | null
+  readonly authorization: AuthorizationMode
+  readonly validation: Mode
+  readonly opened: ReadonlySet<HazardRule>
+  readonly requestPolicy: RequestPolicy
+  /** What stands before the API's paths at its nodes: `/engine-rest/engine/default`. */
+  readonly remotePrefix: string
+}
+
+/** What main.ts builds, and gateway.ts strings together. */
+export interface Parts {
+  readonly config: Config
+  readonly operations: readonly Operation[]
+  readonly engines: ReadonlyMap<string, EngineParts>
+  readonly cache: Cache
+  /** Null without Redis: a request that has an Idempotency-Key cannot be served. */
+  readonly replays: Replays | null
+  readonly pressure: Pressure
+  readonly metrics: Metrics
+  readonly log: Logger
+  /** Writes a line of the audit stream. */
+  readonly audit: (audit: Audit) => void
+}

@@ -1,0 +1,81 @@
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
+import type { Operation } from '../operations/table.ts'
+
+/** What a route knows: its row, or for a known path the methods that it does have. */
+export interface RouteConfig {
+  readonly operation: Operation | null
+  /** For `Allow`; null where the method is served. */
+  readonly allow: string | null
+  /** Whether the path names the engine; else it is the default one. */
+  readonly named: boolean
+}
+
+export interface RouteOptions {
+  readonly operations: readonly Operation[]
+  readonly handler: RouteHandlerMethod
+  readonly bodyBytes: (operation: Operation) => number
+}
+
+/** Templates that are registered in one turn of the event loop: all of them at once would hold up requests for 150 ms. */
+const A_TURN = 20
+
+/** Every row twice: below the base path, and below `/engine/:engineName`. HEAD runs the GET row; other methods are 405. */
+export async function registerRoutes(app: FastifyInstance, options: RouteOptions): Promise<void> {
+  const templates = [...byTemplate(options.operations)]
+  for (const prefix of ['', '/engine/:engineName']) {
+    for (const [index, [template, rows]] of templates.entries()) {
+      if (index % A_TURN === 0) await setImmediate()
+      registerTemplate(app, prefix + template, { ...options, operations: rows, named: prefix !== '' })
+    }
+  }
+}
+
+function registerTemplate(
+  app: FastifyInstance,
+  url: string,
+  { operations, handler, bodyBytes, named }: RouteOptions & Pick<RouteConfig, 'named'>,
+): void {
+  const served = new Set<string>()
+  for (const operation of operations) {
+    const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method]
+    for (const method of methods) served.add(method)
+    const config: RouteConfig = { operation, allow: null, named }
+    app.route({ method: methods, url, config, bodyLimit: bodyBytes(operation), handler })
+  }
+  const others = app.supportedMethods.filter((method) => !served.has(method))
+  const config: RouteConfig = { operation: null, allow: [...served].join(', '), named }
+  app.route({ method: others, url, config, handler })
+}
+
+function byTemplate(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
+  const templates = new Map<string, Operation[]>()
+  for (const operation of operations) {
+    const rows = templates.get(operation.template)
+    if (rows === undefined) templates.set(operation.template, [operation])
+    else rows.push(operation)
+  }
+  return templates
+}
+
+/** A template taken apart, to write upstream paths anew from what was matched and checked. */
+export type PathOf = (params: Readonly<Record<string, string>>) => string
+
+export function createPathOf(template: string): PathOf {
+  const segments = template
+    .split('/')
+    .slice(1)
+    .map((text) => (text.startsWith(':') ? { text, name: text.slice(1) } : { text, name: null }))
+  return (params) => {
+    let path = ''
+    for (const { text, name } of segments)
+      path += name === null ? `/${text}` : `/${encodeURIComponent(params[name] ?? '')}`
+    return path
+  }
+}
+
+/** False where a literal of the template was spelt with `%`: the engine does not decode literals, so it has no such path. */
+export function spellsLiterals(template: string, rawPath: string): boolean {
+  const raw = rawPath.split('/')
+  return template.split('/').every((literal, index) => literal.startsWith(':') || literal === raw[index])
+}

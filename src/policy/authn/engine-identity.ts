@@ -1,0 +1,103 @@
+import { GatewayError } from '../../errors.ts'
+import { isRecord } from '../../request/access-request.ts'
+import { type AskEngine, invalidAnswer, jsonOf } from '../../request/engine-request.ts'
+import type { Principal } from './credentials.ts'
+import { createEvenTime, type EvenTimeOptions } from './constant-time.ts'
+import type { IdentitySource } from './identity-source.ts'
+import { createLockout, isSameName, type Lockout, type LockoutOptions } from './lockout.ts'
+import { troubleOf } from '../../files/source-state.ts'
+
+export interface EngineIdentityOptions extends LockoutOptions, EvenTimeOptions {
+  readonly ask: AskEngine
+  /** Another object stands in it once users may have changed. Handed on, it goes on counting for what is remembered. */
+  readonly epoch?: { current: object }
+}
+
+/** The engine's own users. */
+export interface EngineIdentity extends IdentitySource, Pick<Lockout, 'count'> {
+  /** Users, groups or tenants have changed: nothing that is remembered of them counts any more. */
+  readonly changed: () => void
+}
+
+const MAX_VERDICT_BYTES = 64 * 1024
+const MAX_LIST_BYTES = 8 * 1024 ** 2
+
+/** Asks the engine who somebody is, as its own Basic filter does: the password, then groups and tenants. */
+export function createEngineIdentity(options: EngineIdentityOptions): EngineIdentity {
+  const { ask, epoch = { current: {} }, now = () => performance.now() } = options
+  const lockout = createLockout(options)
+  const inEvenTime = createEvenTime(options)
+  let trouble: string | null = null
+  let answeredAt: number | null = null
+
+  async function findOut(user: string, isRight: () => Promise<boolean>): Promise<Principal | null> {
+    try {
+      const principal = (await isRight()) ? await principalOf(ask, user) : null
+      trouble = null
+      answeredAt = now()
+      return principal
+    } catch (error) {
+      if (!isThrottled(error)) trouble = troubleOf(error)
+      throw error
+    }
+  }
+
+  return {
+    verify: ({ user, password, proven }) => {
+      // To records it means everybody.
+      const isRight = async () =>
+        user !== '*' && lockout.attempt({ user, proven }, () => isVerified(ask, user, password))
+      return findOut(user, () => inEvenTime(isRight))
+    },
+    principalOf: (userId) => principalOf(ask, userId),
+    groupsOf: (userId) => readIds(ask, `/group?member=${encodeURIComponent(userId)}`),
+    stampOf: () => epoch.current,
+    state: () => ({ trouble, ageMs: answeredAt === null ? null : now() - answeredAt }),
+    changed: () => {
+      epoch.current = {}
+    },
+    count: lockout.count,
+  }
+}
+
+async function isVerified(ask: AskEngine, username: string, password: string): Promise<boolean> {
+  const path = '/identity/verify'
+  const answer = await ask({
+    method: 'POST',
+    path,
+    body: { username, password },
+    limitBytes: MAX_VERDICT_BYTES,
+  })
+  const verdict = jsonOf(answer, path)
+  if (isRecord(verdict) && typeof verdict['authenticated'] === 'boolean') return verdict['authenticated']
+  throw invalidAnswer(`The engine answered ${path} without a verdict`)
+}
+
+/** The user under the name that the records use, with groups and tenants; null: deleted meanwhile. */
+async function principalOf(ask: AskEngine, user: string): Promise<Principal | null> {
+  const id = encodeURIComponent(user)
+  const [users, groups, tenants] = await Promise.all([
+    readIds(ask, `/user?id=${id}`),
+    readIds(ask, `/group?member=${id}`),
+    readIds(ask, `/tenant?userMember=${id}&includingGroupsOfUser=true`),
+  ])
+  if (users.length === 0) return null
+  // Where names may differ in case, another spelling verifies too: it would be nobody to the records, also to the revoking.
+  const userId = users.find((found) => found === user) ?? users.find((found) => isSameName(found, user))
+  if (userId === undefined) throw invalidAnswer('The engine answered /user with somebody else')
+  return { userId, groups, tenants }
+}
+
+function isThrottled(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'GW_THROTTLED'
+}
+
+async function readIds(ask: AskEngine, path: string): Promise<readonly string[]> {
+  const [what = ''] = path.split('?', 1)
+  const list = jsonOf(await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES }), what)
+  if (!Array.isArray(list)) throw invalidAnswer(`The engine answered ${what} without a list`)
+  return list.map((one: unknown) => {
+    if (isRecord(one) && typeof one['id'] === 'string') return one['id']
+    throw invalidAnswer(`The engine answered ${what} with something that has no id`)
+  })
+}

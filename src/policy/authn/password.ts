@@ -1,0 +1,107 @@
+import argon2 from '@node-rs/argon2'
+import bcrypt from 'bcrypt'
+import { GatewayError } from '../../errors.ts'
+
+export interface PasswordOptions {
+  /** Hashes at work at once; default 4. They occupy libuv threads (4 unless UV_THREADPOOL_SIZE says otherwise), which DNS and file reads need too. */
+  readonly concurrency?: number
+  /** Hashes waiting for a place; default 256. Over it: 503 GW_OVERLOADED, Retry-After 1. */
+  readonly maxQueued?: number
+}
+
+/** For whom a hash is computed. */
+export interface HashClaim {
+  /** Where the attempt comes from: those of one origin wait for one another, not for those of others. */
+  readonly from: string
+  /** The credential was right before: it goes before all guesses. There are no more of them than credentials. */
+  readonly proven: boolean
+}
+
+export interface Passwords {
+  /** @throws GatewayError GW_OVERLOADED where too many wait */
+  verify(hash: string, password: string, claim?: HashClaim): Promise<boolean>
+  hash(password: string): Promise<string>
+}
+
+// OWASP's first choice for argon2id: 19 MiB, two passes, one lane; about 11 ms of one core.
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/** Hashes off the main thread, a few at a time. One for the process: the bound is worth nothing if every engine has its own. */
+export function createPasswords(options: PasswordOptions = {}): Passwords {
+  const inTurn = createTurnstile(options.concurrency ?? 4, options.maxQueued ?? 256)
+  return {
+    verify: (hash, password, claim) => inTurn(() => verifyHash(hash, password), claim),
+    // argon2id is the library's default algorithm.
+    hash: (password) => inTurn(() => argon2.hash(password, COST)),
+  }
+}
+
+function verifyHash(hash: string, password: string): Promise<boolean> {
+  if (hash.startsWith('$argon2id$')) return argon2.verify(hash, password)
+  // PHP and Apache write $2y$ for what everybody else calls $2b$; the library knows only the latter.
+  return bcrypt.compare(password, hash.startsWith('$2y$') ? `$2b$${hash.slice(4)}` : hash)
+}
+
+interface Waiter {
+  readonly enter: () => void
+  readonly refuse: (error: Error) => void
+}
+
+const ANYBODY: HashClaim = { from: '', proven: false }
+
+/** A few at once. Those who wait enter by turns, one of each origin, so that none of them keeps the others out. */
+function createTurnstile(places: number, maxQueued: number) {
+  const proven: Waiter[] = []
+  const origins = new Map<string, Waiter[]>() // in the order of their turns, none is empty
+  let waiting = 0
+  let busy = 0
+  return async function inTurn<T>(work: () => Promise<T>, claim = ANYBODY): Promise<T> {
+    if (busy < places) busy += 1
+    else await place(claim)
+    try {
+      return await work()
+    } finally {
+      const next = nextWaiter()
+      if (next === undefined) busy -= 1
+      else next.enter()
+    }
+  }
+
+  function place({ from, proven: isProven }: HashClaim): Promise<void> {
+    if (waiting >= maxQueued) makeRoom(isProven ? -1 : (origins.get(from)?.length ?? 0))
+    const queue = isProven ? proven : (origins.get(from) ?? [])
+    if (!isProven) origins.set(from, queue)
+    waiting += 1
+    return new Promise((resolve, reject) => {
+      queue.push({ enter: resolve, refuse: reject })
+    })
+  }
+
+  function nextWaiter(): Waiter | undefined {
+    const next = proven.shift() ?? nextGuess()
+    if (next !== undefined) waiting -= 1
+    return next
+  }
+
+  function nextGuess(): Waiter | undefined {
+    const [turn] = origins
+    if (turn === undefined) return undefined
+    const [from, queue] = turn
+    const next = queue.shift()
+    origins.delete(from)
+    if (queue.length > 0) origins.set(from, queue)
+    return next
+  }
+
+  /** The last of those who have most waiting leaves; nobody has more than the newcomer: he does. @throws GatewayError GW_OVERLOADED */
+  function makeRoom(ownCount: number): void {
+    const overloaded = new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 })
+    const [longest] = [...origins].sort(([, one], [, other]) => other.length - one.length)
+    const [from, queue] = longest ?? []
+    const last = queue !== undefined && queue.length > ownCount + 1 ? queue.pop() : undefined
+    if (last === undefined || from === undefined) throw overloaded
+    if (queue?.length === 0) origins.delete(from)
+    waiting -= 1
+    last.refuse(overloaded)
+  }
+}

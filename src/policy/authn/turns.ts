@@ -1,0 +1,142 @@
+import { throttled } from './throttled.ts'
+import { type Schedule, scheduleTimer } from '../../files/source-state.ts'
+
+export interface TurnsOptions {
+  /** Attempts of one user at one address that wait; default 25. */
+  readonly maxOfUser?: number
+  /** Attempts at one address that wait; default 200. */
+  readonly maxOfAddress?: number
+  /** Attempts that wait in all; default 1,024. */
+  readonly maxWaiting?: number
+  /** Monotonic milliseconds; default performance.now. */
+  readonly now?: () => number
+  readonly schedule?: Schedule
+}
+
+/** How long after this turn the next one begins; 0: it takes no turn there. */
+export interface Spacing {
+  readonly ofUserMs: number
+  readonly ofAddressMs: number
+}
+
+export interface Who {
+  readonly address: string
+  readonly user: string
+}
+
+export interface Turns {
+  /**
+   * Resolves when the turn comes; what it resolves to gives the turn back: it was no guess. Users of one address take turns
+   * one after another, however many attempts each of them has waiting. @throws GatewayError GW_THROTTLED when too many wait
+   */
+  readonly take: (who: Who, spacing: Spacing) => Promise<() => void>
+}
+
+interface Waiter {
+  readonly spacing: Spacing
+  readonly begin: (giveBack: () => void) => void
+  readonly refuse: (error: Error) => void
+}
+
+interface UserLane {
+  nextAt: number
+  readonly waiting: Waiter[]
+}
+
+interface AddressLane {
+  readonly address: string
+  nextAt: number
+  /** In the order of their turns. */
+  readonly users: Map<string, UserLane>
+  waiting: number
+  cancel: (() => void) | null
+}
+
+/** Spreads attempts over time, so that their number is bounded while nobody is refused who waits. */
+export function createTurns(options: TurnsOptions = {}): Turns {
+  const { maxOfUser = 25, maxOfAddress = 200, maxWaiting = 1024 } = options
+  const { now = () => performance.now(), schedule = scheduleTimer } = options
+  const lanes = new Map<string, AddressLane>() // bounded: each has somebody waiting, or had a turn less than a spacing ago
+  let waiting = 0
+
+  function forget(lane: AddressLane, count: number): void {
+    lane.waiting -= count
+    waiting -= count
+  }
+
+  /** Who has most waiting makes room for who has fewer. */
+  function makeRoom(lane: AddressLane, own: UserLane): void {
+    if (own.waiting.length >= maxOfUser) throw throttled(1_000)
+    if (lane.waiting < maxOfAddress && waiting < maxWaiting) return
+    const [longest] = [...lane.users.values()].sort((one, other) => other.waiting.length - one.waiting.length)
+    const last =
+      longest !== undefined && longest.waiting.length > own.waiting.length + 1
+        ? longest.waiting.pop()
+        : undefined
+    if (last === undefined) throw throttled(1_000)
+    forget(lane, 1)
+    last.refuse(throttled(1_000))
+  }
+
+  /** The first user whose turn it is; null: nobody's. */
+  function nextOf(lane: AddressLane, at: number): readonly [string, UserLane] | null {
+    for (const [user, own] of lane.users) {
+      const [first] = own.waiting
+      if (first !== undefined && dueAt(lane, own, first) <= at) return [user, own]
+    }
+    return null
+  }
+
+  function begin(lane: AddressLane, user: string, own: UserLane): void {
+    const waiter = own.waiting.shift()
+    if (waiter === undefined) return
+    forget(lane, 1)
+    const { ofUserMs, ofAddressMs } = waiter.spacing
+    own.nextAt = Math.max(own.nextAt, now() + ofUserMs)
+    if (ofAddressMs > 0) lane.nextAt = now() + ofAddressMs
+    lane.users.delete(user)
+    lane.users.set(user, own)
+    const mine = { user: own.nextAt, address: lane.nextAt }
+    waiter.begin(() => {
+      // Unless a later turn has moved it on.
+      if (ofUserMs > 0 && own.nextAt === mine.user) own.nextAt = now()
+      if (ofAddressMs > 0 && lane.nextAt === mine.address) lane.nextAt = now()
+      serve(lane)
+    })
+  }
+
+  function serve(lane: AddressLane): void {
+    lane.cancel?.()
+    lane.cancel = null
+    for (let next = nextOf(lane, now()); next !== null; next = nextOf(lane, now())) begin(lane, ...next)
+    const at = now()
+    for (const [user, own] of lane.users)
+      if (own.waiting.length === 0 && own.nextAt <= at) lane.users.delete(user)
+    const due = [...lane.users.values()].map((own) => dueAt(lane, own, own.waiting[0]))
+    if (lane.nextAt > at) due.push(lane.nextAt)
+    if (due.length > 0)
+      lane.cancel = schedule(() => serve(lane), Math.max(1, Math.ceil(Math.min(...due) - at)))
+    else if (lanes.get(lane.address) === lane) lanes.delete(lane.address)
+  }
+
+  return {
+    take: ({ address, user }, spacing) =>
+      new Promise((resolve, reject) => {
+        const lane = lanes.get(address) ?? { address, nextAt: 0, users: new Map(), waiting: 0, cancel: null }
+        const own = lane.users.get(user) ?? { nextAt: 0, waiting: [] }
+        makeRoom(lane, own)
+        lanes.set(address, lane)
+        lane.users.set(user, own)
+        own.waiting.push({ spacing, begin: resolve, refuse: reject })
+        lane.waiting += 1
+        waiting += 1
+        serve(lane)
+      }),
+  }
+}
+
+function dueAt(lane: AddressLane, own: UserLane, waiter: Waiter | undefined): number {
+  return waiter !== undefined && waiter.spacing.ofAddressMs > 0
+    ? Math.max(own.nextAt, lane.nextAt)
+    : own.nextAt
+}

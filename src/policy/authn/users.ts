@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { OF_A_FILE } from '../../config/config-problems.ts'
+import { ConfigError } from '../../config/config.ts'
+import { parseText, shaped } from '../../config/file-problems.ts'
+
+export interface User {
+  readonly id: string
+  readonly passwordHash: string
+  readonly groups: readonly string[]
+  readonly tenants: readonly string[]
+}
+
+/** The users of one file, as it was when read: a reload makes a new object, and that is how memories notice. */
+export interface Users {
+  readonly size: number
+  readonly find: (id: string) => User | undefined
+  /** A hash of nobody's, as costly to verify as most of the file's: an unknown user must not answer faster. */
+  readonly dummyHash: string
+}
+
+const ARGON2ID =
+  /^\$argon2id\$v=19\$m=\d{1,6},t=\d{1,2},p=\d{1,2}\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,86}$/
+const BCRYPT = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/
+// What an empty file's unknown users cost: the cost hash-password writes.
+const DEFAULT_COST = '$argon2id$v=19$m=19456,t=2,p=1$'
+
+const name = z.string().min(1)
+
+const user = z.strictObject({
+  // RFC 7617: a user-id holds no colon and no control character; `*` means everybody in authorization records.
+  id: z.string().regex(/^(?!\*$)[^:\p{Cc}]+$/u, 'must be a name without colon and control characters, not *'),
+  passwordHash: z
+    .string()
+    .refine(
+      (hash) => ARGON2ID.test(hash) || BCRYPT.test(hash),
+      'must be an argon2id or bcrypt hash (make one with the command hash-password; the README says how)',
+    ),
+  groups: z.array(name).default([]),
+  tenants: z.array(name).default([]),
+})
+
+const schema = z.strictObject({ users: z.array(user) }, OF_A_FILE)
+
+/** The users in the text of a users.yaml. @throws ConfigError that names every problem */
+export function usersOf(text: string, file = 'users.yaml'): Users {
+  const { users } = shaped(file, schema, parseText(file, text))
+  const byId = new Map<string, User>()
+  const problems: string[] = []
+  for (const [at, one] of users.entries()) {
+    if (byId.has(one.id)) problems.push(`users[${at}].id: '${one.id}' is there more than once`)
+    byId.set(one.id, one)
+  }
+  if (problems.length > 0) throw new ConfigError(file, problems)
+  return { size: byId.size, find: (id) => byId.get(id), dummyHash: dummyOf(users) }
+}
+
+function dummyOf(users: readonly User[]): string {
+  const tally = new Map<string, number>()
+  for (const { passwordHash } of users) {
+    const cost = costOf(passwordHash)
+    tally.set(cost, (tally.get(cost) ?? 0) + 1)
+  }
+  const [common] = [...tally].sort(([, one], [, other]) => other - one)
+  const cost = common?.[0] ?? DEFAULT_COST
+  return cost.startsWith('$argon2id$')
+    ? `${cost}${'A'.repeat(22)}$${'A'.repeat(43)}`
+    : `${cost}${'.'.repeat(53)}`
+}
+
+/** The part of a hash that says how much work it is: kind and parameters, without salt and digest. */
+function costOf(hash: string): string {
+  return hash.startsWith('$argon2id$')
+    ? hash.slice(0, hash.lastIndexOf('$', hash.lastIndexOf('$') - 1) + 1)
+    : `$2b${hash.slice(3, 7)}`
+}

@@ -1,0 +1,68 @@
+import { EngineVerdict } from '../../../errors.ts'
+
+/** One permission the caller would have needed. */
+export interface Missing {
+  readonly permission: string
+  /** The resource's name in the engine's messages: `ProcessDefinition`. */
+  readonly resource: string
+  /** Null: the engine asked without an id, and does not name one. */
+  readonly id: string | null
+}
+
+/** The engine's 403 for a check that failed; several missing permissions are alternatives or all needed, the wording is the same. */
+export function authorizationExceptionOf(userId: string, missing: readonly Missing[]): EngineVerdict {
+  const [only] = missing
+  const message =
+    only !== undefined && missing.length === 1
+      ? `The user with id '${userId}' does not have ${phraseOf(only)}.`
+      : `The user with id '${userId}' does not have one of the following permissions: ${phrasesOf(missing)}`
+  return forbidden(message, userId, missing)
+}
+
+/** The engine's 403 where only an admin may. */
+export function adminExceptionOf(): EngineVerdict {
+  return forbidden('ENGINE-03029 Required admin authenticated group or user.', null, [])
+}
+
+/** The engine's 403 where an admin may, or whoever has one of these permissions. */
+export function adminOrPermissionExceptionOf(missing: readonly Missing[]): EngineVerdict {
+  return forbidden(
+    `ENGINE-03110 Required admin authenticated group or user or any of the following permissions: ${phrasesOf(missing)}.`,
+    null,
+    [],
+  )
+}
+
+function forbidden(message: string, userId: string | null, missing: readonly Missing[]): EngineVerdict {
+  const [only] = missing.length === 1 ? missing : []
+  const body = {
+    type: 'AuthorizationException',
+    message,
+    code: 0,
+    userId,
+    resourceName: only?.resource ?? null,
+    resourceId: only?.id ?? null,
+    permissionName: only?.permission ?? null,
+    missingAuthorizations: missing.map(({ permission, resource, id }) => ({
+      permissionName: permission,
+      resourceName: resource,
+      resourceId: id,
+    })),
+  }
+  return new EngineVerdict({
+    status: 403,
+    headers: { 'content-type': 'application/json' },
+    body,
+    reason: message,
+  })
+}
+
+function phrasesOf(missing: readonly Missing[]): string {
+  return missing.map(phraseOf).join(' or ')
+}
+
+function phraseOf({ permission, resource, id }: Missing): string {
+  return id === null
+    ? `'${permission}' permission on resource '${resource}'`
+    : `'${permission}' permission on resource '${id}' of type '${resource}'`
+}

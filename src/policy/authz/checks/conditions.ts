@@ -1,0 +1,142 @@
+import { KNOWN_COMMANDS } from '../../../operations/job-commands.ts'
+import type { Exempt, LookupName, When } from '../../../operations/notation.ts'
+import { bodyFlag, bodyText, bodyValue } from '../../../request/access-request.ts'
+import type { Ground } from './check.ts'
+import type { Facts } from '../entities/lookup.ts'
+import { splitAt } from '../../validation/schemas/query-text.ts'
+
+type Situation = Pick<Ground, 'asked' | 'known' | 'each'>
+type Named = Exclude<When, `${'body' | 'query'}:${string}` | Running>
+type Running = Exclude<Extract<When, `the job runs ${string}`>, 'the job runs an unknown command'>
+
+/** Whether a condition holds for this request; null: only the engine can know. */
+export function applies(when: When | null, situation: Situation): boolean | null {
+  if (when === null) return true
+  if (isRunning(when)) return runs(when, situation)
+  return isNamed(when) ? NAMED[when](situation) : memberApplies(when, situation)
+}
+
+const NAMED: Readonly<Record<Named, (situation: Situation) => boolean | null>> = {
+  'no definition given': (situation) =>
+    !isGiven(situation, 'query:processDefinitionKeyIn') && !isGiven(situation, 'query:processDefinitionIdIn'),
+  'nothing is left active': () => null,
+  'the execution is no instance': (situation) =>
+    ofEntity('execution', situation, (facts) => facts['processInstanceId'] !== situation.asked.params['id']),
+  'the incident was not created by a caller': (situation) =>
+    ofEntity('incident', situation, (facts) => ENGINES_OWN.has(facts['incidentType'] ?? '')),
+  'the job has an instance': (situation) =>
+    ofEntity('jobOfInstance', situation, (facts) => has(facts, 'processInstanceId')),
+  'the job has only a definition': (situation) =>
+    ofEntity(
+      'jobOfInstance',
+      situation,
+      (facts) => !has(facts, 'processInstanceId') && has(facts, 'processDefinitionKey'),
+    ),
+  'the job runs an unknown command': (situation) =>
+    ofCommand(situation, (command) => !KNOWN_COMMANDS.has(command)),
+  'the plan is valid': () => null,
+  'the task belongs to a case': (situation) =>
+    ofEntity('task', situation, (facts) => has(facts, 'caseExecutionId')),
+  'the task belongs to a process': (situation) =>
+    ofEntity('task', situation, (facts) => has(facts, 'processInstanceId')),
+  'the worker does not hold the task': (situation) =>
+    isGiven(situation, 'body:workerId') &&
+    ofEntity(
+      'externalTask',
+      situation,
+      (facts) => facts['workerId'] !== bodyText(situation.asked.body, 'workerId'),
+    ),
+}
+
+/** Incidents that end when their cause does. */
+const ENGINES_OWN: ReadonlySet<string> = new Set(['failedJob', 'failedExternalTask'])
+
+/** Whether everybody finds the entity, whatever the records say. */
+export function isExempt(exempt: Exempt | null, facts: Facts | null): boolean {
+  if (exempt === null || facts === null) return false
+  if (exempt === 'case') return (facts['caseExecutionId'] ?? null) !== null
+  return (facts[exempt === 'no execution' ? 'executionId' : 'processDefinitionKey'] ?? null) === null
+}
+
+/** Whether only the engine knows if a condition holds. */
+export function isForEngine(when: When): boolean {
+  return when === 'nothing is left active' || when === 'the plan is valid'
+}
+
+function isRunning(when: When): when is Running {
+  return when.startsWith(RUNS) && !isNamed(when)
+}
+
+const RUNS = 'the job runs '
+
+function runs(when: Running, situation: Situation): boolean | null {
+  return ofCommand(situation, (command) => when.slice(RUNS.length).split(' or ').includes(command))
+}
+
+/** Whether the path's job has no definition, and does what is asked for. */
+function ofCommand(situation: Situation, isSo: (command: string) => boolean): boolean | null {
+  return ofEntity('executedJob', situation, ({ command = null }) => command !== null && isSo(command))
+}
+
+function isNamed(when: When): when is Named {
+  return Object.hasOwn(NAMED, when)
+}
+
+/** What is true of the path's entity; null: nobody has looked at it, so only the engine can know. */
+function ofEntity(
+  lookup: LookupName,
+  { asked, known }: Situation,
+  isSo: (facts: Facts) => boolean,
+): boolean | null {
+  const facts = known.find(lookup, asked.params['id'] ?? null)
+  if (facts === undefined) return null
+  return facts !== null && isSo(facts)
+}
+
+function has(facts: Facts, member: string): boolean {
+  return (facts[member] ?? null) !== null
+}
+
+function memberApplies(when: string, situation: Situation): boolean {
+  if (when.includes(' and ')) return when.split(' and ').every((one) => memberApplies(one, situation))
+  const [member = '', ...words] = when.split(' ')
+  const { userId, tenants } = situation.asked.principal
+  switch (words.join(' ')) {
+    case 'given':
+      return isGiven(situation, member)
+    case 'absent':
+      return !isGiven(situation, member)
+    case 'of another tenant':
+      return isGiven(situation, member) && !tenants.includes(textOf(situation, member) ?? '')
+    case 'is true':
+      return bodyFlag(situation.asked.body, placeOf(member).name)
+    default:
+      return isGiven(situation, member) && textOf(situation, member) !== userId
+  }
+}
+
+function textOf({ asked }: Situation, member: string): string | null {
+  const { from, name } = placeOf(member)
+  return from === 'query' ? (asked.query.get(name) ?? null) : bodyText(asked.body, name)
+}
+
+function isGiven(situation: Situation, member: string): boolean {
+  const value = valueOf(situation, member)
+  if (isList(member) && typeof value === 'string') return splitAt(value, ',').length > 0
+  return value !== undefined && value !== null
+}
+
+/** A parameter of the query that is a list. One without members restricts nothing. */
+function isList(member: string): boolean {
+  return member.startsWith('query:') && member.endsWith('In')
+}
+
+function valueOf({ asked }: Situation, member: string): unknown {
+  const { from, name } = placeOf(member)
+  return from === 'query' ? asked.query.get(name) : bodyValue(asked.body, name)
+}
+
+function placeOf(member: string): { readonly from: string; readonly name: string } {
+  const at = member.indexOf(':')
+  return { from: member.slice(0, at), name: member.slice(at + 1) }
+}

@@ -1,0 +1,102 @@
+import type { Atom, LookupName } from '../../../operations/notation.ts'
+import { isLookup } from '../entities/lookup.ts'
+import { bitOf, RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
+
+type Place = 'path' | 'query' | 'body' | 'row' | 'each'
+
+/** Where an atom's id comes from. `none` is asked without an id, `any` with the id `*`; both mean "on all". */
+export type Fact =
+  | { readonly from: 'none' | 'any' | 'caller' | 'created' }
+  | { readonly from: Place; readonly name: string }
+  | ({ readonly from: 'lookup'; readonly name: string } & Reference)
+
+/** Which entity a look-up reads: the one named by this member of the request, or of what the check runs over. */
+export interface Argument {
+  readonly from: 'path' | 'query' | 'body' | 'each'
+  readonly name: string
+}
+
+/** An entity to look up. */
+export interface Reference {
+  readonly lookup: LookupName
+  readonly by: Argument
+}
+
+/** A row's atom taken apart once, at start-up. */
+export interface Permission {
+  readonly resource: ResourceName
+  readonly permission: string
+  readonly bit: number
+  readonly fact: Fact
+}
+
+export interface AtomOptions {
+  /** As the engine's `enableHistoricInstancePermissions`. Default false: those atoms are left out. */
+  readonly historicInstancePermissions: boolean
+}
+
+/** Takes the atoms of a check apart. @throws Error on an atom that the notation does not know: the table is wrong. */
+export function permissionsOf(atoms: readonly Atom[], options: AtomOptions): readonly Permission[] {
+  return atoms.flatMap((atom) => {
+    const [name = '', fact, condition] = atom.split(' ')
+    if (condition === 'when:historicInstancePermissions' && !options.historicInstancePermissions) return []
+    const [resource = '', permission = ''] = name.split('.').map(asName)
+    if (!isResource(resource)) throw new Error(`Unknown resource in ${atom}`)
+    const bit = bitOf(resource, permission)
+    if (bit === null) throw new Error(`Unknown permission in ${atom}`)
+    return [{ resource, permission, bit, fact: factOf(fact) }]
+  })
+}
+
+function isResource(name: string): name is ResourceName {
+  return Object.hasOwn(RESOURCES, name)
+}
+
+const WORDS: Readonly<Record<string, Fact>> = {
+  '*': { from: 'any' },
+  caller: { from: 'caller' },
+  'created.id': { from: 'created' },
+}
+const MEMBER = /^(path|query|body|row|each)[:.](.+)$/
+const LOOKUP = /^(.+)\.(\w+)$/
+const ENTITY = /^(\w+)(?:\((\w+):([^)]+)\))?$/
+
+function factOf(text: string | undefined): Fact {
+  if (text === undefined) return { from: 'none' }
+  const word = WORDS[text]
+  if (word !== undefined) return word
+  const [place, member] = namesIn(MEMBER, text)
+  if (isPlace(place) && member !== undefined) return { from: place, name: member }
+  const [entity = '', name] = namesIn(LOOKUP, text)
+  if (name === undefined) throw new Error(`Unknown fact ${text}`)
+  return { from: 'lookup', ...referenceOf(entity), name }
+}
+
+/** @throws Error on an entity that the notation does not know */
+export function referenceOf(text: string): Reference {
+  const [lookup, from = 'path', name = 'id'] = namesIn(ENTITY, text)
+  if (lookup === undefined || !isLookup(lookup) || !isArgumentPlace(from))
+    throw new Error(`Unknown entity ${text}`)
+  return { lookup, by: { from, name } }
+}
+
+function namesIn(pattern: RegExp, text: string): readonly (string | undefined)[] {
+  const [, ...groups] = pattern.exec(text) ?? []
+  return groups.map((group: string | undefined) => (group === undefined ? undefined : asName(group)))
+}
+
+/**
+ * The same text as V8 keeps the names of members. By a piece of another text a member is found far more slowly, and what
+ * V8 has compiled for a name is thrown away at each of them.
+ */
+function asName(text: string): string {
+  return Object.keys({ [text]: true })[0] ?? text
+}
+
+function isPlace(text: string | undefined): text is Place {
+  return text === 'row' || (text !== undefined && isArgumentPlace(text))
+}
+
+function isArgumentPlace(text: string): text is Argument['from'] {
+  return text === 'path' || text === 'query' || text === 'body' || text === 'each'
+}

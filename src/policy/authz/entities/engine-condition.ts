@@ -1,0 +1,117 @@
+import type { When } from '../../../operations/notation.ts'
+import { type AskEngine, jsonIn } from '../../../request/engine-request.ts'
+import type { Asked } from '../../../request/access-request.ts'
+import { bodyText, bodyTexts, bodyValue, isRecord } from '../../../request/access-request.ts'
+import { withNumerals } from '../../../request/json.ts'
+import { isNameable, type ReadEngine } from './lookup.ts'
+import { inLists } from './lookup-lists.ts'
+
+/** Whether a condition holds that only the engine knows; null: it cannot be told. */
+export type FindOut = (when: When, asked: Asked) => Promise<boolean | null>
+
+interface FindOutOptions {
+  readonly ask: AskEngine
+  readonly read: ReadEngine
+}
+
+/** Instances of one request that are looked at one by one: their activities are in no list. */
+const MAX_TREES = 1000
+
+const MAX_REPORT_BYTES = 4 * 1024 ** 2
+
+/** Asks the engine about conditions that decide whether it runs a check at all. */
+export function createFindOut({ ask, read }: FindOutOptions): FindOut {
+  return async (when, asked) => {
+    if (when === 'the plan is valid') return isValidPlan(ask, asked)
+    if (when !== 'nothing is left active') return null
+    const { id } = asked.params
+    const named = new Set(id === undefined ? bodyTexts(asked.body, 'processInstanceIds') : [id])
+    return named.size > MAX_TREES ? null : isOneEmptied([...named].filter(isNameable), asked, read)
+  }
+}
+
+/** Reads at once: a node has few connections, and others want some of them. */
+const AT_ONCE = 8
+
+async function isOneEmptied(
+  ids: readonly string[],
+  { body, stillAwaited }: Asked,
+  read: ReadEngine,
+): Promise<boolean | null> {
+  const instructions = instructionsIn(body)
+  if (instructions === null) return false
+  const { cancelling, startsBefore } = instructions
+  for (const some of inLists(ids, AT_ONCE)) {
+    stillAwaited?.()
+    const trees = await Promise.all(
+      some.map((id) => read(`/process-instance/${encodeURIComponent(id)}/activity-instances`)),
+    )
+    if (trees.some((tree) => isEmptied(tree, cancelling))) return startsBefore ? null : true
+  }
+  return false
+}
+
+/** Looks at nothing but the two definitions, which never change. */
+async function isValidPlan(ask: AskEngine, { body }: Asked): Promise<boolean | null> {
+  const answer = await ask({
+    method: 'POST',
+    path: '/migration/validate',
+    body: withNumerals({ plan: bodyValue(body, 'migrationPlan') ?? {} }, 'plan'),
+    limitBytes: MAX_REPORT_BYTES,
+  })
+  // With the same plan it refuses the migration, too.
+  if (answer.status === 400) return false
+  if (answer.status !== 200) return null
+  const report = jsonIn(answer.body)
+  const faults = ['instructionReports', 'variableReports'].map((name) => bodyValue(report, name))
+  return faults.every(
+    (reports) => reports === undefined || reports === null || Object.keys(reports).length === 0,
+  )
+}
+
+interface Instructions {
+  readonly cancelling: readonly Node[]
+  /** What is started before the last is cancelled may be cancelled with it, or have ended by then: only the engine knows. */
+  readonly startsBefore: boolean
+}
+
+/** Null: nothing is cancelled, or something is started in the end, and the instance goes on. */
+function instructionsIn(body: unknown): Instructions | null {
+  const instructions = bodyValue(body, 'instructions')
+  if (!Array.isArray(instructions) || !instructions.every(isRecord)) return null
+  const types = instructions.map(({ type }) => type)
+  if (types.at(-1) !== 'cancel') return null
+  return {
+    cancelling: instructions.filter(({ type }) => type === 'cancel'),
+    startsBefore: types.some((type) => type !== 'cancel'),
+  }
+}
+
+/** Whether the instructions cancel all that is active: then the instance is deleted. */
+function isEmptied(tree: unknown, cancelled: readonly Node[]): boolean {
+  return isRecord(tree) && leavesOf(tree, []).every((path) => cancelled.some((one) => cancels(one, path)))
+}
+
+type Node = Readonly<Record<string, unknown>>
+
+/** Each innermost activity or transition, with all that is around it, the instance itself included. */
+function leavesOf(node: Node, around: readonly Node[]): readonly (readonly Node[])[] {
+  const path = [...around, node]
+  const children = ['childActivityInstances', 'childTransitionInstances'].flatMap((name) => {
+    const list = node[name]
+    return Array.isArray(list) ? list.filter(isRecord) : []
+  })
+  return children.length === 0 ? [path] : children.flatMap((child) => leavesOf(child, path))
+}
+
+function cancels(instruction: Node, path: readonly Node[]): boolean {
+  const activity = bodyText(instruction, 'activityId')
+  const instances = [
+    bodyText(instruction, 'activityInstanceId'),
+    bodyText(instruction, 'transitionInstanceId'),
+  ]
+  return path.some(
+    ({ activityId, id }) =>
+      (activity !== null && activityId === activity) || (typeof id === 'string' && instances.includes(id)),
+  )
+}

@@ -1,0 +1,40 @@
+import type { Asked } from '../../../request/access-request.ts'
+import type { Facts, LookUps } from './lookup.ts'
+import { inLists } from './lookup-lists.ts'
+import { textOf } from './start-finder.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Looks up instances in their order, a list of them in one hop; who stops early asks for no more. */
+export async function* instancesNamed(
+  name: 'processInstance' | 'historicProcessInstance',
+  ids: readonly string[],
+  { lookUpAll, stillAwaited }: Pick<LookUps, 'lookUpAll'> & Pick<Asked, 'stillAwaited'>,
+): AsyncGenerator<readonly [id: string, facts: Facts | null]> {
+  for (const some of inLists([...new Set(ids)])) {
+    const found = await lookUpAll(name, some, stillAwaited)
+    for (const id of some) yield [id, found.get(id) ?? null]
+  }
+}
+
+/** Facts of executions that a list has given, each row naming its instance. Those that are gone are left out. */
+export async function executionsIn(
+  rows: readonly Row[],
+  member: 'executionId' | 'id',
+  { lookUp, lookUpAll, stillAwaited }: LookUps & Pick<Asked, 'stillAwaited'>,
+): Promise<readonly Facts[]> {
+  const ids = rows.flatMap((row) => textOf(row['processInstanceId']) ?? [])
+  const instances = await lookUpAll('processInstance', ids, stillAwaited)
+  const found: Facts[] = []
+  for (const row of rows) {
+    const processInstanceId = textOf(row['processInstanceId'])
+    const instance = instances.get(processInstanceId ?? '')
+    stillAwaited?.()
+    const facts =
+      instance === undefined
+        ? await lookUp('execution', textOf(row[member]) ?? '')
+        : { ...instance, processInstanceId, tenantId: textOf(row['tenantId']) }
+    if (facts !== null) found.push(facts)
+  }
+  return found
+}

@@ -1,0 +1,94 @@
+import { GatewayError } from '../../../errors.ts'
+import { ALL_BITS, bitOf, type ResourceName } from '../../../operations/permissions.ts'
+import { isRecord } from '../../../request/access-request.ts'
+import type { Principal } from '../../authn/credentials.ts'
+import type { ReadEngine } from './lookup.ts'
+
+/** Bits that a link gives to its user, and to its group: on the task it belongs to. */
+export interface ImpliedBits {
+  readonly user: number
+  readonly groups: number
+}
+
+/** Ids of tasks that links of the caller, and of the caller's groups, belong to. */
+export interface ImpliedTasks {
+  readonly user: ReadonlySet<string>
+  readonly groups: ReadonlySet<string>
+}
+
+/** What a secured engine writes for every user, group and membership: ALL on oneself, READ on one's groups and tenants. */
+export function identityBits(
+  resource: ResourceName,
+  id: string | null,
+  { userId, groups, tenants }: Principal,
+): ImpliedBits {
+  if (id === null) return NONE
+  if (resource === 'USER' && id === userId) return { user: ALL_BITS, groups: 0 }
+  if (resource === 'GROUP' && groups.includes(id)) return { user: 0, groups: READ_BITS }
+  return resource === 'TENANT' && tenants.includes(id) ? { user: READ_BITS, groups: 0 } : NONE
+}
+
+/** The grants on tasks that a secured engine writes by itself, for as long as the task lives. */
+export interface Implied {
+  /** On one task. */
+  readonly on: (taskId: string, principal: Principal) => Promise<ImpliedBits>
+  /** All tasks the caller was ever linked to, live or not. @throws GatewayError when there are more than can be asked for */
+  readonly tasks: (principal: Principal) => Promise<ImpliedTasks>
+}
+
+// What the engine's default provider writes for an assignee, an owner, and every user or group of an identity link.
+const LINK_BITS = (bitOf('TASK', 'READ') ?? 0) | (bitOf('TASK', 'UPDATE') ?? 0)
+// The same bit on users, groups and tenants.
+const READ_BITS = bitOf('GROUP', 'READ') ?? 0
+const NONE: ImpliedBits = { user: 0, groups: 0 }
+/** Of one user's or one group's links, and of the tasks that a query can name. */
+const MAX_LINKS = 5000
+
+/**
+ * Reads the grants from the identity-link log (history level full): it keeps a link after it was taken back, as the
+ * engine keeps the grant. A removed link therefore still counts, until the task is completed.
+ */
+export function createImplied(read: ReadEngine): Implied {
+  const logOf = async (
+    query: Readonly<Record<string, string>>,
+  ): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+    const rows = await read(
+      `/history/identity-link-log?${new URLSearchParams({ ...query, maxResults: String(MAX_LINKS + 1) })}`,
+    )
+    return Array.isArray(rows) ? rows.filter(isRecord) : []
+  }
+  return {
+    on: async (taskId, { userId, groups }) => {
+      const links = await logOf({ taskId })
+      if (links.length === 0) return NONE
+      const isMember = new Set(groups)
+      return {
+        user: links.some((link) => link['userId'] === userId) ? LINK_BITS : 0,
+        groups: links.some((link) => typeof link['groupId'] === 'string' && isMember.has(link['groupId']))
+          ? LINK_BITS
+          : 0,
+      }
+    },
+    tasks: async ({ userId, groups }) => {
+      const [own, ...ofGroups] = await Promise.all([
+        logOf({ userId }),
+        ...groups.map((groupId) => logOf({ groupId })),
+      ])
+      const implied = { user: taskIdsOf(own), groups: taskIdsOf(ofGroups.flat()) }
+      const isTooLong = [own, ...ofGroups].some((log) => log.length > MAX_LINKS)
+      if (isTooLong || implied.user.size + implied.groups.size > MAX_LINKS)
+        throw new GatewayError('GW_ROWS_NOT_EXACT')
+      return implied
+    },
+  }
+}
+
+/** The bits on one task, of a caller whose tasks are known. */
+export function impliedBits({ user, groups }: ImpliedTasks, taskId: string | null): ImpliedBits {
+  if (taskId === null) return NONE
+  return { user: user.has(taskId) ? LINK_BITS : 0, groups: groups.has(taskId) ? LINK_BITS : 0 }
+}
+
+function taskIdsOf(links: readonly Readonly<Record<string, unknown>>[]): ReadonlySet<string> {
+  return new Set(links.flatMap(({ taskId }) => (typeof taskId === 'string' ? [taskId] : [])))
+}

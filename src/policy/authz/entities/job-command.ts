@@ -1,0 +1,37 @@
+import { UNKNOWN_COMMAND } from '../../../operations/job-commands.ts'
+import { isRecord } from '../../../request/access-request.ts'
+
+type Json = Readonly<Record<string, unknown>>
+type Read = (path: string) => Promise<unknown>
+
+/**
+ * What a job without a process definition does, by the type of its handler; `unknown` where nothing at the engine tells.
+ * Null: the job has a process definition, and what it does is part of that process.
+ * A job of a batch has a job definition, whose type is the handler's. Any other is named in the job log alone, which the
+ * engine writes with history level full.
+ */
+export async function commandOf(job: Json, read: Read): Promise<string | null> {
+  if (textOf(job['processDefinitionKey']) !== null) return null
+  const definitionId = textOf(job['jobDefinitionId'])
+  const command =
+    definitionId === null
+      ? await loggedCommand(textOf(job['id']), read)
+      : memberOf(await read(`/job-definition/${encodeURIComponent(definitionId)}`), 'jobType')
+  return command ?? UNKNOWN_COMMAND
+}
+
+async function loggedCommand(jobId: string | null, read: Read): Promise<string | null> {
+  if (jobId === null) return null
+  const rows = await read(`/history/job-log?jobId=${encodeURIComponent(jobId)}&maxResults=1`)
+  const row: unknown = Array.isArray(rows) ? rows[0] : null
+  // What an engine answers that passes over the parameter would be another job's.
+  return memberOf(row, 'jobId') === jobId ? memberOf(row, 'jobDefinitionType') : null
+}
+
+function memberOf(value: unknown, name: string): string | null {
+  return isRecord(value) ? textOf(value[name]) : null
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

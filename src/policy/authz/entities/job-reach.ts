@@ -1,0 +1,33 @@
+import type { IsOwn } from '../checks/authorize.ts'
+import type { LookUp, ReadEngine } from './lookup.ts'
+import { rowsOf, textOf } from './start-finder.ts'
+
+/** Where all is listed that a job may act on, by the sets that are not to be determined. */
+const LISTS: ReadonlyMap<string, string> = new Map([
+  ['jobDefinitions', '/process-definition'],
+  ['jobHistoricInstances', '/history/process-instance'],
+  ['jobInstances', '/process-instance'],
+  ['jobJobs', '/job'],
+])
+
+interface JobReachOptions {
+  readonly read: ReadEngine
+  readonly lookUp: LookUp
+}
+
+/** Whether what the path's job acts on, whatever that is, is of no tenant or of the caller's. */
+export function createIsOwn({ read, lookUp }: JobReachOptions): IsOwn {
+  return async function isOwn(each, { params, principal }) {
+    const list = LISTS.get(each)
+    if (list === undefined) return false
+    // A job of one definition's batch has its tenant, and so have that definition's instances.
+    const tenantId = (await lookUp('executedJob', params['id'] ?? ''))?.['tenantId'] ?? null
+    if (tenantId !== null) return principal.tenants.includes(tenantId)
+    // Rows without a tenant stand together at one end: a row with one is the first of one of the two orders.
+    for (const sortOrder of ['asc', 'desc']) {
+      const rows = rowsOf(await read(`${list}?sortBy=tenantId&sortOrder=${sortOrder}&maxResults=1`))
+      if (rows.some((row) => textOf(row['tenantId']) !== null)) return false
+    }
+    return true
+  }
+}

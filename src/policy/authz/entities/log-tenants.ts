@@ -1,0 +1,132 @@
+import type { LookupName } from '../../../operations/notation.ts'
+import type { Facts, LookUp } from './lookup.ts'
+import { inLists } from './lookup-lists.ts'
+import type { Row } from './row-attributes.ts'
+
+/** The list whose rows belong to tenants and do not say to which. */
+export const OPERATION_LOG = '/history/user-operation'
+
+/** Of an entry whose tenant cannot be told: no tenant has such an id, so no member of tenants sees it. */
+export const UNKNOWN_TENANT = '\0'
+
+/** What an entry names, and the look-up that says whose it is, in the order of what says it best. */
+const NAMED: readonly (readonly [member: string, lookup: LookupName])[] = [
+  ['taskId', 'historicTask'],
+  ['deploymentId', 'deployment'],
+  ['batchId', 'historicBatch'],
+]
+
+/** Entries about these belong to no tenant (Camunda 7.22), nor do those without an id that tell of many at once. */
+const FREE: ReadonlySet<unknown> = new Set([
+  'Authorization',
+  'Filter',
+  'Group',
+  'Group membership',
+  'Metrics',
+  'Property',
+  'TaskMetrics',
+  'User',
+])
+const FREE_WITHOUT_ID: ReadonlySet<unknown> = new Set(['DecisionInstance', 'Job', 'ProcessInstance'])
+
+/** Properties whose value tells it for all rows of one operation. */
+const TENANT = 'tenantId'
+const DECISION = 'decisionDefinitionId'
+
+/** Whose each entry is; null: nobody's. `definitions`: by the id of a row's process definition, as far as there are any. */
+export async function tenantsOfEntries(
+  rows: readonly Row[],
+  definitions: ReadonlyMap<string, Facts>,
+  lookUp: LookUp,
+): Promise<ReadonlyMap<Row, string | null>> {
+  const told = await toldByOperations(rows, lookUp)
+  const named = await namedTenants(
+    rows.filter((row) => textIn(row, 'processDefinitionId') === null),
+    lookUp,
+  )
+  const tenants = new Map<Row, string | null>()
+  for (const row of rows) {
+    const definitionId = textIn(row, 'processDefinitionId')
+    const known = definitionId === null ? named.get(row) : tenantIn(definitions.get(definitionId))
+    const byOperation = told.get(row['operationId'])
+    tenants.set(row, known !== undefined ? known : byOperation !== undefined ? byOperation : freeTenant(row))
+  }
+  return tenants
+}
+
+/** Entities that are looked up at the same time. */
+const AT_ONCE = 8
+
+/** Of the rows that name one of these; each entity is looked up once, however many rows name it. */
+async function namedTenants(rows: readonly Row[], lookUp: LookUp): Promise<ReadonlyMap<Row, string | null>> {
+  const byEntity = new Map<
+    string,
+    { readonly lookup: LookupName; readonly id: string; readonly rows: Row[] }
+  >()
+  for (const row of rows) {
+    const named = NAMED.find(([member]) => textIn(row, member) !== null)
+    if (named === undefined) continue
+    const [member, lookup] = named
+    const id = textIn(row, member) ?? ''
+    const entity = byEntity.get(`${lookup} ${id}`) ?? { lookup, id, rows: [] }
+    byEntity.set(`${lookup} ${id}`, entity)
+    entity.rows.push(row)
+  }
+  const tenants = new Map<Row, string | null>()
+  for (const some of inLists([...byEntity.values()], AT_ONCE))
+    await Promise.all(
+      some.map(async ({ lookup, id, rows: naming }) => {
+        const tenant = tenantIn(await lookUp(lookup, id))
+        for (const row of naming) tenants.set(row, tenant)
+      }),
+    )
+  return tenants
+}
+
+/** What the properties of an operation say, by its id. */
+async function toldByOperations(
+  rows: readonly Row[],
+  lookUp: LookUp,
+): Promise<ReadonlyMap<unknown, string | null>> {
+  const told = new Map<unknown, string | null>()
+  for (const row of rows) {
+    const value = textIn(row, 'newValue')
+    if (value === null) continue
+    if (row['property'] === TENANT) told.set(row['operationId'], value)
+    if (row['property'] === DECISION)
+      told.set(row['operationId'], tenantIn(await lookUp('decisionDefinition', value)))
+  }
+  return told
+}
+
+/** What is gone may have been anybody's. */
+function tenantIn(facts: Facts | null | undefined): string | null {
+  return facts === null || facts === undefined ? UNKNOWN_TENANT : (facts['tenantId'] ?? null)
+}
+
+function freeTenant(row: Row): string | null {
+  const { entityType } = row
+  const isFree = FREE.has(entityType) || (FREE_WITHOUT_ID.has(entityType) && !hasId(row))
+  return isFree ? null : UNKNOWN_TENANT
+}
+
+function hasId(row: Row): boolean {
+  return IDS.some((member) => textIn(row, member) !== null)
+}
+
+const IDS = [
+  'caseDefinitionId',
+  'caseExecutionId',
+  'caseInstanceId',
+  'executionId',
+  'externalTaskId',
+  'jobDefinitionId',
+  'jobId',
+  'processDefinitionKey',
+  'processInstanceId',
+]
+
+function textIn(row: Row, member: string): string | null {
+  const value = row[member]
+  return typeof value === 'string' ? value : null
+}

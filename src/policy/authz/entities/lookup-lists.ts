@@ -1,0 +1,101 @@
+import { GatewayError } from '../../../errors.ts'
+import type { LookupName } from '../../../operations/notation.ts'
+import { isRecord } from '../../../request/access-request.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** As `ReadEngine` of lookup.ts. */
+type Read = (path: string, query?: unknown) => Promise<unknown>
+
+/** The entities that the engine lists by their ids. */
+export type ListedName = Extract<
+  LookupName,
+  'externalTask' | 'historicProcessInstance' | 'processDefinition' | 'processInstance'
+>
+
+interface ListRule {
+  readonly path: string
+  readonly by: string
+  /** The list takes no body: its ids must fit a request line. */
+  readonly inQuery?: true
+}
+
+const LISTS: Readonly<Record<ListedName, ListRule>> = {
+  externalTask: { path: '/external-task', by: 'externalTaskIdIn' },
+  historicProcessInstance: { path: '/history/process-instance', by: 'processInstanceIds' },
+  processDefinition: { path: '/process-definition', by: 'processDefinitionIdIn', inQuery: true },
+  processInstance: { path: '/process-instance', by: 'processInstanceIds' },
+}
+
+/** The ids of one list. Databases take at most 1,000 (Oracle) or 2,100 (SQL Server) in one condition. */
+const IDS_A_LIST = 500
+/** Of a list that takes no body: servers read request lines of 8 KB. */
+const IDS_A_QUERY = 100
+const QUERY_CHARS = 6000
+/** A longer one is asked for by itself. */
+const MAX_QUERY_ID_CHARS = 500
+
+/** Ids, as many together as one list takes. */
+export function* inLists<T>(ids: readonly T[], size: number = IDS_A_LIST): Generator<readonly T[]> {
+  for (let at = 0; at < ids.length; at += size) yield ids.slice(at, at + size)
+}
+
+/** Ids that the engine finds under another spelling and that are looked up one by one: no client that writes ids as it got them has any. */
+const MAX_RESPELT = 100
+
+export interface Listed {
+  /** By the id of each. */
+  readonly rows: ReadonlyMap<string, Row>
+  /** Ids that no row has; the engine may find some of them all the same, for its database ignores case or the like. */
+  readonly respelt: readonly string[]
+}
+
+/**
+ * What the engine lists under these ids. What the first answer lacks is asked for once more where there was one: a row that
+ * comes then has one of these ids in another spelling.
+ * @throws GatewayError GW_CHECK_NOT_EXACT where the engine refuses the list, or finds too many in another spelling
+ */
+export async function listByIds(name: ListedName, ids: readonly string[], read: Read): Promise<Listed> {
+  const rows = new Map<string, Row>()
+  const respelt: string[] = []
+  for (const some of listsOf(name, ids, respelt)) {
+    const listed = await ask(LISTS[name], some, read)
+    for (const row of listed) rows.set(String(row['id']), row)
+    const missing = some.filter((id) => !rows.has(id))
+    if (listed.length === 0 || missing.length === 0) continue
+    if ((await ask(LISTS[name], missing, read)).length > 0) respelt.push(...missing)
+    if (respelt.length > MAX_RESPELT) throw new GatewayError('GW_CHECK_NOT_EXACT')
+  }
+  return { rows, respelt }
+}
+
+async function ask({ path, by, inQuery }: ListRule, ids: readonly string[], read: Read) {
+  const answer = await (inQuery === true
+    ? read(`${path}?${by}=${ids.map(encodeURIComponent).join(',')}`)
+    : read(path, { [by]: ids }))
+  // A refusal is not the same as no rows.
+  if (!Array.isArray(answer)) throw new GatewayError('GW_CHECK_NOT_EXACT')
+  return answer.filter(isRecord)
+}
+
+function listsOf(name: ListedName, ids: readonly string[], respelt: string[]): Iterable<readonly string[]> {
+  if (LISTS[name].inQuery !== true) return inLists(ids)
+  respelt.push(...ids.filter((id) => id.length > MAX_QUERY_ID_CHARS))
+  return inQueries(ids.filter((id) => id.length <= MAX_QUERY_ID_CHARS))
+}
+
+function* inQueries(ids: readonly string[]): Generator<readonly string[]> {
+  let some: string[] = []
+  let chars = 0
+  for (const id of ids) {
+    const length = encodeURIComponent(id).length + 1
+    if (some.length === IDS_A_QUERY || chars + length > QUERY_CHARS) {
+      yield some
+      some = []
+      chars = 0
+    }
+    some.push(id)
+    chars += length
+  }
+  if (some.length > 0) yield some
+}

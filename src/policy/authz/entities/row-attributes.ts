@@ -1,0 +1,79 @@
+import type { Facts, LookUps } from './lookup.ts'
+import { isRecord } from '../../../request/access-request.ts'
+import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** The id that a row offers for a fact of the notation; null: it belongs to none. */
+export type RowFact = (name: string) => string | null
+
+/** What rows of one operation say, with the definitions that they name by id or through their instance. */
+export type ReadRowFacts = (template: string, rows: readonly Row[]) => Promise<readonly RowFact[]>
+
+export function createRowFacts({ lookUp, lookUpAll }: LookUps): ReadRowFacts {
+  return async function readRowFacts(template, rows) {
+    const homeless = rows.filter(
+      (row) => definitionIdOf(row) === null && textOf(row['processDefinitionKey']) === null,
+    )
+    const instanceIds = new Set(
+      homeless.map((row) => textOf(row['processInstanceId'])).filter((id) => id !== null),
+    )
+    const needsInstances = template.startsWith('/execution') || template.startsWith('/event-subscription')
+    const instances = needsInstances ? await lookUpAll('processInstance', [...instanceIds]) : NONE
+    const definitionOf = (row: Row): string | null =>
+      definitionIdOf(row) ?? instances.get(textOf(row['processInstanceId']) ?? '')?.['definitionId'] ?? null
+    const ids = new Set(rows.map(definitionOf).filter((id) => id !== null))
+    const definitions = await lookUpAll('processDefinition', [...ids])
+    const tenants = template === OPERATION_LOG ? await tenantsOfEntries(rows, definitions, lookUp) : null
+    return rows.map((row) => (name) => {
+      if (name === 'tenantId' && tenants !== null) return tenants.get(row) ?? null
+      return factOf(template, row, name) ?? inheritedFact(row, name, definitions.get(definitionOf(row) ?? ''))
+    })
+  }
+}
+
+const NONE: ReadonlyMap<string, Facts> = new Map()
+
+/** What a row does not say, and its definition does. */
+function inheritedFact(row: Row, name: string, definition: Facts | undefined): string | null {
+  if (name === 'processDefinitionKey') return definition?.['key'] ?? null
+  return name === 'tenantId' && !('tenantId' in row) ? (definition?.['tenantId'] ?? null) : null
+}
+
+function definitionIdOf(row: Row): string | null {
+  return textOf(row['processDefinitionId']) ?? textOf(row['definitionId'])
+}
+
+/** Some lists are of the entity itself, and their rows name it `id`. */
+const OWN_ID: ReadonlyMap<string, readonly string[]> = new Map([
+  ['taskId', ['/task', '/filter']],
+  ['processInstanceId', ['/process-instance']],
+])
+
+function factOf(template: string, row: Row, name: string): string | null {
+  if (OWN_ID.get(name)?.some((prefix) => template.startsWith(prefix)) === true) return textOf(row['id'])
+  return SPECIAL.get(name)?.(row) ?? textOf(row[name])
+}
+
+/** Facts that rows of different lists call by different names. */
+const SPECIAL: ReadonlyMap<string, (row: Row) => string | null> = new Map([
+  ['group.id', (row) => textOf(row['id'])],
+  ['user.id', (row) => textOf(row['id'])],
+  ['tenantId', (row) => memberOf(row['definition'], 'tenantId')],
+  [
+    'key',
+    (row) =>
+      textOf(row['key']) ??
+      memberOf(row['definition'], 'key') ??
+      textOf(row['processDefinitionKey']) ??
+      textOf(row['decisionDefinitionKey']),
+  ],
+])
+
+function memberOf(value: unknown, name: string): string | null {
+  return isRecord(value) ? textOf(value[name]) : null
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,43 @@
+import { bodyText } from '../../../request/access-request.ts'
+import type { Asked } from '../../../request/access-request.ts'
+import { executionsIn } from './executions.ts'
+import type { Facts, LookUps, ReadEngine } from './lookup.ts'
+import { rowsOf, type StartFinder, tenantQueryOf, textOf } from './start-finder.ts'
+
+interface SignalOptions extends LookUps {
+  readonly read: ReadEngine
+  readonly starts: StartFinder
+}
+
+/** Whom a signal reaches: the executions that wait for it, and the definitions it starts. */
+export class SignalFinder {
+  readonly #options: SignalOptions
+
+  constructor(options: SignalOptions) {
+    this.#options = options
+  }
+
+  /** Null: it cannot be told. */
+  async executions({ body, stillAwaited }: Asked): Promise<readonly Facts[] | null> {
+    const asked = queryOf(body)
+    if (asked === null) return null
+    const query = new URLSearchParams({ eventType: 'signal', ...asked })
+    const rows = rowsOf(await this.#options.read(`/event-subscription?${query}`))
+    const waiting = rows.filter(({ executionId }) => textOf(executionId) !== null)
+    return executionsIn(waiting, 'executionId', { ...this.#options, stillAwaited })
+  }
+
+  /** Null: it cannot be told which definitions it starts. */
+  async starts({ body }: Asked): Promise<readonly Facts[] | null> {
+    const asked = queryOf(body)
+    return asked === null ? null : this.#options.starts.startedBy('signal', asked)
+  }
+}
+
+function queryOf(body: unknown): Readonly<Record<string, string>> | null {
+  const tenants = tenantQueryOf(body)
+  if (tenants === null) return null
+  const query = { eventName: bodyText(body, 'name') ?? '', ...tenants }
+  const executionId = bodyText(body, 'executionId')
+  return executionId === null ? query : { ...query, executionId }
+}

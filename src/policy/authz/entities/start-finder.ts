@@ -1,0 +1,135 @@
+import { GatewayError } from '../../../errors.ts'
+import { bodyFlag, bodyText, isRecord } from '../../../request/access-request.ts'
+import type { Facts, ReadEngine } from './lookup.ts'
+import { type StartEvent, startEventsOf } from './start-events.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** More definitions than this are not searched. */
+const MAX_DEFINITIONS = 2000
+
+/** A subscription that starts instances: it names the start event, and not its definition. */
+interface StartSubscription {
+  readonly type: StartEvent['type']
+  readonly activityId: string | null
+  readonly name: string | null
+  readonly tenantId: string | null
+}
+
+/**
+ * Finds what an event starts. A start subscription does not name its definition, so that is found by the start event and
+ * what it waits for, in the latest versions' XML; where several fit, all of them are meant.
+ */
+export class StartFinder {
+  readonly #read: ReadEngine
+  /** Of a definition, which never changes. */
+  readonly #startEvents = new Map<string, readonly StartEvent[]>()
+
+  constructor(read: ReadEngine) {
+    this.#read = read
+  }
+
+  /**
+   * Active definitions that an event starts. Null: a subscription fits none, or there are too many to search, so nothing
+   * can be said about it.
+   */
+  async startedBy(
+    type: StartEvent['type'],
+    query: Readonly<Record<string, string>>,
+  ): Promise<readonly Facts[] | null> {
+    const asked = new URLSearchParams({ eventType: type, ...query })
+    const rows = rowsOf(await this.#read(`/event-subscription?${asked}`))
+    const starting = rows.filter((row) => textOf(row['executionId']) === null)
+    return this.#definitionsOf(
+      starting.map((row) => ({
+        type,
+        activityId: textOf(row['activityId']),
+        name: textOf(row['eventName']),
+        tenantId: textOf(row['tenantId']),
+      })),
+    )
+  }
+
+  /** Every version of all definitions. Null: there are too many. */
+  async definitions(): Promise<readonly Facts[] | null> {
+    return (await this.#listed({}))?.map(factsOf) ?? null
+  }
+
+  /** Null: there are too many. A definition left out could be started by who may not start it. */
+  async #listed(query: Readonly<Record<string, string>>): Promise<readonly Json[] | null> {
+    const asked = new URLSearchParams({ ...query, maxResults: `${MAX_DEFINITIONS + 1}` })
+    const rows = rowsOf(await this.#read(`/process-definition?${asked}`))
+    return rows.length > MAX_DEFINITIONS ? null : rows
+  }
+
+  async #definitionsOf(subscriptions: readonly StartSubscription[]): Promise<readonly Facts[] | null> {
+    if (subscriptions.length === 0) return []
+    const definitions = await this.#listed({ latestVersion: 'true' })
+    if (definitions === null) return null
+    const started = new Map<string, Facts>()
+    for (const subscription of subscriptions) {
+      const fitting = await this.#fitting(definitions, subscription)
+      if (fitting.length === 0) return null
+      // The engine starts no suspended definition, and asks nothing about it.
+      for (const definition of fitting)
+        if (definition['suspended'] !== true) started.set(textOf(definition['id']) ?? '', factsOf(definition))
+    }
+    return [...started.values()]
+  }
+
+  async #fitting(definitions: readonly Json[], { type, activityId, name, tenantId }: StartSubscription) {
+    const fitting: Json[] = []
+    for (const definition of definitions) {
+      if (textOf(definition['tenantId']) !== tenantId) continue
+      const events = await this.#startEventsOf(textOf(definition['id']) ?? '')
+      const fits = (event: StartEvent): boolean =>
+        event.type === type && event.id === activityId && (event.name === null || event.name === name)
+      if (events.some(fits)) fitting.push(definition)
+    }
+    return fitting
+  }
+
+  async #startEventsOf(definitionId: string): Promise<readonly StartEvent[]> {
+    const known = this.#startEvents.get(definitionId)
+    if (known !== undefined) return known
+    const answer = await this.#read(`/process-definition/${encodeURIComponent(definitionId)}/xml`)
+    const xml = isRecord(answer) ? textOf(answer['bpmn20Xml']) : null
+    // Deleted since it was listed: nothing to remember.
+    if (xml === null) return []
+    const events = startEventsOf(xml)
+    if (this.#startEvents.size >= MAX_DEFINITIONS) this.#startEvents.clear()
+    this.#startEvents.set(definitionId, events)
+    return events
+  }
+}
+
+function factsOf(definition: Json): Facts {
+  return {
+    id: textOf(definition['id']),
+    processDefinitionKey: textOf(definition['key']),
+    tenantId: textOf(definition['tenantId']),
+  }
+}
+
+/**
+ * What an event's body says of tenants, as a query for subscriptions or executions. Where both are given a signal means
+ * the tenant (engine 7.22), and other events are refused. Null: a query would take the comma in it for two tenants.
+ */
+export function tenantQueryOf(body: unknown): Readonly<Record<string, string>> | null {
+  const tenantId = bodyText(body, 'tenantId')
+  if (tenantId === null) return bodyFlag(body, 'withoutTenantId') ? { withoutTenantId: 'true' } : {}
+  return tenantId.includes(',') ? null : { tenantIdIn: tenantId }
+}
+
+/**
+ * The rows of a list that was asked for to decide by it.
+ * @throws GatewayError GW_CHECK_NOT_EXACT where the engine has refused the question: that is not the same as no rows
+ */
+export function rowsOf(answer: unknown): readonly Json[] {
+  if (!Array.isArray(answer)) throw new GatewayError('GW_CHECK_NOT_EXACT')
+  return answer.filter(isRecord)
+}
+
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,59 @@
+import { bitOf } from '../../../operations/permissions.ts'
+import type { Principal } from '../../authn/credentials.ts'
+import type { AtomicCheck } from '../decision/decide.ts'
+import { stepOf, stepsIn, subjectsOf } from '../decision/decide.ts'
+import type { AuthorizationRecord, Records, Rights, Subjects } from '../records/records.ts'
+import { GLOBAL, GRANT, REVOKE } from '../records/records.ts'
+
+/** The record that decided an atomic check: type, subject and resource id name it, for the engine holds no two alike. */
+export interface Deciding {
+  /** 1–12, as stepOf counts them. */
+  readonly step: number
+  readonly permitted: boolean
+  readonly level: 'user' | 'group' | 'global'
+  /** The user id, the group id, or `*`. */
+  readonly subject: string
+  readonly type: AuthorizationRecord['type']
+  readonly resourceId: string
+  /** No record, but a grant that the caller's link to the task implies. */
+  readonly implied: boolean
+}
+
+/** Which record gave the answer to this check; null when none speaks about it. For people: a request needs only stepOf. */
+export function decidingRecord(records: Records, principal: Principal, check: AtomicCheck): Deciding | null {
+  const step = stepOf(records, principal, check)
+  if (step === 0) return null
+  const permitted = step % 2 === 1
+  const within = (step - 1) % 4
+  const resourceId = within < 2 ? (check.id ?? '*') : '*'
+  const common = { step, permitted, resourceId, type: permitted ? GRANT : REVOKE } as const
+  if (step > 8) return { ...common, level: 'global', subject: '*', type: GLOBAL, implied: false }
+  if (step > 4) {
+    const group = principal.groups.find((id) =>
+      says(({ groups }) => groups.get(id), { records, check, within }),
+    )
+    return {
+      ...common,
+      level: 'group',
+      subject: group ?? principal.groups.join(' or '),
+      implied: group === undefined,
+    }
+  }
+  const implied = !says(({ users }) => users.get(principal.userId), { records, check, within })
+  return { ...common, level: 'user', subject: principal.userId, implied }
+}
+
+type RightsOf = (subjects: Subjects) => Rights | undefined
+
+interface Step {
+  readonly records: Records
+  readonly check: AtomicCheck
+  /** Of a level's four, from 0. */
+  readonly within: number
+}
+
+function says(rightsOf: RightsOf, { records, check, within }: Step): boolean {
+  const { any, own } = subjectsOf(records, check)
+  const steps = stepsIn(rightsOf(any), rightsOf(own), bitOf(check.resource, check.permission) ?? 0)
+  return (steps & (1 << within)) !== 0
+}

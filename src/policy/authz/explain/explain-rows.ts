@@ -1,0 +1,90 @@
+import type { Operation } from '../../../operations/table.ts'
+import { RESOURCES } from '../../../operations/permissions.ts'
+import type { Asked } from '../../../request/access-request.ts'
+import type { Deciding } from './deciding-record.ts'
+import { decidingRecord } from './deciding-record.ts'
+import { grantedIds } from '../decision/granted-ids.ts'
+import type { PermitOptions, RowsVerdict } from '../permit.ts'
+import { usesRevokes } from '../records/records.ts'
+import { isAdmin } from '../checks/evaluate.ts'
+import { compileRows, concernsTasks, rowsAsked } from '../rows/rows.ts'
+
+/** What of a query's rows somebody sees, and why. */
+export interface RowsExplanation {
+  readonly sees: 'all rows' | 'some rows' | 'no rows' | 'cannot be told exactly'
+  /** Every row must meet each of these. */
+  readonly conditions: readonly { readonly anyOf: readonly RowsAtom[] }[]
+  /** One record has to meet all of them, unless revocations count for the caller. */
+  readonly oneRecord: boolean
+  /** Rows that everybody sees. */
+  readonly exempt: string | null
+  /** Rows of other tenants are left out; null: tenants make no difference. */
+  readonly tenants: readonly string[] | null
+  /** Tasks that links of the user, or of the groups, open; null: links make no difference. */
+  readonly linkedTasks: number | null
+}
+
+/** A permission that a row may be seen by. */
+export interface RowsAtom {
+  readonly permission: string
+  /** As the engine's messages name it. */
+  readonly resource: string
+  /** What decides about all of them; null: no record does. */
+  readonly record: Deciding | null
+  /** Single ids with a grant, the first of them. */
+  readonly ids: readonly string[]
+  readonly idCount: number
+}
+
+const SHOWN_IDS = 20
+
+/** @returns null for an operation that answers no rows of its own */
+export async function explainRows(
+  { rows: restriction }: Pick<Operation, 'rows'>,
+  { rows: verdict }: Pick<RowsVerdict, 'rows'>,
+  { asked, options }: { readonly asked: Asked; readonly options: PermitOptions },
+): Promise<RowsExplanation | null> {
+  if (restriction === undefined) return null
+  const rows = compileRows(rowsAsked(restriction, asked), options)
+  const isFree = !rows.tenanted || !options.checksTenants || isAdmin(asked.principal, options)
+  const linked = concernsTasks(rows) ? await options.implied?.tasks(asked.principal) : undefined
+  return {
+    sees: WORDS[verdict],
+    conditions: rows.conditions
+      .flatMap(({ permissions, together }) =>
+        together === true ? permissions.map((one) => [one]) : [permissions],
+      )
+      .map((permissions) => ({
+        anyOf: permissions.map((permission) => atomOf(permission, asked, options)),
+      })),
+    oneRecord: restriction.oneRecord === true && !usesRevokes(options.records(), asked.principal),
+    exempt: restriction.exempt ?? null,
+    tenants: isFree ? null : asked.principal.tenants,
+    linkedTasks: linked === undefined ? null : new Set([...linked.user, ...linked.groups]).size,
+  }
+}
+
+const WORDS = {
+  all: 'all rows',
+  none: 'no rows',
+  narrowed: 'some rows',
+  filtered: 'some rows',
+  recounted: 'some rows',
+  refused: 'cannot be told exactly',
+} as const
+
+function atomOf(
+  { resource, permission }: Parameters<typeof grantedIds>[2],
+  { principal }: Asked,
+  options: PermitOptions,
+): RowsAtom {
+  const records = options.records()
+  const { ids } = grantedIds(records, principal, { resource, permission })
+  return {
+    permission,
+    resource: RESOURCES[resource].name,
+    record: decidingRecord(records, principal, { resource, permission, id: null }),
+    ids: ids.slice(0, SHOWN_IDS),
+    idCount: ids.length,
+  }
+}

@@ -1,0 +1,249 @@
+import { GatewayError } from '../../errors.ts'
+import type { Rows } from '../../operations/notation.ts'
+import type { Operation } from '../../operations/table.ts'
+import type { OtherForm } from '../../request/accept.ts'
+import type { Asked } from '../../request/access-request.ts'
+import type { Principal } from '../authn/credentials.ts'
+import { answerAuthorizationCheck } from './authorization-check.ts'
+import type { Authorize, AuthorizeOptions } from './checks/authorize.ts'
+import { createAuthorize } from './checks/authorize.ts'
+import type { ReadRowFacts, Row } from './entities/row-attributes.ts'
+import type { CompiledRows, Scope, Viewer } from './rows/rows.ts'
+import { usesRevokes } from './records/records.ts'
+import {
+  compileRows,
+  concernsIdentity,
+  concernsTasks,
+  idsGranted,
+  isVisible,
+  onlyOf,
+  rowsAsked,
+  scopeOf,
+} from './rows/rows.ts'
+import type { Narrow } from './rows/narrow.ts'
+import { createOffers } from './rows/allowed-links.ts'
+import { fetchableBy } from './rows/fetch-scope.ts'
+import { pagingOf } from '../validation/schemas/parameters.ts'
+import { narrowTasks, type Visible } from './rows/narrow-tasks.ts'
+import { narrowTopics } from './rows/narrow-topics.ts'
+import { createSeesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
+
+/** What a row-restricted query may answer. */
+export type RowsVerdict =
+  | { readonly rows: 'all' }
+  /** Nothing. `valid`: the query has been checked whole, so the engine need not be asked whether it is one. */
+  | { readonly rows: 'none'; readonly valid: boolean }
+  /** Ask for those the caller sees: the engine can tell them by itself. */
+  | {
+      readonly rows: 'narrowed'
+      readonly narrow: Narrow
+      /** Whose rows the answer may hold, where the engine may know tenants that the narrowed query could not name. */
+      readonly tenants?: ReadonlySet<string>
+    }
+  /** Counted without what is of other tenants. */
+  | { readonly rows: 'recounted'; readonly tenants: ReadonlySet<string> }
+  /** Read them all and keep those that `keep` says. */
+  | { readonly rows: 'filtered'; readonly keep: KeepRows }
+  | { readonly rows: 'refused'; readonly refusal: GatewayError }
+
+/** A verdict that leaves something out. */
+export type Restriction = Exclude<RowsVerdict, { readonly rows: 'all' | 'refused' }>
+
+/** Which of these rows of this list the caller sees. */
+export type KeepRows = (template: string, rows: readonly Row[]) => Promise<readonly boolean[]>
+
+export interface PermitOptions extends AuthorizeOptions {
+  readonly readRowFacts: ReadRowFacts
+  /** Whether the engine has cases, whose tasks and variables everybody sees. */
+  readonly hasCases: () => Promise<boolean>
+  /** Groups of any user, for those who may ask. */
+  readonly groupsOf: (userId: string) => Promise<readonly string[]>
+  /** As the engine's `tenantCheckEnabled`. */
+  readonly checksTenants: boolean
+}
+
+/** All that the records say about one operation. */
+export interface Permit extends Authorize {
+  readonly operation: Operation
+  /** Null where the answer offers no links. */
+  readonly keepOffers: ((body: Buffer, asked: Asked) => Buffer) | null
+  /** `GET /authorization/check`, which a bare engine cannot answer. */
+  readonly answerCheck: (asked: Asked) => Promise<unknown>
+  /** Whose entities are there for a caller, beside those of no tenant; null: every tenant's. */
+  readonly tenantsOf: (principal: Principal) => ReadonlySet<string> | null
+  /** For queries, and what embeds more than was asked for; null where the operation answers no rows of its own. `other`: what the engine would answer in the place of JSON. */
+  readonly rows: ((asked: Asked, other: OtherForm | false) => RowsVerdict | Promise<RowsVerdict>) | null
+}
+
+/** Prepares everything the policy says about an operation. @throws Error on a row the notation does not know */
+export function createPermit(operation: Operation, options: PermitOptions): Permit {
+  const offers = createOffers(operation, options)
+  return {
+    ...createAuthorize(operation, options),
+    operation,
+    keepOffers: offers === null ? null : (body, asked) => offers(body, asked, options.records()),
+    answerCheck: (asked) =>
+      answerAuthorizationCheck(asked, { records: options.records(), groupsOf: options.groupsOf }),
+    tenantsOf: (principal) => viewerOf({ principal }, options).tenants,
+    rows:
+      operation.rows === undefined
+        ? createWhole(operation, options)
+        : createRows(operation, operation.rows, options),
+  }
+}
+
+/** What the checks have permitted is answered as it is, unless the engine would embed what they do not speak of. */
+function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
+  if (operation.hal !== true) return null
+  const seesEmbedded = createSeesEmbedded(options)
+  return (asked, other) => (other === 'hal' && !seesEmbedded(viewerOf(asked, options)) ? NOT_EXACT : ALL)
+}
+
+function createRows(operation: Operation, restriction: Rows, options: PermitOptions): Permit['rows'] {
+  const usual = compileRows(restriction, options)
+  const seesEmbedded = createSeesEmbedded(options)
+  const isChecked = operation.body !== undefined || operation.query !== undefined
+  return (asked, other) => {
+    const wanted = rowsAsked(restriction, asked)
+    const rows = wanted === restriction ? usual : compileRows(wanted, options)
+    // Whether it has such an answer, or such a page, only the engine says.
+    const isValid = isChecked && other !== 'neither' && pagingOf(asked.query) !== null
+    return rowsVerdict({ operation, rows, options, isValid, seesEmbedded }, asked, other)
+  }
+}
+
+interface RowsParts {
+  readonly operation: Operation
+  readonly rows: CompiledRows
+  readonly options: PermitOptions
+  /** The query has been checked whole. */
+  readonly isValid: boolean
+  readonly seesEmbedded: (viewer: Viewer) => boolean
+}
+
+const ALL: RowsVerdict = { rows: 'all' }
+const NOT_EXACT: RowsVerdict = { rows: 'refused', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
+
+function rowsVerdict(
+  parts: RowsParts,
+  asked: Asked,
+  other: OtherForm | false,
+): RowsVerdict | Promise<RowsVerdict> {
+  const { rows, options } = parts
+  const viewer = viewerOf(asked, options)
+  if (rows.form === 'group counts' || rows.form === 'report') return countsVerdict(viewer)
+  const scope = scopeOf(rows, viewer.principal, viewer.records)
+  const seesAll = seesWhole(rows, scope, viewer)
+  // A HAL answer has another shape and embeds entities of other kinds.
+  if (other === 'hal') return seesAll && parts.seesEmbedded(viewer) ? ALL : NOT_EXACT
+  if (seesAll) return ALL
+  const special = verdictOfForm(parts, asked, scope, viewer)
+  if (special !== null) return special
+  if (scope === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
+    return restrictedTo(parts, scope, viewer)
+  return withLinksAndCases(parts, scope, viewer)
+}
+
+/** Null: a list, or what is made of one. */
+function verdictOfForm(
+  parts: RowsParts,
+  asked: Asked,
+  scope: Scope,
+  viewer: Viewer,
+): RowsVerdict | Promise<RowsVerdict> | null {
+  const { form } = parts.rows
+  // Two lists in one answer, each by its own permission.
+  if (form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
+  if (scope === 'none') return null
+  if (form === 'locks') return locksVerdict(parts, asked, viewer)
+  return form === 'instance counts' ? instancesVerdict(parts, asked, scope, viewer) : null
+}
+
+async function locksVerdict(
+  { rows, options: { findEach } }: RowsParts,
+  asked: Asked,
+  viewer: Viewer,
+): Promise<RowsVerdict> {
+  const fetchable = await fetchableBy({ rows, viewer, asked, findEach })
+  if (fetchable === null) return NOT_EXACT
+  const { definitionIds, tenants } = fetchable
+  const isOpen = definitionIds !== null && tenants !== null
+  return { rows: 'narrowed', narrow: narrowTopics(fetchable), ...(isOpen && { tenants }) }
+}
+
+/** Of one definition: who sees all its instances gets what the engine has counted. */
+async function instancesVerdict(
+  parts: RowsParts,
+  { params }: Asked,
+  scope: Scope,
+  viewer: Viewer,
+): Promise<RowsVerdict> {
+  const { id, key } = params
+  const keyOf = async () => key ?? (await parts.options.lookUp('processDefinition', id ?? ''))?.['key'] ?? ''
+  const isFinal = !usesRevokes(viewer.records, viewer.principal)
+  const isWhole =
+    scope === 'all' ||
+    (isFinal && idsGranted(parts.rows, 'PROCESS_DEFINITION', viewer).includes(await keyOf()))
+  return isWhole ? countsVerdict(viewer) : { rows: 'filtered', keep: keepOf(parts, viewer) }
+}
+
+/** Everything is permitted; what is left is whose is counted. */
+function countsVerdict({ tenants }: Viewer): RowsVerdict {
+  return tenants === null ? ALL : { rows: 'recounted', tenants }
+}
+
+/** What only the engine can tell: the tasks that the caller's links open, and whether there are cases, which everybody sees. */
+async function withLinksAndCases(parts: RowsParts, scope: Scope, viewer: Viewer): Promise<RowsVerdict> {
+  const { rows, options } = parts
+  const implied = concernsTasks(rows) ? ((await options.implied?.tasks(viewer.principal)) ?? null) : null
+  const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
+  const opened = scope === 'none' && isLinked ? 'some' : scope
+  if (rows.exempt === 'case' && (await options.hasCases()))
+    return { rows: 'filtered', keep: keepOf(parts, { ...viewer, implied }) }
+  return restrictedTo(parts, opened, { ...viewer, implied })
+}
+
+/** Without cases: nothing, or what the records and links name. */
+function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
+  const { rows, isValid } = parts
+  const mayBeSelf = viewer.impliesIdentity && concernsIdentity(rows)
+  if (scope === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
+    return { rows: 'none', valid: isValid }
+  return someOf(parts, scope, viewer)
+}
+
+function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
+  const { operation, rows } = parts
+  if (TASK_QUERIES.has(operation.id) && !usesRevokes(viewer.records, viewer.principal))
+    return { rows: 'narrowed', narrow: narrowTasks(visibleTo(rows, scope, viewer)) }
+  return { rows: 'filtered', keep: keepOf(parts, viewer) }
+}
+
+function visibleTo(rows: CompiledRows, scope: Scope, viewer: Viewer): Visible {
+  const { user, groups } = viewer.implied ?? { user: [], groups: [] }
+  const taskIds = [...new Set([...idsGranted(rows, 'TASK', viewer), ...user, ...groups])]
+  const granted =
+    scope === 'all'
+      ? null
+      : { processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer), taskIds }
+  return { granted, tenantIds: viewer.tenants === null ? null : [...viewer.tenants] }
+}
+
+function keepOf({ rows, options }: RowsParts, viewer: Viewer): KeepRows {
+  return async (template, list) => {
+    const facts = await options.readRowFacts(template, list)
+    const ruling = rows.form === 'groups' ? onlyOf(rows, template) : rows
+    return list.map((row, index) => {
+      const fact = facts[index]
+      return fact !== undefined && isVisible(ruling, row, fact, viewer)
+    })
+  }
+}
+
+/** Queries that the engine can narrow by itself, exactly. */
+const TASK_QUERIES: ReadonlySet<string> = new Set([
+  'getTasks',
+  'queryTasks',
+  'getTasksCount',
+  'queryTasksCount',
+])

@@ -1,0 +1,127 @@
+import type { Lack } from '../../../errors.ts'
+import type { ResourceName } from '../../../operations/permissions.ts'
+import { RESOURCES } from '../../../operations/permissions.ts'
+import type { AuthorizationRecord, Records, Rights, Subjects } from './records.ts'
+import { GRANT, indexRecords, NOBODY, resourceOfType } from './records.ts'
+
+/** A permission on one id, or on all by `*`: what could be granted. */
+export interface Grant {
+  readonly resource: ResourceName
+  readonly permission: string
+  readonly resourceId: string
+}
+
+/** Alternatives: one of them is enough. `weight`: how often it was needed; default 1. */
+export interface Need {
+  readonly anyOf: readonly Grant[]
+  readonly weight?: number
+}
+
+/** Lacks with the same number are one need. Those that name no resource of the engine's are left out. */
+export function needsOf(missing: readonly Lack[]): readonly Need[] {
+  const needs = new Map<number, Grant[]>()
+  for (const { resource, permission, resourceId, need } of missing) {
+    const name = RESOURCE_BY_NAME.get(resource)
+    if (name === undefined) continue
+    const grant = { resource: name, permission, resourceId }
+    const anyOf = needs.get(need)
+    if (anyOf === undefined) needs.set(need, [grant])
+    else anyOf.push(grant)
+  }
+  return [...needs.values()].map((anyOf) => ({ anyOf }))
+}
+
+const RESOURCE_BY_NAME: ReadonlyMap<string, ResourceName> = new Map(
+  Object.values(RESOURCES).flatMap(({ id, name }) => {
+    const resource = resourceOfType(id)
+    return resource === null ? [] : [[name, resource]]
+  }),
+)
+
+/**
+ * The fewest grants that meet every need, as far as a greedy search finds them: first what has no alternative, then at
+ * each step what meets most; of equals the one that the engine asks about first. `*` only where no single id would do.
+ */
+export function smallestGrants(needs: readonly Need[]): readonly Grant[] {
+  const chosen = new Map<string, Grant>()
+  const open = needs.map(({ anyOf, weight = 1 }) => ({ anyOf: narrowest(anyOf), weight }))
+  const isMet = ({ anyOf }: Need): boolean =>
+    anyOf.some((grant) => chosen.has(keyOf(grant)) || chosen.has(keyOf({ ...grant, resourceId: '*' })))
+  for (const onlyAll of [true, false]) {
+    const forced = open.filter(({ anyOf }) => anyOf.length === 1 && isOnAll(anyOf) === onlyAll)
+    for (const need of forced)
+      for (const grant of need.anyOf) if (!isMet(need)) chosen.set(keyOf(grant), grant)
+  }
+  let left = open.filter((need) => need.anyOf.length > 0 && !isMet(need))
+  while (left.length > 0) {
+    const best = mostWanted(left)
+    chosen.set(keyOf(best), best)
+    left = left.filter((need) => !isMet(need))
+  }
+  return [...chosen.values()]
+}
+
+/** The single ids among alternatives; all of them where there is none. */
+function narrowest(anyOf: readonly Grant[]): readonly Grant[] {
+  const single = anyOf.filter(({ resourceId }) => resourceId !== '*')
+  return single.length > 0 ? single : anyOf
+}
+
+function isOnAll(anyOf: readonly Grant[]): boolean {
+  return anyOf.every(({ resourceId }) => resourceId === '*')
+}
+
+function mostWanted(needs: readonly Required<Need>[]): Grant {
+  const votes = new Map<string, { readonly grant: Grant; weight: number }>()
+  for (const { anyOf, weight } of needs) {
+    for (const grant of anyOf) {
+      const vote = votes.get(keyOf(grant))
+      if (vote === undefined) votes.set(keyOf(grant), { grant, weight })
+      else vote.weight += weight
+    }
+  }
+  return [...votes.values()].reduce((best, vote) => (vote.weight > best.weight ? vote : best)).grant
+}
+
+function keyOf({ resource, permission, resourceId }: Grant): string {
+  return `${resource}.${permission} ${resourceId}`
+}
+
+/** Grants as an engine takes them: one record for each resource id. */
+export function recordsOfGrants(
+  grants: readonly Grant[],
+  subject: Pick<AuthorizationRecord, 'userId' | 'groupId'>,
+): readonly AuthorizationRecord[] {
+  const permissions = new Map<string, { readonly grant: Grant; readonly names: string[] }>()
+  for (const grant of grants) {
+    const key = keyOf({ ...grant, permission: '' })
+    const record = permissions.get(key)
+    if (record === undefined) permissions.set(key, { grant, names: [grant.permission] })
+    else if (!record.names.includes(grant.permission)) record.names.push(grant.permission)
+  }
+  return [...permissions.values()].map(({ grant: { resource, resourceId }, names }) => ({
+    type: GRANT,
+    ...subject,
+    resourceType: RESOURCES[resource].id,
+    resourceId,
+    permissions: names,
+  }))
+}
+
+/** The records as they would be with grants for one user more: to try whether these would be enough. */
+export function withGrants(records: Records, userId: string, grants: readonly Grant[]): Records {
+  const rights = new Map(records.rights)
+  for (const [type, more] of indexRecords(recordsOfGrants(grants, { userId })).rights) {
+    const byId = new Map(rights.get(type))
+    for (const [id, { users }] of more) byId.set(id, joined(byId.get(id), userId, users.get(userId)))
+    rights.set(type, byId)
+  }
+  return { ...records, rights }
+}
+
+function joined(known: Subjects | undefined, userId: string, more: Rights | undefined): Subjects {
+  const { users, groups, global } = known ?? NOBODY
+  const { granted = null, revoked = 0 } = users.get(userId) ?? {}
+  const rights = { granted: (granted ?? 0) | (more?.granted ?? 0), revoked }
+  return { users: new Map(users).set(userId, rights), groups, global }
+}

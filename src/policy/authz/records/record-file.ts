@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { OF_A_FILE } from '../../../config/config-problems.ts'
+import { ConfigError } from '../../../config/config.ts'
+import { bitOf, RESOURCES } from '../../../operations/permissions.ts'
+import { parseText, pathOf, shaped } from '../../../config/file-problems.ts'
+import type { AuthorizationRecord } from './records.ts'
+import { GLOBAL, resourceOfType } from './records.ts'
+
+const text = z.string().min(1)
+
+// The members of GET /authorization; POST /authorization/create takes them without id and the last two.
+const record = z.strictObject({
+  id: text.nullish(),
+  type: z.literal([0, 1, 2]),
+  permissions: z.array(z.string()),
+  userId: text.nullish(),
+  groupId: text.nullish(),
+  resourceType: z.int(),
+  resourceId: text,
+  removalTime: z.string().nullish(),
+  rootProcessInstanceId: z.string().nullish(),
+})
+
+type FileRecord = z.infer<typeof record>
+
+const list = z.array(record)
+const mapping = z.strictObject({ authorizations: list }, OF_A_FILE)
+
+/** The records in the text of an authorizations.yaml, or in the JSON of GET /authorization. @throws ConfigError that names every record an engine would not take */
+export function recordsOf(content: string, file = 'authorizations.yaml'): readonly AuthorizationRecord[] {
+  const value = parseText(file, content)
+  const root = Array.isArray(value) ? [] : ['authorizations']
+  const records = Array.isArray(value)
+    ? shaped(file, list, value)
+    : shaped(file, mapping, value).authorizations
+  const seen = new Map<string, number>()
+  const problems = records.flatMap((one, at) => {
+    const key = keyOf(one)
+    const first = seen.get(key)
+    if (first === undefined) seen.set(key, at)
+    const twice =
+      first === undefined ? [] : [`the same type, subject and resource as ${pathOf([...root, first])}`]
+    return [...subjectProblems(one), ...permissionProblems(one), ...twice].map(
+      (problem) => `${pathOf([...root, at])}: ${problem}`,
+    )
+  })
+  if (problems.length > 0) throw new ConfigError(file, problems)
+  return records.map(asRecord)
+}
+
+function subjectProblems({ type, userId, groupId }: FileRecord): string[] {
+  const group = groupId ?? null
+  if (type !== GLOBAL)
+    return ((userId ?? null) === null) === (group === null) ? ['needs exactly one of userId and groupId'] : []
+  return [
+    ...(group === null ? [] : ['a GLOBAL record (type 0) is for everybody: it has no groupId']),
+    ...((userId ?? '*') === '*'
+      ? []
+      : ["a GLOBAL record (type 0) is for everybody: its userId is '*' or left out"]),
+  ]
+}
+
+function permissionProblems({ resourceType, permissions }: FileRecord): string[] {
+  const resource = resourceOfType(resourceType)
+  if (resource === null) return [`resourceType ${resourceType} is none of the engine's (0 to 21)`]
+  const legal = Object.keys(RESOURCES[resource].permissions).join(', ')
+  return permissions
+    .filter((permission) => bitOf(resource, permission) === null)
+    .map(
+      (permission) =>
+        `'${permission}' is no permission of ${resource} (${resourceType}), which has ${legal} and ALL`,
+    )
+}
+
+/** The engine's database holds one record of each: two would leave open which of them an update changes. */
+function keyOf({ type, userId, groupId, resourceType, resourceId }: FileRecord): string {
+  return JSON.stringify([
+    type,
+    type === GLOBAL ? '*' : (userId ?? null),
+    groupId ?? null,
+    resourceType,
+    resourceId,
+  ])
+}
+
+function asRecord({
+  id,
+  type,
+  permissions,
+  userId,
+  groupId,
+  resourceType,
+  resourceId,
+}: FileRecord): AuthorizationRecord {
+  return {
+    id: id ?? null,
+    type,
+    permissions,
+    userId: userId ?? null,
+    groupId: groupId ?? null,
+    resourceType,
+    resourceId,
+  }
+}

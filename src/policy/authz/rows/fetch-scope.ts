@@ -1,0 +1,61 @@
+import { bodyValue, isRecord } from '../../../request/access-request.ts'
+import type { Asked } from '../../../request/access-request.ts'
+import type { FindEach } from '../checks/authorize.ts'
+import { grantedIds } from '../decision/granted-ids.ts'
+import type { Facts } from '../entities/lookup.ts'
+import { usesRevokes } from '../records/records.ts'
+import { type CompiledRows, idsGranted, isVisible, scopeOf, type Viewer } from './rows.ts'
+import { type Fetchable, tenantsAsked } from './narrow-topics.ts'
+
+/** More definitions than this are not asked for in one query. */
+const MAX_DEFINITIONS = 1000
+
+interface Fetching {
+  readonly rows: CompiledRows
+  readonly viewer: Viewer
+  readonly asked: Asked
+  readonly findEach: FindEach
+}
+
+/** Whose external tasks a caller may fetch; null: no topic can say it. */
+export async function fetchableBy({ rows, viewer, asked, findEach }: Fetching): Promise<Fetchable | null> {
+  const revokes = usesRevokes(viewer.records, viewer.principal)
+  if (revokes && speaksOfInstances(rows, viewer)) return null
+  const needsTenants = (viewer.tenants?.size ?? 0) > 0 && !namesTenants(asked)
+  if (!revokes && !needsTenants)
+    return { keys: keysGranted(rows, viewer), definitionIds: null, tenants: viewer.tenants }
+  const definitions = await findEach('definitions', asked)
+  const seen = definitions?.filter((definition) => isVisible(rows, {}, factOf(definition), viewer))
+  if (seen === undefined || seen.length > MAX_DEFINITIONS) return null
+  return { keys: null, definitionIds: seen.flatMap(({ id }) => id ?? []), tenants: viewer.tenants }
+}
+
+/** What is said of single instances: no topic can leave one out. */
+function speaksOfInstances({ conditions }: CompiledRows, { records, principal }: Viewer): boolean {
+  return conditions
+    .flatMap(({ permissions }) => permissions)
+    .filter(({ resource }) => resource === 'PROCESS_INSTANCE')
+    .some((permission) => grantedIds(records, principal, permission).revokedIds.length > 0)
+}
+
+/** Whether every topic asks for the tasks of no tenant, or of some. */
+function namesTenants({ body }: Asked): boolean {
+  const topics = bodyValue(body, 'topics')
+  if (!Array.isArray(topics)) return true
+  return topics.every((topic: unknown) => isRecord(topic) && tenantsAsked(topic) !== 'all')
+}
+
+/** Definitions that meet every condition: a task is fetched only where it may be read and updated. */
+function keysGranted(rows: CompiledRows, viewer: Viewer): readonly string[] | null {
+  const lists = rows.conditions
+    .map((condition) => ({ ...rows, conditions: [condition] }))
+    .filter((one) => scopeOf(one, viewer.principal, viewer.records) !== 'all')
+    .map((one) => idsGranted(one, 'PROCESS_DEFINITION', viewer))
+  const [first, ...others] = lists
+  return first === undefined ? null : first.filter((key) => others.every((list) => list.includes(key)))
+}
+
+/** Its tasks, but for instances that records name. */
+function factOf(definition: Facts): (name: string) => string | null {
+  return (name) => (name === 'processInstanceId' ? null : (definition[name] ?? null))
+}

@@ -1,0 +1,101 @@
+import { GatewayError } from '../../../errors.ts'
+import { bodyFlag, isRecord } from '../../../request/access-request.ts'
+import { type Narrow, spliceElements, spliceMember } from './narrow.ts'
+import { isMembers } from '../../validation/schemas/engine-error.ts'
+
+/** Whose external tasks a caller may fetch. Grants on single instances cannot be asked for, so their tasks are not offered. */
+export interface Fetchable {
+  /** Keys of definitions; null: all. */
+  readonly keys: readonly string[] | null
+  /** Definitions, in the place of keys and tenants; null: all. */
+  readonly definitionIds: readonly string[] | null
+  /** Null: every tenant's. */
+  readonly tenants: ReadonlySet<string> | null
+}
+
+/**
+ * Narrows the topics of a fetch: its rows are locked as they are answered, so none may be left out afterwards. A topic
+ * that asks for nothing the caller may fetch is taken out; without topics there is nothing to ask for.
+ */
+export function narrowTopics(fetchable: Fetchable): Narrow {
+  return (query) => {
+    if (query.body === null) return query
+    const { topics } = parsed(query.body)
+    if (!Array.isArray(topics)) return query
+    const narrowed = topics.map((topic: unknown) => {
+      if (!isMembers(topic)) throw misfit('is not a list of topics')
+      return narrowTopic(topic, fetchable)
+    })
+    if (narrowed.every((changes) => changes === null)) return null
+    const body = spliceElements(query.body, 'topics', (topic, at) => changedBy(narrowed[at] ?? null, topic))
+    return { ...query, body }
+  }
+}
+
+function changedBy(changes: Changes | null, topic: Buffer): Buffer | null {
+  if (changes === null) return null
+  let changed = topic
+  for (const [name, value] of Object.entries(changes)) changed = spliceMember(changed, name, value)
+  return changed
+}
+
+export type Topic = Readonly<Record<string, unknown>>
+type Changes = Readonly<Record<string, unknown>>
+
+/** The members to set in a topic; null: it asks for nothing the caller may fetch. */
+function narrowTopic(topic: Topic, { keys, definitionIds, tenants }: Fetchable): Changes | null {
+  const changes = [
+    keys === null ? {} : within(topic, 'processDefinitionKey', keys),
+    definitionIds === null ? {} : within(topic, 'processDefinitionId', definitionIds),
+    tenants === null ? {} : tenantsWithin(topic, tenants),
+  ]
+  return changes.includes(null) ? null : Object.assign({}, ...changes)
+}
+
+/** A topic can ask for one definition and for some: it is given what both mean. */
+function within(
+  topic: Topic,
+  name: 'processDefinitionId' | 'processDefinitionKey',
+  granted: readonly string[],
+): Changes | null {
+  const [one, some] = [topic[name], listIn(topic, `${name}In`)]
+  if (typeof one === 'string' && !granted.includes(one)) return null
+  const asked = some.length > 0 ? granted.filter((id) => some.includes(id)) : granted
+  return asked.length === 0 ? null : { [`${name}In`]: asked }
+}
+
+/**
+ * A topic can ask for the tasks of no tenant, or for those of some; not for both at once: of the two the engine hears
+ * `tenantIdIn`, and an empty one asks for all. Who belongs to a tenant and asks for neither is given definitions.
+ */
+function tenantsWithin(topic: Topic, tenants: ReadonlySet<string>): Changes | null {
+  const asked = tenantsAsked(topic)
+  if (asked === 'all') return tenants.size === 0 ? { tenantIdIn: undefined, withoutTenantId: true } : {}
+  if (asked === 'none') return {}
+  const own = listIn(topic, 'tenantIdIn').filter((id) => typeof id === 'string' && tenants.has(id))
+  return own.length === 0 ? null : { tenantIdIn: own }
+}
+
+/** Whose tasks a topic asks for. */
+export function tenantsAsked(topic: Topic): 'all' | 'none' | 'some' {
+  if (listIn(topic, 'tenantIdIn').length > 0) return 'some'
+  return bodyFlag(topic, 'withoutTenantId') && (topic['tenantIdIn'] ?? null) === null ? 'none' : 'all'
+}
+
+/** @throws GatewayError GW_INVALID_BODY for what is no list: the engine would not have read it, and here it may be replaced */
+function listIn(topic: Topic, name: string): readonly unknown[] {
+  const list = topic[name] ?? []
+  if (!Array.isArray(list)) throw misfit(`holds a ${name} that is not a list`)
+  return list
+}
+
+function misfit(what: string): GatewayError {
+  return new GatewayError('GW_INVALID_BODY', {
+    message: `The request body does not fit the operation: $.topics: ${what}`,
+  })
+}
+
+function parsed(body: Buffer): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
+  return isRecord(value) ? value : {}
+}

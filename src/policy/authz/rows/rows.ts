@@ -1,0 +1,195 @@
+import type { Rows, RowsForm } from '../../../operations/notation.ts'
+import { RESOURCES } from '../../../operations/permissions.ts'
+import type { Asked } from '../../../request/access-request.ts'
+import type { AtomOptions, Permission } from '../checks/permission-checks.ts'
+import { permissionsOf } from '../checks/permission-checks.ts'
+import type { Principal } from '../../authn/credentials.ts'
+import { identityBits, impliedBits, type ImpliedTasks } from '../entities/implicit-grants.ts'
+import { decideAny, isAuthorized, isGrantedTogether } from '../decision/decide.ts'
+import { grantedIds, namedIds } from '../decision/granted-ids.ts'
+import type { Records } from '../records/records.ts'
+import { usesRevokes } from '../records/records.ts'
+import { javaTrim } from '../../validation/schemas/engine-error.ts'
+import type { Row, RowFact } from '../entities/row-attributes.ts'
+
+/** A row's restriction, taken apart once. */
+export interface CompiledRows {
+  readonly form: RowsForm | 'list'
+  /** Every one of these must hold for a visible row. */
+  readonly conditions: readonly Condition[]
+  readonly exempt: Exempt | null
+  /** Rows of a tenant are for its members. */
+  readonly tenanted: boolean
+}
+
+type Exempt = Exclude<Rows['exempt'], undefined>
+
+interface Condition {
+  readonly permissions: readonly Permission[]
+  /** All of them, in one record; where revocations count, each by itself. Default: any of them. */
+  readonly together?: true
+}
+
+/** How much of a query's answer the caller may see: everything, nothing, or rows that the records name. */
+export type Scope = 'all' | 'none' | 'some'
+
+/** The restriction as this query has it. */
+export function rowsAsked(rows: Rows, { query }: Pick<Asked, 'query'>): Rows {
+  const { where } = rows
+  return where !== undefined && !isFalse(query.get(where.query)) ? { ...rows, and: where.and } : rows
+}
+
+/** The engine reads such a parameter as JSON, where any number but 0 is true: whatever is not surely false counts as true. */
+function isFalse(text = 'false'): boolean {
+  return FALSE.has(javaTrim(text))
+}
+
+const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
+
+export function compileRows(rows: Rows, options: AtomOptions): CompiledRows {
+  const conditions: Condition[] =
+    rows.allOf === undefined
+      ? [{ permissions: permissionsOf(rows.anyOf ?? [], options) }]
+      : rows.oneRecord === true
+        ? [{ permissions: permissionsOf(rows.allOf, options), together: true }]
+        : rows.allOf.map((atom) => ({ permissions: permissionsOf([atom], options) }))
+  if (rows.and !== undefined) conditions.push({ permissions: permissionsOf(rows.and, options) })
+  return {
+    form: rows.form ?? 'list',
+    conditions,
+    exempt: rows.exempt ?? null,
+    tenanted: rows.tenants !== 'ignored',
+  }
+}
+
+export function scopeOf(rows: CompiledRows, principal: Principal, records: Records): Scope {
+  return scopeOfAll(rows.conditions.map((condition) => conditionScope(condition, principal, records)))
+}
+
+function scopeOfAll(scopes: readonly Scope[]): Scope {
+  if (scopes.includes('none')) return 'none'
+  return scopes.includes('some') ? 'some' : 'all'
+}
+
+function scopeTogether(permissions: readonly Permission[], principal: Principal, records: Records): Scope {
+  const [first] = permissions
+  if (first === undefined) return 'none'
+  const isOpen = (id: string | null): boolean =>
+    isGrantedTogether(
+      records,
+      principal,
+      permissions.map((one) => ({ ...one, id })),
+    )
+  if (isOpen(null)) return 'all'
+  return [...namedIds(records, principal, RESOURCES[first.resource].id)].some(isOpen) ? 'some' : 'none'
+}
+
+/**
+ * Without revocations any yes on `*` opens every row. With them the first atom that has an answer decides a row, so a
+ * yes on `*` opens every row only if no atom before it, and no revocation beside it, speaks about single ids.
+ */
+function conditionScope(condition: Condition, principal: Principal, records: Records): Scope {
+  const { permissions } = condition
+  const revokes = usesRevokes(records, principal)
+  if (condition.together === true)
+    return revokes
+      ? scopeOfAll(permissions.map((one) => conditionScope({ permissions: [one] }, principal, records)))
+      : scopeTogether(permissions, principal, records)
+  const isOpen = ({ resource, permission }: Permission): boolean =>
+    isAuthorized(records, principal, { resource, permission, id: null }) === true
+  // Asked first: to list the ids of a caller who has many costs milliseconds.
+  if (!revokes && permissions.some(isOpen)) return 'all'
+  const all = permissions.map((permission) => grantedIds(records, principal, permission))
+  if (!revokes) {
+    return all.some(({ ids }) => ids.length > 0) ? 'some' : 'none'
+  }
+  const last = all.findIndex(({ any }) => any !== null)
+  const heard = last < 0 ? all : all.slice(0, last + 1)
+  const speaksOfIds = heard.some(
+    ({ ids, revokedIds }, at) => revokedIds.length > 0 || (at < last && ids.length > 0),
+  )
+  if (all[last]?.any === true) return speaksOfIds ? 'some' : 'all'
+  return heard.some(({ ids }) => ids.length > 0) ? 'some' : 'none'
+}
+
+/** Ids that one atom of the restriction grants: for narrowing a query. Only without revocations, where a yes is final. */
+export function idsGranted(
+  rows: CompiledRows,
+  resource: Permission['resource'],
+  about: { principal: Principal; records: Records },
+): readonly string[] {
+  const atoms = rows.conditions
+    .flatMap(({ permissions }) => permissions)
+    .filter((permission) => permission.resource === resource)
+  return [...new Set(atoms.flatMap((atom) => grantedIds(about.records, about.principal, atom).ids))]
+}
+
+/** The conditions on one kind of entity alone, for an answer with several kinds. */
+export function onlyOf(rows: CompiledRows, kind: string): CompiledRows {
+  const conditions = rows.conditions.filter(({ permissions }) =>
+    permissions.every(({ fact }) => 'name' in fact && fact.name.startsWith(`${kind}.`)),
+  )
+  return { ...rows, conditions }
+}
+
+/** What a caller is held against, row by row. */
+export interface Viewer {
+  readonly principal: Principal
+  readonly records: Records
+  /** Whose rows the caller sees beside those of no tenant; null: every tenant's. */
+  readonly tenants: ReadonlySet<string> | null
+  /** Tasks that the caller's links open; null: links open nothing here. */
+  readonly implied: ImpliedTasks | null
+  /** Whether users, groups and tenants are open to themselves and their members. */
+  readonly impliesIdentity: boolean
+}
+
+/** Whether the caller sees one row: the engine's decision, with the ids that the row offers. A row without an id is asked about as `*`. */
+export function isVisible(
+  { conditions, exempt, tenanted }: CompiledRows,
+  row: Row,
+  fact: RowFact,
+  viewer: Viewer,
+): boolean {
+  const { principal, records, tenants, implied, impliesIdentity } = viewer
+  if (tenanted && !isOfTenants(fact('tenantId'), tenants)) return false
+  if (exempt !== null && isExempt(exempt, row, fact)) return true
+  const isTogether = !usesRevokes(records, principal)
+  return conditions.every(({ permissions, together }) => {
+    const atoms = permissions.map(({ resource, permission, fact: asked }) => {
+      const id = 'name' in asked ? fact(asked.name) : null
+      const atom = { resource, permission, id }
+      if (resource === 'TASK' && implied !== null) return { ...atom, implied: impliedBits(implied, id) }
+      return impliesIdentity ? { ...atom, implied: identityBits(resource, id, principal) } : atom
+    })
+    if (together !== true) return decideAny(records, principal, atoms)
+    return isTogether
+      ? isGrantedTogether(records, principal, atoms)
+      : atoms.every((atom) => decideAny(records, principal, [atom]))
+  })
+}
+
+/** Whether a row with this `tenantId` is there for members of these tenants; null: tenants restrict nothing. */
+export function isOfTenants(tenantId: unknown, tenants: ReadonlySet<string> | null): boolean {
+  return tenants === null || typeof tenantId !== 'string' || tenants.has(tenantId)
+}
+
+/** Rows that belong to nothing a record could name; the engine shows them to everybody. */
+function isExempt(exempt: Exempt, row: Row, fact: RowFact): boolean {
+  if (exempt === 'case') return typeof row['caseExecutionId'] === 'string'
+  if (exempt === 'no execution') return typeof row['executionId'] !== 'string'
+  if (exempt === 'no category and no definition' && fact('category') !== null) return false
+  return fact('processDefinitionKey') === null
+}
+
+/** Whether rows may be open to the caller by being the caller, or the caller's group or tenant. */
+export function concernsIdentity({ conditions }: CompiledRows): boolean {
+  return conditions.some(({ permissions }) => permissions.some(({ resource }) => IDENTITIES.has(resource)))
+}
+
+const IDENTITIES: ReadonlySet<string> = new Set(['USER', 'GROUP', 'TENANT'])
+
+/** Whether links to tasks may open rows that no record names. */
+export function concernsTasks({ conditions }: CompiledRows): boolean {
+  return conditions.some(({ permissions }) => permissions.some(({ resource }) => resource === 'TASK'))
+}

@@ -1,0 +1,31 @@
+import type { Asked } from '../../../request/access-request.ts'
+import type { AuthorizeOptions } from '../checks/authorize.ts'
+import { type CompiledRows, compileRows, type Scope, scopeOf, type Viewer } from './rows.ts'
+import { isAdmin } from '../checks/evaluate.ts'
+
+/** Admins see the rows of every tenant, and so does everybody where tenants are not checked. */
+export function viewerOf({ principal }: Pick<Asked, 'principal'>, options: AuthorizeOptions): Viewer {
+  const isFree = !options.checksTenants || isAdmin(principal, options)
+  return {
+    principal,
+    records: options.records(),
+    tenants: isFree ? null : new Set(principal.tenants),
+    implied: null,
+    impliesIdentity: options.impliesIdentity,
+  }
+}
+
+/** Whether every row of the answer is the caller's. */
+export function seesWhole({ tenanted }: CompiledRows, scope: Scope, { tenants }: Viewer): boolean {
+  return scope === 'all' && (tenants === null || !tenanted)
+}
+
+/** Whether nothing of all that an answer in HAL may embed would be hidden from the caller; beside these it is case definitions, which no record names. */
+export function createSeesEmbedded(options: AuthorizeOptions): (viewer: Viewer) => boolean {
+  const embedded = compileRows(
+    { allOf: ['PROCESS_DEFINITION.READ row:key', 'USER.READ row:id', 'GROUP.READ row:id'] },
+    options,
+  )
+  return ({ principal, records, tenants }) =>
+    tenants === null && scopeOf(embedded, principal, records) === 'all'
+}

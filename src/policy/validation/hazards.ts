@@ -1,0 +1,97 @@
+import { GatewayError } from '../../errors.ts'
+import type { Operation } from '../../operations/table.ts'
+
+/**
+ * Constructs that the engine takes and the gateway refuses unless configuration opens them:
+ * `expressions` code in the members of task queries and filters; the engine's own guard does not see it inside `orQueries`.
+ * `java-serialized` a variable that the engine would build by Java deserialization.
+ * `object-type-name` a variable, or a form part, that names a Java class to instantiate.
+ * `doctype` a model to deploy that declares a DOCTYPE, or whose encoding cannot be looked into.
+ */
+export const HAZARD_RULES = ['expressions', 'java-serialized', 'object-type-name', 'doctype'] as const
+
+export type HazardRule = (typeof HAZARD_RULES)[number]
+
+/** Members that hold variables by name: every entry is a typed value, whatever its name. */
+const VARIABLE_MAPS: ReadonlySet<string> = new Set([
+  'correlationKeys',
+  'localCorrelationKeys',
+  'localVariables',
+  'modifications',
+  'processVariables',
+  'processVariablesLocal',
+  'processVariablesToTriggeredScope',
+  'variables',
+])
+
+/** Free data: nothing in it is an expression or a typed value. */
+const FREE_DATA: ReadonlySet<string> = new Set(['value', 'properties', 'valueInfo'])
+
+const MAX_PLACE_CHARS = 200
+
+type Members = Readonly<Record<string, unknown>>
+
+/** @throws GatewayError GW_HAZARD that names the rule and the place */
+export function checkHazards(
+  { expressions }: Pick<Operation, 'expressions'>,
+  { query, body }: { readonly query: ReadonlyMap<string, string>; readonly body: unknown },
+  opened: ReadonlySet<HazardRule>,
+): void {
+  const refusesExpressions = expressions === 'refused' && !opened.has('expressions')
+  if (refusesExpressions) {
+    const name = [...query.keys()].find((key) => key.endsWith('Expression'))
+    if (name !== undefined) throw hazard('expressions', `query parameter ${name}`)
+  }
+  if (isObject(body)) walk(body, '$', { refusesExpressions, opened })
+}
+
+/** The refusal of a named rule. */
+export function hazard(rule: HazardRule, where: string): GatewayError {
+  return new GatewayError('GW_HAZARD', {
+    message: `Refused by the rule '${rule}': ${where.slice(0, MAX_PLACE_CHARS)}`,
+    rule,
+  })
+}
+
+interface Look {
+  readonly refusesExpressions: boolean
+  readonly opened: ReadonlySet<HazardRule>
+}
+
+function walk(node: Members, path: string, look: Look): void {
+  if (Array.isArray(node)) {
+    for (const [index, item] of node.entries()) if (isObject(item)) walk(item, `${path}[${index}]`, look)
+    return
+  }
+  checkTyped(node, path, look)
+  for (const [name, value] of Object.entries(node)) {
+    // An expression that is null is none: clients send their whole query object.
+    if (look.refusesExpressions && name.endsWith('Expression') && value !== null)
+      throw hazard('expressions', `${path}.${name}`)
+    if (!isObject(value) || FREE_DATA.has(name)) continue
+    if (VARIABLE_MAPS.has(name) && !Array.isArray(value)) checkVariables(value, `${path}.${name}`, look)
+    else walk(value, `${path}.${name}`, look)
+  }
+}
+
+function checkVariables(variables: Members, path: string, look: Look): void {
+  for (const [name, value] of Object.entries(variables))
+    if (isObject(value)) checkTyped(value, `${path}.${name}`, look)
+}
+
+function checkTyped({ valueInfo }: Members, path: string, { opened }: Look): void {
+  if (!isObject(valueInfo)) return
+  const { serializationDataFormat: format, objectTypeName } = valueInfo
+  if (typeof format === 'string' && /java-serialized/i.test(format) && !opened.has('java-serialized'))
+    throw hazard('java-serialized', `${path}.valueInfo.serializationDataFormat`)
+  if (isPresent(objectTypeName) && !opened.has('object-type-name'))
+    throw hazard('object-type-name', `${path}.valueInfo.objectTypeName`)
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null
+}

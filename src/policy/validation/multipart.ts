@@ -1,0 +1,174 @@
+import { setImmediate } from 'node:timers/promises'
+import { GatewayError } from '../../errors.ts'
+import type { HazardRule } from './hazards.ts'
+import { hazard } from './hazards.ts'
+import { declaresDoctype } from './xml-prolog.ts'
+
+/** RFC 2046 5.1.1. The engine also takes encoded words here; nobody else would find the parts then. */
+const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\\]*)"|([^\s";]+))/gi
+const BOUNDARY_VALUE = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/
+const NAME = /(?:^|[;\s])name\s*=\s*"?([^";\r\n]*)/gi
+/** Where the value of a name begins, or `name*`. What stands before is only looked at: one blank may end one name and begin the next. */
+const NAME_START = /(?<=^|[;\s])name\s*(?:\*|=\s*"?)/gi
+const VALUE = /^[^";\r\n]*/
+const FILE_NAME = /filename\s*=/gi
+/** One whose end every reader sees in the same place: the engine takes all up to the next semicolon, blanks and folded lines too. */
+const PLAIN_FILE_NAME = /filename\s*=\s*(?:"([^"\r\n]*)"|([^\s";=]+))[ \t]*(?:;|\r\n(?![ \t])|$)/i
+/** Ways to write a header value that the engine decodes and that do not show it as it is. */
+const ENCODED = /=\?|\*\s*=|\\/
+/** All but tab and line ends. Java trims them off a name: the engine reads `type\u0000` as `type`. */
+// oxlint-disable-next-line no-control-regex -- exactly these
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+/** The engine's own bound is lower. */
+const MAX_HEADER_BYTES = 10_240
+const MAX_PARTS = 10_000
+/** The suffixes by which the engine takes a resource for a model and reads it as XML. The engine wants no dot. */
+const MODEL = /(?:bpmn|dmn|cmmn|bpmn20\.xml|dmn11\.xml|cmmn1[01]\.xml)$/i
+
+/** What a look into a body needs beside it. */
+interface Looking {
+  readonly opened: ReadonlySet<HazardRule>
+  /** Throws once nobody waits for the answer any more. */
+  readonly stillAwaited?: (() => void) | undefined
+}
+
+/**
+ * Looks into a buffered multipart body for what the engine would do with its parts: read a model as XML, build a Java
+ * object of a class that a part named `type` names. Others have their turn meanwhile.
+ * @throws GatewayError GW_BAD_MULTIPART, or GW_HAZARD that names the rule; what `stillAwaited` throws
+ */
+export async function checkMultipart(
+  bytes: Buffer,
+  contentType: string,
+  { opened, stillAwaited = () => undefined }: Looking,
+): Promise<void> {
+  const names = new Set<string>()
+  const delimiter = Buffer.from(`--${boundaryOf(contentType)}`, 'latin1')
+  const turns = new Turns(stillAwaited)
+  for await (const part of partsOf(bytes, delimiter, turns)) {
+    checkPart(part, opened)
+    for (const [, name = ''] of part.headers.matchAll(NAME)) names.add(name.trim())
+  }
+  const namesClass = names.has('data') && names.has('type')
+  if (namesClass && !opened.has('object-type-name')) throw hazard('object-type-name', "the part 'type'")
+}
+
+function checkPart({ headers, content }: Part, opened: ReadonlySet<HazardRule>): void {
+  checkHeaders(headers)
+  if (!opened.has('doctype') && isModel(headers) && declaresDoctype(content()))
+    throw hazard('doctype', 'a model declares a DOCTYPE, or its encoding cannot be looked into')
+}
+
+function checkHeaders(headers: string): void {
+  if (/multipart\//i.test(headers)) throw unreadable('a part is a multipart body itself')
+  if (CONTROL.test(headers)) throw unreadable('the headers of a part hold control characters')
+  if (hasEncodedName(headers)) throw unreadable('the name of a part is encoded')
+}
+
+interface Part {
+  /** As they stand, one character a byte. */
+  readonly headers: string
+  readonly content: () => Buffer
+}
+
+/** No turn of the event loop is longer than this by much. */
+const A_TURN_MS = 10
+
+/** Leaves the event loop to others from time to time. */
+class Turns {
+  readonly #stillAwaited: () => void
+  #endsAtMs = performance.now() + A_TURN_MS
+
+  constructor(stillAwaited: () => void) {
+    this.#stillAwaited = stillAwaited
+  }
+
+  /** Null: there is time left. */
+  next(): Promise<void> | null {
+    return performance.now() < this.#endsAtMs ? null : this.#wait()
+  }
+
+  async #wait(): Promise<void> {
+    await setImmediate()
+    this.#stillAwaited()
+    this.#endsAtMs = performance.now() + A_TURN_MS
+  }
+}
+
+/**
+ * Every stretch between two delimiters, wherever these stand: more than any reader of multipart finds, so that a part
+ * cannot hide behind a preamble or a line end that readers take differently.
+ */
+async function* partsOf(bytes: Buffer, delimiter: Buffer, turns: Turns): AsyncGenerator<Part> {
+  let start = await find(bytes, delimiter, 0, turns)
+  if (start < 0) throw unreadable('the boundary does not occur')
+  for (let count = 1; start >= 0; count += 1) {
+    if (count > MAX_PARTS) throw unreadable('it has too many parts')
+    const next = await find(bytes, delimiter, start + delimiter.length, turns)
+    const end = next < 0 ? bytes.length : next
+    // Within the part alone: to the body's end it would be looked for once for every part that has none.
+    const part = bytes.subarray(start, end)
+    const blank = await find(part, BLANK_LINE, 0, turns)
+    if (blank > MAX_HEADER_BYTES) throw unreadable('the headers of a part are too long')
+    if (blank >= 0)
+      yield {
+        headers: part.toString('latin1', delimiter.length, blank),
+        content: () => part.subarray(blank + BLANK_LINE.length),
+      }
+    start = next
+  }
+}
+
+const BLANK_LINE = Buffer.from('\r\n\r\n')
+
+/** Searched at once: a search for `--b` among hyphens takes 60 ms for 1 MiB. */
+const A_SEARCH_BYTES = 65_536
+
+/** As `bytes.indexOf`. */
+async function find(bytes: Buffer, sought: Buffer, from: number, turns: Turns): Promise<number> {
+  for (let at = from; at < bytes.length; at += A_SEARCH_BYTES) {
+    const turn = turns.next()
+    if (turn !== null) await turn
+    // What begins in this stretch may end in the next.
+    const found = bytes.subarray(at, at + A_SEARCH_BYTES + sought.length - 1).indexOf(sought)
+    if (found >= 0) return at + found
+  }
+  return -1
+}
+
+function boundaryOf(contentType: string): string {
+  const [first, ...others] = [...contentType.matchAll(BOUNDARY)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? '',
+  )
+  if (first === undefined || others.length > 0) throw unreadable('it needs exactly one boundary')
+  if (!BOUNDARY_VALUE.test(first) || first.includes('=?')) throw unreadable('its boundary is not valid')
+  return first
+}
+
+/** Whether a name is written in one of the ways that the engine decodes. Each character is looked at once, however many names there are. */
+function hasEncodedName(headers: string): boolean {
+  let seenTo = 0
+  for (const { 0: name, index } of headers.matchAll(NAME_START)) {
+    if (name.endsWith('*')) return true
+    const from = index + name.length
+    // A name within the value of another: what follows is already known to be plain.
+    if (from < seenTo) continue
+    const [value = ''] = VALUE.exec(headers.slice(from)) ?? []
+    if (value.includes('=?') || value.includes('\\')) return true
+    seenTo = from + value.length
+  }
+  return false
+}
+
+function isModel(headers: string): boolean {
+  if (ENCODED.test(headers)) return true
+  const given = headers.match(FILE_NAME)?.length ?? 0
+  if (given === 0) return false
+  const [, quoted, plain] = PLAIN_FILE_NAME.exec(headers) ?? []
+  const fileName = quoted ?? plain
+  return given > 1 || fileName === undefined || MODEL.test(fileName.trim())
+}
+
+function unreadable(what: string): GatewayError {
+  return new GatewayError('GW_BAD_MULTIPART', { message: `The multipart body is not acceptable: ${what}` })
+}

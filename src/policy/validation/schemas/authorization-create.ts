@@ -1,0 +1,138 @@
+import { bitOf, COMMON_PERMISSIONS, RESOURCES } from '../../../operations/permissions.ts'
+import type { ResourceName } from '../../../operations/permissions.ts'
+import { integer, isNullText, list, object, string } from './jackson.ts'
+import type { Finding, Members, Rule } from './engine-error.ts'
+import {
+  failed,
+  firstOf,
+  isGiven,
+  itemsOf,
+  javaTrim,
+  LEAVE,
+  membersOf,
+  raised,
+  textOf,
+} from './engine-error.ts'
+
+export const authorizationCreate = object({
+  type: integer,
+  permissions: list(string),
+  userId: string,
+  groupId: string,
+  resourceType: integer,
+  resourceId: string,
+})
+
+/** The permission to create comes before every question but the first. */
+export const authorizationRules: readonly Rule[] = [
+  { after: 0, find: ({ body }) => presenceFinding(membersOf(body)) },
+  { after: 1, find: ({ body }) => recordFinding(membersOf(body)) },
+]
+
+/** A type that is absent fails; one that is null counts as 0, a record for everybody. */
+function presenceFinding(record: Members): Finding {
+  return Object.hasOwn(record, 'type')
+    ? null
+    : failed(
+        'NullPointerException',
+        'Cannot invoke "java.lang.Integer.intValue()" because "this.type" is null',
+      )
+}
+
+function recordFinding(record: Members): Finding {
+  const { userId, groupId, permissions } = record
+  const type = intOf(record['type']) ?? 0
+  const resourceType = intOf(record['resourceType'])
+  // Digits that are not read here: the engine sees them itself.
+  if (Number.isNaN(type) || Number.isNaN(resourceType)) return LEAVE
+  return (
+    typeFinding(type) ??
+    (type === 0 ? globalFinding(userId, groupId) : null) ??
+    // Without a resource type it fails in words that name its own classes.
+    (resourceType === null ? LEAVE : null) ??
+    (isGiven(permissions)
+      ? null
+      : failed('NullPointerException', 'Cannot read the array length because "names" is null')) ??
+    permissionsFinding(itemsOf(permissions), resourceType ?? 0, record)
+  )
+}
+
+/** What the engine reads of an integer that its schema accepted: what follows the point is cut off. NaN: digits of another script. */
+function intOf(value: unknown): number | null {
+  if (typeof value !== 'string') return typeof value === 'number' ? Math.trunc(value) : null
+  if (isNullText(value)) return null
+  const digits = javaTrim(value)
+  return /^[+-]?\d+$/.test(digits) ? Number(digits) : Number.NaN
+}
+
+function typeFinding(type: number): Finding {
+  if (type === 0 || type === 1 || type === 2) return null
+  return raised(
+    500,
+    'ProcessEngineException',
+    `ENGINE-03025 Unrecognized authorization type '${type}'. Must be one of ['0', '1', '2']`,
+  )
+}
+
+function globalFinding(userId: unknown, groupId: unknown): Finding {
+  if (isGiven(groupId))
+    return raised(500, 'ProcessEngineException', "ENGINE-03027 Cannot use 'groupId' for GLOBAL authorization")
+  if (!isGiven(userId) || userId === '*') return null
+  return raised(
+    500,
+    'ProcessEngineException',
+    `ENGINE-03028 Illegal value '${textOf(userId)}' for userId for GLOBAL authorization. Must be '*'`,
+  )
+}
+
+function permissionsFinding(
+  permissions: readonly unknown[],
+  id: number,
+  { userId, groupId }: Members,
+): Finding {
+  const names = permissions.map(textOf)
+  const resource = resourceOf(id)
+  const finding = firstOf(names, (name) => nameFinding(name, resource))
+  if (finding !== null) return finding
+  if (isGiven(userId) === isGiven(groupId))
+    return raised(500, 'NullValueException', "Authorization must either have a 'userId' or a 'groupId'.")
+  const foreign = new Set(names.filter((name) => resource === null || bitOf(resource, name) === null))
+  // Which of several the engine names is not known.
+  if (foreign.size > 1) return LEAVE
+  const [name] = foreign
+  return name === undefined
+    ? null
+    : badRequest(`ENGINE-03087 The resource type with id:'${id}' is not valid for '${name}' permission.`)
+}
+
+/** Resources with permissions of their own; the others draw on one common set, of which not every one fits. */
+const OWN: ReadonlySet<string> = new Set([
+  'BATCH',
+  'HISTORIC_PROCESS_INSTANCE',
+  'HISTORIC_TASK',
+  'OPERATION_LOG_CATEGORY',
+  'OPTIMIZE',
+  'PROCESS_DEFINITION',
+  'PROCESS_INSTANCE',
+  'SYSTEM',
+  'TASK',
+] satisfies ResourceName[])
+
+function nameFinding(name: string, resource: ResourceName | null): Finding {
+  const isLegal =
+    resource !== null && OWN.has(resource) ? bitOf(resource, name) !== null : COMMON_PERMISSIONS.has(name)
+  return isLegal ? null : badRequest(`The permission '${name}' is not valid for '${resource}' resource type.`)
+}
+
+function resourceOf(id: number): ResourceName | null {
+  const [name] = Object.entries(RESOURCES).find(([, resource]) => resource.id === id) ?? []
+  return isResource(name) ? name : null
+}
+
+function isResource(name: string | undefined): name is ResourceName {
+  return name !== undefined && Object.hasOwn(RESOURCES, name)
+}
+
+function badRequest(message: string): Finding {
+  return raised(400, 'BadUserRequestException', message)
+}

@@ -1,0 +1,69 @@
+import type { z } from 'zod'
+import type { BodyName, QueryName, Selector } from '../../../operations/table.ts'
+import { authorizationCreate, authorizationRules } from './authorization-create.ts'
+import {
+  decisionRules,
+  evaluateDecision,
+  executionTrigger,
+  signal,
+  signalRules,
+  startForm,
+  triggerRules,
+  variableRules,
+} from './execution-trigger.ts'
+import { externalTaskLogQuery, externalTaskLogRules } from './external-task-log.ts'
+import {
+  historicBatchQuery,
+  historicBatchRules,
+  historicDecisionInstanceQuery,
+  historicDecisionInstanceRules,
+} from './history-queries.ts'
+import { migrationExecution, migrationRules } from './migration-plan.ts'
+import type { Rule } from './engine-error.ts'
+import { activityStatisticsRules, eventSubscriptionRules, pagingRules, topicNameRules } from './parameters.ts'
+import { taskQuery } from './task-query.ts'
+import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
+import { task, taskRules } from './task-body.ts'
+import { variableValue } from './variable-value.ts'
+
+/** What a body must be, and which rules its engine has for it. */
+export interface Contract {
+  readonly schema: z.ZodType
+  /** After how many permission checks the engine reads the body; a path by key is resolved first. Default 0. */
+  readonly readAfter?: number
+  readonly rules: readonly Rule[]
+}
+
+export const BODIES: Readonly<Record<BodyName, Contract>> = {
+  AuthorizationCreateDto: { schema: authorizationCreate, rules: authorizationRules },
+  EvaluateDecisionDto: { schema: evaluateDecision, rules: decisionRules },
+  ExecutionTriggerDto: { schema: executionTrigger, rules: triggerRules },
+  HistoricExternalTaskLogQueryDto: { schema: externalTaskLogQuery, rules: externalTaskLogRules },
+  MigrationExecutionDto: { schema: migrationExecution, rules: migrationRules },
+  SignalDto: { schema: signal, rules: signalRules },
+  // Its variables are left to the engine, whose words name the definition's id.
+  StartProcessInstanceFormDto: { schema: startForm, readAfter: 1, rules: [] },
+  TaskDto: { schema: task, rules: taskRules },
+  TaskQueryDto: { schema: taskQuery, rules: taskQueryRules },
+  VariableValueDto: { schema: variableValue, rules: variableRules },
+}
+
+/** Queries inside a body that are asked for by a list that takes a query string only. */
+export const SELECTORS = {
+  historicBatchQuery: { schema: historicBatchQuery, rules: historicBatchRules },
+  historicDecisionInstanceQuery: {
+    schema: historicDecisionInstanceQuery,
+    rules: historicDecisionInstanceRules,
+  },
+} as const satisfies Partial<Record<Selector, Contract>>
+
+/** Flags of clean-up, topic names and decision instances take any text: what is not `true` is false. */
+export const QUERIES: Readonly<Record<QueryName, readonly Rule[]>> = {
+  ActivityStatisticsQuery: activityStatisticsRules,
+  EventSubscriptionQuery: eventSubscriptionRules,
+  HistoricDecisionInstanceOptions: [],
+  HistoryCleanupOptions: [],
+  Paging: pagingRules,
+  TaskQuery: [...pagingRules, ...taskParameterRules],
+  TopicNamesQuery: topicNameRules,
+}

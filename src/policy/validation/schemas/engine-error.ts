@@ -1,0 +1,98 @@
+import type { Operation } from '../../../operations/table.ts'
+
+/** What the engine answers to a request it does not take. */
+export interface Objection {
+  readonly status: number
+  readonly type: string
+  readonly message: string
+  readonly code: 0 | null
+}
+
+/** An answer that the engine gives without looking. */
+export interface Foregone {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** The engine objects here, but with words that cannot be told in advance: nothing later is looked at, it shall say so itself. */
+export const LEAVE = 'leave'
+
+/** Null: nothing to object to. */
+export type Finding = Objection | Foregone | typeof LEAVE | null
+
+export interface Received {
+  readonly params: Readonly<Record<string, string>>
+  /** Decoded; of a repeated parameter the first. */
+  readonly query: ReadonlyMap<string, string>
+  readonly body: unknown
+}
+
+/** A rule of the engine, and when the engine looks at it: after so many of the row's permission checks, or after all. */
+export interface Rule {
+  readonly after: number | 'all'
+  readonly find: (received: Received, operation: Pick<Operation, 'template'>) => Finding
+}
+
+/** A body or part of one that has the members of its schema. */
+export type Members = Readonly<Record<string, unknown>>
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function membersOf(value: unknown): Members {
+  return isMembers(value) ? value : {}
+}
+
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** A scalar member as text, as the engine reads one. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null)
+}
+
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+/** As the engine reads a boolean member that its schema accepted: a flag counts only when it is true. */
+export function isTrue(value: unknown): boolean {
+  if (typeof value === 'string') return javaTrim(value).toLowerCase() === 'true'
+  return value === true || (typeof value === 'number' && value !== 0)
+}
+
+/** As Java's `trim`: all up to the blank goes, control characters with it, and no blank of another kind. */
+export function javaTrim(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && text.charCodeAt(start) <= BLANK) start += 1
+  while (end > start && text.charCodeAt(end - 1) <= BLANK) end -= 1
+  return text.slice(start, end)
+}
+
+const BLANK = 0x20
+
+export function invalid(message: string): Objection {
+  return { status: 400, type: 'InvalidRequestException', message, code: null }
+}
+
+/** An exception of the engine proper that its REST layer shows as it is. */
+export function raised(status: number, type: string, message: string): Objection {
+  return { status, type, message, code: 0 }
+}
+
+/** A failure inside the engine's REST layer. */
+export function failed(type: string, message: string): Objection {
+  return { status: 500, type, message, code: null }
+}
+
+/** The first finding of a row of questions that are asked one by one. */
+export function firstOf<T>(items: Iterable<T>, find: (item: T) => Finding): Finding {
+  for (const item of items) {
+    const finding = find(item)
+    if (finding !== null) return finding
+  }
+  return null
+}

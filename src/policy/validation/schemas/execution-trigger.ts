@@ -1,0 +1,62 @@
+import { boolean, list, map, anything, object, string } from './jackson.ts'
+import type { Finding, Rule } from './engine-error.ts'
+import { invalid, isGiven, isTrue, membersOf, raised } from './engine-error.ts'
+import { prefixed, valueFinding, variables, variablesFinding } from './variable-value.ts'
+
+/* Bodies that set things going: signals, decisions, start forms, one variable. */
+
+export const executionTrigger = object({ variables })
+export const evaluateDecision = object({ variables })
+export const signal = object({
+  name: string,
+  executionId: string,
+  tenantId: string,
+  withoutTenantId: boolean,
+  variables,
+})
+export const startForm = object({
+  variables,
+  businessKey: string,
+  caseInstanceId: string,
+  startInstructions: list(map(anything)),
+  skipCustomListeners: boolean,
+  skipIoMappings: boolean,
+  withVariablesInReturn: boolean,
+})
+
+export const triggerRules: readonly Rule[] = [
+  {
+    after: 0,
+    find: ({ body, params }) => prefixed(variablesOf(body), `Cannot signal execution ${params['id']}: `),
+  },
+]
+
+export const decisionRules: readonly Rule[] = [{ after: 0, find: ({ body }) => variablesOf(body) }]
+
+export const signalRules: readonly Rule[] = [{ after: 0, find: ({ body }) => signalFinding(body) }]
+
+export const variableRules: readonly Rule[] = [
+  {
+    after: 0,
+    find: ({ body, params }) =>
+      prefixed(valueFinding(membersOf(body)), `Cannot put process instance variable ${params['varName']}: `),
+  },
+]
+
+function signalFinding(body: unknown): Finding {
+  const { name, executionId, tenantId, withoutTenantId } = membersOf(body)
+  if (!isGiven(name)) return invalid('No signal name given')
+  const finding = variablesOf(body)
+  if (finding !== null) return finding
+  const hasTenant = isGiven(tenantId) || isTrue(withoutTenantId)
+  if (!isGiven(executionId) || !hasTenant) return null
+  return raised(
+    400,
+    'BadUserRequestException',
+    'ENGINE-13027 Cannot specify a tenant-id when deliver a signal to a single execution.',
+  )
+}
+
+function variablesOf(body: unknown): Finding {
+  return variablesFinding(membersOf(body)['variables'])
+}

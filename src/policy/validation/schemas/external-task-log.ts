@@ -1,0 +1,75 @@
+import { boolean, list, long, object, string } from './jackson.ts'
+import type { Finding, Members, Rule } from './engine-error.ts'
+import { firstOf, itemsOf, membersOf, raised } from './engine-error.ts'
+import type { Sorts } from './sorting.ts'
+import { directionFinding, sortingFinding, sortMembers } from './sorting.ts'
+
+const sorts: Sorts = {
+  by: [
+    'timestamp',
+    'externalTaskId',
+    'retries',
+    'priority',
+    'topicName',
+    'workerId',
+    'activityId',
+    'activityInstanceId',
+    'executionId',
+    'processInstanceId',
+    'processDefinitionId',
+    'processDefinitionKey',
+    'tenantId',
+  ],
+}
+
+export const externalTaskLogQuery = object({
+  logId: string,
+  externalTaskId: string,
+  topicName: string,
+  workerId: string,
+  errorMessage: string,
+  activityIdIn: list(string),
+  activityInstanceIdIn: list(string),
+  executionIdIn: list(string),
+  processInstanceId: string,
+  processDefinitionId: string,
+  processDefinitionKey: string,
+  priorityHigherThanOrEquals: long,
+  priorityLowerThanOrEquals: long,
+  tenantIdIn: list(string),
+  withoutTenantId: boolean,
+  creationLog: boolean,
+  failureLog: boolean,
+  successLog: boolean,
+  deletionLog: boolean,
+  ...sortMembers(sorts),
+})
+
+export const externalTaskLogRules: readonly Rule[] = [
+  { after: 0, find: ({ body }) => queryFinding(membersOf(body)) },
+]
+
+/** The engine calls all three lists `activityIds` when one holds null, and by their own names when one holds ''. */
+const LISTS = {
+  activityIdIn: 'activityIds',
+  activityInstanceIdIn: 'activityInstanceIds',
+  executionIdIn: 'executionIds',
+}
+
+function queryFinding(query: Members): Finding {
+  return (
+    firstOf(Object.entries(LISTS), ([member, name]) => listFinding(itemsOf(query[member]), name)) ??
+    tenantFinding(itemsOf(query['tenantIdIn'])) ??
+    sortingFinding(query, sorts) ??
+    directionFinding(query, sorts)
+  )
+}
+
+function listFinding(items: readonly unknown[], name: string): Finding {
+  if (items.includes(null)) return raised(400, 'NotValidException', 'activityIds contains null value')
+  return items.includes('') ? raised(400, 'NotValidException', `${name} contains empty string`) : null
+}
+
+function tenantFinding(items: readonly unknown[]): Finding {
+  return items.includes(null) ? raised(500, 'NullValueException', 'tenantIds contains null value') : null
+}

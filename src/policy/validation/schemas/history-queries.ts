@@ -1,0 +1,69 @@
+import { boolean, date, list, object, string } from './jackson.ts'
+import type { Rule } from './engine-error.ts'
+import { membersOf } from './engine-error.ts'
+import { directionFinding, sortingFinding, sortMembers, type Sorts } from './sorting.ts'
+
+/*
+ * Queries that the engine reads from a body, while their lists take a query string only: whoever asks the list has to
+ * know beforehand whether the engine would have read the body.
+ */
+
+const batchSorts: Sorts = { by: ['batchId', 'startTime', 'endTime', 'tenantId'] }
+
+export const historicBatchQuery = object({
+  batchId: string,
+  type: string,
+  completed: boolean,
+  tenantIdIn: list(string),
+  withoutTenantId: boolean,
+  ...sortMembers(batchSorts),
+})
+
+export const historicBatchRules: readonly Rule[] = [sortedBy(batchSorts)]
+
+const decisionSorts: Sorts = { by: ['evaluationTime', 'tenantId'] }
+
+export const historicDecisionInstanceQuery = object({
+  decisionInstanceId: string,
+  decisionInstanceIdIn: list(string),
+  decisionDefinitionId: string,
+  decisionDefinitionIdIn: list(string),
+  decisionDefinitionKey: string,
+  decisionDefinitionKeyIn: list(string),
+  decisionDefinitionName: string,
+  decisionDefinitionNameLike: string,
+  decisionRequirementsDefinitionId: string,
+  decisionRequirementsDefinitionKey: string,
+  processDefinitionId: string,
+  processDefinitionKey: string,
+  processInstanceId: string,
+  caseDefinitionId: string,
+  caseDefinitionKey: string,
+  caseInstanceId: string,
+  activityIdIn: list(string),
+  activityInstanceIdIn: list(string),
+  evaluatedAfter: date,
+  evaluatedBefore: date,
+  userId: string,
+  rootDecisionInstanceId: string,
+  rootDecisionInstancesOnly: boolean,
+  includeInputs: boolean,
+  includeOutputs: boolean,
+  disableBinaryFetching: boolean,
+  disableCustomObjectDeserialization: boolean,
+  tenantIdIn: list(string),
+  withoutTenantId: boolean,
+  ...sortMembers(decisionSorts),
+})
+
+export const historicDecisionInstanceRules: readonly Rule[] = [sortedBy(decisionSorts)]
+
+function sortedBy(sorts: Sorts): Rule {
+  return {
+    after: 0,
+    find({ body }) {
+      const query = membersOf(body)
+      return sortingFinding(query, sorts) ?? directionFinding(query, sorts)
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import { boolean, list, object, string } from './jackson.ts'
+import type { Finding, Members, Received, Rule } from './engine-error.ts'
+import {
+  failed,
+  firstOf,
+  invalid,
+  isGiven,
+  isMembers,
+  itemsOf,
+  LEAVE,
+  membersOf,
+  raised,
+} from './engine-error.ts'
+import { processInstanceQuery, processInstanceQueryFinding } from './process-instance-query.ts'
+import { variables, variablesFinding } from './variable-value.ts'
+
+const instruction = object({
+  sourceActivityIds: list(string),
+  targetActivityIds: list(string),
+  updateEventTrigger: boolean,
+})
+
+export const migrationExecution = object({
+  migrationPlan: object({
+    sourceProcessDefinitionId: string,
+    targetProcessDefinitionId: string,
+    instructions: list(instruction),
+    variables,
+  }),
+  processInstanceIds: list(string),
+  processInstanceQuery,
+  skipIoMappings: boolean,
+  skipCustomListeners: boolean,
+})
+
+/**
+ * In the engine's order: the plan is built, its two definitions are read (two checks), it is validated, the instances are
+ * collected, then come the checks on the migration itself.
+ */
+export const migrationRules: readonly Rule[] = [
+  { after: 0, find: (received) => planFinding(planOf(received)) },
+  { after: 2, find: ({ body }) => instancesFinding(membersOf(body)) },
+  {
+    after: 'all',
+    find: (received, { template }) =>
+      template.endsWith('Async') ? transientFinding(planOf(received)) : null,
+  },
+]
+
+function planOf({ body }: Received): unknown {
+  return membersOf(body)['migrationPlan']
+}
+
+function planFinding(plan: unknown): Finding {
+  if (!isMembers(plan))
+    return failed(
+      'NullPointerException',
+      'Cannot invoke "org.camunda.bpm.engine.rest.dto.migration.MigrationPlanDto.getSourceProcessDefinitionId()" because "migrationPlanDto" is null',
+    )
+  return (
+    variablesFinding(plan['variables']) ??
+    firstOf(itemsOf(plan['instructions']), instructionFinding) ??
+    idFinding('Source', plan['sourceProcessDefinitionId']) ??
+    idFinding('Target', plan['targetProcessDefinitionId'])
+  )
+}
+
+/** Of each list the engine takes the first activity. A list that is missing fails in words that name its own classes. */
+function instructionFinding(given: unknown): Finding {
+  const { sourceActivityIds, targetActivityIds } = membersOf(given)
+  return firstOf([sourceActivityIds, targetActivityIds], (ids) => {
+    if (!Array.isArray(ids)) return LEAVE
+    return ids.length === 0 ? failed('IndexOutOfBoundsException', 'Index 0 out of bounds for length 0') : null
+  })
+}
+
+function idFinding(which: string, id: unknown): Finding {
+  return isGiven(id) ? null : { ...invalid(`${which} process definition id is null`), code: 0 }
+}
+
+function instancesFinding({ processInstanceIds, processInstanceQuery: query }: Members): Finding {
+  const ids = itemsOf(processInstanceIds)
+  const finding = isMembers(query) ? processInstanceQueryFinding(query) : null
+  if (finding !== null) return finding
+  // What the query finds is not known here.
+  if (ids.length === 0 && isMembers(query)) return LEAVE
+  if (ids.length === 0) return badRequest('Process instance ids cannot empty: process instance ids is empty')
+  return ids.includes(null)
+    ? badRequest('Process instance ids cannot be null: process instance ids contains null value')
+    : null
+}
+
+function transientFinding(plan: unknown): Finding {
+  const names = Object.entries(membersOf(membersOf(plan)['variables']))
+    .filter(([, value]) => isTransient(membersOf(value)))
+    .map(([name]) => name)
+  // Which of several the engine names is not known.
+  if (names.length > 1) return LEAVE
+  return names.length === 0
+    ? null
+    : badRequest(
+        `ENGINE-13044 Setting transient variable '${names[0]}' asynchronously is currently not supported.`,
+      )
+}
+
+function isTransient({ valueInfo }: Members): boolean {
+  const { transient } = membersOf(valueInfo)
+  return transient === true
+}
+
+function badRequest(message: string): Finding {
+  return raised(400, 'BadUserRequestException', message)
+}

@@ -1,0 +1,93 @@
+import { boolean, list, nested, string } from './jackson.ts'
+import type { Finding, Members } from './engine-error.ts'
+import { firstOf, isGiven, isMembers, isTrue, itemsOf, LEAVE, raised } from './engine-error.ts'
+import type { Sorts } from './sorting.ts'
+import { directionFinding, sortingFinding, sortMembers } from './sorting.ts'
+import type { FilterKind } from './variable-filters.ts'
+import { comparesObjects, filtersFinding, variableFilters } from './variable-filters.ts'
+
+const sorts: Sorts = { by: ['instanceId', 'definitionKey', 'definitionId', 'tenantId', 'businessKey'] }
+const VARIABLES: FilterKind = { name: 'variable', disorder: 400 }
+
+export const processInstanceQuery = nested((self) => ({
+  deploymentId: string,
+  processDefinitionKey: string,
+  processDefinitionKeyIn: list(string),
+  processDefinitionKeyNotIn: list(string),
+  businessKey: string,
+  businessKeyLike: string,
+  caseInstanceId: string,
+  processDefinitionId: string,
+  superProcessInstance: string,
+  subProcessInstance: string,
+  superCaseInstance: string,
+  subCaseInstance: string,
+  active: boolean,
+  suspended: boolean,
+  processInstanceIds: list(string),
+  withIncident: boolean,
+  incidentId: string,
+  incidentType: string,
+  incidentMessage: string,
+  incidentMessageLike: string,
+  tenantIdIn: list(string),
+  withoutTenantId: boolean,
+  activityIdIn: list(string),
+  rootProcessInstances: boolean,
+  leafProcessInstances: boolean,
+  processDefinitionWithoutTenantId: boolean,
+  variableNamesIgnoreCase: boolean,
+  variableValuesIgnoreCase: boolean,
+  variables: variableFilters,
+  orQueries: list(self),
+  ...sortMembers(sorts),
+}))
+
+/** What the engine says to the query that selects the instances of an operation. Its filters do not read dates. */
+export function processInstanceQueryFinding(query: Members): Finding {
+  return (
+    filterFinding(query) ??
+    sortingFinding(query, sorts) ??
+    (comparesObjects(query['variables']) ? LEAVE : null) ??
+    directionFinding(query, sorts)
+  )
+}
+
+/** In the engine's order; the lists' own names in its messages. */
+const LISTS = {
+  processDefinitionKeyIn: 'processDefinitionKeys',
+  processDefinitionKeyNotIn: 'processDefinitionKeyNotIn',
+  tenantIdIn: 'tenantIds',
+  activityIdIn: 'activity ids',
+}
+
+function filterFinding(query: Members): Finding {
+  return (
+    firstOf(itemsOf(query['orQueries']), (block) => (isMembers(block) ? filterFinding(block) : LEAVE)) ??
+    idsFinding(query['processInstanceIds']) ??
+    firstOf(Object.entries(LISTS), ([member, name]) => listFinding(query[member], name)) ??
+    levelFinding(query) ??
+    filtersFinding(query['variables'], VARIABLES, false)
+  )
+}
+
+function idsFinding(ids: unknown): Finding {
+  const isEmpty = Array.isArray(ids) && ids.length === 0
+  return isEmpty ? raised(500, 'ProcessEngineException', 'Set of process instance ids is empty') : null
+}
+
+function listFinding(items: unknown, name: string): Finding {
+  return itemsOf(items).includes(null)
+    ? raised(500, 'NullValueException', `${name} contains null value`)
+    : null
+}
+
+function levelFinding(query: Members): Finding {
+  const clash = [
+    ['rootProcessInstances', 'superProcessInstance'],
+    ['leafProcessInstances', 'subProcessInstance'],
+  ].find(([flag = '', id = '']) => isTrue(query[flag]) && isGiven(query[id]))
+  if (clash === undefined) return null
+  const [flag, id] = clash
+  return raised(500, 'ProcessEngineException', `Invalid query usage: cannot set both ${flag} and ${id}Id`)
+}

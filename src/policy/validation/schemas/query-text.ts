@@ -1,0 +1,135 @@
+import { isBooleanText, isDateText, isWholeNumber, isWholeText } from './jackson.ts'
+import type { Finding, Members, Received } from './engine-error.ts'
+import { invalid, javaTrim, LEAVE } from './engine-error.ts'
+
+/** How the engine converts a query parameter's text; a list of texts: it takes only these. */
+export type Kind =
+  | 'text'
+  | 'texts'
+  | 'list'
+  | 'integer'
+  | 'boolean'
+  | 'date'
+  | 'variables'
+  | readonly string[]
+
+/** The query of a query string, converted as a body would have it, or what the engine says to a bad parameter. */
+export type QueryText =
+  | { readonly query: Members; readonly finding: null }
+  | { readonly query: null; readonly finding: Exclude<Finding, null> }
+
+const JAVA = { integer: 'java.lang.Integer', boolean: 'java.lang.Boolean', date: 'java.util.Date' }
+
+/** Parameters that are not named are ignored. `names` gives the member where it is called otherwise. */
+export function readQuery(
+  parameters: Received['query'],
+  kinds: Readonly<Record<string, Kind>>,
+  names: Readonly<Record<string, string>> = {},
+): QueryText {
+  const query: Record<string, unknown> = {}
+  const faults: Exclude<Finding, null>[] = []
+  for (const [name, text] of parameters) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
+    if (kind === undefined) continue
+    const converted = convert(text, kind)
+    if ('value' in converted) query[names[name] ?? name] = converted.value
+    else if (converted.why === LEAVE) faults.push(LEAVE)
+    else faults.push(invalid(`Cannot set query parameter '${name}' to value '${text}'${converted.why}`))
+  }
+  const [fault, ...others] = faults
+  if (fault === undefined) return { query, finding: null }
+  // Which of several the engine names depends on its hash table.
+  return { query: null, finding: others.length === 0 ? fault : LEAVE }
+}
+
+type Converted = { readonly value: unknown } | { readonly why: string }
+
+function convert(text: string, kind: Kind): Converted {
+  if (typeof kind === 'object') return kind.includes(text) ? { value: text } : { why: '' }
+  switch (kind) {
+    case 'text':
+      return { value: text }
+    case 'texts':
+      return { value: splitAt(text, ',') }
+    case 'list':
+      return { value: javaTrim(text) === '' ? [] : splitAt(text, ',') }
+    case 'variables':
+      return convertVariables(text)
+    case 'date':
+      return convertDate(text)
+    case 'integer':
+    case 'boolean':
+      break
+  }
+  return convertScalar(text, kind)
+}
+
+/** As Java's `split`: empty parts at the end are dropped, so a separator alone is an empty list, but an empty text is one part. */
+export function splitAt(text: string, separator: string): string[] {
+  if (text === '') return ['']
+  const parts = text.split(separator)
+  while (parts.at(-1) === '') parts.pop()
+  return parts
+}
+
+function convertVariables(text: string): Converted {
+  const filters = splitAt(text, ',').map((filter) => splitAt(filter, '_'))
+  if (filters.some((parts) => parts.length !== 3))
+    return { why: ': variable query parameter has to have format KEY_OPERATOR_VALUE.' }
+  return { value: filters.map(([name, operator, value]) => ({ name, operator, value })) }
+}
+
+/** The engine puts the text between quotes and reads it as JSON. */
+function convertDate(text: string): Converted {
+  if (text.startsWith('"') || text.endsWith('"'))
+    return { why: `${unfit(text, 'date')} because of double quotes` }
+  const token = QUOTED.exec(`"${text}"`)?.[0] ?? ''
+  const read = jsonTextOf(token)
+  const isTold = read !== null && (isDateText(read) || !token.includes('\\'))
+  if (!isTold) return { why: LEAVE }
+  return isDateText(read) ? { value: read } : { why: unfit(`"${text}"`, 'date') }
+}
+
+/** A string of JSON, and what follows it. */
+const QUOTED = /^"(?:[^"\\]|\\.)*"/s
+
+/** What the engine's JSON reader makes of a string; null: it fails. */
+function jsonTextOf(token: string): string | null {
+  try {
+    return String(JSON.parse(token))
+  } catch {
+    return null
+  }
+}
+
+const TOKEN =
+  /^[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=[ \t\r\n]|$)|(true|false|null)(?![\w\p{L}\p{N}])|("(?:[^"\\]|\\.)*"))/su
+
+/** The engine reads the text as JSON, only its first token: `5`, `"5"`, `true x`. */
+function convertScalar(text: string, kind: 'integer' | 'boolean'): Converted {
+  const token = TOKEN.exec(text)
+    ?.slice(1)
+    .find((group) => group !== undefined)
+  if (token === undefined) return { why: unfit(text, kind) }
+  const isQuoted = token.startsWith('"')
+  const inner = isQuoted ? jsonTextOf(token) : null
+  if (isQuoted && inner === null) return { why: LEAVE }
+  const fits =
+    inner === null
+      ? fitsBare(token, kind)
+      : kind === 'integer'
+        ? isWholeText(inner, kind)
+        : isBooleanText(inner)
+  if (fits) return { value: inner ?? JSON.parse(token) }
+  return { why: token.includes('\\') ? LEAVE : unfit(text, kind) }
+}
+
+function fitsBare(token: string, kind: 'integer' | 'boolean'): boolean {
+  if (token === 'null') return true
+  if (kind === 'boolean') return /^(?:true|false|-?\d+)$/.test(token)
+  return !/^[tf]/.test(token) && isWholeNumber(Number(token), 'integer')
+}
+
+function unfit(shown: string, kind: keyof typeof JAVA): string {
+  return `: Cannot convert value ${shown} to java type ${JAVA[kind]}`
+}

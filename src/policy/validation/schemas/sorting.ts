@@ -1,0 +1,117 @@
+import type { z } from 'zod'
+import { anything, list, map, object, oneOf, string } from './jackson.ts'
+import type { Finding, Members } from './engine-error.ts'
+import { typeNameOf } from './variable-value.ts'
+import {
+  firstOf,
+  invalid,
+  isGiven,
+  isMembers,
+  itemsOf,
+  LEAVE,
+  membersOf,
+  raised,
+  textOf,
+} from './engine-error.ts'
+
+/** What a query may be sorted by: as `sortBy` and in `sorting`. */
+export interface Sorts {
+  readonly by: readonly string[]
+  /** Only in `sorting`, with `parameters` that name the variable and its type. */
+  readonly byVariable?: readonly string[]
+}
+
+const ORDERS = ['asc', 'desc']
+const SORTABLE: ReadonlySet<string> = new Set([
+  'boolean',
+  'date',
+  'double',
+  'integer',
+  'long',
+  'short',
+  'string',
+])
+const UNSORTABLE: ReadonlySet<string> = new Set(['bytes', 'file', 'null', 'number', 'object'])
+
+/** The members that every query body has. `sortBy` and `sortOrder` are the only ones that may not be null. */
+export function sortMembers({ by }: Sorts): Readonly<Record<string, z.ZodType>> {
+  const sorting = object({ sortBy: string, sortOrder: string, parameters: map(anything) })
+  return { sortBy: oneOf(by), sortOrder: oneOf(ORDERS), sorting: list(sorting) }
+}
+
+/** The query parameters of a sorted query, as `readQuery` takes them. */
+export function sortParameters({ by }: Sorts): Readonly<Record<'sortBy' | 'sortOrder', readonly string[]>> {
+  return { sortBy: by, sortOrder: ORDERS }
+}
+
+/** What the engine says while it applies the order of a query; only the outermost one is sorted. */
+export function sortingFinding(query: Members, sorts: Sorts): Finding {
+  if (isGiven(query['sortBy']) !== isGiven(query['sortOrder']))
+    return invalid('Only a single sorting parameter specified. sortBy and sortOrder required')
+  const state: State = { last: isGiven(query['sortBy']) ? 'directed' : 'none' }
+  // An entry that is null fails inside the engine, in words that name its own classes.
+  return firstOf(itemsOf(query['sorting']), (item) =>
+    isMembers(item) ? applyOne(item, sorts, state) : LEAVE,
+  )
+}
+
+/** What it says when it runs the query: every criterion needs its direction, which an entry without a criterion may give. */
+export function directionFinding(query: Members, sorts: Sorts): Finding {
+  let [isOpen, isUndirected] = [false, false]
+  for (const { sortBy, sortOrder } of itemsOf(query['sorting']).map(membersOf)) {
+    if (isSort(sortBy, sorts)) {
+      isUndirected ||= isOpen
+      isOpen = true
+    }
+    if (isOrder(sortOrder)) isOpen = false
+  }
+  return isUndirected || isOpen
+    ? notValid('Invalid query: call asc() or desc() after using orderByXX(): direction is null')
+    : null
+}
+
+interface State {
+  last: 'none' | 'open' | 'directed'
+}
+
+function applyOne({ sortBy, sortOrder, parameters }: Members, sorts: Sorts, state: State): Finding {
+  const variable = sorts.byVariable?.includes(textOf(sortBy)) ?? false
+  const finding = variable ? variableFinding(membersOf(parameters)) : null
+  if (finding !== null) return finding
+  if (isSort(sortBy, sorts)) state.last = 'open'
+  if (!isOrder(sortOrder)) return null
+  if (state.last === 'none')
+    return notValid(
+      'You should call any of the orderBy methods first before specifying a direction: currentOrderingProperty is null',
+    )
+  if (state.last === 'directed')
+    return notValid(
+      'Invalid query: can specify only one direction desc() or asc() for an ordering constraint: direction is not null',
+    )
+  state.last = 'directed'
+  return null
+}
+
+function variableFinding({ variable, type }: Members): Finding {
+  const isText = [variable, type].every((value) => !isGiven(value) || typeof value === 'string')
+  if (!isText || type === '') return LEAVE
+  if (!isGiven(variable)) return raised(500, 'NullValueException', 'variableName is null')
+  const name = isGiven(type) ? typeNameOf(textOf(type)) : ''
+  if (SORTABLE.has(name)) return null
+  if (UNSORTABLE.has(name))
+    return raised(500, 'ProcessEngineException', `Cannot order by variables of type ${name}`)
+  // A plugin may bring more types.
+  return name === '' ? raised(500, 'NullValueException', 'valueType is null') : LEAVE
+}
+
+function isSort(value: unknown, { by, byVariable = [] }: Sorts): boolean {
+  return isGiven(value) && [...by, ...byVariable].includes(textOf(value))
+}
+
+function isOrder(value: unknown): boolean {
+  return isGiven(value) && ORDERS.includes(textOf(value))
+}
+
+function notValid(message: string): Finding {
+  return raised(400, 'NotValidException', message)
+}

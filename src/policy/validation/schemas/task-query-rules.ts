@@ -1,0 +1,160 @@
+import { isNullText } from './jackson.ts'
+import type { Finding, Members, Rule } from './engine-error.ts'
+import {
+  failed,
+  firstOf,
+  invalid,
+  isGiven,
+  isMembers,
+  isTrue,
+  itemsOf,
+  LEAVE,
+  membersOf,
+  raised,
+  textOf,
+} from './engine-error.ts'
+import { directionFinding, sortingFinding } from './sorting.ts'
+import { ALIASES, readTaskQuery, taskSorts } from './task-query.ts'
+import type { FilterKind } from './variable-filters.ts'
+import { comparesObjects, filtersFinding } from './variable-filters.ts'
+
+const TASK: FilterKind = { name: 'task variable', disorder: 500 }
+const PROCESS: FilterKind = { name: 'process variable', hasNotLike: true, disorder: 500 }
+const CASE: FilterKind = { name: 'case variable', disorder: 500 }
+const FILTERS: readonly (readonly [string, FilterKind])[] = [
+  ['taskVariables', TASK],
+  ['processVariables', PROCESS],
+  ['caseInstanceVariables', CASE],
+]
+
+/** The task query of a body. */
+export const taskQueryRules: readonly Rule[] = [
+  { after: 0, find: ({ body }) => queryFinding(membersOf(body)) },
+]
+
+/** The task query of a query string. */
+export const taskParameterRules: readonly Rule[] = [
+  {
+    after: 0,
+    find({ query }) {
+      if (query.has('orQueries')) return failed('IllegalArgumentException', 'argument type mismatch')
+      const text = readTaskQuery(query)
+      return text.finding ?? queryFinding(text.query)
+    },
+  },
+]
+
+/** In the engine's order: filters, order, then what it finds when it runs the query. */
+function queryFinding(query: Members): Finding {
+  const blocks = itemsOf(query['orQueries']).map(membersOf)
+  return (
+    filterFinding(query, false) ??
+    sortingFinding(query, taskSorts) ??
+    ([query, ...blocks].some(hasObjects) ? LEAVE : null) ??
+    directionFinding(query, taskSorts)
+  )
+}
+
+function filterFinding(query: Members, isBlock: boolean): Finding {
+  // Opened expressions are evaluated by the engine; what comes of them is not known here.
+  if (Object.keys(query).some((name) => name.endsWith('Expression') && isGiven(query[name]))) return LEAVE
+  const blocks = itemsOf(query['orQueries'])
+  return (
+    firstOf(blocks, (block) => (isMembers(block) ? filterFinding(block, true) : LEAVE)) ??
+    tenantFinding(query, isBlock) ??
+    assigneeFinding(query) ??
+    candidateFinding(query, isBlock) ??
+    (holdsNull(query['taskIdIn']) ? nullValue('taskIds') : null) ??
+    dueFinding(query, isBlock) ??
+    delegationFinding(query['delegationState']) ??
+    candidateGroupsFinding(query, isBlock) ??
+    assignedFinding(query) ??
+    firstOf(FILTERS, ([name, kind]) => filtersFinding(query[name], kind, !isBlock))
+  )
+}
+
+function tenantFinding({ tenantIdIn, withoutTenantId }: Members, isBlock: boolean): Finding {
+  if (holdsNull(tenantIdIn)) return nullValue('tenantIds')
+  const isBoth = itemsOf(tenantIdIn).length > 0 && isTrue(withoutTenantId)
+  return isBoth && !isBlock ? misuse('cannot set both tenantIdIn and withoutTenantId filters.') : null
+}
+
+function assigneeFinding({ assigneeIn, assigneeNotIn }: Members): Finding {
+  return holdsNull(assigneeIn) || holdsNull(assigneeNotIn) ? nullValue('Assignees') : null
+}
+
+const OUTSIDE_BLOCKS = [
+  'withCandidateGroups',
+  'withoutCandidateGroups',
+  'withCandidateUsers',
+  'withoutCandidateUsers',
+]
+
+function candidateFinding(query: Members, isBlock: boolean): Finding {
+  if (isBlock) {
+    const outside = OUTSIDE_BLOCKS.find((name) => isTrue(query[name]))
+    return outside === undefined ? null : misuse(`cannot set ${outside}() within 'or' query`)
+  }
+  const isBoth = isGiven(query['candidateUser']) && isGiven(query['candidateGroup'])
+  return isBoth ? misuse('cannot set both candidateUser and candidateGroup') : null
+}
+
+function dueFinding(query: Members, isBlock: boolean): Finding {
+  if (isBlock || !isTrue(query['withoutDueDate'])) return null
+  if (Object.entries(ALIASES).some(([old, name]) => Object.hasOwn(query, old) && Object.hasOwn(query, name)))
+    return LEAVE
+  const isDue = ['due', 'dueDate', 'dueAfter', 'dueBefore'].some((name) => isDateGiven(query[name]))
+  return isDue
+    ? misuse('cannot set both due date (equal to, before, or after) and withoutDueDate filters.')
+    : null
+}
+
+/** The two states a task can be delegated in, in any case. */
+export function delegationFinding(state: unknown): Finding {
+  if (!isGiven(state)) return null
+  if (typeof state === 'number') return LEAVE
+  if (['PENDING', 'RESOLVED'].includes(textOf(state).toUpperCase())) return null
+  return invalid(
+    `Valid values for property 'delegationState' are 'PENDING' or 'RESOLVED', but was '${textOf(state)}'`,
+  )
+}
+
+function candidateGroupsFinding({ candidateGroups, candidateUser }: Members, isBlock: boolean): Finding {
+  if (!isGiven(candidateGroups)) return null
+  if (itemsOf(candidateGroups).length === 0)
+    return raised(500, 'ProcessEngineException', 'Candidate group list is empty')
+  return isGiven(candidateUser) && !isBlock
+    ? misuse('cannot set both candidateGroupIn and candidateUser')
+    : null
+}
+
+function assignedFinding(query: Members): Finding {
+  if (!isTrue(query['includeAssignedTasks'])) return null
+  const isNamed = ['candidateUser', 'candidateGroup', 'candidateGroupLike', 'candidateGroups'].some((name) =>
+    isGiven(query[name]),
+  )
+  if (isNamed || OUTSIDE_BLOCKS.some((name) => isTrue(query[name]))) return null
+  return misuse(
+    "candidateUser, candidateGroup, candidateGroupLike, candidateGroupIn, withCandidateGroups, withoutCandidateGroups, withCandidateUsers, withoutCandidateUsers has to be called before 'includeAssignedTasks'.",
+  )
+}
+
+function hasObjects(query: Members): boolean {
+  return FILTERS.some(([name]) => comparesObjects(query[name]))
+}
+
+function holdsNull(value: unknown): boolean {
+  return itemsOf(value).includes(null)
+}
+
+function isDateGiven(value: unknown): boolean {
+  return isGiven(value) && !(typeof value === 'string' && isNullText(value))
+}
+
+function nullValue(what: string): Finding {
+  return raised(500, 'NullValueException', `${what} contains null value`)
+}
+
+function misuse(how: string): Finding {
+  return raised(500, 'ProcessEngineException', `Invalid query usage: ${how}`)
+}

@@ -1,0 +1,176 @@
+import type { z } from 'zod'
+import { boolean, date, integer, list, nested, string } from './jackson.ts'
+import type { QueryText } from './query-text.ts'
+import { readQuery } from './query-text.ts'
+import type { Sorts } from './sorting.ts'
+import { sortMembers, sortParameters } from './sorting.ts'
+import { variableFilters } from './variable-filters.ts'
+import type { Received } from './engine-error.ts'
+
+/** The members of a task query by type. `*Expression` members are text too; a rule of its own refuses them. */
+const TEXTS = [
+  'assignee',
+  'assigneeLike',
+  'candidateGroup',
+  'candidateGroupLike',
+  'candidateUser',
+  'caseDefinitionId',
+  'caseDefinitionKey',
+  'caseDefinitionName',
+  'caseDefinitionNameLike',
+  'caseExecutionId',
+  'caseInstanceBusinessKey',
+  'caseInstanceBusinessKeyLike',
+  'caseInstanceId',
+  'delegationState',
+  'description',
+  'descriptionLike',
+  'executionId',
+  'involvedUser',
+  'name',
+  'nameLike',
+  'nameNotEqual',
+  'nameNotLike',
+  'owner',
+  'parentTaskId',
+  'processDefinitionId',
+  'processDefinitionKey',
+  'processDefinitionName',
+  'processDefinitionNameLike',
+  'processInstanceBusinessKey',
+  'processInstanceBusinessKeyLike',
+  'processInstanceId',
+  'taskDefinitionKey',
+  'taskDefinitionKeyLike',
+  'taskId',
+] as const
+const EXPRESSIONS = [
+  'assigneeExpression',
+  'assigneeLikeExpression',
+  'candidateGroupExpression',
+  'candidateGroupsExpression',
+  'candidateUserExpression',
+  'createdAfterExpression',
+  'createdBeforeExpression',
+  'createdOnExpression',
+  'dueAfterExpression',
+  'dueBeforeExpression',
+  'dueDateExpression',
+  'followUpAfterExpression',
+  'followUpBeforeExpression',
+  'followUpBeforeOrNotExistentExpression',
+  'followUpDateExpression',
+  'involvedUserExpression',
+  'ownerExpression',
+  'processInstanceBusinessKeyExpression',
+  'processInstanceBusinessKeyLikeExpression',
+  'updatedAfterExpression',
+] as const
+const ARRAYS = [
+  'activityInstanceIdIn',
+  'assigneeIn',
+  'assigneeNotIn',
+  'processDefinitionKeyIn',
+  'processInstanceBusinessKeyIn',
+  'processInstanceIdIn',
+  'taskDefinitionKeyIn',
+  'taskIdIn',
+  'tenantIdIn',
+] as const
+const BOOLEANS = [
+  'active',
+  'assigned',
+  'includeAssignedTasks',
+  'suspended',
+  'unassigned',
+  'variableNamesIgnoreCase',
+  'variableValuesIgnoreCase',
+  'withCandidateGroups',
+  'withCandidateUsers',
+  'withCommentAttachmentInfo',
+  'withoutCandidateGroups',
+  'withoutCandidateUsers',
+  'withoutDueDate',
+  'withoutTenantId',
+] as const
+/** `created`, `due` and `followUp` are older names of `createdOn`, `dueDate` and `followUpDate`. */
+const DATES = [
+  'created',
+  'createdAfter',
+  'createdBefore',
+  'createdOn',
+  'due',
+  'dueAfter',
+  'dueBefore',
+  'dueDate',
+  'followUp',
+  'followUpAfter',
+  'followUpBefore',
+  'followUpBeforeOrNotExistent',
+  'followUpDate',
+  'updatedAfter',
+] as const
+const INTEGERS = ['maxPriority', 'minPriority', 'priority'] as const
+const FILTERS = ['taskVariables', 'processVariables', 'caseInstanceVariables'] as const
+
+export const taskSorts: Sorts = {
+  by: [
+    'instanceId',
+    'caseInstanceId',
+    'dueDate',
+    'followUpDate',
+    'executionId',
+    'caseExecutionId',
+    'assignee',
+    'created',
+    'lastUpdated',
+    'description',
+    'id',
+    'name',
+    'nameCaseInsensitive',
+    'priority',
+    'tenantId',
+  ],
+  byVariable: [
+    'processVariable',
+    'executionVariable',
+    'taskVariable',
+    'caseInstanceVariable',
+    'caseExecutionVariable',
+  ],
+}
+
+export const taskQuery = nested((self) => ({
+  ...each([...TEXTS, ...EXPRESSIONS], string),
+  ...each(ARRAYS, list(string)),
+  ...each(BOOLEANS, boolean),
+  ...each(DATES, date),
+  ...each(INTEGERS, integer),
+  ...each(FILTERS, variableFilters),
+  ...sortMembers(taskSorts),
+  candidateGroups: list(string),
+  orQueries: list(self),
+}))
+
+/** The task query of a query string. */
+export function readTaskQuery(parameters: Received['query']): QueryText {
+  return readQuery(parameters, PARAMETERS, ALIASES)
+}
+
+const PARAMETERS = {
+  ...each([...TEXTS, ...EXPRESSIONS], 'text' as const),
+  ...each(ARRAYS, 'texts' as const),
+  ...each(BOOLEANS, 'boolean' as const),
+  ...each(DATES, 'date' as const),
+  ...each(INTEGERS, 'integer' as const),
+  ...each(FILTERS, 'variables' as const),
+  ...sortParameters(taskSorts),
+  candidateGroups: 'list' as const,
+}
+
+/** The two names set the same member: the later one counts. */
+export const ALIASES = { created: 'createdOn', due: 'dueDate', followUp: 'followUpDate' }
+
+function each<T extends z.ZodType | string>(names: readonly string[], type: T): Record<string, T> {
+  return Object.fromEntries(names.map((name) => [name, type]))
+}

@@ -1,0 +1,69 @@
+import { anything, isNullText, list, object, string } from './jackson.ts'
+import type { Finding, Members } from './engine-error.ts'
+import { firstOf, invalid, isGiven, isMembers, itemsOf, LEAVE, raised, textOf } from './engine-error.ts'
+
+export const variableFilters = list(object({ name: string, operator: string, value: anything }))
+
+const EQUALITY: ReadonlySet<string> = new Set(['eq', 'neq'])
+const PATTERNS: ReadonlySet<string> = new Set(['like', 'notLike'])
+const ORDERED: ReadonlyMap<string, string> = new Map([
+  ['gt', 'greater than'],
+  ['gteq', 'greater than or equal'],
+  ['lt', 'less than'],
+  ['lteq', 'less than or equal'],
+])
+
+/** How a kind of filter differs from the others. */
+export interface FilterKind {
+  /** As its error message calls it: `task variable`. */
+  readonly name: string
+  readonly hasNotLike?: boolean
+  /** The exception for a value that has no order. */
+  readonly disorder: 400 | 500
+}
+
+/**
+ * What the engine says to a list of variable filters. `readsDates` where it tries to read each text as a date first:
+ * blank and `null` then become null.
+ */
+export function filtersFinding(filters: unknown, kind: FilterKind, readsDates: boolean): Finding {
+  // A filter that is null fails inside the engine, in words that name its own classes.
+  return firstOf(itemsOf(filters), (filter) =>
+    isMembers(filter) ? filterFinding(filter, kind, readsDates) : LEAVE,
+  )
+}
+
+/** Whether a filter compares with a list or an object, which the engine refuses when it runs the query. */
+export function comparesObjects(filters: unknown): boolean {
+  return itemsOf(filters).some(
+    (filter) =>
+      isMembers(filter) &&
+      typeof filter['value'] === 'object' &&
+      filter['value'] !== null &&
+      !PATTERNS.has(textOf(filter['operator'])),
+  )
+}
+
+function filterFinding({ name, operator, value }: Members, kind: FilterKind, readsDates: boolean): Finding {
+  // A missing operator is a failure in Camunda and a refusal in Operaton.
+  if (!isGiven(operator)) return LEAVE
+  const word = textOf(operator)
+  const order = ORDERED.get(word)
+  if (order === undefined && !EQUALITY.has(word) && !isPatternOf(word, kind))
+    return invalid(`Invalid ${kind.name} comparator specified: ${word}`)
+  const type = kind.disorder === 400 ? 'NotValidException' : undefined
+  if (!isGiven(name)) return raised(kind.disorder, type ?? 'NullValueException', 'name is null')
+  if (order === undefined || !hasNoOrder(value, readsDates)) return null
+  const message = `Booleans and null cannot be used in '${order}' condition`
+  return raised(kind.disorder, type ?? 'ProcessEngineException', message)
+}
+
+function isPatternOf(operator: string, { hasNotLike = false }: FilterKind): boolean {
+  return operator === 'like' || (operator === 'notLike' && hasNotLike)
+}
+
+function hasNoOrder(value: unknown, readsDates: boolean): boolean {
+  // Other blanks than spaces are no JSON between quotes.
+  const isNullDate = readsDates && typeof value === 'string' && isNullText(value) && !/[^ nul]/.test(value)
+  return !isGiven(value) || typeof value === 'boolean' || isNullDate
+}

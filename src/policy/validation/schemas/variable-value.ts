@@ -1,0 +1,186 @@
+import {
+  anything,
+  isBooleanText,
+  isDateText,
+  isNullText,
+  isWholeText,
+  map,
+  object,
+  string,
+} from './jackson.ts'
+import type { Finding, Members } from './engine-error.ts'
+import {
+  failed,
+  firstOf,
+  invalid,
+  isGiven,
+  isMembers,
+  javaTrim,
+  LEAVE,
+  membersOf,
+  textOf,
+} from './engine-error.ts'
+
+export const variableValue = object({ type: string, value: anything, valueInfo: map(anything) })
+export const variables = map(variableValue)
+
+/** A type of the engine that has a plain Java type, and what converts to it: text always, other values on their own terms. */
+interface Primitive {
+  readonly java: string
+  readonly takesText: (text: string) => boolean
+  readonly takes?: (value: unknown) => boolean
+}
+
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+const NOT_FINITE: ReadonlySet<string> = new Set(['NaN', 'Infinity', '-Infinity', 'INF', '-INF'])
+const BASE64 = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*$/
+
+const PRIMITIVES: Readonly<Record<string, Primitive>> = {
+  boolean: {
+    java: 'java.lang.Boolean',
+    takesText: isBooleanText,
+    takes: (value) => typeof value === 'boolean',
+  },
+  bytes: { java: '[B', takesText: isBase64 },
+  date: { java: 'java.util.Date', takesText: isDateText },
+  double: { java: 'java.lang.Double', takesText: isDecimalText, takes: isNumber },
+  integer: { java: 'java.lang.Integer', takesText: (text) => isWholeText(text, 'integer') },
+  long: { java: 'java.lang.Long', takesText: (text) => isWholeText(text, 'long') },
+  null: { java: 'javax.lang.model.type.NullType', takesText: () => false },
+  number: { java: 'java.lang.Number', takesText: isDecimalText, takes: isNumber },
+  short: { java: 'java.lang.Short', takesText: (text) => isWholeText(text, 'short') },
+  string: { java: 'java.lang.String', takesText: () => true, takes: (value) => typeof value !== 'object' },
+}
+
+/** What the engine says when these members of a file's info are null; absent they may be. */
+const NOT_NULL: Readonly<Record<string, string>> = {
+  mimeType: "The provided mime type is null. Set a non-null value info property with key 'filename'",
+  encoding: "The provided encoding is null. Set a non-null value info property with key 'encoding'",
+}
+
+/** Types that only the engine's Spin plugin brings. */
+const PLUGIN_TYPES: ReadonlySet<string> = new Set(['json', 'xml'])
+
+/** Whether the engine can build every typed value of a map of variables. */
+export function variablesFinding(given: unknown): Finding {
+  // A variable that is null fails inside the engine, in words that name its own classes.
+  return firstOf(Object.values(membersOf(given)), (value) => (isMembers(value) ? valueFinding(value) : LEAVE))
+}
+
+/** Whether the engine can build a typed value. Without a type every value is one. */
+export function valueFinding({ type, value, valueInfo }: Members): Finding {
+  if (!isGiven(type)) return null
+  if (typeof type === 'number' || type === '') return LEAVE
+  const name = typeNameOf(textOf(type))
+  const info = isMembers(valueInfo) ? valueInfo : null
+  const primitive = Object.hasOwn(PRIMITIVES, name) ? PRIMITIVES[name] : undefined
+  if (primitive !== undefined) return primitiveFinding(primitive, { type: textOf(type), value, info })
+  if (name === 'object') return objectFinding(textOf(type), value, info)
+  if (name === 'file') return fileFinding(value, info)
+  if (PLUGIN_TYPES.has(name)) return LEAVE
+  return {
+    status: 400,
+    type: 'RestException',
+    message: `Unsupported value type '${textOf(type)}'`,
+    code: null,
+  }
+}
+
+/** The engine's own name of a type that a request may write with a capital. */
+export function typeNameOf(type: string): string {
+  return type.charAt(0).toLowerCase() + type.slice(1)
+}
+
+/** The finding with the words that a resource puts before it; failures of another kind pass its handler by. */
+export function prefixed(finding: Finding, prefix: string): Finding {
+  const isRefusal = finding !== null && finding !== LEAVE && 'message' in finding && finding.status === 400
+  return isRefusal ? invalid(`${prefix}${finding.message}`) : finding
+}
+
+interface Typed {
+  readonly type: string
+  readonly value: unknown
+  readonly info: Members | null
+}
+
+function primitiveFinding(primitive: Primitive, { type, value, info }: Typed): Finding {
+  const isTaken = !isGiven(value) || (primitive.takes?.(value) ?? false)
+  const text = javaText(value)
+  if (isTaken && hasTransient(info)) return null
+  // The engine reads the text between two quotes of JSON: what stands in it may end it or be decoded.
+  if (text === null || (!isTaken && /["\\]/.test(text))) return LEAVE
+  if (!isTaken && primitive.takesText(text) && hasTransient(info)) return null
+  return invalid(`Cannot convert value '${text}' of type '${type}' to java type ${primitive.java}`)
+}
+
+function objectFinding(type: string, value: unknown, info: Members | null): Finding {
+  if (isGiven(value) && typeof value !== 'string')
+    return invalid(`Must provide 'null' or String value for value of SerializableValue type '${type}'.`)
+  const names = [info?.['objectTypeName'], info?.['serializationDataFormat']]
+  if (names.some((name) => isGiven(name) && typeof name !== 'string')) return LEAVE
+  return transientFinding(info)
+}
+
+function fileFinding(value: unknown, info: Members | null): Finding {
+  if (info === null) return refused('Cannot create file without valueInfo.')
+  if (!isGiven(info['filename']))
+    return refused('Cannot create file without filename! Please set a name into ValueInfo with key filename')
+  if (typeof value !== 'string') return refused('Provided value is not of File, InputStream or byte[] type.')
+  const none = Object.keys(NOT_NULL).find((key) => Object.hasOwn(info, key) && !isGiven(info[key]))
+  if (none !== undefined) return refused(NOT_NULL[none] ?? '')
+  return transientFinding(info)
+}
+
+function transientFinding(info: Members | null): Finding {
+  return hasTransient(info)
+    ? null
+    : refused("The property 'transient' should have a value of type 'boolean'.")
+}
+
+function hasTransient(info: Members | null): boolean {
+  return info === null || !Object.hasOwn(info, 'transient') || typeof info['transient'] === 'boolean'
+}
+
+function refused(message: string): Finding {
+  return failed('IllegalArgumentException', message)
+}
+
+/** Its reader passes over all up to the blank, control characters with it. */
+function isBase64(text: string): boolean {
+  return isNullText(text) || BASE64.test(text.replace(/[^!-\uffff]/g, ''))
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number'
+}
+
+function isDecimalText(text: string): boolean {
+  const word = javaTrim(text)
+  return isNullText(word) || DECIMAL.test(word) || NOT_FINITE.has(word)
+}
+
+/** A JSON value as Java prints it; null: it cannot be told from the parsed copy. */
+function javaText(value: unknown): string | null {
+  if (typeof value === 'number') return javaNumber(value)
+  if (!Array.isArray(value) && !isMembers(value)) return textOf(value)
+  const parts = Array.isArray(value) ? value.map(javaText) : Object.entries(value).map(javaEntry)
+  if (parts.includes(null)) return null
+  return Array.isArray(value) ? `[${parts.join(', ')}]` : `{${parts.join(', ')}}`
+}
+
+function javaEntry([name, value]: [string, unknown]): string | null {
+  const text = javaText(value)
+  // JavaScript moves such names to the front.
+  return text === null || /^\d+$/.test(name) ? null : `${name}=${text}`
+}
+
+function javaNumber(value: number): string | null {
+  const size = Math.abs(value)
+  return Number.isInteger(value)
+    ? size < 1e15
+      ? `${value}`
+      : null
+    : size >= 1e-3 && size < 1e7
+      ? `${value}`
+      : null
+}

@@ -1,0 +1,133 @@
+import type { z } from 'zod'
+import { EngineVerdict, GatewayError } from '../../errors.ts'
+import type { Operation } from '../../operations/table.ts'
+import { hasNumerals } from '../../request/json.ts'
+import { BODIES, QUERIES, SELECTORS } from './schemas/contracts.ts'
+import type { Finding, Foregone, Objection, Received, Rule } from './schemas/engine-error.ts'
+import { LEAVE } from './schemas/engine-error.ts'
+
+export type { Received } from './schemas/engine-error.ts'
+
+/** What of a row the checks need. */
+export type Checked = Pick<Operation, 'template' | 'checks' | 'body' | 'query'>
+
+/**
+ * What the engine refuses before it asks for any permission.
+ * @throws GatewayError GW_INVALID_BODY, GW_INVALID_QUERY; EngineVerdict where the engine answers otherwise than that
+ */
+export function checkShape(operation: Checked, received: Received): void {
+  checkAt(0, operation, received)
+}
+
+/**
+ * What the engine refuses once permissions are granted. Some rules stand between two checks of the row: with `passed`
+ * only those are looked at that follow that many checks, so that a caller who lacks the next one gets the engine's answer.
+ * @throws as checkShape
+ */
+export function checkRules(operation: Checked, received: Received, passed?: number): void {
+  if (operation.query === undefined && operation.body === undefined) return
+  if (passed !== undefined) return checkAt(passed, operation, received)
+  const last = checkCountOf(operation)
+  for (let stage = 1; stage <= last; stage += 1) checkAt(stage, operation, received)
+}
+
+/**
+ * A query that a body selects by, where it is asked for in another way than in a body: as the engine would read it there.
+ * @throws as checkShape; GatewayError GW_ROWS_NOT_EXACT where the engine refuses it in words that cannot be told in advance
+ */
+export function checkSelector(name: keyof typeof SELECTORS, query: unknown): void {
+  const { schema, rules } = SELECTORS[name]
+  readAs(schema, query, [name])
+  const received = { params: {}, query: new Map<string, string>(), body: query }
+  const finding = findAt(0, rules, { operation: NO_CHECKS, received })
+  // It refuses this, but will not be asked.
+  if (finding === LEAVE) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  refuse(finding, 'GW_INVALID_BODY')
+}
+
+const NO_CHECKS: Checked = { template: '', checks: [] }
+
+function checkAt(stage: number, operation: Checked, received: Received): void {
+  if (operation.query !== undefined)
+    refuse(findAt(stage, QUERIES[operation.query], { operation, received }), 'GW_INVALID_QUERY')
+  if (operation.body === undefined) return
+  const { schema, readAfter = 0, rules } = BODIES[operation.body]
+  // An empty body is an empty object, or refused by the engine itself: that depends on how it is deployed.
+  const whole = received.body === undefined ? { ...received, body: {} } : received
+  // Where an empty object makes it fail, that would be our guess at how it fails: it shall say so itself.
+  if (received.body === undefined && isFailure(findAt(0, rules, { operation, received: whole }))) return
+  if (stage === readAfter) readAs(schema, whole.body)
+  refuse(findAt(stage, rules, { operation, received: whole }), 'GW_INVALID_BODY')
+}
+
+interface Context {
+  readonly operation: Checked
+  readonly received: Received
+}
+
+function findAt(stage: number, rules: readonly Rule[], { operation, received }: Context): Finding {
+  for (const rule of rules) {
+    if ((rule.after === 'all' ? checkCountOf(operation) : rule.after) !== stage) continue
+    const finding = rule.find(received, operation)
+    // Its reader may have refused such a body, and its words show digits that are not known here.
+    if (finding !== null) return hasNumerals(received.body) ? LEAVE : finding
+  }
+  return null
+}
+
+/** Without the checks that follow the engine's answer. */
+function checkCountOf({ checks }: Checked): number {
+  return checks.filter(({ after }) => after !== true).length
+}
+
+/** The engine's own words for a body it cannot map vary from process to process; ours say where. */
+function readAs(schema: z.ZodType, body: unknown, place: readonly PropertyKey[] = []): void {
+  const issue = firstIssue(schema, body)
+  if (issue === null) return
+  throw new GatewayError('GW_INVALID_BODY', {
+    message: `The request body does not fit the operation: ${placeOf([...place, ...issue.path])}: ${issue.message}`,
+  })
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+function firstIssue(schema: z.ZodType, body: unknown): Issue | null {
+  try {
+    return schema.safeParse(body).error?.issues[0] ?? null
+  } catch (error) {
+    // Or-blocks within or-blocks by the hundred; the engine ignores all but the first level.
+    if (error instanceof RangeError) return { path: [], message: 'is nested too deeply' }
+    throw error
+  }
+}
+
+const MAX_PLACE_CHARS = 200
+
+function placeOf(path: readonly PropertyKey[]): string {
+  const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+  return `$${steps.join('')}`.slice(0, MAX_PLACE_CHARS)
+}
+
+function refuse(finding: Finding, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'): void {
+  if (finding === null || finding === LEAVE) return
+  if ('body' in finding) throw verdictOf(finding, 'the answer is known beforehand')
+  const { status, type, message, code: engineCode } = finding
+  if (isOurs(finding)) throw new GatewayError(code, { message })
+  throw verdictOf({ status, body: { type, message, code: engineCode } }, message)
+}
+
+function isFailure(finding: Finding): boolean {
+  return finding !== null && finding !== LEAVE && finding.status >= 500
+}
+
+/** Whether our own error would have the very status and body of the engine's. */
+function isOurs({ status, type, code }: Objection): boolean {
+  return status === 400 && type === 'InvalidRequestException' && code === null
+}
+
+function verdictOf({ status, body }: Foregone, reason: string): EngineVerdict {
+  return new EngineVerdict({ status, body, headers: { 'content-type': 'application/json' }, reason })
+}

@@ -1,0 +1,63 @@
+import { GatewayError } from '../../errors.ts'
+import type { Attempt, ParsedHeaders } from './attempt.ts'
+import { clientHeaders, hasBody, lengthOf } from '../wire/headers.ts'
+import type { Answer } from '../wire/upstream-request.ts'
+import type { Receiver } from './receiver.ts'
+
+/** Buffers one answer, up to a limit. */
+export class Collector implements Receiver<Answer> {
+  readonly #method: string
+  readonly #limitBytes: number
+  #headers: ParsedHeaders = {}
+  #chunks: Buffer[] = []
+  #bytes = 0
+
+  constructor(method: string, limitBytes: number) {
+    this.#method = method
+    this.#limitBytes = limitBytes
+  }
+
+  began(): void {
+    this.#chunks = []
+    this.#bytes = 0
+  }
+
+  head(attempt: Attempt, headers: ParsedHeaders): void {
+    this.#headers = headers
+    if (hasBody(this.#method, attempt.status)) this.#bound(lengthOf(headers) ?? 0)
+  }
+
+  data(_attempt: Attempt, chunk: Buffer): void {
+    this.#bytes += chunk.length
+    this.#bound(this.#bytes)
+    this.#chunks.push(chunk)
+  }
+
+  whole(attempt: Attempt): Answer {
+    const { 'content-length': _, ...headers } = clientHeaders(this.#headers)
+    return { status: attempt.status, headers, body: this.#join() }
+  }
+
+  hasGiven(): boolean {
+    return false
+  }
+
+  broken(): null {
+    return null
+  }
+
+  #bound(bytes: number): void {
+    if (bytes <= this.#limitBytes) return
+    throw new GatewayError('GW_UPSTREAM_INVALID', {
+      message: `The engine's answer is larger than ${this.#limitBytes} bytes`,
+    })
+  }
+
+  /** Memory of its own: the chunks are slices of 64 KiB reads, which a kept answer of 200 bytes would hold. */
+  #join(): Buffer {
+    const body = Buffer.allocUnsafeSlow(this.#bytes)
+    let offset = 0
+    for (const chunk of this.#chunks) offset += chunk.copy(body, offset)
+    return body
+  }
+}

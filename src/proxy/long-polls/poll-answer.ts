@@ -1,0 +1,47 @@
+import type { Answer } from '../wire/upstream-request.ts'
+import type { LockedTask } from './unlocks.ts'
+
+/** What an engine answers when there was nothing to lock. */
+export const NO_TASKS: Answer = {
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from('[]'),
+}
+
+/** Why an engine took a poll no further, having locked nothing for it. */
+export type PollRefusal = 'full' | 'stopping'
+
+// The words of FetchAndLockHandlerImpl, the same in all families; both are a 500 that says nothing else.
+const REFUSALS: readonly (readonly [RegExp, PollRefusal])[] = [
+  [/"At the moment the server has to handle too many requests at the same time\b/, 'full'],
+  [/"Request rejected due to shutdown of application server\b/, 'stopping'],
+]
+const LONGEST_REFUSAL_BYTES = 4096
+
+/** Null: it did answer. */
+export function pollRefusalOf({ status, body }: Answer): PollRefusal | null {
+  if (status !== 500 || body.length > LONGEST_REFUSAL_BYTES) return null
+  const text = body.toString('utf8')
+  return REFUSALS.find(([words]) => words.test(text))?.[1] ?? null
+}
+
+export function isEmptyList({ status, body }: Answer): boolean {
+  return status === 200 && body.length <= 16 && body.toString('latin1').replace(/\s/g, '') === '[]'
+}
+
+/** The tasks that an answer has locked; none if it is no list of tasks. */
+export function lockedTasksIn({ status, body }: Answer): readonly LockedTask[] {
+  if (status !== 200) return []
+  try {
+    const tasks: unknown = JSON.parse(body.toString('utf8'))
+    return Array.isArray(tasks) ? tasks.flatMap(lockedTaskOf) : []
+  } catch {
+    return []
+  }
+}
+
+function lockedTaskOf(task: unknown): readonly LockedTask[] {
+  if (typeof task !== 'object' || task === null || !('id' in task) || typeof task.id !== 'string') return []
+  const until = 'lockExpirationTime' in task ? task.lockExpirationTime : null
+  return [{ id: task.id, lockedUntilMs: typeof until === 'string' ? Date.parse(until) : Number.NaN }]
+}

@@ -1,0 +1,84 @@
+import type { Client } from 'undici'
+import { messageOf } from '../../errors.ts'
+import { isConnectTimeout, isUnsent } from '../wire/failure.ts'
+import type { Verdict } from './health.ts'
+
+export interface ProbeRequest {
+  readonly path: string
+  readonly headers: string[]
+  /** Has to stand among the names that the node tells. */
+  readonly engine: string
+  /** For the whole answer. */
+  readonly timeoutMs: number
+}
+
+export interface Probed {
+  readonly verdict: Verdict
+  /** For the log: what was seen in place of the engine. */
+  readonly detail: string
+  /** No connection was had in time, nor refused. */
+  readonly isSilent?: true
+}
+
+const MAX_BYTES = 64 * 1024
+const MAX_REGISTERED_BYTES = 4 * 1024 ** 2
+const MAX_DETAIL_CHARS = 200
+
+/** Asks a node for its engines, on a connection of its own: one that is kept says nothing about whether the node takes new ones. */
+export async function probe(client: Client, request: ProbeRequest): Promise<Probed> {
+  const { path, headers, engine, timeoutMs } = request
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
+    const text = await textOf(body, MAX_BYTES)
+    return statusCode === 200 ? judge(text, engine) : ill('probe', `it answers ${statusCode}`)
+  } catch (cause) {
+    const seen = ill(isUnsent(cause) ? 'refused' : 'probe', messageOf(cause))
+    return isConnectTimeout(cause) ? { ...seen, isSilent: true } : seen
+  }
+}
+
+/** The deployments that a node has registered; null: it does not say. */
+export async function readRegistered(
+  client: Client,
+  { path, headers, timeoutMs }: Omit<ProbeRequest, 'engine'>,
+): Promise<ReadonlySet<string> | null> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
+    const said: unknown = JSON.parse(await textOf(body, MAX_REGISTERED_BYTES))
+    return statusCode === 200 && Array.isArray(said) ? new Set(said.map(String)) : null
+  } catch {
+    return null
+  }
+}
+
+async function textOf(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw new Error(`its answer is larger than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function judge(text: string, engine: string): Probed {
+  const names = namesOf(JSON.parse(text))
+  if (names === null) return ill('probe', 'its answer is no list of engines')
+  return names.includes(engine)
+    ? { verdict: 'ok', detail: '' }
+    : ill('wrong-engine', `it names ${names.length === 0 ? 'no engine' : names.join(', ')}, not ${engine}`)
+}
+
+function namesOf(value: unknown): readonly string[] | null {
+  if (!Array.isArray(value)) return null
+  return value.map((one: unknown) =>
+    typeof one === 'object' && one !== null && 'name' in one ? String(one.name) : '',
+  )
+}
+
+function ill(verdict: Verdict, detail: string): Probed {
+  return { verdict, detail: detail.slice(0, MAX_DETAIL_CHARS) }
+}

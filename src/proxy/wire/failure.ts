@@ -1,0 +1,101 @@
+import { errors } from 'undici'
+import { GatewayError } from '../../errors.ts'
+import type { AttemptResult } from './upstream-request.ts'
+
+export type Fault = Exclude<AttemptResult, 'ok' | 'cancelled'>
+
+const TIMEOUTS: ReadonlySet<string> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+])
+
+// The last four: the head could be read, and Node refuses to write such a one.
+const INVALID: ReadonlySet<string> = new Set([
+  'UND_ERR_HEADERS_OVERFLOW',
+  'ERR_ASSERTION', // undici's reader asserts what llhttp lets through, a status below 100 for one
+  'ERR_INVALID_CHAR',
+  'ERR_HTTP_INVALID_STATUS_CODE',
+  'ERR_HTTP_INVALID_HEADER_VALUE',
+  'ERR_INVALID_HTTP_TOKEN',
+])
+
+const UNSENT: ReadonlySet<string> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+
+/** How far a request had come when it failed. */
+export interface Progress {
+  /** A byte of it may have reached the node. */
+  readonly sent: boolean
+  /** Status of the answer's head, 0 if none came. */
+  readonly status: number
+  /** On a connection that was kept from before. Default false. */
+  readonly isOnKept?: boolean
+}
+
+/** What a transport error says about the node. */
+export function faultOf(cause: unknown, { sent, status, isOnKept = false }: Progress): Fault {
+  const code = codeOf(cause)
+  if (cause instanceof GatewayError) return sent ? 'invalid' : 'timeout' // too large an answer, too long a wait
+  if (!sent && isOnKept) return 'reset'
+  if (TIMEOUTS.has(code)) return 'timeout'
+  if (!sent) return 'refused'
+  if (INVALID.has(code) || cause instanceof errors.HTTPParserError) return 'invalid'
+  // Undici's name for any fault in an answer with a length: before the head it is the framing, after it the missing rest.
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && status === 0) return 'invalid'
+  return 'reset'
+}
+
+/** The only place where transport errors become answers. `repeatable`: a pure read, whose outcome does not matter. */
+export function failureOf(
+  cause: unknown,
+  request: Progress & { readonly repeatable: boolean },
+): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  const code = codeOf(cause)
+  if (code === 'UND_ERR_INVALID_ARG') return new GatewayError('GW_INTERNAL', { cause })
+  if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
+    return new GatewayError('GW_DRAINING', { cause })
+  if (!request.sent) return new GatewayError('GW_NO_NODE', { cause, retryAfterSeconds: 1 })
+  const fault = faultOf(cause, request)
+  if (fault === 'timeout') return new GatewayError('GW_UPSTREAM_TIMEOUT', { cause })
+  if (fault === 'invalid') return new GatewayError('GW_UPSTREAM_INVALID', { cause })
+  return new GatewayError(request.repeatable ? 'GW_UPSTREAM_FAILED' : 'GW_OUTCOME_UNKNOWN', { cause })
+}
+
+/**
+ * Whether a connection that was kept from before broke, without an answer. Who closes an idle one cannot know that a
+ * request is on its way, so this says nothing about the node.
+ */
+export function isKeptLost(cause: Error, progress: Progress): boolean {
+  const { isOnKept = false, status } = progress
+  return isOnKept && status === 0 && isOfTheNode(cause) && faultOf(cause, progress) === 'reset'
+}
+
+/** True if the error's code alone proves that no connection stood: for callers who cannot see the attempt. */
+export function isUnsent(cause: unknown): boolean {
+  return UNSENT.has(codeOf(cause))
+}
+
+/** Who was to be connected to has said nothing in time. */
+export function isConnectTimeout(cause: unknown): boolean {
+  return codeOf(cause) === 'UND_ERR_CONNECT_TIMEOUT'
+}
+
+const OURS: ReadonlySet<string> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
+
+/** False for what no other node would do better: our own deadline, a request that undici refuses to write. */
+export function isOfTheNode(cause: Error): boolean {
+  return !(cause instanceof GatewayError) && !OURS.has(codeOf(cause))
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+}

@@ -1,0 +1,83 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import type { Answer } from '../cache/entry.ts'
+
+/**
+ * Headers that describe a body. An answer in Redis has no others: none of a connection (RFC 9110 section 7.6.1), no length,
+ * no cookie, no redirect, and nothing that opens an answer to other origins.
+ */
+const STORED: ReadonlySet<string> = new Set([
+  'allow',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-security-policy',
+  'content-type',
+  'date',
+  'etag',
+  'expires',
+  'last-modified',
+  'pragma',
+  'vary',
+  'warning',
+  'x-content-type-options',
+  'x-frame-options',
+])
+
+/** An engine's head takes 16 KiB at most. */
+const MAX_HEADER_CHARS = 16 * 1024
+const MAX_LINES = 16
+/** RFC 9110 section 15: an answer with one of these has no body. */
+const BODILESS: ReadonlySet<number> = new Set([204, 205])
+/** Nothing was done, or nobody knows: such an answer is not kept. */
+const NEVER_STORED: ReadonlySet<number> = new Set([401, 429, 502, 503, 504])
+
+type Head = Pick<Answer, 'status' | 'headers'>
+
+/** The headers of an answer that go to Redis. */
+export function storedHeadersOf({ headers }: Pick<Answer, 'headers'>): Answer['headers'] {
+  return Object.fromEntries(Object.entries(headers).filter(([name, value]) => isStoredHeader(name, value)))
+}
+
+/** Whether a value from Redis can be the status and the headers of an answer that a gateway has put there. */
+export function isStoredHead(head: unknown, bodyBytes: number): head is Head {
+  if (typeof head !== 'object' || head === null) return false
+  const { status, headers } = head as Partial<Record<keyof Head, unknown>>
+  if (!isStoredStatus(status) || typeof headers !== 'object' || headers === null || Array.isArray(headers))
+    return false
+  if (bodyBytes > 0 && BODILESS.has(status)) return false
+  const fields = Object.entries(headers)
+  return fields.every(([name, value]) => isStoredHeader(name, value)) && charsOf(fields) <= MAX_HEADER_CHARS
+}
+
+/** An engine's own word: no redirect, nothing that leaves open whether the request was done. */
+export function isStoredStatus(status: unknown): status is number {
+  return (
+    typeof status === 'number' &&
+    Number.isInteger(status) &&
+    ((status >= 200 && status <= 299) || (status >= 400 && status <= 599)) &&
+    !NEVER_STORED.has(status)
+  )
+}
+
+function isStoredHeader(name: string, value: unknown): value is string | string[] {
+  if (!STORED.has(name)) return false
+  const lines: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return lines.length > 0 && lines.length <= MAX_LINES && lines.every((line) => isLine(name, line))
+}
+
+/** Whether Node would write it as a header of an answer. */
+function isLine(name: string, line: unknown): boolean {
+  if (typeof line !== 'string') return false
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, line)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function charsOf(fields: readonly (readonly [name: string, value: unknown])[]): number {
+  return fields.reduce((sum, [name, value]) => sum + name.length + String(value).length, 0)
+}

@@ -1,0 +1,163 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
+import type { Config } from '../config/config.ts'
+import { type Connections, type Load, watchConnections } from './connections.ts'
+import { CODES, GatewayError, type GatewayCode } from '../errors.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import { placesFor } from './file-descriptors.ts'
+
+/** The public listening socket. What stands behind it is replaced without a connection noticing. */
+export interface Listener {
+  /** Resolves to `http://127.0.0.1:8080`. */
+  readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
+  /** Requests go to `handle` from now on; resolves when those that went elsewhere until now are over. */
+  readonly serve: (handle: RequestListener) => Promise<void>
+  /** What there is now. */
+  readonly load: () => Load
+  /**
+   * Accepts no more connections. Ends each with its next answer, an idle one after a second without a request; at the
+   * deadline those that are left: what was cut.
+   */
+  readonly close: (deadline: Promise<void>) => Promise<Load>
+}
+
+interface ListenerOptions {
+  readonly handle: RequestListener
+  readonly metrics: Pick<Metrics, 'refusal'>
+}
+
+export function createListener(config: Config, { handle, metrics }: ListenerOptions): Listener {
+  const server = createServer(limitsOf(config.timeouts.request))
+  const refused = (reason: string) =>
+    metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason })
+  server.maxConnections = placesFor(config)
+  server.on('drop', () => refused('too-many-connections'))
+  const connections = watchConnections(server)
+  const requests = createSwitch(handle, connections)
+  server.on('request', requests.handle)
+  server.on('clientError', (error, socket: Socket) => refuseUnreadable(error, socket, refused))
+  // RFC 9110 section 10.1.1: the body is asked for once the stages that look at headers alone have let the request in.
+  for (const event of ['checkContinue', 'checkExpectation'])
+    server.on(event, (request: object, response: object) => server.emit('request', request, response))
+  return {
+    listen: async ({ host, port }) => {
+      server.listen({ host, port })
+      await once(server, 'listening')
+      return urlOf(server)
+    },
+    serve: requests.serve,
+    load: connections.load,
+    close: async (deadline) => {
+      connections.endBusy()
+      const closed = new Promise<void>((resolve) => server.once('close', resolve))
+      await Promise.race([connections.calm(), deadline])
+      // An HTTP server's own way to close cuts idle connections, on which a request may be on its way.
+      NetServer.prototype.close.call(server)
+      connections.endAll()
+      const sweep = setInterval(connections.sweep, 50)
+      const isOver = await Promise.race([closed.then(() => true), deadline.then(() => false)])
+      clearInterval(sweep)
+      // That they have closed some connections may not have heard yet.
+      const cut = isOver ? NO_LOAD : connections.load()
+      server.closeAllConnections()
+      // Ends what watches the times of connections.
+      server.close()
+      return cut
+    },
+  }
+}
+
+function limitsOf(requestMs: number) {
+  return {
+    maxHeaderSize: 16 * 1024,
+    keepAliveTimeout: 72_000,
+    requestTimeout: requestMs,
+    // Node swaps the two where this one is the longer.
+    headersTimeout: Math.min(10_000, requestMs),
+    connectionsCheckingInterval: 2000,
+    requireHostHeader: false,
+  }
+}
+
+function urlOf(server: Server): string {
+  const at = server.address()
+  if (at === null || typeof at === 'string') throw new Error('The listener has no port')
+  return `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`
+}
+
+interface Served {
+  readonly handle: RequestListener
+  underWay: number
+  /** Another has taken its place, and waits for its last answer. */
+  onOver: (() => void) | null
+}
+
+/** Sends each request to what is in force when it comes, and counts what has not ended there. */
+function createSwitch(
+  first: RequestListener,
+  connections: Connections,
+): Pick<ListenerOptions, 'handle'> & Pick<Listener, 'serve'> {
+  let served: Served = { handle: first, underWay: 0, onOver: null }
+  return {
+    handle: (request, response) => {
+      const at = served
+      at.underWay += 1
+      connections.begun(request, response)
+      // Comes once for every answer, also for one that is cut off.
+      response.on('close', () => {
+        connections.ended(request, response)
+        at.underWay -= 1
+        if (at.underWay === 0) at.onOver?.()
+      })
+      at.handle(request, response)
+    },
+    serve: (handle) => {
+      const before = served
+      served = { handle, underWay: 0, onOver: null }
+      if (before.underWay === 0) return Promise.resolve()
+      return new Promise((resolve) => (before.onOver = resolve))
+    },
+  }
+}
+
+const NO_LOAD: Load = { connections: 0, busy: 0 }
+
+/** What is not HTTP never becomes a request: the answer is written to the bare socket, and the connection ends. */
+function refuseUnreadable(
+  error: Error & { readonly code?: string },
+  socket: Socket,
+  onUnreadable: (code: GatewayCode) => void,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+    socket.destroy()
+    return
+  }
+  const code = codeOf(error.code)
+  onUnreadable(code)
+  const body = JSON.stringify(new GatewayError(code).body)
+  const head = [
+    `HTTP/1.1 ${CODES[code][0]} `,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Gateway-Error: ${code}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/**
+ * Whether an answer to an earlier request is due or on its way on this connection: ours would be taken for it, or for
+ * a piece of it. `_httpMessage` is Node's own answer under way, and what its own error handler looks at.
+ */
+function isAnswering(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
+  const answer = socket._httpMessage
+  return answer !== undefined && answer !== null && (answer.headersSent || answer.req.complete)
+}
+
+function codeOf(reason: string | undefined): GatewayCode {
+  if (reason === 'HPE_HEADER_OVERFLOW') return 'GW_HEADERS_TOO_LARGE'
+  if (reason === 'ERR_HTTP_REQUEST_TIMEOUT') return 'GW_REQUEST_TIMEOUT'
+  if (reason === 'HPE_INVALID_METHOD') return 'GW_METHOD_UNKNOWN'
+  return 'GW_BAD_REQUEST'
+}

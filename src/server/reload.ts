@@ -1,0 +1,118 @@
+import { changesBetween, restartProblems } from '../config/config-changes.ts'
+import { warningsOf } from '../config/warnings.ts'
+import { type Config, ConfigError } from '../config/config.ts'
+import { messageOf } from '../errors.ts'
+import { type Logger, withoutSecrets } from '../log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+
+/** `changed` are paths. Nothing is in it that stands in the file: it goes to whoever asked. */
+export type Reloaded =
+  | { readonly result: 'applied'; readonly changed: readonly string[] }
+  | { readonly result: 'refused'; readonly problems: readonly string[] }
+
+export interface Reload {
+  /** Never rejects. Reads what the file says at the time of the call, or later. */
+  readonly run: (cause: 'signal' | 'file' | 'request') => Promise<Reloaded>
+  /** Whether what the file said the last time is in force. */
+  readonly isApplied: () => boolean
+}
+
+interface ReloadOptions {
+  /** @throws ConfigError */
+  readonly load: () => Config
+  readonly current: () => Config
+  /** Puts it in force as a whole, or rejects. */
+  readonly replace: (config: Config) => Promise<void>
+  readonly metrics: Pick<Metrics, 'reload' | 'gauge'>
+  readonly log: Logger
+}
+
+/** One reading after the other; those who ask during one share the next. */
+export function createReload(options: ReloadOptions): Reload {
+  const { metrics } = options
+  let isApplied = true
+  let appliedAtMs = Date.now()
+  let running: Promise<Reloaded> | null = null
+  let next: Promise<Reloaded> | null = null
+  metrics.gauge(
+    'gateway_config_last_reload_successful',
+    'Whether what the configuration said when it was last read is in force.',
+    () => Number(isApplied),
+  )
+  metrics.gauge(
+    'gateway_config_applied_timestamp_seconds',
+    'When the configuration that is in force came into force.',
+    () => appliedAtMs / 1000,
+  )
+
+  async function runNow(cause: string): Promise<Reloaded> {
+    const reloaded = await attempt(options)
+    isApplied = reloaded.result === 'applied'
+    if (reloaded.result === 'applied' && reloaded.changed.length > 0) appliedAtMs = Date.now()
+    metrics.reload({ result: reloaded.result })
+    logReload(options.log, cause, reloaded)
+    return reloaded
+  }
+
+  const run: Reload['run'] = (cause) => {
+    if (running === null) {
+      running = runNow(cause).finally(() => (running = null))
+      return running
+    }
+    next ??= running.then(() => {
+      next = null
+      return run(cause)
+    })
+    return next
+  }
+  return { run, isApplied: () => isApplied }
+}
+
+/** Validate, build, swap. */
+async function attempt({ load, current, replace, log }: ReloadOptions): Promise<Reloaded> {
+  try {
+    const before = current()
+    const config = load()
+    const changed = changesBetween(before, config)
+    const problems = restartProblems(changed)
+    if (problems.length > 0) return { result: 'refused', problems }
+    if (changed.length > 0) {
+      await replace(config)
+      logWarnings(config, log)
+    }
+    if (config.log.level !== before.log.level) log.level = config.log.level
+    return { result: 'applied', changed }
+  } catch (error) {
+    return { result: 'refused', problems: problemsOf(error) }
+  }
+}
+
+/** Says what is dangerous in a configuration that is in force. */
+export function logWarnings(config: Config, log: Pick<Logger, 'warn'>): void {
+  for (const warning of warningsOf(config)) log.warn(warning)
+}
+
+/** A file full of mistakes is no reason for a line of a megabyte. */
+const MAX_PROBLEMS = 100
+
+function logReload(log: Logger, cause: string, reloaded: Reloaded): void {
+  if (reloaded.result === 'applied')
+    log.info({ cause, changed: reloaded.changed }, 'the configuration was read anew and is in force')
+  else
+    log.error(
+      { cause, problems: reloaded.problems },
+      'the configuration cannot be taken: what it said before stays in force',
+    )
+}
+
+export function problemsOf(error: unknown): readonly string[] {
+  const all = error instanceof ConfigError ? error.problems : [`(the gateway): ${messageOf(error)}`]
+  const shown = all.slice(0, MAX_PROBLEMS).map(lineOf)
+  return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more`] : shown
+}
+
+/** A parser shows the lines around a mistake after the first; there may be a password in them. */
+function lineOf(problem: string): string {
+  const [line = ''] = problem.split('\n', 1)
+  return withoutSecrets(line)
+}

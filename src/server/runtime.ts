@@ -1,0 +1,43 @@
+import type { RequestListener } from 'node:http'
+import { build, type Built, type BuildOptions } from '../assembly/build.ts'
+import { buildGateway } from '../gateway.ts'
+import { authenticatePassthrough } from '../pipeline/match.ts'
+import { registerPassthrough } from '../proxy/passthrough.ts'
+
+/** A configuration, and all that was built from it: one is in force, and those before it end what they have begun. */
+export interface Generation {
+  readonly built: Built
+  readonly handle: RequestListener
+  /** Once the last answer is out. */
+  readonly close: () => Promise<void>
+}
+
+/** @throws ConfigError that names every problem of every file */
+export async function openGeneration(options: BuildOptions): Promise<Generation> {
+  const { config } = options
+  const built = await build(options)
+  const app = buildGateway(built.parts)
+  registerPassthrough(app, {
+    prefixes: config.passthrough,
+    authenticate: authenticatePassthrough(built.parts.engines),
+    bodyBytes: config.limits.deploymentBody,
+    connections: config.limits.connections,
+    timeouts: {
+      connectMs: config.timeouts.connect,
+      headersMs: config.timeouts.headers,
+      bodyMs: config.timeouts.body,
+    },
+  })
+  const close = async () => {
+    await app.close()
+    await built.close()
+  }
+  try {
+    await app.ready()
+  } catch (error) {
+    // Two prefixes may be one, or one of the API's.
+    await close()
+    throw error
+  }
+  return { built, handle: (request, response) => app.routing(request, response), close }
+}

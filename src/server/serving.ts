@@ -1,0 +1,65 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Built } from '../assembly/build.ts'
+import type { Config } from '../config/config.ts'
+import { openGeneration } from './runtime.ts'
+import { createListener } from './listener.ts'
+import type { Logger } from '../log.ts'
+import type { Readiness } from '../metrics/admin-listener.ts'
+import { createSuccession } from './replace-runtime.ts'
+import { versionOf } from './version.ts'
+
+/** What answers requests in one process: the public socket, and the configuration that stands behind it. */
+export interface Serving {
+  readonly current: () => Built
+  /** @throws ConfigError and the current one stays */
+  readonly replace: (config: Config) => Promise<void>
+  /** Reads users and records, then listens. Resolves to `http://127.0.0.1:8080`. */
+  readonly begin: () => Promise<string>
+  readonly readiness: () => Readiness
+  /** Refuses new work, lets what is under way finish, closes, and `beside` with it. Resolves at the deadline at the latest. */
+  readonly drain: (beside?: () => Promise<void>) => Promise<void>
+}
+
+/** Builds what a configuration says: what is wrong with it is said before anything listens. @throws ConfigError */
+export async function openServing(config: Config, log: Logger): Promise<Serving> {
+  let draining = false
+  const isDraining = () => draining
+  const shared = { log, version: versionOf() }
+  const first = await openGeneration({ config, ...shared })
+  const { metrics } = first.built.parts
+  const listener = createListener(config, { handle: first.handle, metrics })
+  const succession = createSuccession({
+    first,
+    open: (next, before) => openGeneration({ config: next, ...shared, before: before.built }),
+    serve: listener.serve,
+    isDraining,
+    log,
+  })
+  const current = () => succession.current().built
+  return {
+    current,
+    replace: succession.replace,
+    begin: async () => {
+      current().enter()
+      await current().start()
+      return listener.listen(config.listen)
+    },
+    readiness: () => withDrain(current().readiness(), draining),
+    drain: async (beside = () => Promise.resolve()) => {
+      draining = true
+      const startedMs = performance.now()
+      const { pid } = process
+      const deadlineMs = current().config.timeouts.drain
+      log.info({ pid, ...listener.load(), deadlineMs }, 'drain begins')
+      const deadline = wait(deadlineMs, undefined, { ref: false })
+      succession.endPolls()
+      const cut = await listener.close(deadline)
+      await Promise.race([Promise.all([succession.close(), beside()]), deadline])
+      log.info({ pid, cut, tookMs: Math.round(performance.now() - startedMs) }, 'drain ended')
+    },
+  }
+}
+
+export function withDrain({ ready, checks }: Readiness, isDraining: boolean): Readiness {
+  return { ready: ready && !isDraining, checks: { ...checks, drain: isDraining ? 'shutting down' : 'ok' } }
+}

@@ -1,7 +1,0 @@
-import { readFileSync } from 'node:fs'
-import { bodyText } from './policy/asked.ts'
-
-export function versionOf(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return bodyText(manifest, 'version') ?? 'unknown'
-}

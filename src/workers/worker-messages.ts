@@ -1,0 +1,72 @@
+import type { Config } from '../config/config.ts'
+import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
+import { isRecord } from '../request/access-request.ts'
+
+/** What the primary asks a worker. */
+export type Topic = 'metrics' | 'readiness' | 'explain' | 'replace'
+
+export type ToWorker = { readonly type: 'begin'; readonly config: Config } | Ask | { readonly type: 'drain' }
+
+export interface Ask {
+  readonly type: 'ask'
+  readonly id: number
+  readonly topic: Topic
+  readonly value: unknown
+}
+
+export type ToPrimary =
+  /** It can hear. */
+  { readonly type: 'up' } | { readonly type: 'listening'; readonly address: string } | Answer
+
+export type Answer =
+  | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'failure'; readonly id: number; readonly problem: string }
+
+/** Null for what is not of this gateway: others may talk over the same channel. */
+export function readToWorker(message: unknown): ToWorker | null {
+  if (!isRecord(message)) return null
+  const { type, config, id, topic, value } = message
+  if (type === 'drain') return { type }
+  if (type === 'begin' && isConfig(config)) return { type, config }
+  if (type === 'ask' && typeof id === 'number' && isTopic(topic)) return { type, id, topic, value }
+  return null
+}
+
+/** Null for what is not of this gateway. */
+export function readToPrimary(message: unknown): ToPrimary | null {
+  if (!isRecord(message)) return null
+  const { type, address, id, value, problem } = message
+  if (type === 'up') return { type }
+  if (type === 'listening' && typeof address === 'string') return { type, address }
+  if (type === 'answer' && typeof id === 'number') return { type, id, value }
+  if (type === 'failure' && typeof id === 'number' && typeof problem === 'string')
+    return { type, id, problem }
+  return null
+}
+
+const TOPICS: ReadonlySet<unknown> = new Set<Topic>(['metrics', 'readiness', 'explain', 'replace'])
+
+function isTopic(value: unknown): value is Topic {
+  return TOPICS.has(value)
+}
+
+/** The primary has checked it: this only tells it from something else. */
+export function isConfig(value: unknown): value is Config {
+  return isRecord(value) && value['version'] === 1 && isRecord(value['engines']) && isRecord(value['listen'])
+}
+
+export function isReadiness(value: unknown): value is Readiness {
+  if (!isRecord(value) || typeof value['ready'] !== 'boolean' || !isRecord(value['checks'])) return false
+  return Object.values(value['checks']).every((word) => typeof word === 'string')
+}
+
+/** What is wrong with a configuration that was to be put in force; none: it is. */
+export function problemsIn(value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
+  return ['(the gateway): a worker has answered what cannot be read']
+}
+
+/** What the admin listener is to answer. */
+export function isJsonAnswer(value: unknown): value is JsonAnswer {
+  return isRecord(value) && typeof value['status'] === 'number' && 'value' in value
+}

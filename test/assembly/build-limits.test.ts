@@ -1,0 +1,24 @@
+import { pino } from 'pino'
+import t from 'tap'
+import { takeAdmission } from '../../src/assembly/build-limits.ts'
+import { createMetrics } from '../../src/metrics/registry.ts'
+import { configOf } from '../support/open-gateway.ts'
+
+t.test(
+  'a new configuration takes over what watches the process, and its limits count once it is in force',
+  (t) => {
+    const [metrics, log] = [createMetrics({ version: 'test' }), pino({ level: 'silent' })]
+    const before = takeAdmission({ config: configOf(t, 'http://node'), metrics, log }, null)
+    t.teardown(() => before.close(false))
+    const settings = { limits: { pressure: { memory: '1MiB' } } }
+    const after = takeAdmission(
+      { config: configOf(t, 'http://node', { settings }), metrics, log },
+      before.heirloom,
+    )
+    t.equal(after.pressure, before.pressure)
+    t.equal(before.pressure.announce(2 * 1024 ** 2), null)
+    after.own()
+    t.match(before.pressure.announce(2 * 1024 ** 2), { code: 'GW_OVERLOADED' })
+    t.end()
+  },
+)

@@ -1,0 +1,13 @@
+import t from 'tap'
+import type { Held } from '../../src/cache/entry.ts'
+import { cacheStatusOf } from '../../src/cache/cache-status.ts'
+import { answerOf } from '../support/cache-harness.ts'
+
+const held: Held = { answer: answerOf(''), ageSeconds: 3, ttlSeconds: 27, from: 'memory', stored: true }
+
+t.test('Cache-Status says what happened', async (t) => {
+  t.equal(cacheStatusOf(held), 'engine-gateway; hit; ttl=27; detail=memory')
+  t.equal(cacheStatusOf({ ...held, from: 'redis' }), 'engine-gateway; hit; ttl=27; detail=redis')
+  t.equal(cacheStatusOf({ ...held, from: 'upstream' }), 'engine-gateway; fwd=uri-miss; stored')
+  t.equal(cacheStatusOf({ ...held, from: 'upstream', stored: false }), 'engine-gateway; fwd=uri-miss')
+})

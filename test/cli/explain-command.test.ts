@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { explainCommand } from '../../src/cli/explain-command.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+
+const sandbox = await startSandbox()
+process.env['ENGINE_URL'] = sandbox.base
+const folder = mkdtempSync(join(tmpdir(), 'explain-'))
+const body = join(folder, 'signal.json')
+writeFileSync(body, '{"name":"stopAll"}')
+t.teardown(async () => {
+  rmSync(folder, { recursive: true })
+  await sandbox.close()
+})
+
+const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.url))
+
+async function run(...argv: readonly string[]) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const code = await explainCommand(argv, { stdout, stderr })
+  return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') }
+}
+
+const ask = (user: string, ...rest: readonly string[]) => run('--config', CONFIG, '--user', user, ...rest)
+
+t.test('a refusal is told with its records, what is missing and what would be enough', async (t) => {
+  const { code, out, err } = await ask('mary', '--engine', 'default', 'POST /signal', '--body', body)
+  t.match({ code, err }, { code: 1, err: '' })
+  t.match(out, /^POST \/signal \(throwSignal\) at engine default\nmary: groups clerks; tenants acme\n/)
+  t.match(out, /^check 0: any of PROCESS_INSTANCE\.UPDATE, .*for each of signalSubscriptions: refused$/m)
+  t.match(out, /^ {4}UPDATE_INSTANCE on ProcessDefinition catching: no record$/m)
+  t.match(
+    out,
+    /^check 1: PROCESS_INSTANCE\.CREATE, .*for each of signalStarts, .*: there is nothing to ask for$/m,
+  )
+  t.match(out, /^Refused at stage permit: 403\n {2}AuthorizationException: The user with id 'mary'/m)
+  t.match(
+    out,
+    /^It would be permitted with \(tried\):\n {2}- \{ type: 1, userId: mary, resourceType: 6, resourceId: catching, permissions: \[UPDATE_INSTANCE\] \} # process definition$/m,
+  )
+})
+
+t.test('what is permitted says so', async (t) => {
+  const { code, out } = await ask('demo', 'GET /decision-definition/key/discount/diagram')
+  t.equal(code, 0)
+  t.match(out, /^Permitted: the request goes on to the engine$/m)
+  t.notMatch(out, /Missing/)
+})
+
+t.test('rows are told', async (t) => {
+  const { code, out } = await ask('mary', 'GET /task')
+  t.equal(code, 0)
+  t.match(out, /^rows: some rows$/m)
+  t.match(out, /^ {4}READ_TASK on ProcessDefinition: all: no record; single ones: review$/m)
+  t.match(out, /^ {2}1 task by links to the user or the groups$/m)
+  t.match(out, /^ {2}only rows of no tenant, or of acme$/m)
+  t.match((await ask('demo', 'GET /task')).out, /^ {2}4 tasks by links/m)
+})
+
+t.test('for programs there is JSON', async (t) => {
+  const { code, out } = await ask('mary', '--json', 'GET /task')
+  t.equal(code, 0)
+  t.match(JSON.parse(out), {
+    operation: 'getTasks',
+    decision: 'permitted',
+    policy: { rows: { sees: 'some rows' } },
+  })
+})
+
+t.test('nothing but look-ups reaches the engine', async (t) => {
+  const before = sandbox.requests
+  await ask('demo', 'DELETE /process-instance/x')
+  const seen = sandbox.seen.slice(before - sandbox.requests)
+  t.same(sandbox.requests === before ? [] : seen.filter(({ method }) => method !== 'GET'), [])
+})
+
+t.test('a question that is none', async (t) => {
+  for (const argv of [[], ['--config', CONFIG], ['--config', CONFIG, '--user', 'mary'], ['--frobnicate']])
+    t.match(await run(...argv), { code: 2, out: '', err: /^Usage: engine-gateway explain/ })
+  t.match(await ask('mary', 'GET /task', 'GET /job'), { code: 2, err: /^Usage/ })
+  t.match(await ask('nobody', 'GET /task'), { code: 2, out: '', err: 'Engine default has no user nobody\n' })
+  t.match(await ask('mary', 'GET /tusk'), { code: 2, err: 'There is no operation GET /tusk\n' })
+  t.match(await ask('mary', 'POST /signal', '--body', join(folder, 'none')), { code: 2, err: /ENOENT/ })
+})
+
+t.test('a configuration that is not good is no refusal', async (t) => {
+  const wrong = join(folder, 'wrong.yaml')
+  writeFileSync(wrong, 'version: 2\n')
+  t.match(await run('--config', wrong, '--user', 'mary', 'GET /task'), {
+    code: 2,
+    out: '',
+    err: /^ {2}version: /m,
+  })
+  const none = join(folder, 'none')
+  t.match(await run('--config', none, '--user', 'mary', 'GET /task'), { code: 2, out: '', err: /ENOENT/ })
+})
+
+t.test('help is no mistake, and a mistake is named below it', async (t) => {
+  t.match(await run('--help'), { code: 0, out: /^Usage: engine-gateway explain/, err: '' })
+  t.match(await run('--frobnicate'), { code: 2, out: '', err: /\n\nUnknown option '--frobnicate'\n$/ })
+  t.match(await ask('mary'), { code: 2, err: /\n\n--config FILE, --user ID and one request are needed\n$/ })
+})
+
+t.test('an engine that does not answer is no decision', async (t) => {
+  process.env['ENGINE_URL'] = 'http://127.0.0.1:9/engine-rest'
+  const { code, out, err } = await ask('mary', 'GET /task/x')
+  process.env['ENGINE_URL'] = sandbox.base
+  t.match({ code, out }, { code: 2, out: '' })
+  t.not(err, '')
+})

@@ -1,0 +1,216 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import t from 'tap'
+import { suggestCommand } from '../../src/cli/suggest-command.ts'
+import { isAuthorized } from '../../src/policy/authz/decision/decide.ts'
+import { recordsOf } from '../../src/policy/authz/records/record-file.ts'
+import { indexRecords } from '../../src/policy/authz/records/records.ts'
+
+const readTask = (id: string) => ({ permission: 'READ', resource: 'Task', resourceId: id, need: 0 })
+const READ_REVIEW_TASKS = {
+  permission: 'READ_TASK',
+  resource: 'ProcessDefinition',
+  resourceId: 'review',
+  need: 0,
+}
+
+function lineOf(members: Readonly<Record<string, unknown>>): string {
+  const defaults = {
+    stream: 'audit',
+    user: 'mary',
+    engine: 'default',
+    operation: 'getTask',
+    decision: 'reported',
+    rule: 'check 0',
+  }
+  return JSON.stringify({ level: 'info', ...defaults, ...members })
+}
+
+async function run(argv: readonly string[], lines: readonly string[]) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const stdin = Readable.from([lines.map((line) => `${line}\n`).join('')])
+  const code = await suggestCommand(argv, { stdin, stdout, stderr })
+  const [out, err] = [stdout, stderr].map((stream) => String(stream.read() ?? ''))
+  return { code, out: out ?? '', err: err ?? '' }
+}
+
+/** What of the output is no comment. */
+function recordsIn(out: string): readonly string[] {
+  return out.split('\n').filter((line) => line.trimStart().startsWith('-'))
+}
+
+t.test('the fewest records are printed as the records file takes them', async (t) => {
+  const { code, out } = await run(
+    [],
+    ['t1', 't2', 't3'].map((id) => lineOf({ missing: [readTask(id), READ_REVIEW_TASKS] })),
+  )
+  t.equal(code, 0)
+  t.same(recordsIn(out), [
+    '  - { type: 1, userId: mary, resourceType: 6, resourceId: review, permissions: [READ_TASK] } # process definition: 3 times',
+  ])
+  t.match(out, /^# 3 requests of 1 user lacked 3 permissions; 1 record would be enough\.$/m)
+  const mary = { userId: 'mary', groups: [], tenants: [] }
+  const asked = { resource: 'PROCESS_DEFINITION', permission: 'READ_TASK', id: 'review' } as const
+  t.equal(isAuthorized(indexRecords(recordsOf(out)), mary, asked), true, 'and it reads them back')
+})
+
+t.test('every number of a line needs a grant of its own', async (t) => {
+  const missing = [readTask('t1'), { ...READ_REVIEW_TASKS, permission: 'CREATE_INSTANCE', need: 1 }]
+  const { out } = await run([], [lineOf({ missing })])
+  t.equal(recordsIn(out).length, 2)
+})
+
+t.test('permissions on one id are one record; users have their own', async (t) => {
+  const update = { ...readTask('t1'), permission: 'UPDATE' }
+  const { out } = await run(
+    [],
+    [
+      lineOf({ missing: [readTask('t1')] }),
+      lineOf({ missing: [update] }),
+      lineOf({ user: 'no', missing: [update] }),
+    ],
+  )
+  t.match(recordsIn(out), [
+    /userId: mary.*permissions: \[READ, UPDATE\]/,
+    /userId: "no".*permissions: \[UPDATE\]/,
+  ])
+})
+
+t.test('a group takes the place of its users', async (t) => {
+  const lines = ['mary', 'peter'].map((user) => lineOf({ user, missing: [readTask('t1')] }))
+  const { out } = await run(['--group', 'clerks'], lines)
+  t.match(recordsIn(out), [/groupId: clerks, resourceType: 7, resourceId: t1/])
+  t.equal(recordsIn((await run(['--user', 'peter'], lines)).out).length, 1)
+})
+
+t.test('more than ten ids give way to their definitions, where these are alternatives', async (t) => {
+  const numbers = Array.from({ length: 11 }, (_, index) => index)
+  const { out } = await run(
+    [],
+    numbers.map((index) => {
+      const byDefinition = { ...READ_REVIEW_TASKS, resourceId: `process-${index}` }
+      return lineOf({ missing: [readTask(`t${index}`), byDefinition] })
+    }),
+  )
+  t.notMatch(out, /resourceType: 7/)
+  const alone = await run(
+    [],
+    numbers.map((index) => lineOf({ missing: [readTask(`t${index}`)] })),
+  )
+  t.equal(recordsIn(alone.out).length, 11)
+  t.match(alone.out, /^# TASK\.READ: many ids/m)
+})
+
+t.test('what records would not change is said, and not made up for', async (t) => {
+  const lines = [
+    lineOf({ operation: 'queryTasks', rule: 'rows: none' }),
+    lineOf({ operation: 'cleanupAsync', rule: 'check 0: admin' }),
+    lineOf({ operation: 'queryTasks', rule: 'rows: none' }),
+  ]
+  const { code, out } = await run([], lines)
+  t.equal(code, 0)
+  t.match(out, /^authorizations: \[\]$/m)
+  t.match(out, /^# {3}queryTasks by mary: rows: none: 2 times$/m)
+})
+
+t.test('a name cannot smuggle a record in', async (t) => {
+  const user = 'x\n  - { type: 0, resourceType: 6, resourceId: "*", permissions: [ALL] }'
+  const { out } = await run(
+    [],
+    [lineOf({ user, rule: 'GW_HAZARD' }), lineOf({ user, missing: [readTask('t1')] })],
+  )
+  t.equal(recordsIn(out).length, 1)
+  t.equal(recordsOf(out)[0]?.userId, user)
+})
+
+t.test('a refusal hides what else is missing, and that is said', async (t) => {
+  const { out } = await run([], [lineOf({ decision: 'refused', missing: [readTask('t1')] })])
+  t.match(out, /^# 1 of them was refused/m)
+})
+
+t.test('a resource that no engine has cannot be granted', async (t) => {
+  const { code, out } = await run([], [lineOf({ missing: [{ ...readTask('t1'), resource: 'Tusk' }] })])
+  t.equal(code, 1)
+  t.match(out, /^# Tried: 1 of 1 is still missing/m)
+})
+
+t.test('lines that are no audit are passed over, whatever they are', async (t) => {
+  const { code, out } = await run(
+    [],
+    [
+      'not json "audit"',
+      '[]',
+      '"audit"',
+      lineOf({ stream: 'access', missing: [readTask('t1')] }),
+      lineOf({ decision: 'permitted', missing: [readTask('t1')] }),
+      lineOf({ user: undefined, missing: [readTask('t1')] }),
+      lineOf({ missing: [null, 1, { permission: 'READ' }] }),
+    ],
+  )
+  t.equal(code, 0)
+  t.same(recordsIn(out), [])
+})
+
+t.test('one is not many', async (t) => {
+  const { out } = await run([], [lineOf({ missing: [readTask('t1')] }), lineOf({ rule: 'rows: none' })])
+  t.match(out, /^# 1 request of 1 user lacked 1 permission; 1 record would be enough\.$/m)
+  t.match(out, /# task: 1 time$/m)
+  t.match(out, /^# {3}getTask by mary: rows: none: 1 time$/m)
+  const refused = lineOf({ decision: 'refused', missing: [{ ...readTask('t1'), resource: 'Tusk' }] })
+  const two = await run([], [refused, refused])
+  t.match(two.out, /^# 2 of them were refused/m)
+  t.match(two.out, /^# Tried: 2 of 2 are still missing/m)
+})
+
+t.test('lines that cannot be read are counted, and none at all is no answer', async (t) => {
+  const line = lineOf({ missing: [readTask('t1')] })
+  const some = await run([], ['garbage', '', line.slice(0, -1), '[]', line])
+  t.match(some, { code: 0, err: '3 lines could not be read as JSON\n' })
+  t.equal(recordsIn(some.out).length, 1)
+  const none = await run([], ['garbage'])
+  t.match(none, { code: 2, out: '', err: '1 line could not be read as JSON\nThere is no audit line\n' })
+  t.match(await run([], []), { code: 0, err: '' })
+})
+
+t.test('an engine of which no line is, is a mistake', async (t) => {
+  const lines = [
+    lineOf({ missing: [readTask('t1')] }),
+    lineOf({ engine: 'second', decision: 'permitted', missing: [] }),
+  ]
+  const err = 'No line is of engine nope, but of default, second\n'
+  t.match(await run(['--engine', 'nope'], lines), { code: 2, out: '', err })
+  t.match(await run(['--engine', 'second'], lines), { code: 0, err: '' })
+})
+
+t.test('records belong to one engine', async (t) => {
+  const lines = [
+    lineOf({ missing: [readTask('t1')] }),
+    lineOf({ engine: 'second', missing: [readTask('7')] }),
+  ]
+  const both = await run([], lines)
+  t.match(both, {
+    code: 2,
+    out: '',
+    err: 'The lines are of engines default, second: choose one with --engine\n',
+  })
+  const { code, out } = await run(['--engine', 'second'], lines)
+  t.equal(code, 0)
+  t.match(recordsIn(out), [/resourceId: "7"/])
+})
+
+t.test('a file is read in the place of standard input', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'suggest-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'audit.jsonl'), lineOf({ missing: [readTask('t1')] }))
+  t.equal(recordsIn((await run(['--file', join(folder, 'audit.jsonl')], [])).out).length, 1)
+  t.match(await run(['--file', join(folder, 'none')], []), { code: 2, out: '', err: /ENOENT/ })
+})
+
+t.test('what it does not know is answered with its usage', async (t) => {
+  t.match(await run(['--frobnicate'], []), { code: 2, out: '', err: /^Usage: engine-gateway suggest/ })
+  t.match(await run(['audit.jsonl'], []), { code: 2, err: /^Usage/ })
+  t.match(await run(['--frobnicate'], []), { err: /\n\nUnknown option '--frobnicate'\n$/ })
+  t.match(await run(['--help'], []), { code: 0, out: /^Usage: engine-gateway suggest/, err: '' })
+})

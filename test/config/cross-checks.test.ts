@@ -1,0 +1,89 @@
+import t from 'tap'
+import { problemsIn, settingsWith } from '../support/config-file.ts'
+
+const upstream = 'http://web:8080'
+const prefixes = (...all: readonly string[]) => ({
+  passthrough: all.map((prefix) => ({ prefix, upstream })),
+})
+
+t.test('two prefixes that are one are named', async (t) => {
+  t.same(problemsIn(t, settingsWith(prefixes('/a', '/b', '/a'))), [
+    'passthrough[2].prefix: is that of passthrough[0]',
+  ])
+  t.same(problemsIn(t, settingsWith(prefixes('/a', '/a/b', '/ab'))), [])
+})
+
+t.test('no prefix opens what the table of operations does not have', async (t) => {
+  const OPENS = 'basePath lies within, and what is not in the API would be passed on'
+  const problemsOf = (basePath: string, prefix: string) =>
+    problemsIn(t, settingsWith({ basePath, ...prefixes(prefix) }))
+  t.same(problemsOf('/engine-rest', '/engine-rest'), [`passthrough[0].prefix: ${OPENS}`])
+  t.same(problemsOf('/a/b', '/a'), [`passthrough[0].prefix: ${OPENS}`])
+  for (const prefix of ['/a/c', '/a/b/custom', '/a/bc']) t.same(problemsOf('/a/b', prefix), [], prefix)
+  t.match(problemsOf('/engine-rest', '/'), [/^passthrough\[0\]\.prefix: write it like \/app/])
+  t.match(problemsOf('/engine-rest', '/-refused'), [/^passthrough\[0\]\.prefix: write it like \/app/])
+})
+
+t.test('who forwards the callers’ credentials has some for what the gateway itself must read', async (t) => {
+  const service = { username: 'gw', password: 'x' }
+  const identity = { source: 'engine' }
+  const authorization = { records: { source: 'engine' } }
+  const NEEDED = [/^engines\.default\.service: is needed where credentials is forward/]
+  const problemsOf = (settings: object, engine: object = {}) =>
+    problemsIn(t, settingsWith({ ...settings }, { credentials: 'forward', ...engine }))
+  t.match(problemsOf({ identity }), NEEDED)
+  t.match(problemsOf({ authorization }), NEEDED)
+  t.match(problemsOf({}, { authorization }), NEEDED)
+  t.same(problemsOf({ identity, authorization }, { service }), [])
+  t.same(problemsOf({ identity, authorization }, { credentials: 'none' }), [])
+  t.same(problemsOf({}), [], 'users and records in files')
+  t.same(problemsOf({ authorization: { ...authorization, mode: 'off' } }), [], 'records that nobody reads')
+})
+
+t.test('two listeners cannot have one port', async (t) => {
+  const problemsOf = (listen: object, admin: object) => problemsIn(t, settingsWith({ listen, admin }))
+  const TAKEN = ['admin.port: is the port of listen, at the same address']
+  t.same(problemsOf({ port: 9090 }, {}), TAKEN)
+  t.same(problemsOf({ host: '0.0.0.0', port: 9090 }, {}), TAKEN)
+  t.same(problemsOf({ port: 9090 }, { host: '::' }), TAKEN)
+  t.same(problemsOf({ host: '10.0.0.1', port: 9090 }, {}), [])
+  t.same(problemsOf({ port: 0 }, { port: 0 }), [])
+})
+
+t.test('what is wrong by itself does not hide what does not go together', async (t) => {
+  const settings = settingsWith(
+    {
+      ...prefixes('/a', '/a'),
+      colour: 'red',
+      limits: { body: '0B' },
+      engines: {
+        good: { nodes: ['http://a'], authorization: { mode: 'engine', records: { source: 'engine' } } },
+        unknown: { nodes: ['http://a'], deploymentAware: true, health: { probe: false, colour: 'red' } },
+        bad: { nodes: [], deploymentAware: true, health: { probe: false } },
+      },
+    },
+    {},
+  )
+  t.match(
+    new Set(problemsIn(t, settings)),
+    new Set([
+      /^colour: unknown key /,
+      /^limits\.body: /,
+      /^engines\.unknown\.health\.colour: unknown key /,
+      /^engines\.bad\.nodes: /,
+      'passthrough[1].prefix: is that of passthrough[0]',
+      'engines.good.credentials: must be forward where authorization.mode is engine',
+      'engines.unknown.deploymentAware: needs health.probe',
+    ]),
+  )
+  t.equal(problemsIn(t, settings).length, 7)
+})
+
+t.test('what has a problem is not held against another', async (t) => {
+  const ofPorts = problemsIn(t, settingsWith({ listen: { port: 'x9090' }, admin: { port: 8080 } }))
+  t.match(ofPorts, [/^listen\.port: /])
+  const authorization = { mode: 'engin', records: { source: 'engine' } }
+  const ofModes = problemsIn(t, settingsWith({ authorization }, { credentials: 'forward' }))
+  t.match(ofModes, [/^authorization\.mode: /])
+  t.same([ofPorts.length, ofModes.length], [1, 1])
+})

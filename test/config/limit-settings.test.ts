@@ -1,0 +1,60 @@
+import t, { type Test } from 'tap'
+import { ConfigError } from '../../src/config/config.ts'
+import { configOf } from '../support/open-gateway.ts'
+
+function problemsWith(t: Test, longPolls: Readonly<Record<string, unknown>>): readonly string[] {
+  return problemsWithLimits(t, { longPolls })
+}
+
+function problemsWithLimits(t: Test, limits: Readonly<Record<string, unknown>>): readonly string[] {
+  try {
+    configOf(t, 'http://node', { settings: { limits } })
+    return []
+  } catch (error) {
+    return error instanceof ConfigError ? error.problems : [String(error)]
+  }
+}
+
+t.test('long polls have limits without being told', (t) => {
+  const { limits } = configOf(t, 'http://node')
+  t.same(limits.longPolls, { maxHold: 1_800_000, perNode: 150, waiting: 20_000 })
+  t.end()
+})
+
+t.test('no node is given as many polls as make an engine refuse them', (t) => {
+  t.same(problemsWith(t, { perNode: 199 }), [])
+  t.match(problemsWith(t, { perNode: 200 }).join('\n'), 'limits.longPolls.perNode: ')
+  t.end()
+})
+
+t.test('workers are not sent away at once', (t) => {
+  t.same(problemsWith(t, { maxHold: '999ms' }), ['limits.longPolls.maxHold: must be at least 1s'])
+  t.end()
+})
+
+t.test('nobody is limited without being told, and a process refuses work when it is nearly full', (t) => {
+  const { limits } = configOf(t, 'http://node')
+  t.equal(limits.rate, null)
+  t.same(limits.pressure, { eventLoopDelay: 1000, heap: 0.9, memory: 0.7 })
+  t.end()
+})
+
+t.test('a rate is one of whole seconds, and lends no more than it gives', (t) => {
+  const problems = (rate: unknown) => problemsWithLimits(t, { rate })
+  t.same(problems({ requests: 600, per: '1m', burst: 100, users: { worker: 'unlimited' } }), [])
+  t.same(problems({ requests: 6, per: '1500ms' }), ['limits.rate.per: must be whole seconds'])
+  t.same(problems({ requests: 6, burst: 7 }), ['limits.rate.burst: must not be more than requests'])
+  t.equal(problems({ requests: 6, users: { mary: { requests: 6, burst: 7 } } }).length, 1)
+  t.end()
+})
+
+t.test('memory is a share, or bytes', (t) => {
+  const memoryOf = (memory: unknown) =>
+    configOf(t, 'http://node', { settings: { limits: { pressure: { memory } } } }).limits.pressure.memory
+  t.equal(memoryOf(0.5), 0.5)
+  t.equal(memoryOf('0.5'), 0.5)
+  t.equal(memoryOf('400MiB'), 400 * 1024 ** 2)
+  t.equal(problemsWithLimits(t, { pressure: { memory: 2 } }).length, 1)
+  t.equal(problemsWithLimits(t, { pressure: { eventLoopDelay: '50ms' } }).length, 1)
+  t.end()
+})

@@ -1,0 +1,46 @@
+import t, { type Test } from 'tap'
+import { warningsOf } from '../../src/config/warnings.ts'
+import { loadSettings, settingsWith } from '../support/config-file.ts'
+
+function warningsFor(t: Test, upstream: string, nodes: readonly string[]): readonly string[] {
+  const passthrough = [{ prefix: '/camunda', upstream }]
+  return warningsOf(loadSettings(t, settingsWith({ passthrough }, { nodes })))
+}
+
+t.test(
+  'a prefix that leads to a node of an engine is named, whatever stands behind host and port',
+  async (t) => {
+    const cases = [
+      ['http://engine:8080/camunda', ['http://engine:8080/engine-rest']],
+      ['http://ENGINE:8080', ['http://other:8080/engine-rest', 'http://engine:8080/engine-rest']],
+      ['http://engine/camunda', ['http://engine:80/engine-rest']],
+      ['https://engine', ['https://engine:443/engine-rest']],
+      ['http://[::1]:8080', ['http://[0:0::1]:8080/engine-rest']],
+    ] as const
+    for (const [upstream, nodes] of cases)
+      t.match(warningsFor(t, upstream, nodes), [
+        /^passthrough\[0\]: \/camunda leads to \S+:\d+, a node of default\. .*no record/,
+      ])
+  },
+)
+
+t.test('another host or port is no reason to warn, and neither is a gateway without prefixes', async (t) => {
+  t.same(warningsFor(t, 'http://web:8080/camunda', ['http://engine:8080/engine-rest']), [])
+  t.same(warningsFor(t, 'http://engine:8081/camunda', ['http://engine:8080/engine-rest']), [])
+  t.same(warningsFor(t, 'https://engine', ['http://engine/engine-rest']), [])
+  t.same(warningsOf(loadSettings(t, settingsWith({}))), [])
+})
+
+t.test('an engine is named once, each of several by its name, and no password stands there', async (t) => {
+  const node = 'http://engine:8080/engine-rest'
+  const settings = settingsWith({ passthrough: [{ prefix: '/app', upstream: 'http://engine:8080' }] })
+  const account = { username: 'gateway', password: 'hush-hush' }
+  const engines = {
+    orders: { nodes: [node], credentials: account },
+    default: { nodes: [node, `${node}/`] },
+  }
+  const [warning, ...rest] = warningsOf(loadSettings(t, { ...settings, engines }))
+  t.match(warning, /a node of orders, default\./)
+  t.notMatch(warning, /hush/)
+  t.same(rest, [])
+})

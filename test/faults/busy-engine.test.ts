@@ -1,0 +1,136 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { createRateStore } from '../../src/redis/rate-store.ts'
+import { RedisLink } from '../../src/redis/redis-link.ts'
+import { startRedis } from '../support/redis.ts'
+import { redisSkip } from '../support/requirements.ts'
+import { ADDRESS, firstOf, ONCE, openReplays } from '../idempotency/claims.ts'
+import { answerOf, fillOf, openSharedCache, until } from '../support/cache-harness.ts'
+
+const now = () => performance.now()
+
+/** Keeps this process from reading, as a large body does that is looked at. */
+function block(ms: number): void {
+  const start = now()
+  while (now() - start < ms);
+}
+
+async function openLink(t: Test, url: string) {
+  const lines: string[] = []
+  const link = await new Promise<RedisLink>((resolve) => {
+    const opened: RedisLink = new RedisLink({
+      url,
+      now,
+      log: (level, _message, why) => void lines.push(`${level} ${why ?? ''}`),
+      onReady: () => resolve(opened),
+    })
+    t.teardown(() => opened.close())
+  })
+  const ping = async () => {
+    const start = now()
+    const replies = await link.run((pipeline) => pipeline.ping())
+    return { answer: typeof replies === 'string' ? replies : 'answered', tookMs: now() - start }
+  }
+  return { lines, ping }
+}
+
+/** Answers every command with OK, until it says no word any more. */
+async function startFake(t: Test) {
+  const fake = { url: '', isSilent: false, connections: 0 }
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    fake.connections += 1
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk) => {
+      const commands = chunk.toString('latin1').match(/^\*\d+\r$/gm)?.length ?? 0
+      if (!fake.isSilent) socket.write('+OK\r\n'.repeat(commands))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('There is no port')
+  fake.url = `redis://127.0.0.1:${address.port}`
+  return fake
+}
+
+t.test('A busy process', { skip: redisSkip }, async (t) => {
+  const server = await startRedis()
+  t.teardown(() => server.stop())
+
+  for (const blockedMs of [200, 350, 500])
+    t.test(`takes an answer that came while it was busy for ${blockedMs} ms`, async (t) => {
+      const { lines, ping } = await openLink(t, server.url)
+      await ping()
+      for (let round = 0; round < 5; round += 1) {
+        const pinged = ping()
+        block(blockedMs)
+        t.equal((await pinged).answer, 'answered')
+      }
+      t.equal((await ping()).answer, 'answered', 'the breaker is closed')
+      t.same(lines, ['info '])
+    })
+
+  t.test('finds what is kept, counts, and claims keys', async (t) => {
+    const one = await openSharedCache(t, { redisUrl: server.url })
+    const other = await openSharedCache(t, { redisUrl: server.url })
+    const rule = { seconds: 60, tags: ['deployment'] }
+    await one.cache.load('k', rule, fillOf(answerOf('x')))
+    await until(() => one.events.includes('redis:stored'))
+    const rates = createRateStore({ url: server.url, namespace: t.name, now })
+    t.teardown(() => rates.close())
+    const spend = () => rates.spend('a', { intervalMs: 1, burst: 1000 })
+    await until(async () => (await spend()) !== null)
+    const replays = openReplays(t, server.url)
+    await firstOf(await replays.claim({ ...ONCE, key: 'warm' })).release()
+    const all = [other.cache.load('k', rule, fillOf(answerOf('y'))), spend(), replays.claim(ONCE)] as const
+    // What they wait for before they ask comes in a turn of its own.
+    await Promise.resolve().then(() => block(400))
+    const [held, spent, claiming] = await Promise.all(all)
+    t.match(held, { from: 'redis' })
+    t.match(spent, { admitted: true })
+    const kept = firstOf(claiming).keep({ answer: answerOf('{}'), address: ADDRESS })
+    block(400)
+    t.equal(await kept, true)
+  })
+
+  t.test('gives a frozen server up in its time, and no later', async (t) => {
+    const { lines, ping } = await openLink(t, server.url)
+    await ping()
+    server.pause()
+    t.teardown(() => server.resume())
+    const pinged = await ping()
+    t.equal(pinged.answer, 'error')
+    t.ok(pinged.tookMs >= 145 && pinged.tookMs < 300, `${pinged.tookMs} ms`)
+    t.equal((await ping()).answer, 'skipped', 'the breaker is open')
+    t.match(lines, [/^info/, /^warn.*timed out/])
+  })
+})
+
+t.test('A busy process gives a silent server up after one turn', async (t) => {
+  const fake = await startFake(t)
+  const { ping } = await openLink(t, fake.url)
+  t.equal((await ping()).answer, 'answered')
+  fake.isSilent = true
+  const pinged = ping()
+  block(400)
+  const { answer, tookMs } = await pinged
+  t.equal(answer, 'error')
+  t.ok(tookMs < 500, `${tookMs} ms`)
+})
+
+t.test('a server that takes a connection and says nothing is asked again on another', async (t) => {
+  const fake = await startFake(t)
+  fake.isSilent = true
+  const link = new RedisLink({ url: fake.url, now, log: () => undefined, onReady: () => undefined })
+  t.teardown(() => link.close())
+  await until(() => fake.connections > 1, 10_000)
+  fake.isSilent = false
+  await until(async () => typeof (await link.run((pipeline) => pipeline.ping())) !== 'string', 10_000)
+})

@@ -1,0 +1,113 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import t from 'tap'
+import { Attempt } from '../../src/proxy/attempts/attempt.ts'
+import { createNode } from '../../src/proxy/nodes/node.ts'
+import { until } from '../support/cache-harness.ts'
+import { ask, openDoor, openUpstream, READ, refusalOf, startNode } from '../support/fake-engine.ts'
+
+const LIMIT = 1_000_000
+const SHORT = { connectMs: 500, headersMs: 5000, bodyMs: 5000, answerMs: 120 }
+
+/** A node whose answers drip: each piece comes in time, the end never does. */
+function startDripping(t: Parameters<typeof startNode>[0], headers: Record<string, string> = {}) {
+  return startNode(t, (_request, response) => {
+    response.writeHead(200, headers)
+    const drip = setInterval(() => response.write('.'), 10)
+    response.on('close', () => clearInterval(drip))
+  })
+}
+
+t.test('an answer that drips is given up at its time: read whole it is a 504', async (t) => {
+  const node = await startDripping(t)
+  const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
+  const refusal = await refusalOf(upstream.fetch(READ, LIMIT))
+  t.match(refusal, { code: 'GW_UPSTREAM_TIMEOUT', statusCode: 504 })
+  t.equal(node.seen.length, 1, 'and not asked for again')
+})
+
+t.test('not given out yet it is a 504 too', async (t) => {
+  const node = await startDripping(t, { 'content-length': '60000' })
+  const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
+  const door = await openDoor(t, upstream, READ)
+  t.match(await ask(door.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
+})
+
+t.test('streamed it breaks off', async (t) => {
+  const node = await startDripping(t)
+  const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
+  const door = await openDoor(t, upstream, READ)
+  await t.rejects(ask(door.port))
+})
+
+t.test('it ejects nobody: a client may have been slow', async (t) => {
+  const node = await startDripping(t)
+  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, answerMs: 20 } })
+  for (let i = 0; i < 6; i += 1) await refusalOf(upstream.fetch(READ, LIMIT))
+  t.match(upstream.nodes(), [{ reason: null }])
+})
+
+t.test('the time of an answer counts from its head, also where the head had longer or shorter', async (t) => {
+  const node = await startDripping(t)
+  for (const headersMs of [40, 5000]) {
+    const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, headersMs } })
+    const startMs = performance.now()
+    t.match(await refusalOf(upstream.fetch(READ, LIMIT)), { code: 'GW_UPSTREAM_TIMEOUT' })
+    const ms = performance.now() - startMs
+    t.ok(ms >= 115 && ms < 2000, `${ms} ms with ${headersMs} ms for the head`)
+  }
+})
+
+t.test('between two pieces there may be some time, however often', async (t) => {
+  const node = await startNode(t, (_request, response) => {
+    let left = 20
+    const drip = setInterval(() => {
+      left -= 1
+      if (left > 0) response.write('.')
+      else response.end()
+      if (left === 0) clearInterval(drip)
+    }, 20)
+  })
+  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, bodyMs: 200, answerMs: 5000 } })
+  const { body } = await upstream.fetch(READ, LIMIT)
+  t.equal(body.toString(), '.'.repeat(19), 'whole after twice that time')
+})
+
+t.test('it counts from the last piece', async (t) => {
+  const node = await startNode(t, (_request, response) => {
+    response.write('.')
+    setTimeout(() => response.write('.'), 150)
+  })
+  const { upstream } = openUpstream(t, [node.url], { timeouts: { ...SHORT, bodyMs: 300, answerMs: 5000 } })
+  const startMs = performance.now()
+  t.match(await refusalOf(upstream.fetch(READ, LIMIT)), { code: 'GW_UPSTREAM_TIMEOUT' })
+  const ms = performance.now() - startMs
+  t.ok(ms >= 440 && ms < 3000, `${ms} ms`)
+})
+
+t.test('also after a pause that was longer', async (t) => {
+  const served = await startNode(t, (_request, response) => response.write('.'))
+  const node = createNode({
+    url: served.url,
+    suffix: '',
+    connections: 1,
+    connectMs: 500,
+    weight: 1,
+    isDrained: false,
+    now: () => performance.now(),
+    onChange: () => {},
+  })
+  t.teardown(() => node.pool.destroy())
+  const ends: (string | undefined)[] = []
+  const attempt = new Attempt(node, {
+    head: (begun) => begun.pause(),
+    data: () => {},
+    ended: (_ended, cause) => ends.push(cause?.name),
+  })
+  const times = { headersMs: 5000, bodyMs: 100, answerMs: 60_000 }
+  attempt.start({ method: 'GET', path: '/', headers: [], body: null, ...times }, false)
+  await wait(350)
+  t.same(ends, [], 'nobody has asked for more')
+  attempt.resume()
+  await until(() => ends.length === 1)
+  t.same(ends, ['BodyTimeoutError'])
+})

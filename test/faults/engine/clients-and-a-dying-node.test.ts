@@ -1,0 +1,177 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { isRecord } from '../../../src/request/access-request.ts'
+import { javaSkip } from '../../support/requirements.ts'
+import { startDatabase } from '../../engine/database.ts'
+import { startEngine } from '../../engine/engine.ts'
+import { exchange } from '../../engine/exchange.ts'
+import { type GatewayProcess, startGatewayProcess } from '../../engine/gateway-process.ts'
+import { startJavaWorker, startScriptWorker, type Worker } from '../../engine/clients.ts'
+
+const POLL_MS = 5000
+const LOCK_MS = 5000
+const EVERY_MS = 100
+/** All is done so long after the last start: the lock of a task whose worker never heard of it, one more poll, and a margin. */
+const DONE_MS = LOCK_MS + POLL_MS + 20_000
+/** What GW_OUTCOME_UNKNOWN says of a write that a node did not answer: it may have done it. The clients do not show the code. */
+const FATE_UNKNOWN = 'The engine broke off; whether the request took effect is unknown'
+/** Tasks that each client completes before, without and after the node: five seconds' worth. */
+const STEP = 50
+/** A client that does not complete them in this time has stopped. */
+const STOPPED_MS = 25_000
+
+t.test(
+  'clients in JavaScript and Java, while one of two nodes is killed and comes back',
+  {
+    skip: javaSkip,
+    timeout: 180_000,
+  },
+  async (t) => {
+    const database = await startDatabase()
+    t.teardown(() => database.stop())
+    const nodes = [await startEngine({ db: database.url }), await startEngine({ db: database.url })] as const
+    const [{ base }, dying] = nodes
+    t.teardown(() => Promise.all(nodes.map((node) => node.stop())))
+    await deploy(base)
+    const gateway = await startGatewayProcess({ nodes: nodes.map((node) => node.base) })
+    t.teardown(() => gateway.stop())
+    const working = { base: gateway.base, pollMs: POLL_MS, lockMs: LOCK_MS }
+    const java = await startJavaWorker({ ...working, topic: 'java' })
+    t.teardown(() => java.stop())
+    const script = startScriptWorker({ ...working, topic: 'script' })
+    t.teardown(() => script.stop())
+    const workers: readonly (readonly [string, Worker])[] = [
+      ['java', java],
+      ['script', script],
+    ]
+    const load = startInstances(gateway)
+    await goOn(workers)
+    process.kill(dying.pid, 'SIGKILL')
+    await goOn(workers)
+    const back = await startEngine({ db: database.url, port: dying.port })
+    t.teardown(() => back.stop())
+    await goOn(workers)
+    const { started, unknown, failed } = await load.end()
+    await whenDone(base)
+    const done = await completionsOf(base)
+
+    await t.test(
+      'every instance whose start was answered is there, and no start but those under way failed',
+      (t) => {
+        t.ok(started.length > 150, `${started.length} instances`)
+        t.same(failed, [])
+        t.same(
+          started.filter((key) => !done.has(key)),
+          [],
+        )
+        t.same(
+          [...done.keys()].filter((key) => !started.includes(key) && !unknown.includes(key)),
+          [],
+        )
+        t.end()
+      },
+    )
+
+    await t.test('each task of each instance is completed once', (t) => {
+      t.same(
+        [...done].filter(([, topics]) => topics.toSorted().join() !== 'java,script'),
+        [],
+      )
+      t.end()
+    })
+
+    for (const [name, { errors }] of workers)
+      await t.test(`the ${name} client hears of nothing but what was under way at that node`, (t) => {
+        t.same(
+          errors.filter((error) => !error.includes(FATE_UNKNOWN)),
+          [],
+        )
+        t.comment(`${name}: ${JSON.stringify(errors)}`)
+        t.end()
+      })
+  },
+)
+
+/** Until each of them has completed so many more. @throws Error when one has stopped */
+async function goOn(workers: readonly (readonly [string, Worker])[]): Promise<void> {
+  const atMs = performance.now()
+  const aims = workers.map(([, { completed }]) => completed.length + STEP)
+  while (workers.some(([, { completed }], index) => completed.length < (aims[index] ?? 0))) {
+    if (performance.now() - atMs > STOPPED_MS)
+      throw new Error(
+        `One has stopped: ${JSON.stringify(workers.map(([name, { completed, errors }]) => [name, completed.length, errors]))}`,
+      )
+    await delay(100)
+  }
+}
+
+async function deploy(base: string): Promise<void> {
+  const form = new FormData()
+  const file = 'two-workers.bpmn'
+  form.append('deployment-name', file)
+  form.append(file, new Blob([await readFile(new URL(`resources/${file}`, import.meta.url))]), file)
+  await exchange(base, { method: 'POST', path: '/deployment/create', body: form })
+}
+
+/** At a steady pace, however long the answers take. */
+function startInstances({ base, headers }: GatewayProcess) {
+  const started: string[] = []
+  const unknown: string[] = []
+  const failed: string[] = []
+  const underWay = new Set<Promise<void>>()
+  let count = 0
+  const begin = async (businessKey: string): Promise<void> => {
+    const path = '/process-definition/key/twoWorkers/start'
+    const answer = await exchange(base, { method: 'POST', path, body: { businessKey } }, headers)
+    const code = answer.headers.get('x-gateway-error')
+    if (answer.status === 200) started.push(businessKey)
+    else if (code === 'GW_OUTCOME_UNKNOWN') unknown.push(businessKey)
+    else failed.push(`${answer.status} ${code} ${JSON.stringify(answer.body)}`)
+  }
+  const pace = setInterval(() => {
+    count += 1
+    const one: Promise<void> = begin(`instance ${count}`)
+      .catch((error: unknown) => void failed.push(String(error)))
+      .finally(() => underWay.delete(one))
+    underWay.add(one)
+  }, EVERY_MS)
+  return {
+    end: async () => {
+      clearInterval(pace)
+      await Promise.all(underWay)
+      return { started, unknown, failed }
+    },
+  }
+}
+
+/** When no instance is left. @throws Error when some are, after all this time */
+async function whenDone(base: string): Promise<void> {
+  const atMs = performance.now()
+  for (;;) {
+    const { body } = await exchange(base, { method: 'GET', path: '/process-instance/count' })
+    if (isRecord(body) && body['count'] === 0) return
+    if (performance.now() - atMs > DONE_MS) throw new Error(`Not done: ${JSON.stringify(body)}`)
+    await delay(200)
+  }
+}
+
+/** By business key the topics of the tasks that the engine's history calls completed: one that was completed twice stands there twice. */
+async function completionsOf(base: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const ask = async (path: string, body: object): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+    const { body: rows } = await exchange(base, { method: 'POST', path, body })
+    return Array.isArray(rows) ? rows.filter(isRecord) : []
+  }
+  const instances = await ask('/history/process-instance', { processDefinitionKey: 'twoWorkers' })
+  const log = await ask('/history/external-task-log', { successLog: true })
+  const keys = instances.map(({ businessKey }) => String(businessKey))
+  if (new Set(keys).size !== keys.length) throw new Error('A business key was started twice')
+  return new Map(
+    instances.map(({ id, businessKey }) => [
+      String(businessKey),
+      log
+        .filter(({ processInstanceId }) => processInstanceId === id)
+        .map(({ topicName }) => String(topicName)),
+    ]),
+  )
+}

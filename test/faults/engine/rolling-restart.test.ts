@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import t from 'tap'
+import { loadConfig } from '../../../src/config/config.ts'
+import { type Running, start } from '../../../src/server/start.ts'
+import { javaSkip } from '../../support/requirements.ts'
+import { startDatabase } from '../../engine/database.ts'
+import { type Engine, startEngine } from '../../engine/engine.ts'
+import { exchange } from '../../engine/exchange.ts'
+import { seed } from '../../engine/seed.ts'
+
+const DEMO = new URL('../../../config/', import.meta.url).pathname
+const HEADERS = { authorization: `Basic ${Buffer.from('demo:demo').toString('base64')}` }
+const EVERY_MS = 25
+
+interface Door {
+  readonly file: string
+  running: Running
+}
+
+/** Two nodes on one database, with the gateway before them. */
+interface Cluster {
+  readonly nodes: Engine[]
+  readonly db: string
+  readonly door: Door
+}
+
+t.test('two nodes on one database, restarted under load', { skip: javaSkip, timeout: 240_000 }, async (t) => {
+  const database = await startDatabase()
+  t.teardown(() => database.stop())
+  const nodes = [await startEngine({ db: database.url }), await startEngine({ db: database.url })]
+  await seed(nodes[0]?.base ?? '')
+  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-'))
+  const file = join(folder, 'gateway.yaml')
+  await writeFile(file, configOf(nodes, null))
+  const door: Door = { file, running: await open(file) }
+  t.teardown(async () => {
+    await door.running.drain()
+    await Promise.all(nodes.map((node) => node.stop()))
+    await rm(folder, { recursive: true })
+  })
+  const cluster = { nodes, db: database.url, door }
+
+  await t.test('one after the other, drained first: no request fails', async (t) => {
+    const load = startLoad(door)
+    for (const index of nodes.keys()) await restart(cluster, index)
+    const { asked, failed, started } = await load.end()
+    t.same(failed, [])
+    t.ok(asked > 200, `${asked} requests`)
+    t.same(await keptOnce(cluster, load.prefix), started.toSorted(), 'every key is there once')
+  })
+
+  await t.test(
+    'the gateway itself, behind a balancer that heeds its readiness: no request fails',
+    async (t) => {
+      const load = startLoad(door)
+      await delay(500)
+      const old = door.running
+      door.running = await open(file)
+      // As `preStop` does: what the balancer has sent to the old one just now arrives before that closes its door.
+      await delay(500)
+      await old.drain()
+      await delay(500)
+      const { failed, started } = await load.end()
+      t.same(failed, [])
+      t.same(await keptOnce(cluster, load.prefix), started.toSorted())
+    },
+  )
+
+  await t.test('one killed: no read fails, and no write is made twice', async (t) => {
+    const load = startLoad(door)
+    await delay(500)
+    const [, second] = nodes
+    if (second !== undefined) process.kill(second.pid, 'SIGKILL')
+    await delay(3000)
+    const { failed, started } = await load.end()
+    t.same(
+      failed.filter((what) => !what.startsWith('POST 502 GW_OUTCOME_UNKNOWN')),
+      [],
+      'but writes whose fate is unknown',
+    )
+    const kept = await keptOnce(cluster, load.prefix)
+    t.same(
+      started.filter((key) => !kept.includes(key)),
+      [],
+      'what was answered is there',
+    )
+    t.ok(kept.length <= started.length + failed.length)
+  })
+})
+
+function open(file: string): Promise<Running> {
+  return start(loadConfig(file), pino({ level: 'silent' }), file)
+}
+
+/** `drained`: the index of the node that takes no new requests. */
+function configOf(nodes: readonly Engine[], drained: number | null): string {
+  const list = nodes.map(({ base }, index) => `{ url: "${base}", drain: ${index === drained} }`)
+  return `
+version: 1
+listen: { port: 0 }
+admin: { port: 0 }
+log: { audit: off }
+limits: { queue: { wait: 30s } } # one node that carries all on a busy machine is slow, which is not what is asked here
+engines: { default: { nodes: [${list.join(', ')}] } }
+identity: { source: file, file: ${DEMO}users.yaml }
+authorization: { records: { source: file, file: ${DEMO}authorizations.yaml } }
+`
+}
+
+/** As docs/runbooks/rolling-restart.md has it. */
+async function restart({ nodes, db, door }: Cluster, index: number): Promise<void> {
+  const node = nodes[index]
+  if (node === undefined) throw new Error(`There is no node ${index}`)
+  await writeFile(door.file, configOf(nodes, index))
+  await door.running.reload()
+  await delay(1000) // for what is under way there
+  await node.stop()
+  nodes[index] = await startEngine({ db, port: node.port })
+  await writeFile(door.file, configOf(nodes, null))
+  await door.running.reload()
+  await delay(1000)
+}
+
+/** Reads and starts in turn, at a steady pace however long the answers take. */
+function startLoad(door: Door) {
+  const prefix = `${randomUUID()}-`
+  const failed: string[] = []
+  const started: string[] = []
+  const underWay = new Set<Promise<void>>()
+  let asked = 0
+  const ask = async (at: number): Promise<void> => {
+    const key = `${prefix}${at}`
+    const isRead = at % 2 === 0
+    const what = isRead
+      ? ({ method: 'GET', path: '/process-definition/count' } as const)
+      : ({
+          method: 'POST',
+          path: '/process-definition/key/review/start',
+          body: { businessKey: key },
+        } as const)
+    const answer = await exchange(`${door.running.address}/engine-rest`, what, HEADERS).catch(String)
+    if (typeof answer === 'string') failed.push(`${what.method} ${answer}`)
+    else if (answer.status !== 200)
+      failed.push(`${what.method} ${answer.status} ${answer.headers.get('x-gateway-error')}`)
+    else if (!isRead) started.push(key)
+  }
+  const pace = setInterval(() => {
+    const one: Promise<void> = ask(asked).finally(() => underWay.delete(one))
+    underWay.add(one)
+    asked += 1
+  }, EVERY_MS)
+  return {
+    prefix,
+    end: async () => {
+      clearInterval(pace)
+      await Promise.all(underWay)
+      return { asked, failed, started }
+    },
+  }
+}
+
+/** The business keys in the engine's history, sorted. @throws Error when one is there twice */
+async function keptOnce({ nodes }: Cluster, prefix: string): Promise<readonly string[]> {
+  const { body } = await exchange(nodes[0]?.base ?? '', {
+    method: 'POST',
+    path: '/history/process-instance',
+    body: { processInstanceBusinessKeyLike: `${prefix}%` },
+  })
+  const keys = Array.isArray(body) ? body.map(({ businessKey }) => String(businessKey)) : []
+  if (new Set(keys).size !== keys.length) throw new Error('A business key was started twice')
+  return keys.toSorted()
+}

@@ -1,0 +1,168 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, openSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { build } from '../../src/assembly/build.ts'
+import { createLogger, openDestination } from '../../src/log.ts'
+import { until } from '../support/cache-harness.ts'
+import { freePort } from '../support/free-port.ts'
+import { authorizationOf, BASE, configOf, openGateway } from '../support/open-gateway.ts'
+import { startNode } from '../support/fake-engine.ts'
+import { writeSetup } from '../support/reloadable.ts'
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const MIB = 1024 ** 2
+/** More than may wait. */
+const SIZE_MIB = 16
+const WITHIN_MS = 20_000
+const ENGINE = 'http://127.0.0.1:9/engine-rest'
+const AUDIT = {
+  requestId: 'r',
+  client: '127.0.0.1',
+  user: 'mary',
+  engine: 'default',
+  operation: 'getTasks',
+  prefix: null,
+  path: null,
+  method: 'GET',
+  decision: 'refused',
+  stage: 'permit',
+  rule: 'x'.repeat(250),
+  missing: [],
+  status: 403,
+} as const
+
+/** Without the right to mount one, there is no small disk to fill. */
+const skip = mayMount() ? false : 'a file system cannot be mounted here'
+
+function mayMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-mount-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', folder], { stdio: 'ignore' })
+    execFileSync('umount', [folder])
+    return true
+  } catch {
+    return false
+  } finally {
+    rmdirSync(folder)
+  }
+}
+
+/** A disk without a free byte, until it is given room. */
+function mountFull(t: Test) {
+  const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MIB}m`, 'tmpfs', folder])
+  t.teardown(() => {
+    execFileSync('umount', ['-l', folder])
+    rmdirSync(folder)
+  })
+  const file = join(folder, 'lines')
+  const filler = join(folder, 'filler')
+  writeFileSync(file, '')
+  try {
+    writeFileSync(filler, Buffer.alloc(SIZE_MIB * MIB))
+  } catch {
+    // Now it is full.
+  }
+  return {
+    file,
+    giveRoom: () => rmSync(filler),
+    lines: () => readFileSync(file, 'utf8').split('\n').slice(0, -1),
+  }
+}
+
+async function lostOf(metrics: { readonly text: () => Promise<string> }, stream: string): Promise<number> {
+  const series = new RegExp(`^gateway_log_lines_lost_total\\{stream="${stream}"\\} (\\d+)$`, 'm')
+  return Number(series.exec(await metrics.text())?.[1] ?? 0)
+}
+
+t.test(
+  'the audit file takes nothing: requests go on, lines wait, further ones are counted',
+  { skip },
+  async (t) => {
+    const disk = mountFull(t)
+    const gateway = await openGateway(t, { settings: { log: { audit: disk.file } } })
+    const { parts, log } = gateway
+    const asked = ['GET /task/nosuch', 'POST /signal'] as const
+    for (const route of asked) t.ok((await gateway.ask('mary', route)).status >= 400)
+    const before = 30_000
+    for (let count = 0; count < before; count += 1) {
+      parts.audit(AUDIT)
+      if (count % 100 === 0) await nextTurn()
+    }
+    await until(async () => (await lostOf(parts.metrics, 'audit')) > 0, WITHIN_MS)
+    t.equal((await gateway.ask('demo', 'GET /task')).status, 200)
+    t.same(disk.lines(), [])
+    const told = () => log.filter(({ path }) => path === disk.file)
+    t.match(told(), [{ level: 'error', msg: 'audit lines are lost: the file takes none' }], 'once')
+    disk.giveRoom()
+    await until(() => told().length === 2, WITHIN_MS)
+    const lost = await lostOf(parts.metrics, 'audit')
+    t.match(told()[1], { level: 'info', msg: 'audit lines are written again', lost })
+    parts.audit({ ...AUDIT, requestId: 'last' })
+    await until(() => disk.lines().at(-1)?.includes('"last"') === true, WITHIN_MS)
+    t.ok(disk.lines().length + lost >= before + 1, `${disk.lines().length} written, ${lost} lost`)
+    t.ok(
+      disk.lines().every((line) => JSON.parse(line)),
+      'each of them whole',
+    )
+  },
+)
+
+t.test('so does the log, which says afterwards how much is missing', { skip }, async (t) => {
+  const disk = mountFull(t)
+  const destination = openDestination({ to: disk.file })
+  t.teardown(() => destination.end())
+  const log = createLogger({ level: 'info', destination })
+  const config = configOf(t, ENGINE, { settings: { log: { audit: 'off' } } })
+  const { parts, close } = await build({ config, log, version: 'test' })
+  t.teardown(() => close())
+  const before = 400
+  for (let count = 0; count < before; count += 1) {
+    log.info('x'.repeat(60_000))
+    await nextTurn()
+  }
+  await until(async () => (await lostOf(parts.metrics, 'log')) > 0, WITHIN_MS)
+  disk.giveRoom()
+  await until(() => disk.lines().at(-1)?.includes('lines of this log were lost') === true, WITHIN_MS)
+  const lost = await lostOf(parts.metrics, 'log')
+  t.match(JSON.parse(disk.lines().at(-1) ?? ''), { level: 'warn', lost })
+  t.equal(disk.lines().length - 1 + lost, before)
+})
+
+t.test(
+  'a process whose standard output is on a full disk serves, and writes when there is room',
+  { skip },
+  async (t) => {
+    const disk = mountFull(t)
+    const node = await startNode(t)
+    const { file, write } = await writeSetup(t)
+    const [port, adminPort] = [await freePort(), await freePort()]
+    const engines = { default: { nodes: [node.url + BASE] } }
+    await write({ engines, listen: { port }, admin: { port: adminPort }, health: { probe: false } })
+    const stdout = openSync(disk.file, 'a')
+    const child = spawn(process.execPath, [MAIN, '--config', file], { stdio: ['ignore', stdout, 'inherit'] })
+    t.teardown(() => child.kill('SIGKILL'))
+    const url = `http://127.0.0.1:${port}${BASE}/version`
+    await until(async () => (await statusOf(url)) === 200, WITHIN_MS)
+    for (let count = 0; count < 50; count += 1) t.equal(await statusOf(url), 200)
+    t.same(disk.lines(), [])
+    disk.giveRoom()
+    await until(() => disk.lines().length > 50, WITHIN_MS)
+    t.match(disk.lines()[0], /"msg":"listening"/)
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    t.equal(child.exitCode, 0)
+    t.match(disk.lines().at(-1), /"msg":"drain ended"/)
+  },
+)
+
+function statusOf(url: string): Promise<number> {
+  return fetch(url, { headers: { authorization: authorizationOf('demo') } }).then(
+    ({ status }) => status,
+    () => 0,
+  )
+}

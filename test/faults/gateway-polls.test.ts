@@ -1,0 +1,146 @@
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { type Running, start } from '../../src/server/start.ts'
+import { FETCH, type PollingNode, startPollingNode } from '../support/polling.ts'
+import { startReloadable } from '../support/reloadable.ts'
+import { BASE, configOf } from '../support/open-gateway.ts'
+import { head, hear, openSocket, type RawAnswer } from '../support/raw.ts'
+
+interface Started extends Running {
+  readonly node: PollingNode
+}
+
+async function startBeforePollingNode(
+  t: Test,
+  longPolls: Readonly<Record<string, unknown>> = {},
+  drain = '20s',
+): Promise<Started> {
+  const node = await startPollingNode(t)
+  const config = configOf(t, node.url + BASE, {
+    settings: { timeouts: { drain }, health: { probe: false }, limits: { longPolls } },
+    engines: {
+      default: { nodes: [node.url + BASE], service: { username: 'gateway', password: 'secret' } },
+    },
+  })
+  return { node, ...(await start(config, pino({ level: 'silent' }))) }
+}
+
+function pollOf(holdMs: number): string {
+  const body = JSON.stringify({
+    workerId: 'w',
+    maxTasks: 1,
+    asyncResponseTimeout: holdMs,
+    topics: [{ topicName: 'work', lockDuration: 60_000 }],
+  })
+  const type = ['Content-Type: application/json', `Content-Length: ${body.length}`]
+  return head(`POST ${BASE}${FETCH}`, ...type) + body
+}
+
+function ask(running: Pick<Running, 'address'>, holdMs: number): Promise<readonly RawAnswer[]> {
+  const socket = openSocket(running.address)
+  socket.write(pollOf(holdMs))
+  return hear(socket)
+}
+
+async function metricsOf({ adminAddress }: Running): Promise<string> {
+  return (await fetch(`${adminAddress}/metrics`)).text()
+}
+
+t.test('a poll that an engine does not answer is answered in time', async (t) => {
+  const running = await startBeforePollingNode(t)
+  t.match(await ask(running, 50), [
+    { status: 200, body: '[]', headers: { 'content-type': 'application/json', 'content-length': '2' } },
+  ])
+  t.match(await metricsOf(running), 'gateway_long_polls_ended_total{engine="default",reason="time"} 1')
+  t.match(await metricsOf(running), 'gateway_long_polls{engine="default",state="abandoned"} 1')
+  running.node.end()
+  await running.drain()
+})
+
+t.test('tasks go to the worker as the engine gave them', async (t) => {
+  const running = await startBeforePollingNode(t)
+  const answers = ask(running, 60_000)
+  await running.node.came(1)
+  running.node.held.shift()?.answer([{ id: 'task' }])
+  t.match(await answers, [{ status: 200, body: '[{"id":"task"}]' }])
+  await running.drain()
+})
+
+t.test('when a worker leaves, what is locked for it is given back by the gateway, and counted', async (t) => {
+  const running = await startBeforePollingNode(t)
+  const { node } = running
+  const socket = openSocket(running.address)
+  socket.write(pollOf(60_000))
+  await node.came(1)
+  const left = leftOf(running)
+  socket.destroy()
+  await left
+  node.held.shift()?.answer([{ id: 'task' }])
+  await node.wasAsked(1)
+  t.same(node.asked, [`POST ${BASE}/external-task/task/unlock`])
+  await running.drain()
+  t.same(node.askedAs, [`Basic ${Buffer.from('gateway:secret').toString('base64')}`])
+})
+
+/** Resolves when the gateway has seen a worker leave. */
+async function leftOf(running: Running): Promise<void> {
+  const isLeft = async (): Promise<boolean> => (await metricsOf(running)).includes('reason="left"} 1')
+  while (!(await isLeft()));
+}
+
+t.test('a drain answers open polls at once, and gives back what comes after that', async (t) => {
+  const running = await startBeforePollingNode(t)
+  const { node } = running
+  const answers = ask(running, 60_000)
+  await node.came(1)
+  const drained = running.drain()
+  t.match(await answers, [{ status: 200, body: '[]', headers: { connection: 'close' } }])
+  node.held.shift()?.answer([{ id: 'task' }])
+  await drained
+  t.same(node.asked, [`POST ${BASE}/external-task/task/unlock`])
+})
+
+t.test('a drain does not wait longer for an engine than it may', async (t) => {
+  const running = await startBeforePollingNode(t, {}, '100ms')
+  const answers = ask(running, 60_000)
+  await running.node.came(1)
+  await running.drain()
+  t.match(await answers, [{ status: 200, body: '[]' }])
+  running.node.end()
+})
+
+t.test('other requests are served while all places for polls are taken', async (t) => {
+  const running = await startBeforePollingNode(t, { perNode: 1, waiting: 1 })
+  const polls = [ask(running, 60_000), ask(running, 60_000)]
+  await running.node.came(1)
+  const socket = openSocket(running.address)
+  socket.write(head(`GET ${BASE}/version`))
+  t.match(await hear(socket), [{ status: 200 }])
+  running.node.end()
+  await Promise.all([running.drain(), ...polls])
+})
+
+t.test('when a configuration is replaced, its polls end after the time of a drain', async (t) => {
+  const node = await startPollingNode(t)
+  t.teardown(() => node.end())
+  const settings = (perNode: number) => ({
+    engines: { default: { nodes: [node.url + BASE] } },
+    timeouts: { drain: '100ms' },
+    health: { probe: false },
+    limits: { longPolls: { perNode } },
+  })
+  const { running, reload } = await startReloadable(t, settings(1))
+  const answers = ask(running, 60_000)
+  await node.came(1)
+  t.match(await reload(settings(2)), { status: 200 })
+  t.match(await answers, [{ status: 200, body: '[]' }])
+})
+
+t.test('one that an engine would not take at all hears so from the engine', async (t) => {
+  const running = await startBeforePollingNode(t)
+  const answers = ask(running, 1_800_001)
+  await running.node.came(1)
+  running.node.held.shift()?.answer({ type: 'InvalidRequestException' }, 400)
+  t.match(await answers, [{ status: 400, body: '{"type":"InvalidRequestException"}' }])
+  await running.drain()
+})

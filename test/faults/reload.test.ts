@@ -1,0 +1,322 @@
+import { EventEmitter, once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { until } from '../support/cache-harness.ts'
+import { authorizationOf, BASE } from '../support/open-gateway.ts'
+import { recordsOf, USERS } from '../support/people.ts'
+import { refusingUrl, type Seen, startNode } from '../support/fake-engine.ts'
+import {
+  APPLIED,
+  REFUSED,
+  SUCCESSFUL,
+  type Reloadable,
+  startReloadable,
+  setupsOf,
+} from '../support/reloadable.ts'
+
+const node = await startNode(t)
+const base = node.url + BASE
+const { ONE, TWO, ENGINES_OF_TWO } = setupsOf(base)
+const OPEN = { authorization: { mode: 'off', records: { source: 'file', file: 'records.yaml' } } }
+
+/** Asks without a pause until it is told to stop; every status that was not expected. */
+function streamOf({ ask }: Reloadable) {
+  const unexpected: unknown[] = []
+  const end = new AbortController()
+  let count = 0
+  const goOn = async (path: string) => {
+    while (!end.signal.aborted) {
+      const status = await ask('demo', path).then((response) => response.status, String)
+      if (status !== 200) unexpected.push(status)
+      count += 1
+    }
+  }
+  const streams = ['/version', '/engine', '/task', '/version'].map(goOn)
+  const stop = async () => {
+    end.abort()
+    await Promise.all(streams)
+    return count
+  }
+  return { unexpected, stop }
+}
+
+t.test(
+  'under a stream of requests none fails, and each reload is in force when it is answered',
+  async (t) => {
+    const gateway = await startReloadable(t, ONE)
+    const { unexpected, stop } = streamOf(gateway)
+    for (let round = 0; round < 20; round += 1) {
+      const isOpen = round % 2 === 0
+      t.equal((await gateway.reload(isOpen ? { ...TWO, ...OPEN } : ONE)).status, 200)
+      t.same(await gateway.engines(), isOpen ? ENGINES_OF_TWO : [{ name: 'default' }])
+      t.equal((await gateway.ask('nobody', '/deployment/x')).status === 200, isOpen)
+    }
+    const count = await stop()
+    t.same(unexpected, [])
+    t.ok(count > 100, `${count} requests`)
+    t.ok(Number(await gateway.metric(APPLIED)) >= 20)
+    const version =
+      'http_server_request_duration_seconds_count{operation="getRestAPIVersion",engine="default",http_request_method="GET",http_response_status_code="200"}'
+    t.ok(Number(await gateway.metric(version)) > 40, 'counts go on')
+    t.equal(await gateway.metric('gateway_source_up{engine="second",source="records"}'), null)
+  },
+)
+
+t.test('an invalid file changes nothing, and says so until it is mended', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  t.equal(await gateway.metric(SUCCESSFUL), 1)
+  const appliedAt = await gateway.metric('gateway_config_applied_timestamp_seconds')
+  const { status, value } = await gateway.reload({ ...TWO, limits: { body: 7 }, colour: 'red' })
+  t.equal(status, 422)
+  t.match(value, { result: 'refused', problems: [/^limits\.body: /, /^colour: unknown key/] })
+  t.match(
+    gateway.log.find(({ level }) => level === 'error'),
+    { problems: [/^limits\.body: /, /^colour: /] },
+  )
+  t.same(await gateway.engines(), [{ name: 'default' }])
+  t.equal(await gateway.metric(SUCCESSFUL), 0)
+  t.ok(Number(await gateway.metric(REFUSED)) >= 1)
+  t.equal(await gateway.metric('gateway_config_applied_timestamp_seconds'), appliedAt)
+  const ready = await fetch(`${gateway.running.adminAddress}/readyz?verbose`)
+  t.equal(ready.status, 200)
+  t.match(await ready.text(), '[-] configuration the file was refused')
+  t.equal((await gateway.reload(TWO)).status, 200)
+  t.equal(await gateway.metric(SUCCESSFUL), 1)
+  t.same(await gateway.engines(), ENGINES_OF_TWO)
+})
+
+t.test('an answer says what has changed', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  // Before the watch on the file sees it.
+  t.same((await gateway.reload({ ...TWO, limits: { body: '1MiB' } })).value, {
+    result: 'applied',
+    changed: ['engines.second', 'limits.body'],
+  })
+})
+
+t.test('no answer and no line shows what stands in the file', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const { status, text } = await gateway.reload(
+    'version: 1\nservice: { password: "hush-hush" }\nengines: [\n',
+  )
+  t.equal(status, 422)
+  t.notMatch(text, 'hush')
+  t.notMatch(JSON.stringify(gateway.log), 'hush')
+})
+
+t.test('who may send writes from a page of another origin changes without a restart', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const post = async () => {
+    const headers = { origin: 'https://app.example', authorization: authorizationOf('demo') }
+    const response = await fetch(`${gateway.running.address}${BASE}/nothing`, { method: 'POST', headers })
+    return response.status
+  }
+  t.equal(await post(), 403)
+  const listen = { port: 0, allowedOrigins: ['https://app.example'] }
+  t.match((await gateway.reload({ ...ONE, listen })).value, { changed: ['listen.allowedOrigins'] })
+  t.equal(await post(), 404)
+})
+
+/** As many as each `result` of `gateway_auth_total` counts. */
+async function authenticated(gateway: Reloadable, result: string): Promise<number> {
+  return (await gateway.metric(`gateway_auth_total{engine="default",result="${result}"}`)) ?? 0
+}
+
+t.test('who was let in before a reload is remembered after it, while his entry is the same', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const users = (change: (user: (typeof USERS)[number]) => object) =>
+    writeFile(join(dirname(gateway.file), 'users.yaml'), JSON.stringify({ users: USERS.map(change) }))
+  const ask = async () => (await gateway.ask('mary', '/version')).status
+  t.equal(await ask(), 200)
+  t.equal(await authenticated(gateway, 'verified'), 1)
+  const limitedTo = (body: string) => gateway.reload({ ...ONE, limits: { body } })
+  await limitedTo('1MiB')
+  t.equal(await ask(), 200)
+  t.equal(await authenticated(gateway, 'verified'), 1)
+  t.equal(await authenticated(gateway, 'remembered'), 1)
+  // Another entry of the file is none of hers.
+  await users((user) => (user.id === 'demo' ? { ...user, groups: [] } : user))
+  await limitedTo('2MiB')
+  t.equal(await ask(), 200)
+  t.equal(await authenticated(gateway, 'remembered'), 2)
+  const [other] = USERS
+  await users((user) => (user.id === 'mary' ? { ...user, passwordHash: other?.passwordHash } : user))
+  await limitedTo('3MiB')
+  t.equal(await ask(), 401, 'another password counts at once')
+  t.equal(await authenticated(gateway, 'remembered'), 2)
+})
+
+t.test('wrong passwords from before a reload count after it', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const guess = async (password: string) => {
+    const headers = { authorization: authorizationOf('mary', password) }
+    const startedAt = performance.now()
+    t.equal((await fetch(`${gateway.running.address}${BASE}/version`, { headers })).status, 401)
+    return performance.now() - startedAt
+  }
+  for (let count = 0; count < 5; count += 1) await guess(`wrong ${count}`)
+  await gateway.reload({ ...ONE, limits: { body: '1MiB' } })
+  t.ok((await guess('wrong again')) >= 990, 'its answer is held')
+})
+
+t.test('however many ask for a reload at once, two are done', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const asks = Array.from({ length: 20 }, () => gateway.running.reload())
+  for (const reloaded of await Promise.all(asks)) t.equal(reloaded.result, 'applied')
+  t.equal(await gateway.metric(APPLIED), 2)
+})
+
+t.test('the token of the admin listener changes without a restart', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const statusWith = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await fetch(`${gateway.running.adminAddress}/reload`, { method: 'POST', headers })).status
+  }
+  const admin = { port: 0, token: 'a-token-of-this-test' }
+  t.match((await gateway.reload({ ...ONE, admin })).value, { changed: ['admin.token'] })
+  t.equal(await statusWith('another-token-of-it'), 401)
+  t.equal(await statusWith(admin.token), 200)
+  t.notMatch(JSON.stringify(gateway.log), admin.token)
+})
+
+t.test('what a running process cannot change is refused by its name', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const sockets = { listen: { port: 1 }, admin: { host: '0.0.0.0', port: 0 }, timeouts: { request: '5s' } }
+  t.same((await gateway.reload({ ...TWO, ...sockets })).value, {
+    result: 'refused',
+    problems: ['listen.port', 'admin.host', 'timeouts.request'].map((path) => `${path}: needs a restart`),
+  })
+  t.same(await gateway.engines(), [{ name: 'default' }])
+})
+
+t.test('what is dangerous in a new configuration is warned of', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const warnings = () => gateway.log.filter(({ msg }) => String(msg).startsWith('passthrough[0]: '))
+  const passthrough = [{ prefix: '/camunda', upstream: node.url }]
+  t.same(warnings(), [])
+  t.equal((await gateway.reload({ ...ONE, passthrough })).status, 200)
+  t.match(warnings(), [{ level: 'warn' }])
+  await gateway.reload({ ...ONE, passthrough })
+  t.equal(warnings().length, 1, 'what has not changed is not said again')
+})
+
+t.test('a prefix that is taken is refused', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const twice = { prefix: '/camunda', upstream: node.url }
+  t.equal((await gateway.reload({ ...ONE, passthrough: [twice, twice] })).status, 422)
+  t.same(await gateway.engines(), [{ name: 'default' }])
+})
+
+t.test('an engine whose records cannot be read does not come into force', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  const nodes = [`${await refusingUrl()}${BASE}`]
+  const third = { nodes, authorization: { records: { source: 'engine' } } }
+  t.match((await gateway.reload({ engines: { ...ONE.engines, third } })).value, {
+    result: 'refused',
+    problems: [/^engines\.third: its records: ./],
+  })
+  t.same(await gateway.engines(), [{ name: 'default' }])
+  t.equal(await gateway.metric('gateway_source_up{engine="default",source="records"}'), 1)
+})
+
+/** A node that does not answer the requests that it is to hold until it is told to. */
+async function startSlowNode(t: Test, holds: (request: Seen) => boolean) {
+  const held: ServerResponse[] = []
+  const news = new EventEmitter()
+  let records: readonly unknown[] = []
+  const { url } = await startNode(t, (request, response) => {
+    if (holds(request)) {
+      held.push(response)
+      news.emit('asked')
+    } else if (request.url === `${BASE}/authorization`) response.end(JSON.stringify(records))
+    else response.end('{}')
+  })
+  return {
+    base: url + BASE,
+    asked: () => once(news, 'asked'),
+    answer: (status: number, body?: string) => held[0]?.writeHead(status).end(body),
+    has: (list: readonly unknown[]) => {
+      records = list
+    },
+  }
+}
+
+t.test('what was begun before is answered by those who were asked then', async (t) => {
+  const slow = await startSlowNode(t, ({ url }) => url === `${BASE}/version`)
+  const gateway = await startReloadable(t, { engines: { default: { nodes: [slow.base] } } })
+  const asked = slow.asked()
+  const answer = gateway.ask('demo', '/version')
+  await asked
+  t.equal((await gateway.reload(ONE)).status, 200)
+  t.equal((await gateway.ask('demo', '/version')).status, 200)
+  slow.answer(200, '{"version":"old"}')
+  t.same(await (await answer).text(), '{"version":"old"}')
+})
+
+t.test('a change that was begun before is in force after it', async (t) => {
+  const slow = await startSlowNode(t, ({ method }) => method === 'DELETE')
+  const admins = recordsOf([])
+  const setup = {
+    engines: { default: { nodes: [slow.base] } },
+    authorization: { records: { source: 'engine', refresh: '1h', staleAfter: '2h' } },
+  }
+  slow.has(recordsOf(['grant nobody DEPLOYMENT:* READ']))
+  const gateway = await startReloadable(t, setup)
+  const asked = slow.asked()
+  const change = gateway.ask('demo', '/authorization/x', { method: 'DELETE' })
+  await asked
+  t.equal((await gateway.reload({ ...setup, hosts: [new URL(gateway.running.address).host] })).status, 200)
+  t.equal((await gateway.ask('nobody', '/deployment/x')).status, 200)
+  slow.has(admins)
+  slow.answer(204)
+  t.equal((await change).status, 204)
+  t.equal((await gateway.ask('nobody', '/deployment/x')).status, 404)
+})
+
+t.test('what was begun before may take longer than a drain would, and is written down', async (t) => {
+  const slow = await startSlowNode(t, ({ method }) => method === 'DELETE')
+  const audit = join(t.testdir(), 'audit.log')
+  const setup = {
+    engines: { default: { nodes: [slow.base] } },
+    timeouts: { drain: '50ms' },
+    log: { audit },
+  }
+  const gateway = await startReloadable(t, setup)
+  const asked = slow.asked()
+  const change = gateway.ask('demo', '/authorization/x', { method: 'DELETE' })
+  await asked
+  t.equal((await gateway.reload({ ...setup, ...ONE })).status, 200)
+  await wait(200)
+  slow.answer(204)
+  t.equal((await change).status, 204)
+  await until(async () => (await readFile(audit, 'utf8')).includes('"operation":"deleteAuthorization"'))
+  t.same(await (await gateway.ask('demo', '/version')).json(), {})
+})
+
+t.test('what is held stays while the engines are the same, and goes with them', async (t) => {
+  const gateway = await startReloadable(t, { ...ONE, ...OPEN })
+  const fromMemory = async () => {
+    const response = await gateway.ask('demo', '/process-definition/x/xml')
+    return /; hit/.test(response.headers.get('cache-status') ?? '')
+  }
+  t.equal(await fromMemory(), false)
+  t.equal(await fromMemory(), true)
+  await gateway.reload({ ...ONE, ...OPEN, limits: { body: '1MiB' } })
+  t.equal(await fromMemory(), true)
+  const other = await startNode(t)
+  await gateway.reload({ ...OPEN, engines: { default: { nodes: [other.url + BASE] } } })
+  t.equal(await fromMemory(), false)
+  t.equal(await fromMemory(), true)
+})
+
+t.test('the level of the log changes with it', async (t) => {
+  const gateway = await startReloadable(t, ONE)
+  t.equal((await gateway.reload({ ...ONE, log: { level: 'error', audit: 'off' } })).status, 200)
+  const before = gateway.log.length
+  await gateway.ask('demo', '/version')
+  t.equal((await gateway.reload({ ...ONE, log: { audit: 'off' } })).status, 200)
+  t.equal(gateway.log.slice(before).filter(({ operation }) => operation !== undefined).length, 0)
+})

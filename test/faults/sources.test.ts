@@ -1,0 +1,138 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import t from 'tap'
+import type { Test } from 'tap'
+import { until } from '../support/cache-harness.ts'
+import { refusingUrl } from '../support/fake-engine.ts'
+import { engineSources, startGateway } from '../support/running-gateway.ts'
+import { allOn, startStandIn } from '../support/stand-in.ts'
+
+const MARYS = '/authorization/mary-4'
+const AUTHORIZATION = 4
+// Each password is the name; bcrypt at its lowest cost.
+const HASHES = {
+  mary: '$2b$04$zQuIcZ1fI5oj9mi8mR3TsOxEag8KbIKLJO6azKBohTEwLUuuDQSqe',
+  demo: '$2b$04$YYhif5HLVkfH2gRZvI4qCOAidgoV8Ii4hRpCIB4pbVaUD7wN4iZcq',
+}
+
+function usersText(...ids: readonly (keyof typeof HASHES)[]): string {
+  const lines = ids.map((id) => `  - { id: ${id}, passwordHash: "${HASHES[id]}" }\n`)
+  return `users:\n${lines.join('')}`
+}
+
+function recordsText(...ids: readonly string[]): string {
+  const lines = ids.map(
+    (id) => `  - { type: 1, userId: ${id}, resourceType: 4, resourceId: "*", permissions: [READ] }\n`,
+  )
+  return `authorizations:\n${lines.join('')}`
+}
+
+/** A gateway whose users and records stand in files; mary may read records, and demo may not. */
+async function openWithFiles(t: Test) {
+  const engine = await startStandIn(t)
+  allOn(engine, 'mary', AUTHORIZATION)
+  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const [users, records] = [join(folder, 'users.yaml'), join(folder, 'records.yaml')]
+  await writeFile(users, usersText('mary'))
+  await writeFile(records, recordsText('mary'))
+  const gateway = await startGateway(t, {
+    engines: { default: { nodes: [engine.base] } },
+    identity: { source: 'file', file: users, remember: '1h', rememberFailures: '0s' },
+    authorization: { records: { source: 'file', file: records, staleAfter: '1s' } },
+  })
+  t.equal(await gateway.statusOf('mary:mary', MARYS), 200)
+  const becomes = (credential: string, status: number) =>
+    until(async () => (await gateway.statusOf(credential, MARYS)) === status)
+  return { engine, gateway, users, records, becomes }
+}
+
+t.test('a change of the users takes effect by itself', async (t) => {
+  const { users, becomes } = await openWithFiles(t)
+  await writeFile(users, usersText('demo'))
+  t.ok((await becomes('mary:mary', 401)) < 1_500)
+  await becomes('demo:demo', 404)
+})
+
+t.test('a change of the records takes effect by itself', async (t) => {
+  const { records, users, becomes } = await openWithFiles(t)
+  await writeFile(users, usersText('mary', 'demo'))
+  await writeFile(records, recordsText('demo'))
+  await becomes('mary:mary', 404)
+  await becomes('demo:demo', 200)
+})
+
+t.test('a file that is half written, or wrong, changes nothing', async (t) => {
+  const { gateway, users, records } = await openWithFiles(t)
+  const text = usersText('demo', 'mary')
+  await writeFile(users, text.slice(0, text.length - 30))
+  await writeFile(records, 'authorizations: [{ type: 9 }]\n')
+  await until(async () => (await gateway.admin('/readyz?verbose')).text.includes('[-] records of default:'))
+  await wait(500)
+  t.equal(await gateway.statusOf('mary:mary', MARYS), 200)
+  t.equal(await gateway.statusOf('demo:demo', MARYS), 401)
+  t.equal((await gateway.admin('/readyz')).status, 200)
+  const { text: metrics } = await gateway.admin('/metrics')
+  t.match(metrics, 'gateway_source_up{engine="default",source="records"} 0\n')
+})
+
+t.test('without its file a gateway goes on for a while, and then decides nothing', async (t) => {
+  const { gateway, records, becomes } = await openWithFiles(t)
+  await rename(records, `${records}.away`)
+  await until(async () => (await gateway.admin('/readyz?verbose')).text.includes('ENOENT'))
+  t.equal(await gateway.statusOf('mary:mary', MARYS), 200)
+  await becomes('mary:mary', 503)
+  const { headers } = await gateway.ask('mary:mary', 'GET', MARYS)
+  t.equal(headers.get('x-gateway-error'), 'GW_RECORDS_UNAVAILABLE')
+  await rename(`${records}.away`, records)
+  await becomes('mary:mary', 200)
+})
+
+t.test('the gateway asks the engine as the service account, and sends no caller’s credential', async (t) => {
+  const engine = await startStandIn(t)
+  allOn(engine, 'mary', AUTHORIZATION)
+  const { engines, ...settings } = engineSources(engine.base)
+  const service = { username: 'gateway', password: 'secret' }
+  const gateway = await startGateway(t, {
+    ...settings,
+    engines: { default: { nodes: [engine.base], service } },
+  })
+  t.ok(engines)
+  t.equal(await gateway.statusOf('mary:mary', MARYS), 200)
+  const expected = `Basic ${Buffer.from('gateway:secret').toString('base64')}`
+  for (const line of ['GET /authorization', 'POST /identity/verify', 'GET /group?member=mary'])
+    t.equal(engine.askedAs(line), expected, line)
+  t.equal(engine.askedAs(`GET ${MARYS}`), undefined)
+})
+
+t.test('a write of which nobody knows whether it took effect is taken for one', async (t) => {
+  const engine = await startStandIn(t)
+  for (const user of ['mary', 'admin']) allOn(engine, user, AUTHORIZATION)
+  const records = { refresh: '1h', staleAfter: '2h' }
+  const gateway = await startGateway(t, engineSources(engine.base, { records }))
+  t.equal(await gateway.statusOf('mary:mary', MARYS), 200)
+  engine.breaksOff = true
+  t.equal((await gateway.ask('admin:admin', 'DELETE', MARYS)).status, 502)
+  await until(async () => (await gateway.statusOf('mary:mary', '/authorization/admin-4')) === 404)
+})
+
+t.test('a gateway becomes ready when the records of its engine have been read', async (t) => {
+  const nobody = await refusingUrl()
+  const gateway = await startGateway(t, engineSources(`${nobody}/engine-rest`))
+  const { status, text } = await gateway.admin('/readyz?verbose')
+  t.equal(status, 503)
+  t.match(text, '[-] records of default: No node of the engine can be reached\n')
+  t.equal(await gateway.statusOf('mary:mary', '/version'), 503)
+})
+
+t.test('where authorization is off, nobody waits for records', async (t) => {
+  const nobody = await refusingUrl()
+  const settings = engineSources(`${nobody}/engine-rest`)
+  const gateway = await startGateway(t, {
+    ...settings,
+    authorization: { mode: 'off', records: { source: 'engine' } },
+  })
+  t.equal((await gateway.admin('/readyz')).status, 200)
+})

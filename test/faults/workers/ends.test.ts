@@ -1,0 +1,121 @@
+import type { ServerResponse } from 'node:http'
+import t, { type Test } from 'tap'
+import { until } from '../../support/cache-harness.ts'
+import { authorizationOf, BASE } from '../../support/open-gateway.ts'
+import { nextBytes, openSocket } from '../../support/raw.ts'
+import { startNode } from '../../support/fake-engine.ts'
+import { setupsOf } from '../../support/reloadable.ts'
+import { isAlive, type Started, startWorkers } from '../../support/started-workers.ts'
+
+/** Two workers before an engine that answers when it is told to, with four requests under way. */
+async function startBusy(t: Test, settings: Readonly<Record<string, unknown>> = {}, detached = false) {
+  const held: ServerResponse[] = []
+  const node = await startNode(t, (_request, response) => void held.push(response))
+  const { ONE } = setupsOf(node.url + BASE)
+  const gateway = await startWorkers(t, { ...ONE, ...settings }, { detached })
+  const answers = Array.from({ length: 4 }, () =>
+    gateway.ask('/version').then(
+      ({ status }) => status,
+      () => 0,
+    ),
+  )
+  await until(() => held.length === 4)
+  return { gateway, answers, held, pids: [...gateway.pids().values()] }
+}
+
+async function isNotReady({ admin }: Started): Promise<boolean> {
+  return (await admin('/readyz')).status === 503
+}
+
+t.test('a drain ends what was begun, and it is not ready meanwhile', async (t) => {
+  const { gateway, answers, held, pids } = await startBusy(t)
+  gateway.kill('SIGTERM')
+  await until(() => isNotReady(gateway))
+  t.match((await gateway.admin('/readyz?verbose')).text, '[-] drain shutting down')
+  t.equal((await gateway.admin('/livez')).status, 200)
+  for (const response of held) response.end('{}')
+  t.same(await Promise.all(answers), [200, 200, 200, 200])
+  t.equal(await gateway.exit, 0)
+  t.notOk(pids.some(isAlive))
+  t.same(
+    gateway.lines().filter(({ level }) => level === 'error'),
+    [],
+  )
+})
+
+t.test('a request on an idle connection is answered while it drains, and ends it', async (t) => {
+  const { gateway, answers, held } = await startBusy(t)
+  const bytes = [
+    `GET ${BASE}/nosuch HTTP/1.1`,
+    'Host: gateway',
+    `Authorization: ${authorizationOf('demo')}`,
+    '\r\n',
+  ].join('\r\n')
+  const sockets = Array.from({ length: 4 }, () => openSocket(gateway.address))
+  for (const socket of sockets) {
+    socket.write(bytes)
+    t.notMatch(await nextBytes(socket), /^connection: close\r$/im)
+  }
+  gateway.kill('SIGTERM')
+  await until(() => isNotReady(gateway))
+  // Until no connection waits to be taken, a few milliseconds long, answers still keep theirs open.
+  for (const socket of sockets)
+    await until(async () => {
+      socket.write(bytes)
+      return /^connection: close\r$/im.test(await nextBytes(socket))
+    })
+  for (const response of held) response.end('{}')
+  t.same(await Promise.all(answers), [200, 200, 200, 200])
+  t.equal(await gateway.exit, 0)
+})
+
+t.test('a signal to the whole group, as Ctrl-C sends it, ends it in the same way', async (t) => {
+  const { gateway, answers, held, pids } = await startBusy(t, {}, true)
+  process.kill(-gateway.pid, 'SIGINT')
+  await until(() => isNotReady(gateway))
+  for (const response of held) response.end('{}')
+  t.same(await Promise.all(answers), [200, 200, 200, 200])
+  t.equal(await gateway.exit, 0)
+  t.notOk(pids.some(isAlive))
+})
+
+t.test('at the deadline it ends what would not', async (t) => {
+  const { gateway, answers, pids } = await startBusy(t, { timeouts: { drain: '200ms' } })
+  gateway.kill('SIGTERM')
+  t.equal(await gateway.exit, 0)
+  t.same(await Promise.all(answers), [0, 0, 0, 0])
+  t.notOk(pids.some(isAlive))
+})
+
+t.test('a worker that does not end by itself is killed', async (t) => {
+  const { gateway, answers, pids } = await startBusy(t, { timeouts: { drain: '200ms' } })
+  const [stuck = 0] = pids
+  process.kill(stuck, 'SIGSTOP')
+  gateway.kill('SIGTERM')
+  t.equal(await gateway.exit, 0)
+  await Promise.all(answers)
+  t.notOk(isAlive(stuck))
+})
+
+t.test('requests that come while it is told to end are answered', async (t) => {
+  const node = await startNode(t)
+  const gateway = await startWorkers(t, setupsOf(node.url + BASE).ONE)
+  const statuses: number[] = []
+  const kept = { headers: { connection: 'keep-alive' } }
+  const clients = Array.from({ length: 4 }, async () => {
+    for (;;) {
+      const begun = node.seen.length
+      const response = await gateway.ask('/version', kept).catch(() => null)
+      // A connection that was refused is no request.
+      if (response === null) return node.seen.length - begun
+      statuses.push(response.status)
+    }
+  })
+  await until(() => statuses.length > 50)
+  gateway.kill('SIGTERM')
+  await Promise.all(clients)
+  t.equal(await gateway.exit, 0)
+  t.ok(statuses.every((status) => status === 200))
+  // Each request that has reached the engine has got its answer.
+  t.equal(statuses.length, node.seen.length)
+})

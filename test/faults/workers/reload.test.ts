@@ -1,0 +1,93 @@
+import t from 'tap'
+import { until } from '../../support/cache-harness.ts'
+import { BASE } from '../../support/open-gateway.ts'
+import { startNode } from '../../support/fake-engine.ts'
+import { APPLIED, REFUSED, setupsOf, SUCCESSFUL } from '../../support/reloadable.ts'
+import { type Started, startWorkers } from '../../support/started-workers.ts'
+
+const node = await startNode(t)
+const { ONE, TWO, ENGINES_OF_TWO } = setupsOf(node.url + BASE)
+const ENGINES_OF_ONE = [{ name: 'default' }]
+
+/** What each of some connections is told of the engines: they go to the workers in turns. */
+async function enginesOf(gateway: Started): Promise<readonly unknown[]> {
+  return Promise.all(Array.from({ length: 6 }, async () => (await gateway.ask('/engine')).json()))
+}
+
+const READ_ANEW = 'the configuration was read anew and is in force'
+const all = (engines: unknown) => Array.from({ length: 6 }, () => engines)
+
+t.test('a reload reaches every worker, and is counted once', async (t) => {
+  const gateway = await startWorkers(t, ONE)
+  t.same(await enginesOf(gateway), all(ENGINES_OF_ONE))
+  await gateway.write(TWO)
+  const { status, text } = await gateway.admin('/reload', { method: 'POST' })
+  t.equal(status, 200, text)
+  t.same(JSON.parse(text), { result: 'applied', changed: ['engines.second'] })
+  t.same(await enginesOf(gateway), all(ENGINES_OF_TWO))
+  // The file's own change may have been seen as well.
+  const linesRead = () => gateway.lines().filter(({ msg }) => msg === READ_ANEW).length
+  await until(async () => linesRead() > 0 && (await gateway.metric(APPLIED)) === linesRead())
+})
+
+t.test('a signal to the primary has the same effect, and so has the file alone', async (t) => {
+  const gateway = await startWorkers(t, ONE)
+  await gateway.write(TWO)
+  gateway.kill('SIGHUP')
+  const read = await gateway.line({ msg: READ_ANEW, cause: 'signal' })
+  t.same(await enginesOf(gateway), all(ENGINES_OF_TWO))
+  await gateway.write(ONE)
+  await gateway.line({ msg: READ_ANEW, cause: 'file' }, read)
+  await until(async () => JSON.stringify(await enginesOf(gateway)) === JSON.stringify(all(ENGINES_OF_ONE)))
+})
+
+t.test('a file that cannot be taken leaves all with what they have', async (t) => {
+  const gateway = await startWorkers(t, ONE)
+  await gateway.write({ ...TWO, nosuch: 1 })
+  const { status, text } = await gateway.admin('/reload', { method: 'POST' })
+  t.equal(status, 422)
+  t.match(JSON.parse(text), { result: 'refused', problems: [/nosuch/] })
+  t.same(await enginesOf(gateway), all(ENGINES_OF_ONE))
+  t.equal(await gateway.metric(SUCCESSFUL), 0)
+  t.ok(Number(await gateway.metric(REFUSED)) >= 1)
+  t.match((await gateway.admin('/readyz?verbose')).text, '[-] configuration')
+})
+
+t.test('a worker that is started while the file holds a mistake serves as the others', async (t) => {
+  const gateway = await startWorkers(t, ONE)
+  await gateway.write(TWO)
+  await gateway.admin('/reload', { method: 'POST' })
+  await gateway.write({ ...ONE, nosuch: 1 })
+  await gateway.admin('/reload', { method: 'POST' })
+  process.kill(Number(gateway.pids().get(1)), 'SIGKILL')
+  const ended = await gateway.line({ msg: 'a worker has ended, and is started again' })
+  await gateway.line({ msg: 'a worker listens', worker: 1 }, ended)
+  t.same(await enginesOf(gateway), all(ENGINES_OF_TWO))
+})
+
+t.test('what only a worker finds out is refused by all', async (t) => {
+  const gateway = await startWorkers(t, ONE)
+  // Its records are asked for by those who serve; at the start that engine is no engine.
+  const silent = await startNode(t, (_request, response) => void response.writeHead(500).end())
+  const asking = {
+    nodes: [silent.url + BASE],
+    authorization: { records: { source: 'engine' } },
+    service: { username: 'demo', password: 'demo' },
+  }
+  await gateway.write({ engines: { ...ONE.engines, second: asking } })
+  const { status, text } = await gateway.admin('/reload', { method: 'POST' })
+  t.equal(status, 422)
+  t.match(JSON.parse(text), { result: 'refused', problems: [/engines\.second: its records/] })
+  t.same(await enginesOf(gateway), all(ENGINES_OF_ONE))
+  t.equal(await gateway.metric('gateway_workers'), 2)
+})
+
+t.test('how many there are is said at the start', async (t) => {
+  const gateway = await startWorkers(t, ONE)
+  await gateway.write({ ...ONE, workers: 3 })
+  const { status, text } = await gateway.admin('/reload', { method: 'POST' })
+  t.equal(status, 422)
+  t.same(JSON.parse(text), { result: 'refused', problems: ['workers: needs a restart'] })
+  await gateway.write(ONE)
+  await until(async () => (await gateway.admin('/reload', { method: 'POST' })).status === 200)
+})

@@ -1,0 +1,189 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import t from 'tap'
+import type { Test } from 'tap'
+import { openWatchedFile, type WatchedFileOptions } from '../../src/files/watched-file.ts'
+import { createFakeTime } from '../support/fake-time.ts'
+
+const parse = (text: string): string => {
+  if (!/^\w+\n?$/.test(text)) throw new Error('not one word')
+  return text.trim()
+}
+
+async function folderOf(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+async function open(t: Test, options: Partial<WatchedFileOptions<string>> = {}) {
+  const time = createFakeTime()
+  const path = join(await folderOf(t), 'users.yaml')
+  await writeFile(path, 'one\n')
+  const looks: (string | null)[] = []
+  const file = await openWatchedFile({
+    path,
+    parse,
+    staleAfterMs: 60_000,
+    onLook: (trouble) => void looks.push(trouble),
+    now: time.now,
+    schedule: time.schedule,
+    ...options,
+  })
+  t.teardown(() => file.close())
+  /** Two looks with enough time between them. */
+  const lookTwice = async () => {
+    await file.look()
+    time.advance(200)
+    await file.look()
+  }
+  return { path, file, time, looks, lookTwice }
+}
+
+t.test('a first content is needed', async (t) => {
+  const path = join(await folderOf(t), 'users.yaml')
+  await t.rejects(openWatchedFile({ path, parse, staleAfterMs: 1 }), { code: 'ENOENT' })
+  await writeFile(path, 'two words')
+  await t.rejects(openWatchedFile({ path, parse, staleAfterMs: 1 }), { message: 'not one word' })
+})
+
+t.test('a change is taken when the file has been still for a moment', async (t) => {
+  const { path, file, time, looks } = await open(t)
+  await writeFile(path, 'two\n')
+  await file.look()
+  t.equal(file.current(), 'one', 'it may not be whole yet')
+  time.advance(199)
+  await file.look()
+  t.equal(file.current(), 'one')
+  time.advance(1)
+  await file.look()
+  t.equal(file.current(), 'two')
+  t.same(looks, [null])
+})
+
+t.test('while it is written to, the time begins anew', async (t) => {
+  const { path, file, time } = await open(t)
+  for (const text of ['t', 'tw', 'two\n']) {
+    await writeFile(path, text)
+    await file.look()
+    time.advance(199)
+  }
+  t.equal(file.current(), 'one')
+  time.advance(1)
+  await file.look()
+  t.equal(file.current(), 'two')
+})
+
+t.test('a last line without an end may go on: it is waited for longer', async (t) => {
+  const { path, file, time, lookTwice } = await open(t)
+  await writeFile(path, 'tw')
+  await lookTwice()
+  t.equal(file.current(), 'one')
+  time.advance(4_800)
+  await file.look()
+  t.equal(file.current(), 'tw')
+})
+
+t.test(
+  'what cannot be taken is told once, and what was there before stays for as long as it takes',
+  async (t) => {
+    const { path, file, time, looks, lookTwice } = await open(t)
+    await writeFile(path, 'two words\n')
+    await lookTwice()
+    time.advance(3_600_000)
+    await lookTwice()
+    t.equal(file.current(), 'one')
+    t.same(looks, ['not one word'])
+    t.match(file.state(), { trouble: 'not one word', ageMs: 3_600_400 })
+    await writeFile(path, 'three\n')
+    await lookTwice()
+    t.equal(file.current(), 'three')
+    t.same(looks, ['not one word', null])
+    t.same(file.state(), { trouble: null, ageMs: 0 })
+  },
+)
+
+t.test('what is put back as it was is in force as it was', async (t) => {
+  const { path, file, looks, lookTwice } = await open(t)
+  await rename(path, `${path}.old`)
+  await writeFile(path, 'two words\n')
+  await lookTwice()
+  await rename(`${path}.old`, path)
+  await lookTwice()
+  t.equal(file.current(), 'one')
+  t.match(looks, ['not one word', null])
+})
+
+t.test('a file that is gone counts for a while, and then no more', async (t) => {
+  const { path, file, time, looks, lookTwice } = await open(t)
+  await rm(path)
+  await file.look()
+  t.match(looks, [/ENOENT/])
+  time.advance(60_000)
+  await file.look()
+  t.equal(file.current(), 'one')
+  time.advance(1)
+  t.equal(file.current(), null)
+  await writeFile(path, 'two words\n')
+  await lookTwice()
+  t.equal(file.current(), null, 'a bad one does not bring it back')
+  await writeFile(path, 'two\n')
+  await lookTwice()
+  t.equal(file.current(), 'two')
+})
+
+t.test('a file of the same length and time is not taken for the old one', async (t) => {
+  const { path, file, lookTwice } = await open(t)
+  await writeFile(path, 'two\n')
+  await lookTwice()
+  await writeFile(`${path}.new`, 'six\n')
+  await rename(`${path}.new`, path)
+  await lookTwice()
+  t.equal(file.current(), 'six')
+})
+
+t.test('without any event it is looked at every five seconds', async (t) => {
+  const { file, time } = await open(t)
+  file.start()
+  time.advance(0)
+  for (let look = 0; look < 3; look += 1) {
+    while (time.nextMs() === null) await wait(1)
+    t.equal(time.nextMs(), 5_000)
+    time.advance(5_000)
+  }
+})
+
+t.test('the swap of a Kubernetes volume’s link takes effect within a second', async (t) => {
+  const folder = await folderOf(t)
+  const put = async (version: string) => {
+    await mkdir(join(folder, version))
+    await writeFile(join(folder, version, 'users.yaml'), `${version}\n`)
+    await symlink(version, join(folder, '..data_tmp'))
+    await rename(join(folder, '..data_tmp'), join(folder, '..data'))
+  }
+  await put('one')
+  const path = join(folder, 'users.yaml')
+  await symlink(join('..data', 'users.yaml'), path)
+  const file = await openWatchedFile({ path, parse, staleAfterMs: 60_000 })
+  t.teardown(() => file.close())
+  file.start()
+  await file.look()
+  const start = performance.now()
+  await put('two')
+  while (file.current() !== 'two' && performance.now() - start < 5_000) await wait(10)
+  t.equal(file.current(), 'two')
+  t.ok(performance.now() - start < 1_000)
+})
+
+t.test('a folder that cannot be watched is looked into all the same', async (t) => {
+  const { path, file, time } = await open(t)
+  await rm(path)
+  await rename(join(path, '..'), `${join(path, '..')}.away`)
+  file.start()
+  time.advance(0)
+  await file.look()
+  t.match(file.state().trouble, /ENOENT/)
+  await rename(`${join(path, '..')}.away`, join(path, '..'))
+})

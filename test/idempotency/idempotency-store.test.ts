@@ -1,0 +1,256 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { MAX_KEPT_BYTES } from '../../src/idempotency/record.ts'
+import { createReplays } from '../../src/idempotency/idempotency-store.ts'
+import { createSigner } from '../../src/redis/signature.ts'
+import { startRedis } from '../support/redis.ts'
+import { redisSkip } from '../support/requirements.ts'
+import { ADDRESS, firstOf, KEEP_MS, ONCE, openControl, openReplays } from './claims.ts'
+import { answerOf } from '../support/cache-harness.ts'
+
+t.test('With Redis', { skip: redisSkip }, async (t) => {
+  const server = await startRedis()
+  t.teardown(() => server.stop())
+  const control = openControl(t, server.url)
+  const nameIn = async (t: Test): Promise<string> =>
+    (await control.keys(`engine-gateway:${t.name}:once:*`))[0] ?? ''
+
+  t.test('of many who claim a key at once, through two gateways, one is the first', async (t) => {
+    const [one, other] = [openReplays(t, server.url), openReplays(t, server.url)]
+    const claims = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? one : other).claim(ONCE)),
+    )
+    const first = claims.filter(({ state }) => state === 'first')
+    t.equal(first.length, 1)
+    t.equal(claims.filter(({ state }) => state === 'in progress').length, 39)
+    for (const claiming of first) await firstOf(claiming).release()
+  })
+
+  t.test('what was answered is given out byte by byte, with status, headers and address', async (t) => {
+    const replays = openReplays(t, server.url)
+    const body = Buffer.from([0, 10, 13, 255, 34])
+    const answer = { ...answerOf(body, { 'cache-control': ['no-cache', 'no-transform'] }), status: 400 }
+    t.equal(await firstOf(await replays.claim(ONCE)).keep({ answer, address: ADDRESS }), true)
+    t.match(await replays.claim(ONCE), { state: 'done', answer, address: ADDRESS })
+    t.ok(Math.abs((await control.pttl(await nameIn(t))) - KEEP_MS) < 5000)
+  })
+
+  t.test('a cookie, and what describes no body, is not given out again', async (t) => {
+    const replays = openReplays(t, server.url)
+    const answer = answerOf('{}', { 'set-cookie': 'JSESSIONID=1', 'x-cookie': '1', via: 'a' })
+    await firstOf(await replays.claim(ONCE)).keep({ answer, address: ADDRESS })
+    const found = await replays.claim(ONCE)
+    t.equal(found.state, 'done')
+    t.notMatch(JSON.stringify(found), /cookie|via/)
+  })
+
+  t.test('another request under the same key is told so, at every stage', async (t) => {
+    const replays = openReplays(t, server.url)
+    const claim = firstOf(await replays.claim(ONCE))
+    const other = { ...ONCE, fingerprint: 'start invoice' }
+    t.same(await replays.claim(other), { state: 'reused' })
+    await claim.keep({ answer: answerOf('{}'), address: ADDRESS })
+    t.same(await replays.claim(other), { state: 'reused' })
+    await firstOf(await replays.claim({ ...other, key: 'mary 2' })).release()
+  })
+
+  t.test('what was released may be done by the next', async (t) => {
+    const replays = openReplays(t, server.url)
+    await firstOf(await replays.claim(ONCE)).release()
+    const next = firstOf(await replays.claim(ONCE))
+    await next.release()
+  })
+
+  t.test('what may have been done is unknown from then on', async (t) => {
+    const replays = openReplays(t, server.url)
+    await firstOf(await replays.claim(ONCE)).leaveUnknown()
+    t.same(await replays.claim(ONCE), { state: 'unknown' })
+  })
+
+  t.test('a claim that is older than a request can be is unknown, and stays what it is', async (t) => {
+    const replays = openReplays(t, server.url)
+    const claim = firstOf(await replays.claim(ONCE))
+    const name = await nameIn(t)
+    await control.pexpire(name, KEEP_MS - ONCE.underWayMs + 1000)
+    t.same(await replays.claim(ONCE), { state: 'in progress' })
+    await control.pexpire(name, KEEP_MS - ONCE.underWayMs - 1000)
+    t.same(await replays.claim(ONCE), { state: 'unknown' })
+    await claim.keep({ answer: answerOf('late'), address: ADDRESS })
+    t.match(await replays.claim(ONCE), { state: 'done' }, 'and its late answer counts')
+  })
+
+  t.test('a claim stands longer than a request can be under way, however short `keep` is', async (t) => {
+    const replays = openReplays(t, server.url)
+    const underWayMs = 10 * KEEP_MS
+    const claim = firstOf(await replays.claim({ ...ONCE, underWayMs }))
+    t.ok((await control.pttl(await nameIn(t))) > underWayMs)
+    await claim.release()
+  })
+
+  t.test('a claim of another is not touched', async (t) => {
+    const replays = openReplays(t, server.url)
+    const late = firstOf(await replays.claim(ONCE))
+    await control.del(await nameIn(t))
+    const next = firstOf(await replays.claim(ONCE))
+    await late.keep({ answer: answerOf('late'), address: ADDRESS })
+    await late.release()
+    t.same(await replays.claim(ONCE), { state: 'in progress' })
+    await next.release()
+  })
+
+  t.test('an answer is kept also where Redis has lost the claim', async (t) => {
+    const replays = openReplays(t, server.url)
+    const claim = firstOf(await replays.claim(ONCE))
+    await control.del(await nameIn(t))
+    await claim.keep({ answer: answerOf('done'), address: ADDRESS })
+    t.match(await replays.claim(ONCE), { state: 'done' })
+  })
+
+  t.test('an answer that is too large is done, with its status, and not kept', async (t) => {
+    const replays = openReplays(t, server.url)
+    const keep = async (key: string, bytes: number): Promise<string> => {
+      const claim = firstOf(await replays.claim({ ...ONCE, key }))
+      await claim.keep({ answer: answerOf(Buffer.alloc(bytes)), address: ADDRESS })
+      return (await replays.claim({ ...ONCE, key })).state
+    }
+    t.equal(await keep('a', MAX_KEPT_BYTES), 'done')
+    t.equal(await keep('b', MAX_KEPT_BYTES + 1), 'not kept')
+    t.match(await replays.claim({ ...ONCE, key: 'b' }), { status: 200 })
+  })
+
+  t.test('whatever else stands under the name is no leave to do it', async (t) => {
+    const replays = openReplays(t, server.url)
+    await firstOf(await replays.claim(ONCE)).leaveUnknown()
+    const name = await nameIn(t)
+    const { fingerprint } = ONCE
+    const head = { state: 'done', fingerprint, address: ADDRESS, length: 0 }
+    const claim = { state: 'claimed', fingerprint, owner: 'x', keepMs: 60_000, underWayMs: 60_000 }
+    const done = (answer: object, more = {}) => ({ ...head, answer: { status: 200, ...answer }, ...more })
+    for (const garbage of [
+      '',
+      'x',
+      '{"state":"unknown"}',
+      'null\n',
+      `${' '.repeat(65 * 1024)}{"state":"unknown","fingerprint":"start review"}\n`,
+      '{"state":"toString","fingerprint":"start review"}\n',
+      ...[
+        done({ headers: { 'content-type': 'b\nc' } }),
+        done({ headers: [] }),
+        done({ headers: { 'set-cookie': 'a=b' } }),
+        done({ headers: { connection: 'close' } }),
+        done({ headers: { 'transfer-encoding': 'chunked' } }),
+        done({ headers: { 'content-length': '7' } }),
+        done({ headers: { 'access-control-allow-origin': '*' } }),
+        done({ headers: { 'content-type': 'x'.repeat(17_000) } }),
+        done({ headers: { allow: Array.from({ length: 17 }, () => 'GET') } }),
+        ...[99, 199, 200.5, 302, 401, 429, 502, 503, 504, 600, '200'].map((status) =>
+          done({ status, headers: {} }),
+        ),
+        done({ headers: {} }, { length: -1 }),
+        done({ headers: {} }, { address: '' }),
+        done({ headers: {} }, { address: 'x'.repeat(1025) }),
+        { state: 'not kept', fingerprint, status: 302 },
+        { ...claim, keepMs: -1 },
+        { ...claim, underWayMs: '1' },
+      ].map((line) => `${JSON.stringify(line)}\n`),
+      `${JSON.stringify(claim).replace('"underWayMs":60000', '"underWayMs":1e999')}\n`,
+      `${JSON.stringify(done({ headers: {} }))}\nbody`,
+      `${JSON.stringify(done({ status: 204, headers: {} }, { length: 4 }))}\nbody`,
+      `${JSON.stringify(done({ headers: {} }, { length: 400_000 }))}\n${'x'.repeat(400_000)}`,
+    ]) {
+      await control.set(name, garbage)
+      t.same(await replays.claim(ONCE), { state: 'unreadable' }, garbage.slice(0, 200))
+      t.same(await replays.find(ONCE), { state: 'unreadable' })
+    }
+    await control.del(name)
+    await control.lpush(name, 'x')
+    t.same(await replays.claim(ONCE), { state: 'unreadable' })
+  })
+
+  t.test(
+    'a claim that would stand for ever, or longer than it was given, is under way for nobody',
+    async (t) => {
+      const replays = openReplays(t, server.url)
+      const claim = firstOf(await replays.claim(ONCE))
+      const name = await nameIn(t)
+      await control.persist(name)
+      t.same(await replays.claim(ONCE), { state: 'unknown' })
+      await control.pexpire(name, 2 * KEEP_MS)
+      t.same(await replays.claim(ONCE), { state: 'unknown' })
+      await claim.release()
+    },
+  )
+
+  const [KEY, NEXT, FOREIGN] = ['k'.repeat(32), 'n'.repeat(32), 'f'.repeat(32)]
+
+  t.test('with a key, what the key has not signed is no answer and no leave to do it', async (t) => {
+    const signed = openReplays(t, server.url, t.name, [KEY])
+    const keep = async (replays: typeof signed, key: string) =>
+      firstOf(await replays.claim({ ...ONCE, key })).keep({ answer: answerOf('{}'), address: ADDRESS })
+    const others = [openReplays(t, server.url, t.name), openReplays(t, server.url, t.name, [FOREIGN])]
+    for (const [index, other] of others.entries()) {
+      await keep(other, `other ${index}`)
+      t.same(await signed.claim({ ...ONCE, key: `other ${index}` }), { state: 'unreadable' })
+    }
+    await keep(signed, 'own')
+    t.match(await signed.claim({ ...ONCE, key: 'own' }), { state: 'done' })
+    for (const other of others) t.same(await other.claim({ ...ONCE, key: 'own' }), { state: 'unreadable' })
+  })
+
+  t.test('a signed record counts at its own place alone', async (t) => {
+    const replays = openReplays(t, server.url, t.name, [KEY])
+    await firstOf(await replays.claim(ONCE)).keep({ answer: answerOf('{}'), address: ADDRESS })
+    const name = await nameIn(t)
+    const other = { ...ONCE, key: 'mary 2' }
+    await firstOf(await replays.claim(other)).leaveUnknown()
+    const names = await control.keys(`engine-gateway:${t.name}:once:*`)
+    for (const one of names) if (one !== name) await control.copy(name, one, 'REPLACE')
+    t.same(await replays.claim(other), { state: 'unreadable' })
+  })
+
+  t.test('a key is changed in three steps, and nothing is forgotten', async (t) => {
+    const open = (keys: readonly string[]) => openReplays(t, server.url, t.name, keys)
+    const steps = [[KEY], [KEY, NEXT], [NEXT, KEY], [NEXT]].map(open)
+    for (const [index, step] of steps.entries()) {
+      const once = { ...ONCE, key: `step ${index}` }
+      await firstOf(await step.claim(once)).keep({ answer: answerOf('{}'), address: ADDRESS })
+      const beside = [steps[index - 1], steps[index + 1]].filter((one) => one !== undefined)
+      for (const one of beside) t.match(await one.claim(once), { state: 'done' }, `${index}`)
+    }
+  })
+
+  t.test('who only looks finds what there is, and claims nothing', async (t) => {
+    const replays = openReplays(t, server.url)
+    t.equal(await replays.find(ONCE), null)
+    t.equal(await replays.find(ONCE), null)
+    const claim = firstOf(await replays.claim(ONCE))
+    t.same(await replays.find(ONCE), { state: 'in progress' })
+    await claim.leaveUnknown()
+    t.same(await replays.find(ONCE), { state: 'unknown' })
+  })
+
+  t.test('another namespace has keys of its own', async (t) => {
+    const [one, other] = [openReplays(t, server.url, 'one'), openReplays(t, server.url, 'other')]
+    await firstOf(await one.claim(ONCE)).leaveUnknown()
+    await firstOf(await other.claim(ONCE)).release()
+  })
+
+  t.test('it closes when what is claimed has been told', async (t) => {
+    const signer = createSigner([])
+    const replays = createReplays({
+      url: server.url,
+      namespace: t.name,
+      signer,
+      keepMs: KEEP_MS,
+      now: () => 0,
+    })
+    const claim = firstOf(await replays.claim(ONCE))
+    let isClosed = false
+    const closed = replays.close().then(() => (isClosed = true))
+    await control.ping()
+    t.equal(isClosed, false)
+    await claim.keep({ answer: answerOf('{}'), address: ADDRESS })
+    await closed
+    t.match(await openReplays(t, server.url).claim(ONCE), { state: 'done' })
+  })
+})

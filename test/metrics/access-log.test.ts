@@ -1,0 +1,46 @@
+import t from 'tap'
+import { accessRecordOf } from '../../src/metrics/access-log.ts'
+import type { Access } from '../../src/metrics/access-log.ts'
+
+const access: Access = {
+  requestId: 'r-1',
+  operation: 'getTask',
+  engine: 'default',
+  method: 'GET',
+  prefix: '/app',
+  path: '/app/x',
+  status: 200,
+  durationMs: 1.23456,
+  client: '203.0.113.9',
+  user: 'demo',
+  node: 'http://engine-a:8080/engine-rest',
+  cache: 'engine-gateway; hit; ttl=1; detail=memory',
+  bytes: 0,
+  error: 'GW_NO_NODE',
+}
+
+t.test('the line holds what is known', async (t) => {
+  t.same(accessRecordOf(access), { ...access, durationMs: 1.235 })
+})
+
+t.test('what was not reached is left out, zero is not', async (t) => {
+  const record = accessRecordOf({
+    ...access,
+    operation: '',
+    engine: null,
+    prefix: null,
+    path: null,
+    client: '',
+    user: null,
+    node: null,
+    cache: null,
+    error: null,
+  })
+  t.same(record, { requestId: 'r-1', method: 'GET', status: 200, durationMs: 1.235, bytes: 0 })
+})
+
+t.test('no value is longer than 256 characters, none is cut within a character', async (t) => {
+  t.equal(accessRecordOf({ ...access, user: 'u'.repeat(5000) })['user'], `${'u'.repeat(255)}…`)
+  t.equal(accessRecordOf({ ...access, user: 'u'.repeat(256) })['user'], 'u'.repeat(256))
+  t.equal(accessRecordOf({ ...access, user: `${'u'.repeat(254)}😀😀` })['user'], `${'u'.repeat(254)}…`)
+})

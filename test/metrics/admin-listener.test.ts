@@ -1,0 +1,205 @@
+import { request } from 'node:http'
+import t from 'tap'
+import type { Test } from 'tap'
+import type { AdminAccess } from '../../src/metrics/admin-access.ts'
+import { createAdmin } from '../../src/metrics/admin-listener.ts'
+import type { Readiness } from '../../src/metrics/admin-listener.ts'
+import { createMetrics } from '../../src/metrics/registry.ts'
+
+const OPEN: AdminAccess = { host: '127.0.0.1', hosts: [], token: null }
+
+interface Given {
+  readonly readiness?: () => Readiness
+  readonly text?: () => Promise<string>
+  readonly access?: AdminAccess
+}
+
+async function openAdmin(t: Test, parts: Given = {}) {
+  const metrics = createMetrics({ version: '1' })
+  const errors: unknown[][] = []
+  const admin = await createAdmin({
+    access: () => parts.access ?? OPEN,
+    host: '127.0.0.1',
+    port: 0,
+    metrics: { contentType: metrics.contentType, text: parts.text ?? metrics.text },
+    explain: async (question) => ({ status: 200, value: { question } }),
+    reload: async () => ({ status: 422, value: { result: 'refused', problems: ['listen.port: no'] } }),
+    readiness: parts.readiness ?? (() => ({ ready: true, checks: {} })),
+    log: { error: (...words: unknown[]) => void errors.push(words) },
+  })
+  t.teardown(() => admin.close())
+  return { admin, errors, get: (path: string, init?: RequestInit) => fetch(admin.address + path, init) }
+}
+
+t.test('alive is alive, whatever is not ready', async (t) => {
+  const { get } = await openAdmin(t, { readiness: () => ({ ready: false, checks: {} }) })
+  const answer = await get('/livez')
+  t.equal(answer.status, 200)
+  t.equal(await answer.text(), 'ok\n')
+  t.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8')
+  t.equal(answer.headers.get('cache-control'), 'no-store')
+})
+
+t.test('readiness is asked each time', async (t) => {
+  let ready = true
+  const { get } = await openAdmin(t, { readiness: () => ({ ready, checks: {} }) })
+  t.equal((await get('/readyz')).status, 200)
+  ready = false
+  const answer = await get('/readyz')
+  t.equal(answer.status, 503)
+  t.equal(await answer.text(), 'not ready\n')
+})
+
+t.test('verbose lists the checks, a line each', async (t) => {
+  const checks = { records: 'ok', 'node http://a:8080': 'refused\r\nsince 12:00' }
+  const { get } = await openAdmin(t, { readiness: () => ({ ready: false, checks }) })
+  const answer = await get('/readyz?verbose')
+  t.equal(answer.status, 503)
+  t.equal(await answer.text(), '[+] records ok\n[-] node http://a:8080 refused since 12:00\nnot ready\n')
+})
+
+t.test('metrics come in their own type, also by HEAD', async (t) => {
+  const { get } = await openAdmin(t)
+  const answer = await get('/metrics')
+  t.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+  t.match(await answer.text(), /^gateway_info/m)
+  t.equal((await get('/metrics', { method: 'HEAD' })).status, 200)
+})
+
+t.test('nothing else is there', async (t) => {
+  const { get } = await openAdmin(t)
+  for (const path of ['/', '/metrics/', '/engine-rest/task', '/%'])
+    t.ok((await get(path)).status >= 400, path)
+  t.ok((await get('/metrics', { method: 'POST', body: 'xy' })).status >= 400)
+})
+
+t.test('a scrape that fails is a 500 without its reason, which is logged', async (t) => {
+  const { get, errors } = await openAdmin(t, { text: () => Promise.reject(new Error('inner')) })
+  const answer = await get('/metrics')
+  t.equal(answer.status, 500)
+  t.notMatch(await answer.text(), /inner/)
+  t.match(errors, [[{ err: { message: 'inner' } }, 'admin: /metrics failed']])
+})
+
+t.test('it closes at once over kept connections', async (t) => {
+  const { admin } = await openAdmin(t)
+  await new Promise<void>((resolve, reject) => {
+    const options = { headers: { connection: 'keep-alive' } }
+    request(`${admin.address}/livez`, options, (answer) => answer.resume().on('end', resolve))
+      .on('error', reject)
+      .end()
+  })
+  const start = performance.now()
+  await admin.close()
+  t.ok(performance.now() - start < 1000)
+})
+
+t.test('a question about permissions is answered as JSON, within its bound', async (t) => {
+  const { get } = await openAdmin(t)
+  const ask = (body: string, type = 'application/json') =>
+    get('/explain', { method: 'POST', body, headers: { 'content-type': type } })
+  const answer = await ask('{"user":"mary"}')
+  t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+  t.same(await answer.json(), { question: { user: 'mary' } })
+  t.equal((await ask(JSON.stringify('x'.repeat(65 * 1024)))).status, 413)
+  const unread = await ask('{')
+  t.equal(unread.status, 400)
+  t.match(await unread.text(), /JSON/, 'it says what is wrong')
+  t.equal((await ask('a=b', 'application/x-www-form-urlencoded')).status, 415)
+  t.equal((await get('/explain')).status, 404)
+})
+
+t.test('a reload that is refused is answered with what is wrong', async (t) => {
+  const { get } = await openAdmin(t)
+  const answer = await get('/reload', { method: 'POST' })
+  t.equal(answer.status, 422)
+  t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+  t.same(await answer.json(), { result: 'refused', problems: ['listen.port: no'] })
+  t.equal((await get('/reload')).status, 404)
+})
+
+/** `fetch` would not let a Host or an Origin through. */
+function statusOf(origin: string, route: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  const [method = '', path = ''] = route.split(' ')
+  return new Promise((resolve, reject) => {
+    request(origin + path, { method, headers }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode ?? 0)
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+const ROUTES = [
+  'GET /livez',
+  'GET /readyz?verbose',
+  'GET /metrics',
+  'HEAD /metrics',
+  'GET /none',
+  'POST /reload',
+]
+
+t.test('no page of another origin may ask, and none at all may change anything', async (t) => {
+  const { admin } = await openAdmin(t)
+  const status = (route: string, headers: Readonly<Record<string, string>>) =>
+    statusOf(admin.address, route, headers)
+  for (const route of ROUTES)
+    for (const origin of ['http://evil.example', 'null', admin.address.replace('http', 'https')])
+      t.equal(await status(route, { origin }), 403, `${route} of ${origin}`)
+  t.equal(await status('GET /metrics', { origin: admin.address }), 200)
+  t.equal(await status('POST /reload', { origin: admin.address }), 403)
+  t.equal(await status('POST /explain', { 'sec-fetch-site': 'same-site' }), 403)
+  t.equal(await status('GET /metrics', { 'sec-fetch-site': 'cross-site' }), 200, 'a link is followed')
+  t.equal(await status('POST /reload', {}), 422, 'what is no page may')
+})
+
+t.test('a name that is not known is not served: it may have been pointed here', async (t) => {
+  const access = { ...OPEN, host: 'admin.internal', hosts: ['Gateway-Admin'] }
+  const { admin } = await openAdmin(t, { access })
+  const refused = [
+    'evil.example',
+    'evil.example:9090',
+    'gateway-admin.evil.example',
+    'a@localhost',
+    '[::1',
+    '127.0.0.1.evil.example',
+  ]
+  for (const host of refused)
+    for (const route of ROUTES)
+      t.equal(await statusOf(admin.address, route, { host }), 403, `${route} at ${host}`)
+  const served = [
+    '127.0.0.1',
+    '10.1.2.3:9090',
+    '[::1]:9090',
+    'localhost:1',
+    'LOCALHOST',
+    'gateway-admin:9090',
+  ]
+  for (const host of [...served, 'admin.internal', 'gateway-admin.'])
+    t.equal(await statusOf(admin.address, 'GET /metrics', { host }), 200, host)
+})
+
+t.test('with a token all but probes need it', async (t) => {
+  const token = 'abcdefghij-0123456789'
+  const { admin, get } = await openAdmin(t, { access: { ...OPEN, token } })
+  const status = (route: string, authorization?: string) =>
+    statusOf(admin.address, route, authorization === undefined ? {} : { authorization })
+  const needing = [
+    'GET /metrics',
+    'HEAD /metrics',
+    'POST /explain',
+    'POST /reload',
+    'GET /none',
+    'GET /livez/',
+  ]
+  const wrong = [undefined, 'Bearer', `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, token]
+  for (const route of needing)
+    for (const authorization of wrong)
+      t.equal(await status(route, authorization), 401, `${route}: ${authorization}`)
+  t.equal((await get('/metrics')).headers.get('www-authenticate'), 'Bearer realm="engine-gateway admin"')
+  t.equal(await status('GET /metrics', `bearer  ${token}`), 200)
+  t.equal(await status('POST /reload', `Bearer ${token}`), 422)
+  for (const route of ['GET /livez', 'HEAD /readyz', 'GET /readyz?verbose'])
+    t.equal(await status(route), 200, route)
+})

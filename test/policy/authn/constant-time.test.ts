@@ -1,0 +1,59 @@
+import t from 'tap'
+import { createEvenTime } from '../../../src/policy/authn/constant-time.ts'
+
+const wrong = async () => false
+
+function open(options: Parameters<typeof createEvenTime>[0] = {}) {
+  const clock = { ms: 0 }
+  const inEvenTime = createEvenTime({
+    now: () => clock.ms,
+    delay: async (ms) => {
+      clock.ms += ms
+    },
+    ...options,
+  })
+  /** How long an answer takes that the engine gives after so long. */
+  const timeOf = async (right: boolean, engineMs: number) => {
+    const start = clock.ms
+    const result = await inEvenTime(async () => {
+      clock.ms += engineMs
+      return right
+    })
+    t.equal(result, right)
+    return clock.ms - start
+  }
+  return { timeOf, inEvenTime }
+}
+
+t.test('a failure is told after the same time, however soon it was known', async (t) => {
+  const { timeOf } = open()
+  for (const engineMs of [0, 1, 7, 30, 50]) t.equal(await timeOf(false, engineMs), 50, `${engineMs} ms`)
+})
+
+t.test('a success is told at once', async (t) => {
+  const { timeOf } = open()
+  t.equal(await timeOf(true, 3), 3)
+})
+
+t.test('the time of a failure grows with what successes take, up to a second', async (t) => {
+  const { timeOf } = open()
+  await timeOf(true, 100)
+  t.equal(await timeOf(false, 10), 200)
+  t.equal(await timeOf(false, 190), 200)
+  await timeOf(true, 100_000)
+  t.equal(await timeOf(false, 10), 1_000)
+})
+
+t.test('a failure that took longer ends on a later line of the grid', async (t) => {
+  const { timeOf } = open()
+  t.equal(await timeOf(false, 51), 100)
+  t.equal(await timeOf(false, 999), 1_000)
+})
+
+t.test('beyond the bound nobody waits', async (t) => {
+  const { inEvenTime } = open({ maxWaiting: 2, delay: () => new Promise(() => undefined) })
+  void inEvenTime(wrong)
+  void inEvenTime(wrong)
+  await t.rejects(inEvenTime(wrong), { code: 'GW_THROTTLED', retryAfterSeconds: 1 })
+  t.equal(await inEvenTime(async () => true), true)
+})

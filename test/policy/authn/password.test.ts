@@ -1,0 +1,67 @@
+import bcrypt from 'bcrypt'
+import t from 'tap'
+import { createPasswords, type HashClaim } from '../../../src/policy/authn/password.ts'
+
+const passwords = createPasswords()
+
+t.test('a hash made here is argon2id, salted, and verifies', async (t) => {
+  const [one, other] = await Promise.all([passwords.hash('sésame'), passwords.hash('sésame')])
+  t.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  t.not(one, other)
+  t.equal(await passwords.verify(one, 'sésame'), true)
+  t.equal(await passwords.verify(one, 'sesame'), false)
+})
+
+t.test('bcrypt hashes verify under each of their three names', async (t) => {
+  const hash = await bcrypt.hash('mary', 4)
+  for (const name of ['$2a$', '$2b$', '$2y$']) {
+    const named = `${name}${hash.slice(4)}`
+    t.equal(await passwords.verify(named, 'mary'), true, name)
+    t.equal(await passwords.verify(named, 'Mary'), false, name)
+  }
+})
+
+t.test('a few work at once, a few wait, and the rest are turned away', async (t) => {
+  const busy = createPasswords({ concurrency: 1, maxQueued: 2 })
+  const hash = await bcrypt.hash('mary', 4)
+  const results = await Promise.allSettled([1, 2, 3, 4, 5].map(() => busy.verify(hash, 'mary')))
+  t.same(
+    results.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected'],
+  )
+  t.match(results[4], { reason: { code: 'GW_OVERLOADED', statusCode: 503, retryAfterSeconds: 1 } })
+  t.equal(await busy.verify(hash, 'mary'), true, 'the places are free again')
+})
+
+t.test('a hash that cannot be read gives its place back', async (t) => {
+  const one = createPasswords({ concurrency: 1, maxQueued: 0 })
+  await t.rejects(one.verify('$argon2id$v=19$nonsense', 'x'))
+  t.equal(await one.verify(await bcrypt.hash('x', 4), 'x'), true)
+})
+
+t.test('who floods from one origin keeps nobody at another out, nor who was right before', async (t) => {
+  const busy = createPasswords({ concurrency: 1, maxQueued: 10 })
+  const hash = await bcrypt.hash('mary', 4)
+  const order: string[] = []
+  const verify = (name: string, claim: HashClaim) =>
+    busy.verify(hash, 'mary', claim).then(
+      () => order.push(name),
+      () => order.push(`no ${name}`),
+    )
+  const flood = Array.from({ length: 11 }, (_, at) => verify(`guess ${at}`, { from: 'a', proven: false }))
+  const others = [
+    verify('other', { from: 'b', proven: false }),
+    verify('proven', { from: 'a', proven: true }),
+    verify('guess 11', { from: 'a', proven: false }),
+  ]
+  await Promise.all([...flood, ...others])
+  // The newest guesses made room; the newest of all found none.
+  t.same(order.filter((name) => name.startsWith('no ')).toSorted(), [
+    'no guess 10',
+    'no guess 11',
+    'no guess 9',
+  ])
+  const served = order.filter((name) => !name.startsWith('no '))
+  t.same(served.slice(0, 4), ['guess 0', 'proven', 'guess 1', 'other'])
+  t.equal(served.length, 11)
+})

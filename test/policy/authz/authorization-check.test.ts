@@ -1,0 +1,35 @@
+import t from 'tap'
+import { answerAuthorizationCheck } from '../../../src/policy/authz/authorization-check.ts'
+import { queryOf } from '../../../src/request/canonical.ts'
+import { recordsOf } from '../../support/record-lines.ts'
+
+const records = recordsOf(['grant anna TASK:* READ'])
+const principal = { userId: 'anna', groups: [], tenants: [] }
+
+/** The answer to a query, or the status and message of its refusal. */
+async function answered(query: string): Promise<unknown> {
+  const asked = { principal, params: {}, query: queryOf(`/?${query}`), body: undefined }
+  try {
+    return await answerAuthorizationCheck(asked, { records, groupsOf: async () => [] })
+  } catch (error) {
+    const { statusCode, body } = Object(error)
+    return [statusCode, body.message]
+  }
+}
+
+const named = (type: string) => `permissionName=READ&resourceName=Task&resourceType=${type}`
+const notFound = [404, 'HTTP 404 Not Found']
+const none = (name: string) => [400, `Query parameter '${name}' cannot be null`]
+
+/** As Camunda 7.22 answers. */
+t.test('the type of a resource is read as Java reads an integer', async (t) => {
+  for (const type of ['7', '%2B7', '007', '%D9%A7'])
+    t.match(await answered(named(type)), { resourceName: 'Task', authorized: true }, type)
+  for (const type of ['x', '+7', '7.0', '2147483648', '%20'])
+    t.same(await answered(named(type)), notFound, type)
+  t.same(await answered(named('')), none('resourceType'))
+  t.same(await answered('resourceType=x'), notFound, 'before anything else is looked at')
+  t.same(await answered('resourceType=7'), none('permissionName'))
+  t.same(await answered('permissionName=READ&resourceType=7'), none('resourceName'))
+  t.match(await answered(named('-7')), [400, /resource type 'Task' is not valid/])
+})

@@ -1,0 +1,60 @@
+import t from 'tap'
+import type { Check, When } from '../../../../src/operations/notation.ts'
+import { operationsOf } from '../../../../src/operations/table.ts'
+import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
+import { compileCheck } from '../../../../src/policy/authz/checks/check.ts'
+import { recordsOf } from '../../../support/record-lines.ts'
+
+/** What is decided of a row with one check, for a caller without a record, where nothing at the engine can be read. */
+async function decide(check: Check): Promise<unknown> {
+  const [operation] = operationsOf([{ row: { route: 'POST /novelty', checks: [check] } }])
+  if (operation === undefined) throw new Error('no row')
+  const { before } = createAuthorize(operation, {
+    records: () => recordsOf([]),
+    adminGroups: [],
+    adminUsers: [],
+    historicInstancePermissions: false,
+    lookUp: () => null,
+    lookUpAll: async () => new Map(),
+    findEach: async () => null,
+    isOwn: async () => true,
+    findOut: async () => null,
+    implied: null,
+    impliesIdentity: false,
+    checksTenants: false,
+  })
+  const principal = { userId: 'anna', groups: [], tenants: [] }
+  const { permitted } = await before({ principal, params: { id: 'x' }, query: new Map(), body: {} })
+  return permitted
+}
+
+const OF_AN_ENTITY: readonly When[] = [
+  'the execution is no instance',
+  'the incident was not created by a caller',
+  'the job has an instance',
+  'the job has only a definition',
+  'the job runs an unknown command',
+  'the job runs instance-deletion',
+  'the task belongs to a case',
+  'the task belongs to a process',
+]
+
+t.test('a condition on an entity that the row does not look up does not switch its check off', async (t) => {
+  for (const when of OF_AN_ENTITY)
+    t.equal(await decide({ when, anyOf: ['PROCESS_INSTANCE.DELETE'], denied: 403 }), false, when)
+})
+
+t.test('a check that names no permission lets nobody in', async (t) => {
+  t.equal(await decide({ denied: 403 }), false)
+})
+
+t.test('an id that cannot be there is a mistake of the table', (t) => {
+  const options = { historicInstancePermissions: false }
+  for (const [check, message] of [
+    [{ allOf: ['BATCH.READ each.id', 'BATCH.CREATE'], denied: 403 }, /asks about each/],
+    [{ allOf: ['BATCH.READ row:id', 'BATCH.CREATE'], denied: 403 }, /asks about row/],
+    [{ allOf: ['BATCH.READ created.id', 'BATCH.CREATE'], denied: 403 }, /asks about created/],
+  ] as const)
+    t.throws(() => compileCheck(check, {}, options), message)
+  t.end()
+})

@@ -1,0 +1,34 @@
+import t from 'tap'
+import { StartFinder } from '../../../../src/policy/authz/entities/start-finder.ts'
+
+const STARTED =
+  '<definitions><signal id="s" name="go"/><process><startEvent id="start"><signalEventDefinition signalRef="s"/></startEvent></process></definitions>'
+
+/** An engine with so many definitions, of which the first and the last are started by a signal. */
+function findIn(count: number) {
+  const definitions = Array.from({ length: count }, (_, at) => ({
+    id: `d${at}`,
+    key: `d${at}`,
+    tenantId: null,
+  }))
+  const subscription = { executionId: null, activityId: 'start', eventName: 'go', tenantId: null }
+  const started = [definitions[0]?.id, definitions.at(-1)?.id]
+  return new StartFinder(async (path) => {
+    const { pathname, searchParams } = new URL(path, 'http://engine')
+    if (pathname === '/event-subscription') return [subscription, subscription]
+    if (pathname === '/process-definition')
+      return definitions.slice(0, Number(searchParams.get('maxResults')))
+    return { bpmn20Xml: started.includes(pathname.split('/')[2]) ? STARTED : '<definitions/>' }
+  })
+}
+
+t.test('what an event starts is sought among all definitions, or not at all', async (t) => {
+  const found = await findIn(2000).startedBy('signal', { eventName: 'go' })
+  t.match(found, [{ processDefinitionKey: 'd0' }, { processDefinitionKey: 'd1999' }])
+  t.equal(await findIn(2001).startedBy('signal', { eventName: 'go' }), null)
+})
+
+t.test('so are all definitions', async (t) => {
+  t.equal((await findIn(2000).definitions())?.length, 2000)
+  t.equal(await findIn(2001).definitions(), null)
+})

@@ -1,0 +1,205 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { explain, questionOf } from '../../../../src/pipeline/explain.ts'
+import { OPERATIONS } from '../../../../src/operations/all.ts'
+import { BASE, openGateway } from '../../../support/open-gateway.ts'
+import { idsOf } from '../../../sandbox/asks.ts'
+
+async function openExplain(
+  t: Test,
+  records: readonly string[],
+  settings: Readonly<Record<string, unknown>> = {},
+) {
+  const gateway = await openGateway(t, { records, settings })
+  return {
+    ...gateway,
+    why: (user: string, request: string, body?: unknown) =>
+      explain(gateway.parts, questionOf({ user, request, body })),
+  }
+}
+
+const STOP = { name: 'stopAll' }
+
+t.test('every alternative is shown with the record that decides it', async (t) => {
+  const { why, engine } = await openExplain(t, ['grant @clerks PROCESS_DEFINITION:review READ_TASK'])
+  const [task = ''] = await idsOf(engine.base, '/task?processDefinitionKey=review')
+  const { decision, answer, policy, principal } = await why('mary', `GET /task/${task}`)
+  t.match({ decision, answer }, { decision: 'permitted', answer: null })
+  t.same(principal, { userId: 'mary', groups: ['clerks'], tenants: ['acme'] })
+  t.match(policy?.checks, [
+    {
+      check: 0,
+      verdict: 'granted',
+      decisions: [
+        {
+          atoms: [
+            { permission: 'READ', resource: 'Task', resourceId: task, record: null },
+            {
+              permission: 'READ_TASK',
+              resource: 'ProcessDefinition',
+              resourceId: 'review',
+              record: { level: 'group', subject: 'clerks', type: 1, resourceId: 'review', step: 5 },
+            },
+          ],
+        },
+      ],
+    },
+  ])
+  t.match(policy, { missing: [], grants: [], sufficient: null })
+})
+
+t.test('a refusal does not hide what stands behind it, and the fewest grants are tried', async (t) => {
+  const { why, ask, engine } = await openExplain(t, [])
+  const waiting = await idsOf(engine.base, '/process-instance?processDefinitionKey=catching')
+  const { decision, stage, answer, policy } = await why('nobody', 'POST /signal', STOP)
+  t.match({ decision, stage }, { decision: 'refused', stage: 'permit' })
+  t.same(answer?.body, (await ask('nobody', 'POST /signal', { body: STOP })).body)
+  t.match(
+    policy?.checks.map(({ verdict }) => verdict),
+    ['refused', 'there is nothing to ask for', 'there is nothing to ask for'],
+  )
+  t.same(
+    policy?.missing,
+    waiting.flatMap((id, need) => [
+      { permission: 'UPDATE', resource: 'ProcessInstance', resourceId: id, need },
+      { permission: 'UPDATE_INSTANCE', resource: 'ProcessDefinition', resourceId: 'catching', need },
+    ]),
+  )
+  t.match(policy, {
+    grants: [{ userId: 'nobody', resourceType: 6, resourceId: 'catching', permissions: ['UPDATE_INSTANCE'] }],
+    sufficient: true,
+  })
+})
+
+t.test('the grants that it names are enough at the gateway', async (t) => {
+  const { why, engine } = await openExplain(t, [])
+  const [task = ''] = await idsOf(engine.base, '/task?processDefinitionKey=review')
+  const request = `PUT /task/${task}`
+  const { policy } = await why('nobody', request, { name: 'a' })
+  t.equal(policy?.sufficient, true)
+  const lines = (policy?.grants ?? []).map(
+    ({ resourceType, resourceId, permissions }) =>
+      `grant nobody ${resourceType === 7 ? 'TASK' : 'PROCESS_DEFINITION'}:${resourceId} ${permissions.join(',')}`,
+  )
+  t.match(
+    policy?.checks.map(({ verdict }) => verdict),
+    ['refused', 'refused'],
+  )
+  const granted = await openExplain(t, lines)
+  const [same = ''] = await idsOf(granted.engine.base, '/task?processDefinitionKey=review')
+  t.equal(same, task, 'the sandbox counts its ids')
+  t.equal((await granted.ask('nobody', request, { body: { name: 'a' } })).status, 204)
+})
+
+t.test('a revocation ends the alternatives, and those behind it are not offered', async (t) => {
+  const { why, engine } = await openExplain(t, ['revoke nobody TASK:* READ'])
+  const [task = ''] = await idsOf(engine.base, '/task?processDefinitionKey=review')
+  const { policy } = await why('nobody', `GET /task/${task}`)
+  t.match(policy?.checks[0]?.decisions[0]?.atoms[0], {
+    record: { permitted: false, type: 2, resourceId: '*' },
+  })
+  t.match(policy?.missing, [{ permission: 'READ', resource: 'Task', resourceId: task }])
+  t.equal(policy?.missing.length, 1)
+  t.equal(policy?.sufficient, true)
+})
+
+t.test('an entity that does not exist is said to be none, and nothing is missing', async (t) => {
+  const { why } = await openExplain(t, [])
+  const { answer, policy } = await why('nobody', 'GET /task/none')
+  t.match(answer, { status: 404, error: null })
+  t.match(policy, { checks: [{ verdict: 'there is no such entity' }], missing: [], sufficient: null })
+})
+
+t.test('only an admin may: no record is offered', async (t) => {
+  const { why } = await openExplain(t, [])
+  const row = OPERATIONS.find(
+    ({ checks, template }) => checks.some(({ admin, anyOf }) => admin && !anyOf) && !template.includes(':'),
+  )
+  const request = `${row?.method} ${row?.template}`
+  const refused = await why('nobody', request)
+  t.match(refused.policy, { grants: [], sufficient: null })
+  t.equal(refused.decision, 'refused')
+  const { decision, policy } = await why('demo', request)
+  t.equal(decision, 'permitted')
+  t.equal(policy?.checks[0]?.verdict, 'granted')
+})
+
+t.test('rows are explained by what opens them', async (t) => {
+  const { why } = await openExplain(t, ['grant @clerks PROCESS_DEFINITION:review READ_TASK'])
+  const { policy } = await why('mary', 'GET /task')
+  t.match(policy?.rows, {
+    sees: 'some rows',
+    tenants: ['acme'],
+    conditions: [
+      {
+        anyOf: [
+          { resource: 'Task', permission: 'READ', record: null, ids: [] },
+          {
+            resource: 'ProcessDefinition',
+            permission: 'READ_TASK',
+            record: null,
+            ids: ['review'],
+            idCount: 1,
+          },
+        ],
+      },
+    ],
+  })
+  t.match((await why('demo', 'GET /task')).policy?.rows, { sees: 'all rows', tenants: null })
+})
+
+t.test('what the door refuses for its shape is said first, beside what permissions say', async (t) => {
+  const { why } = await openExplain(t, [])
+  const hazard = await why('nobody', 'POST /task', { assigneeExpression: '${1}' })
+  t.match(hazard, {
+    stage: 'body',
+    answer: { status: 400, error: 'GW_HAZARD' },
+    policy: { rows: { sees: 'no rows' } },
+  })
+  t.match(await why('nobody', 'POST /signal', '{"name":'), {
+    stage: 'body',
+    answer: { error: 'GW_BAD_JSON' },
+    policy: null,
+  })
+})
+
+t.test('a mode that lets things through is named', async (t) => {
+  const { why } = await openExplain(t, [], { validation: { mode: 'off' } })
+  t.same((await why('nobody', 'GET /task')).modes, { validation: 'off', authorization: 'enforce' })
+})
+
+t.test('questions that cannot be answered', async (t) => {
+  const { why, parts } = await openExplain(t, [])
+  await t.rejects(why('stranger', 'GET /task'), { message: 'Engine default has no user stranger' })
+  await t.rejects(why('mary', 'GET /nothing'), { message: 'There is no operation GET /nothing' })
+  await t.rejects(why('mary', 'PATCH /task'), /no operation/)
+  await t.rejects(explain(parts, questionOf({ user: 'mary', engine: 'third', request: 'GET /task' })), {
+    message: 'There is no engine third, but default, second',
+  })
+  for (const value of [null, 1, {}, { user: 'mary' }, { user: 1, request: 'GET /task' }])
+    t.throws(() => questionOf(value), /^Give user/)
+})
+
+t.test('the path may begin with the base, and its row is the one that the router runs', async (t) => {
+  const { why } = await openExplain(t, [])
+  const ids = await Promise.all(
+    ['GET /task/count', 'HEAD /task/count/', `GET ${BASE}/task/count`, 'get /task/a%20b'].map(
+      async (request) => (await why('demo', request)).operation,
+    ),
+  )
+  t.same(ids, ['getTasksCount', 'getTasksCount', 'getTasksCount', 'getTask'])
+})
+
+t.test('for every row, what is explained is what the gateway does', async (t) => {
+  const { why, ask } = await openExplain(t, ['grant mary TASK:* READ,UPDATE', 'revoke mary USER:x READ'])
+  for (const { method, template, media, id } of OPERATIONS) {
+    if (media !== undefined) continue
+    const route = `${method} ${template.replace(/:\w+/g, 'x-1')}`
+    const body = method === 'POST' || method === 'PUT' ? {} : undefined
+    for (const user of ['mary', 'nobody']) {
+      const [explained, answer] = [await why(user, route, body), await ask(user, route, { body })]
+      if (explained.answer === null) t.notOk(answer.headers['x-gateway-error'], `${id} goes on`)
+      else t.same([explained.answer.status, explained.answer.body ?? ''], [answer.status, answer.body], id)
+    }
+  }
+})

@@ -1,0 +1,165 @@
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import { ConfigError } from '../../../../src/config/config.ts'
+import { RESOURCES } from '../../../../src/operations/permissions.ts'
+import { decideAny } from '../../../../src/policy/authz/decision/decide.ts'
+import { recordsOf } from '../../../../src/policy/authz/records/record-file.ts'
+import { indexRecords, resourceOfType } from '../../../../src/policy/authz/records/records.ts'
+
+const demoFile = new URL('../../../../config/authorizations.yaml', import.meta.url).pathname
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    recordsOf(text)
+  } catch (cause) {
+    if (cause instanceof ConfigError) return cause.problems
+    throw cause
+  }
+  return []
+}
+
+const yaml = (...records: string[]) =>
+  `authorizations:\n${records.map((record) => `  - { ${record} }\n`).join('')}`
+const good = 'type: 1, permissions: [READ], groupId: clerks, resourceType: 7, resourceId: "*"'
+
+t.test('records are read as POST /authorization/create takes them', async (t) => {
+  t.match(recordsOf(yaml(good)), [
+    { type: 1, permissions: ['READ'], groupId: 'clerks', userId: null, resourceType: 7, resourceId: '*' },
+  ])
+})
+
+t.test('the JSON of GET /authorization is read as it is', async (t) => {
+  const answer = [
+    {
+      id: '14ee',
+      type: 0,
+      permissions: ['READ', 'UPDATE'],
+      userId: '*',
+      groupId: null,
+      resourceType: 7,
+      resourceId: 'x',
+      removalTime: null,
+      rootProcessInstanceId: null,
+    },
+    {
+      id: '14ef',
+      type: 2,
+      permissions: ['ALL'],
+      userId: 'mary',
+      groupId: null,
+      resourceType: 6,
+      resourceId: '*',
+      removalTime: null,
+      rootProcessInstanceId: null,
+    },
+  ]
+  t.match(recordsOf(JSON.stringify(answer)), [
+    { id: '14ee', type: 0 },
+    { id: '14ef', type: 2, userId: 'mary' },
+  ])
+})
+
+t.test('a file is refused with every problem and the path of each', async (t) => {
+  const cases: readonly (readonly [claim: string, text: string, problems: readonly (string | RegExp)[]])[] = [
+    ['a misspelt member', yaml(`${good}, group: x`), [/^authorizations\[0\]: .*group/]],
+    [
+      'a missing member',
+      yaml('type: 1, permissions: [], userId: a, resourceType: 7'),
+      [/^authorizations\[0\]\.resourceId: /],
+    ],
+    ['an unknown type', yaml(good.replace('type: 1', 'type: 3')), [/^authorizations\[0\]\.type: /]],
+    ['a number for an id', yaml(good.replace('"*"', '17')), [/^authorizations\[0\]\.resourceId: .*string/]],
+    [
+      'an unknown resource type',
+      yaml(good.replace('resourceType: 7', 'resourceType: 22')),
+      [/^authorizations\[0\]: resourceType 22 is none/],
+    ],
+    [
+      'a permission of another resource',
+      yaml(good.replace('READ', 'CREATE_INSTANCE')),
+      [/^authorizations\[0\]: 'CREATE_INSTANCE' is no permission of TASK \(7\), which has READ, .* and ALL$/],
+    ],
+    [
+      'both user and group',
+      yaml(`${good}, userId: mary`),
+      ['authorizations[0]: needs exactly one of userId and groupId'],
+    ],
+    [
+      'neither user nor group',
+      yaml(good.replace('groupId: clerks', 'groupId: null')),
+      ['authorizations[0]: needs exactly one of userId and groupId'],
+    ],
+    [
+      'a GLOBAL record for a group',
+      yaml(good.replace('type: 1', 'type: 0')),
+      [/^authorizations\[0\]: a GLOBAL record .* no groupId/],
+    ],
+    [
+      'a GLOBAL record for a user',
+      yaml(good.replace('type: 1', 'type: 0').replace('groupId: clerks', 'userId: mary')),
+      [/^authorizations\[0\]: a GLOBAL record .* userId/],
+    ],
+    [
+      'the same record twice',
+      yaml(good, good.replace('READ', 'UPDATE')),
+      ['authorizations[1]: the same type, subject and resource as authorizations[0]'],
+    ],
+    [
+      'two GLOBAL records for one thing',
+      yaml(
+        ...['userId: "*"', 'permissions: []'].map(
+          (who) =>
+            `type: 0, ${who === 'permissions: []' ? who : `permissions: [READ], ${who}`}, resourceType: 7, resourceId: x`,
+        ),
+      ),
+      [/^authorizations\[1\]: the same/],
+    ],
+    [
+      'several at once',
+      yaml(good.replace('READ', 'FLY'), good.replace('resourceType: 7', 'resourceType: 99')),
+      [/\[0\]: 'FLY'/, /\[1\]: resourceType 99/],
+    ],
+    [
+      'a JSON array',
+      '[{"type": 1}]',
+      [/^\[0\]\.permissions: /, /^\[0\]\.resourceType: /, /^\[0\]\.resourceId: /],
+    ],
+    ['broken YAML', 'authorizations: [', [/^line 1, column \d+: /]],
+    ['a member twice', 'authorizations: []\nauthorizations: []', [/^line 2, column 1: /]],
+    ['an empty file', '', [/^\(top level\): /]],
+  ]
+  for (const [claim, text, problems] of cases) {
+    const found = problemsOf(text)
+    t.equal(found.length, problems.length, `${claim}: ${found.join(' | ')}`)
+    for (const [at, problem] of problems.entries()) t.match(found[at], problem, claim)
+  }
+})
+
+t.test('the file’s name stands in the error', async (t) => {
+  t.throws(() => recordsOf('x: 1', '/etc/gw/authorizations.yaml'), {
+    message: /^\/etc\/gw\/authorizations\.yaml /,
+  })
+})
+
+t.test('the demo’s records', async (t) => {
+  const records = indexRecords(recordsOf(await readFile(demoFile, 'utf8'), demoFile))
+  const admin = { userId: 'demo', groups: ['camunda-admin'], tenants: [] }
+  const mary = { userId: 'mary', groups: ['clerks'], tenants: ['acme'] }
+  for (let type = 0; type <= 21; type += 1) {
+    const resource = resourceOfType(type)
+    if (resource === null) continue
+    for (const permission of Object.keys(RESOURCES[resource].permissions)) {
+      if (!decideAny(records, admin, [{ resource, permission, id: null }]))
+        t.fail(`admin lacks ${resource}.${permission}`)
+    }
+  }
+  const may = (resource: keyof typeof RESOURCES, permission: string, id: string | null) =>
+    decideAny(records, mary, [{ resource, permission, id }])
+  t.equal(may('PROCESS_DEFINITION', 'CREATE_INSTANCE', 'review'), true, 'mary may start a review')
+  t.equal(may('PROCESS_INSTANCE', 'CREATE', null), true, 'and create an instance, which starting needs too')
+  t.equal(may('PROCESS_DEFINITION', 'READ_TASK', 'review'), true, 'and see its tasks')
+  t.equal(may('PROCESS_DEFINITION', 'READ', 'moving'), false, 'but no other process')
+  t.equal(may('DECISION_DEFINITION', 'READ', 'discount'), true, 'mary may read decisions')
+  t.equal(may('DECISION_DEFINITION', 'CREATE_INSTANCE', 'discount'), false, 'but not evaluate them')
+  t.notMatch(await readFile(demoFile, 'utf8'), /type: 2/, 'nothing is revoked: the demo stays easy to read')
+})

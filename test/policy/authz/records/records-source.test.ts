@@ -1,0 +1,49 @@
+import t from 'tap'
+import type { AuthorizationRecord } from '../../../../src/policy/authz/records/records.ts'
+import { createFileRecords } from '../../../../src/policy/authz/records/records-source.ts'
+
+const grant = (userId: string): AuthorizationRecord => ({
+  type: 1,
+  permissions: ['READ'],
+  userId,
+  resourceType: 7,
+  resourceId: '*',
+})
+
+function open(list: readonly AuthorizationRecord[] | null) {
+  const file = { list, looks: 0 }
+  const records = createFileRecords({
+    file: {
+      current: () => file.list,
+      look: async () => {
+        file.looks += 1
+      },
+      state: () => ({ trouble: null, ageMs: 0 }),
+    },
+    revokes: 'always',
+  })
+  return { file, records }
+}
+
+t.test('records of a file are indexed once, and anew when the file has changed', (t) => {
+  const { file, records } = open([grant('mary')])
+  const before = records.current()
+  t.equal(before.revokes, 'always')
+  t.equal(records.current(), before)
+  file.list = [grant('bob')]
+  t.same([...records.current().named.users.keys()], ['bob'])
+  t.ok(records.current().generation > before.generation)
+  t.end()
+})
+
+t.test('without a file nothing is decided', (t) => {
+  const { records } = open(null)
+  t.throws(() => records.current(), { code: 'GW_RECORDS_UNAVAILABLE', retryAfterSeconds: 1 })
+  t.end()
+})
+
+t.test('a refresh looks at the file', async (t) => {
+  const { file, records } = open([])
+  await records.refresh()
+  t.equal(file.looks, 1)
+})

@@ -1,0 +1,92 @@
+import t from 'tap'
+import type { AuthorizationRecord } from '../../../../src/policy/authz/records/records.ts'
+import { indexRecords, resourceOfType, usesRevokes } from '../../../../src/policy/authz/records/records.ts'
+import { isAuthorized } from '../../../../src/policy/authz/decision/decide.ts'
+
+const anna = { userId: 'anna', groups: ['clerks'], tenants: [] }
+const grant: AuthorizationRecord = {
+  type: 1,
+  userId: 'anna',
+  groupId: null,
+  permissions: ['READ'],
+  resourceType: 7,
+  resourceId: 't1',
+}
+
+t.test('every resource type of the engine has a name, and no other number has', async (t) => {
+  t.equal(resourceOfType(0), 'APPLICATION')
+  t.equal(resourceOfType(21), 'SYSTEM')
+  t.equal(resourceOfType(22), null)
+  t.equal(resourceOfType(-1), null)
+})
+
+t.test('a permission name this gateway does not know grants nothing and spoils nothing', async (t) => {
+  const records = indexRecords([{ ...grant, permissions: ['FLY', 'READ'] }])
+  t.equal(isAuthorized(records, anna, { resource: 'TASK', permission: 'READ', id: 't1' }), true)
+})
+
+t.test('a revocation on a resource type of a plugin still turns the revoke mode on', async (t) => {
+  const records = indexRecords([{ ...grant, type: 2, resourceType: 4711, permissions: ['FLY'] }])
+  t.equal(usesRevokes(records, anna), true)
+})
+
+t.test('a record without a resource id is about no id and not about all of them', async (t) => {
+  for (const type of [0, 1] as const) {
+    const records = indexRecords([{ ...grant, type, userId: type === 0 ? '*' : 'anna', resourceId: null }])
+    for (const id of ['t1', 'null', '', '*', null])
+      t.equal(
+        isAuthorized(records, anna, { resource: 'TASK', permission: 'READ', id }),
+        null,
+        `${type} ${id}`,
+      )
+    t.same([records.named.users.size, records.named.global.size], [0, 0], 'nor does it name one')
+  }
+})
+
+t.test('a revocation without a resource id revokes nothing, but turns the revoke mode on', async (t) => {
+  const revocation = { ...grant, type: 2, resourceId: null } as const
+  const records = indexRecords([{ ...grant, resourceId: '*' }, revocation])
+  t.equal(isAuthorized(records, anna, { resource: 'TASK', permission: 'READ', id: 't1' }), true)
+  t.equal(usesRevokes(records, anna), true)
+  const lacking = { ...grant, type: 0, userId: '*', permissions: ['CREATE'] } as const
+  const all = { ...grant, type: 0, userId: '*', resourceId: '*' } as const
+  const read = { resource: 'TASK', permission: 'READ', id: 't1' } as const
+  t.equal(isAuthorized(indexRecords([lacking, all]), anna, read), true)
+  t.equal(isAuthorized(indexRecords([lacking, all, revocation]), anna, read), false)
+})
+
+t.test('the size and the generation of a reading can be told', async (t) => {
+  t.match(indexRecords([grant], { generation: 7 }), { size: 1, generation: 7 })
+  t.match(indexRecords([]), { size: 0, generation: 0 })
+})
+
+t.test('one decision looks up the same few keys among ten records and among 100,000', async (t) => {
+  const count = (size: number) => {
+    const records = indexRecords(many(size))
+    const look = { ups: 0 }
+    const rights = new Map([...records.rights].map(([type, byId]) => [type, counting(byId, look)]))
+    const counted = { ...records, rights: counting(rights, look) }
+    const caller = { userId: `user${size - 1}`, groups: ['clerks', 'nobody'], tenants: [] }
+    t.equal(
+      isAuthorized(counted, caller, { resource: 'TASK', permission: 'READ', id: `task${size - 1}` }),
+      true,
+    )
+    t.equal(isAuthorized(counted, caller, { resource: 'TASK', permission: 'READ', id: 'other' }), null)
+    return look.ups
+  }
+  t.equal(count(100_000), count(10))
+})
+
+function* many(size: number): Iterable<AuthorizationRecord> {
+  for (let at = 0; at < size; at += 1) yield { ...grant, userId: `user${at}`, resourceId: `task${at}` }
+}
+
+function counting<K, V>(map: ReadonlyMap<K, V>, look: { ups: number }): ReadonlyMap<K, V> {
+  return new Proxy(map, {
+    get(target, member) {
+      if (member !== 'get') throw new Error(`a decision used ${String(member)} of an index`)
+      look.ups += 1
+      return target.get.bind(target)
+    },
+  })
+}

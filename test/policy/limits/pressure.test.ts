@@ -1,0 +1,170 @@
+import t, { type Test } from 'tap'
+import { createPressure, type PressureLimits } from '../../../src/policy/limits/pressure.ts'
+
+const MIB = 1024 ** 2
+const LIMITS: PressureLimits = { lateMs: 500, heapBytes: 100 * MIB, memoryBytes: 200 * MIB }
+
+/** A process whose time and memory the test decides. */
+function openPressure(t: Test, limits: PressureLimits = LIMITS) {
+  const clock = { nowMs: 0 }
+  const usage = { heap: 10 * MIB, oldHeap: 10 * MIB, external: 0 }
+  const lines: string[] = []
+  const state = { collected: 0, stopped: 0, onCollect: () => {} }
+  let look: (() => void) | null = null
+  const pressure = createPressure({
+    limits,
+    log: {
+      warn: (line: object) => void lines.push(`warn ${JSON.stringify(line)}`),
+      info: (line: object) => void lines.push(`info ${JSON.stringify(line)}`),
+    },
+    probe: {
+      now: () => clock.nowMs,
+      usage: () => usage,
+      collect: async () => {
+        state.collected += 1
+        state.onCollect()
+      },
+      every: (_ms, given) => {
+        look = given
+        return () => void (state.stopped += 1)
+      },
+    },
+  })
+  const lookAfter = async (ms: number) => {
+    clock.nowMs += ms
+    look?.()
+    await Promise.resolve()
+  }
+  const calm = async (looks: number) => {
+    for (let index = 0; index < looks; index += 1) await lookAfter(100)
+  }
+  t.teardown(() => pressure.close())
+  return { pressure, usage, lines, state, lookAfter, calm }
+}
+
+t.test('one pause of the event loop refuses nobody', async (t) => {
+  const { pressure, lookAfter, calm } = openPressure(t)
+  await lookAfter(5000)
+  t.equal(pressure.refusal(), null)
+  await calm(1)
+  await lookAfter(5000)
+  t.equal(pressure.refusal(), null)
+})
+
+t.test(
+  'a loop that is late twice in a row refuses new requests until it was in time for a second',
+  async (t) => {
+    const { pressure, lookAfter, calm, lines } = openPressure(t)
+    await lookAfter(700)
+    await lookAfter(600)
+    t.match(pressure.refusal(), { code: 'GW_OVERLOADED', statusCode: 503, retryAfterSeconds: 2 })
+    t.match(pressure.refusal()?.message, /event loop/)
+    await calm(9)
+    t.ok(pressure.refusal(), 'not yet')
+    await calm(1)
+    t.equal(pressure.refusal(), null)
+    t.match(lines, [/^warn .*"event-loop"/, /^info .*"event-loop"/], 'each change is logged once')
+    t.equal(lines.length, 2)
+  },
+)
+
+t.test('while it is late by more than half of the limit it does not come back', async (t) => {
+  const { pressure, lookAfter, calm } = openPressure(t)
+  await lookAfter(700)
+  await lookAfter(700)
+  for (let index = 0; index < 20; index += 1) await lookAfter(360)
+  t.ok(pressure.refusal())
+  await calm(10)
+  t.equal(pressure.refusal(), null)
+})
+
+t.test('without a limit the loop may be as late as it is', async (t) => {
+  const { pressure, lookAfter } = openPressure(t, { ...LIMITS, lateMs: null })
+  await lookAfter(60_000)
+  await lookAfter(60_000)
+  t.equal(pressure.refusal(), null)
+})
+
+for (const kind of ['heap', 'memory'] as const) {
+  t.test(`${kind}: what is only garbage refuses nobody`, async (t) => {
+    const { pressure, usage, state, calm } = openPressure(t)
+    if (kind === 'heap') usage.oldHeap = 101 * MIB
+    else usage.external = 195 * MIB
+    state.onCollect = () => Object.assign(usage, { oldHeap: 10 * MIB, external: 0 })
+    await calm(20)
+    t.equal(state.collected, 1)
+    t.equal(pressure.refusal(), null)
+  })
+
+  t.test(`${kind}: what stays after a collection refuses new requests until it goes`, async (t) => {
+    const { pressure, usage, state, calm } = openPressure(t)
+    if (kind === 'heap') usage.oldHeap = 101 * MIB
+    else usage.external = 195 * MIB
+    await calm(2)
+    t.match(pressure.refusal(), { code: 'GW_OVERLOADED' })
+    t.equal(pressure.isOver(kind), true)
+    if (kind === 'heap') usage.oldHeap = 95 * MIB
+    else usage.external = 175 * MIB
+    await calm(30)
+    t.ok(pressure.refusal(), 'less than a tenth below the limit is not enough')
+    t.ok(state.collected >= 3 && state.collected <= 4, `collected ${state.collected} times in 3.2 s`)
+    state.onCollect = () => Object.assign(usage, { oldHeap: 10 * MIB, external: 0 })
+    await calm(21)
+    t.equal(pressure.refusal(), null, 'though nobody made garbage')
+  })
+}
+
+t.test('a collection that took long is not waited ten times as long for', async (t) => {
+  const { pressure, usage, state, lookAfter, calm } = openPressure(t)
+  usage.external = 195 * MIB
+  state.onCollect = () => void lookAfter(3000)
+  await calm(2)
+  t.ok(pressure.refusal())
+  t.equal(state.collected, 1)
+  await calm(48)
+  t.equal(state.collected, 1)
+  await calm(4)
+  t.equal(state.collected, 2, 'five seconds later')
+})
+
+t.test(
+  'what is to come is counted until it is there, and what has come until memory is looked at',
+  async (t) => {
+    const { pressure, calm } = openPressure(t, { ...LIMITS, heapBytes: 1000 * MIB })
+    await calm(1)
+    t.equal(pressure.announce(100 * MIB), null)
+    t.equal(pressure.announce(80 * MIB), null)
+    t.match(pressure.announce(20 * MIB), { code: 'GW_OVERLOADED' })
+    pressure.arrived(80 * MIB)
+    t.match(pressure.announce(20 * MIB), { code: 'GW_OVERLOADED' }, 'it is there, and was not seen yet')
+    await calm(1)
+    t.equal(pressure.announce(20 * MIB), null)
+    t.equal(pressure.refusal(), null, 'requests that bring little are served')
+  },
+)
+
+t.test('garbage keeps no large body out for long', async (t) => {
+  const { pressure, usage, state, calm } = openPressure(t, { ...LIMITS, heapBytes: 1000 * MIB })
+  usage.external = 180 * MIB
+  state.onCollect = () => Object.assign(usage, { external: 0 })
+  await calm(5)
+  t.equal(state.collected, 0)
+  t.match(pressure.announce(20 * MIB), { code: 'GW_OVERLOADED' })
+  await calm(1)
+  t.equal(pressure.announce(20 * MIB), null)
+})
+
+t.test('new limits count from now on', async (t) => {
+  const { pressure, lookAfter } = openPressure(t)
+  pressure.limit({ ...LIMITS, lateMs: 50 })
+  await lookAfter(160)
+  await lookAfter(160)
+  t.ok(pressure.isOver('event-loop'))
+})
+
+t.test('it looks no more when it is closed', (t) => {
+  const { pressure, state } = openPressure(t)
+  pressure.close()
+  t.equal(state.stopped, 1)
+  t.end()
+})

@@ -1,0 +1,55 @@
+import { OPERATIONS } from '../../../../src/operations/all.ts'
+import type { Operation } from '../../../../src/operations/table.ts'
+import type { Objection } from '../../../../src/policy/validation/schemas/engine-error.ts'
+
+/**
+ * One request and what the engine says to it: told by the gateway in advance, or, where only a status stands, left to the
+ * engine. `unmapped`: 400 in one of the two shapes that the engine has for a body it cannot map.
+ * `{name}` in a path parameter or a body is an id of the seed.
+ */
+export interface Case {
+  readonly operation: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: string
+  /** Text is sent as it is. */
+  readonly body: unknown
+  readonly engine: Objection | 'unmapped' | number
+  /** How many permission checks the engine makes before. */
+  readonly after: number
+}
+
+type Row = readonly [sent: unknown, engine: Case['engine'], after?: number]
+
+/** Cases that differ in the body. */
+export function bodies(operation: string, rows: readonly Row[], params: Case['params'] = {}): Case[] {
+  return rows.map(([body, engine, after = 0]) => ({ operation, params, query: '', body, engine, after }))
+}
+
+/** Cases that differ in the query string; `body` is sent with each. */
+export function queries(
+  operation: string,
+  rows: readonly (readonly [string, Case['engine']])[],
+  body?: unknown,
+): Case[] {
+  return rows.map(([query, engine]) => ({ operation, params: {}, query, body, engine, after: 0 }))
+}
+
+/** The 400 of the engine's REST layer. */
+export function invalid(message: string): Objection {
+  return { status: 400, type: 'InvalidRequestException', message, code: null }
+}
+
+export function answer(status: number, type: string, message: string, code: 0 | null = 0): Objection {
+  return { status, type, message, code }
+}
+
+export function operationOf({ operation }: Pick<Case, 'operation'>): Operation {
+  const found = OPERATIONS.find(({ id }) => id === operation)
+  if (found === undefined) throw new Error(`no operation ${operation}`)
+  return found
+}
+
+export function titleOf({ operation, query, body }: Case): string {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return `${operation} ${query}${text === undefined ? '' : ` ${text}`}`.slice(0, 200)
+}

@@ -1,0 +1,112 @@
+import t from 'tap'
+import type { HazardRule } from '../../../src/policy/validation/hazards.ts'
+import { checkHazards, HAZARD_RULES } from '../../../src/policy/validation/hazards.ts'
+
+type Row = Parameters<typeof checkHazards>[0]
+const query: Row = { expressions: 'refused' }
+const other: Row = {}
+
+function check(
+  row: Row,
+  { body, search = '', opened = [] }: { body?: unknown; search?: string; opened?: HazardRule[] },
+) {
+  checkHazards(row, { query: new Map(new URLSearchParams(search)), body }, new Set(opened))
+}
+
+const refusedBy = (rule: HazardRule, place: string) => ({
+  code: 'GW_HAZARD',
+  message: `Refused by the rule '${rule}': ${place}`,
+})
+const java = { serializationDataFormat: 'application/x-java-serialized-object' }
+const named = { objectTypeName: 'java.net.URL' }
+
+t.test('expressions are refused at any depth of a task query', async (t) => {
+  const cases: readonly (readonly [unknown, string])[] = [
+    [{ assigneeExpression: '${1}' }, '$.assigneeExpression'],
+    [{ dueAfterExpression: '' }, '$.dueAfterExpression'],
+    [{ orQueries: [{}, { candidateGroupsExpression: 'x' }] }, '$.orQueries[1].candidateGroupsExpression'],
+    [
+      { orQueries: [{ orQueries: [{ ownerExpression: 'x' }] }] },
+      '$.orQueries[0].orQueries[0].ownerExpression',
+    ],
+    [
+      { query: { orQueries: [{ ownerExpression: 'x' }] }, properties: {} },
+      '$.query.orQueries[0].ownerExpression',
+    ],
+  ]
+  for (const [body, place] of cases) {
+    t.throws(() => check(query, { body }), refusedBy('expressions', place), place)
+    t.doesNotThrow(() => check(query, { body, opened: ['expressions'] }), `${place}, opened`)
+    t.doesNotThrow(() => check(other, { body }), `${place}, in a row without task queries`)
+  }
+  t.throws(
+    () => check(query, { search: 'ownerExpression=x' }),
+    refusedBy('expressions', 'query parameter ownerExpression'),
+  )
+})
+
+t.test('what only looks like an expression passes', async (t) => {
+  const bodies = [
+    { assigneeExpression: null },
+    { variables: { myExpression: { value: 1, type: 'Integer' } } },
+    { processVariables: [{ name: 'a', operator: 'eq', value: { someExpression: 1 } }] },
+    { query: {}, properties: { colourExpression: 'x' } },
+    { name: 'assigneeExpression' },
+  ]
+  for (const body of bodies) t.doesNotThrow(() => check(query, { body }), JSON.stringify(body))
+  t.doesNotThrow(() => check(query, { search: 'name=ownerExpression&Expressions=1' }))
+})
+
+t.test('typed variables that name Java are refused wherever a body holds them', async (t) => {
+  const bodies: readonly (readonly [(info: object) => unknown, string])[] = [
+    [(valueInfo) => ({ type: 'Object', value: 'x', valueInfo }), '$'],
+    [(valueInfo) => ({ variables: { a: { value: 'x', valueInfo } } }), '$.variables.a'],
+    [(valueInfo) => ({ variables: { value: { value: 'x', valueInfo } } }), '$.variables.value'],
+    [(valueInfo) => ({ modifications: { valueInfo: { valueInfo } } }), '$.modifications.valueInfo'],
+    [(valueInfo) => ({ migrationPlan: { variables: { a: { valueInfo } } } }), '$.migrationPlan.variables.a'],
+    [
+      (valueInfo) => ({ startInstructions: [{ variables: { a: { valueInfo } } }] }),
+      '$.startInstructions[0].variables.a',
+    ],
+    [(valueInfo) => ({ correlationKeys: { properties: { valueInfo } } }), '$.correlationKeys.properties'],
+  ]
+  for (const [body, place] of bodies) {
+    t.throws(
+      () => check(other, { body: body(java) }),
+      refusedBy('java-serialized', `${place}.valueInfo.serializationDataFormat`),
+    )
+    t.throws(
+      () => check(other, { body: body(named) }),
+      refusedBy('object-type-name', `${place}.valueInfo.objectTypeName`),
+    )
+    t.doesNotThrow(() =>
+      check(other, { body: body({ ...java, ...named }), opened: ['java-serialized', 'object-type-name'] }),
+    )
+  }
+})
+
+t.test('data that only looks like a typed variable passes', async (t) => {
+  const bodies = [
+    {
+      variables: {
+        a: { value: { valueInfo: named }, valueInfo: { serializationDataFormat: 'application/json' } },
+      },
+    },
+    { value: { valueInfo: java } },
+    { taskVariables: [{ name: 'a', operator: 'eq', value: { valueInfo: named } }] },
+    { variables: { a: { value: 1, valueInfo: { objectTypeName: null } } } },
+    { variables: { a: null } },
+    'text',
+    null,
+  ]
+  for (const body of bodies) t.doesNotThrow(() => check(other, { body }), JSON.stringify(body))
+})
+
+t.test('the place in the message is bounded', async (t) => {
+  const body = { ['x'.repeat(10_000)]: { valueInfo: named } }
+  t.throws(() => check(other, { body }), { message: /^.{1,260}$/ })
+})
+
+t.test('the rules are named once', async (t) => {
+  t.equal(new Set(HAZARD_RULES).size, HAZARD_RULES.length)
+})

@@ -1,0 +1,87 @@
+import t from 'tap'
+import { checkMedia } from '../../../src/policy/validation/media.ts'
+
+const sent = (type: string | undefined, more: Readonly<Record<string, string>> = {}) => ({
+  'content-length': '2',
+  ...(type !== undefined && { 'content-type': type }),
+  ...more,
+})
+const refused = { code: 'GW_UNSUPPORTED_MEDIA', statusCode: 415 }
+
+t.test('a body is JSON in UTF-8', async (t) => {
+  const taken = [
+    'application/json',
+    'APPLICATION/JSON',
+    ' application/json ; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'application/json; charset=utf8; version=1',
+    'application/json;',
+    'application/json;charset=iso-8859-1',
+    'application/json; charset="US-ASCII"',
+    'application/json; charset=nonsense',
+  ]
+  for (const type of taken) t.doesNotThrow(() => checkMedia({ method: 'POST' }, sent(type)), type)
+  const others = [
+    undefined,
+    '',
+    'json',
+    'text/json',
+    'text/plain',
+    'application/jsonx',
+    'application/*',
+    'application/hal+json',
+    'application/json, text/plain',
+    'application/json; charset=utf-16',
+    'application/json; charset=UTF-16LE',
+    'application/json; charset=utf-32',
+    'application/json; charset=iso-8859-1; charset=UTF16',
+    'application/json; charset="ucs-2"',
+    'application/json; charset=utf-8; charset=utf-16',
+    'application/json; charset=',
+    'application/json; foo',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+  ]
+  for (const type of others)
+    t.throws(() => checkMedia({ method: 'PUT' }, sent(type)), refused, type ?? 'none')
+})
+
+t.test('a multipart operation takes a form and nothing else', async (t) => {
+  const upload = { method: 'POST', media: 'multipart' } as const
+  t.doesNotThrow(() => checkMedia(upload, sent('multipart/form-data; boundary=x')))
+  t.doesNotThrow(() => checkMedia(upload, sent('Multipart/Form-Data; boundary="x y"')))
+  t.throws(() => checkMedia(upload, sent('application/json')), refused)
+  t.throws(() => checkMedia(upload, sent('multipart/mixed; boundary=x')), refused)
+  t.throws(() => checkMedia(upload, sent('multipart/form-data, boundary=x')), refused)
+})
+
+t.test('a compressed body is refused', async (t) => {
+  for (const coding of ['gzip', 'br', 'identity, gzip', 'x'])
+    t.throws(
+      () => checkMedia({ method: 'POST' }, sent('application/json', { 'content-encoding': coding })),
+      refused,
+      coding,
+    )
+  t.doesNotThrow(() =>
+    checkMedia({ method: 'POST' }, sent('application/json', { 'content-encoding': 'Identity' })),
+  )
+})
+
+t.test('a request without a body may say what it likes', async (t) => {
+  const type = { 'content-type': 'text/plain', 'content-encoding': 'gzip' }
+  t.doesNotThrow(() => checkMedia({ method: 'POST' }, { ...type, 'content-length': '0' }))
+  t.doesNotThrow(() => checkMedia({ method: 'POST' }, type))
+  t.doesNotThrow(
+    () => checkMedia({ method: 'GET' }, sent('text/plain')),
+    'the engine never reads the body of a GET',
+  )
+  t.throws(() => checkMedia({ method: 'POST' }, { ...type, 'transfer-encoding': 'chunked' }), refused)
+})
+
+t.test('no header makes the check take long', async (t) => {
+  const started = performance.now()
+  for (const type of [`application/json${'; '.repeat(8000)}x`, `application/json;${' '.repeat(16_000)}x`])
+    t.throws(() => checkMedia({ method: 'POST' }, sent(type)), refused)
+  t.equal(performance.now() - started < 1000, true)
+})

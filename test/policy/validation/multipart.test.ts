@@ -1,0 +1,240 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import type { HazardRule } from '../../../src/policy/validation/hazards.ts'
+import { checkMultipart } from '../../../src/policy/validation/multipart.ts'
+
+const MODEL = '<definitions><process id="a"/></definitions>'
+const DOCTYPE = `<!DOCTYPE definitions [<!ENTITY a "b">]>${MODEL}`
+const TYPE = 'multipart/form-data; boundary=B'
+
+/** One byte a character: what is not ASCII stands here as its bytes. */
+function form(...parts: readonly (readonly [headers: string, content: string])[]): string {
+  const texts = parts.map(
+    ([headers, content]) => `--B\r\nContent-Disposition: form-data; ${headers}\r\n\r\n${content}\r\n`,
+  )
+  return `${texts.join('')}--B--\r\n`
+}
+
+async function check(body: string, type = TYPE, opened: readonly HazardRule[] = []) {
+  await checkMultipart(Buffer.from(body, 'latin1'), type, { opened: new Set(opened) })
+}
+
+const doctype = { code: 'GW_HAZARD', message: /'doctype'/ }
+const unreadable = { code: 'GW_BAD_MULTIPART', statusCode: 400 }
+const latin1 = (text: string, encoding: BufferEncoding) => Buffer.from(text, encoding).toString('latin1')
+
+t.test('a model with a DOCTYPE is refused under every name that the engine takes for one', async (t) => {
+  const names = [
+    'name="d"; filename="a.bpmn"',
+    'name="d"; filename=a.dmn',
+    'name="d"; filename="x.bpmn20.xml"',
+    'name="d"; filename="xcmmn11.xml"',
+    'name="d"; filename="no-dotbpmn"',
+    'name="d"; filename="A.BPMN "',
+    'name="d";\r\n filename="a.bpmn"',
+    'name="d"; filename="=?UTF-8?Q?a=2Eb=70mn?="',
+    'name="d"; filename*=UTF-8\'\'a%2Ebpmn',
+    String.raw`name="d"; filename="a.bp\mn"`,
+    'name="d"; filename="a.txt"; filename="a.bpmn"',
+    'name="d"; filename=a b.bpmn',
+    'name="d"; filename=a.\r\n bpmn',
+    'name="d"; filename== a.bpmn',
+    'name="d"; filename="a"b.bpmn',
+  ]
+  for (const name of names) {
+    await t.rejects(check(form([name, DOCTYPE])), doctype, name)
+    await t.resolves(check(form([name, DOCTYPE]), TYPE, ['doctype']), `${name}, opened`)
+    await t.resolves(check(form([name, MODEL])), `${name}, without`)
+  }
+})
+
+t.test('a model is found wherever a reader may see a part', async (t) => {
+  const part = `\r\nContent-Disposition: form-data; name="d"; filename="a.bpmn"\r\n\r\n${DOCTYPE}\r\n--B--`
+  const bodies = {
+    'after a preamble': `junk\r\n--B${part}`,
+    'after a preamble on its line': `junk--B${part}`,
+    'after a bare line feed': `--B${part.replace('\r\n', '\n')}`,
+    'after the end': `--B--\r\n--B${part}`,
+    'without an end': `--B${part.replace('--B--', '')}`,
+  }
+  for (const [claim, body] of Object.entries(bodies)) await t.rejects(check(body), doctype, claim)
+})
+
+t.test('a DOCTYPE is found in every encoding, or the encoding is refused', async (t) => {
+  const declared = (encoding: string, rest = DOCTYPE) => `<?xml version="1.0" encoding="${encoding}"?>${rest}`
+  const contents = {
+    'after a declaration': `<?xml version='1.0'?>\n${DOCTYPE}`,
+    'after a comment': `<!-- > --><?pi ?>\r\n ${DOCTYPE}`,
+    'UTF-8 with a mark': latin1(`\ufeff${DOCTYPE}`, 'utf8'),
+    'UTF-16 with a mark': latin1(`\ufeff${DOCTYPE}`, 'utf16le'),
+    'UTF-16 without one': latin1(declared('UTF-16LE'), 'utf16le'),
+    'UTF-16, big end first': Buffer.from(`\ufeff${DOCTYPE}`, 'utf16le').swap16().toString('latin1'),
+    'UTF-32': '\0\0\xfe\xff\0\0\0<',
+    EBCDIC: '\x4c\x6f\xa7\x94',
+    'EBCDIC after a declaration in ASCII': declared('IBM037', '\x4c'),
+    'an encoding that shifts': declared('ISO-2022-JP', MODEL),
+    'UTF-7': declared('UTF-7', MODEL),
+    'UTF-16 declared in ASCII': declared('UTF-16BE', MODEL),
+  }
+  for (const [claim, content] of Object.entries(contents))
+    await t.rejects(check(form(['name="d"; filename="a.bpmn"', content])), doctype, claim)
+})
+
+t.test('what is no DOCTYPE of a model passes', async (t) => {
+  const parts: readonly (readonly [string, string])[] = [
+    ['name="d"; filename="form.html"', '<!DOCTYPE html><html/>'],
+    ['name="d"; filename="bpmn-form.html"', '<!DOCTYPE html><html/>'],
+    ['name="d"; filename="picture.svg"', '<!DOCTYPE svg><svg/>'],
+    ['name="deployment-name"', '<!DOCTYPE bpmn>'],
+    ['name="d"; filename="a.bpmn"', `<definitions><![CDATA[<!DOCTYPE html>]]></definitions>`],
+    ['name="d"; filename="a.bpmn"', `<?xml version="1.0" encoding="ISO-8859-1"?>${MODEL}`],
+    [
+      'name="d"; filename="a.bpmn"',
+      latin1(`\ufeff<?xml version="1.0" encoding="UTF-16"?>${MODEL}`, 'utf16le'),
+    ],
+    ['name="d"; filename="a.bpmn"', ''],
+    ['name="d"; filename="=?UTF-8?Q?b=C3=BCro.png?="', '\x89PNG\r\n\x1a\n'],
+    ['name="data"; filename="type"', 'x'],
+  ]
+  for (const part of parts) await t.resolves(check(form(part)), part[0])
+})
+
+t.test('a part that names the class of an object is refused', async (t) => {
+  const hazard = { code: 'GW_HAZARD', message: /'object-type-name'/ }
+  const upload = form(['name="data"\r\nContent-Type: application/json', '{}'], ['name=type', 'java.net.URL'])
+  await t.rejects(check(upload), hazard)
+  await t.rejects(check(upload.replace('name=type', 'name="type"; filename="x"')), hazard)
+  await t.rejects(check(upload.replace('name=type', 'name="=?UTF-8?Q?type?="')), unreadable)
+  await t.resolves(check(upload, TYPE, ['object-type-name']))
+  await t.resolves(check(form(['name="data"; filename="a"', 'x'], ['name="valueType"', 'File'])))
+  await t.resolves(check(form(['name="type"; filename="a.bpmn"', MODEL])), 'no data beside it: a deployment')
+})
+
+t.test('a body whose parts cannot be told is refused', async (t) => {
+  const body = form(['name="d"; filename="a.bpmn"', MODEL])
+  const types = [
+    'multipart/form-data',
+    'multipart/form-data; boundary=',
+    'multipart/form-data; boundary=A',
+    'multipart/form-data; boundary=A; boundary=B',
+    'multipart/form-data; boundary=B; BOUNDARY=B',
+    'multipart/form-data; boundary="=?UTF-8?Q?B?="',
+    `multipart/form-data; boundary=${'B'.repeat(71)}`,
+  ]
+  for (const type of types) await t.rejects(check(body, type), unreadable, type)
+  await t.resolves(check(body, 'multipart/form-data; Boundary="B"; charset=utf-8'))
+  const mixed = form(['name="d"\r\nContent-Type: multipart/mixed; boundary=C', '--C--'])
+  await t.rejects(check(mixed), unreadable, 'a multipart part')
+})
+
+t.test('what would take long to look into is refused', async (t) => {
+  const model = 'name="d"; filename="a.bpmn"'
+  await t.rejects(
+    check(form([model, `<!--${' '.repeat(1_048_576)}-->${MODEL}`])),
+    doctype,
+    'a prolog beyond 1 MiB',
+  )
+  await t.rejects(check(form([model, `${' '.repeat(1_048_576)}${MODEL}`])), doctype)
+  await t.rejects(
+    check(form([model, `<?xml version="1.0"${' '.repeat(1000)}encoding="UTF-8"?>${MODEL}`])),
+    doctype,
+  )
+  await t.resolves(check(form([model, `${MODEL}${' '.repeat(1_048_576)}`])), 'a long model is looked into')
+  await t.rejects(check(form([`name="d"\r\nX: ${'x'.repeat(10_240)}`, MODEL])), unreadable, 'long headers')
+  await t.rejects(check('--B\r\n'.repeat(10_001)), unreadable, 'too many parts')
+})
+
+t.test('no name of a part is written so that the engine would decode it', async (t) => {
+  const encoded = [
+    'name*=a',
+    'name *=a',
+    'name="a=?b"',
+    'name="a\\b"',
+    'name=a\\b',
+    'name=\r\n "=?"',
+    'name=a name=?x',
+    'name= name="a\\b"',
+    'name=a name="b\\c"',
+    'x; NAME = a=?',
+  ]
+  for (const headers of encoded) await t.rejects(check(form([headers, 'x'])), unreadable, headers)
+  for (const headers of ['name=?', 'name="a"\\', 'name=a\r\n\\', 'name=";=?', 'surname="a\\b"', 'name\\'])
+    await t.resolves(check(form([headers, 'x'])), headers)
+})
+
+/** Milliseconds that a look at a body takes, whatever it finds. */
+async function durationOf(body: string): Promise<number> {
+  const startedAt = performance.now()
+  await check(body).catch(() => undefined)
+  return performance.now() - startedAt
+}
+
+t.test('a body takes no longer than its length to look into', async (t) => {
+  const hostile = {
+    'parts without a blank line': '--B\r\n'.repeat(9999) + 'x'.repeat(32 * 1024 ** 2),
+    'blanks in a name': `--B\r\nname=${' '.repeat(10_000)}\r\n\r\n`.repeat(100),
+    'names in a name': `--B\r\n${' name='.repeat(1700)}\r\n\r\n`.repeat(200),
+  }
+  for (const [claim, body] of Object.entries(hostile)) {
+    let ms = Number.POSITIVE_INFINITY
+    for (let count = 0; count < 5 && ms >= 1000; count += 1) ms = Math.min(ms, await durationOf(body))
+    t.ok(ms < 1000, `${claim}: ${Math.round(ms)} ms`)
+  }
+})
+
+const MAX_TURN_MS = 200
+
+/** The longest time, in milliseconds, for which nothing else had its turn; the best of eight, for the machine does other things, too. */
+async function longestTurnOf(look: () => Promise<unknown>): Promise<number> {
+  const tries: number[] = []
+  for (let count = 0; count < 8 && Math.min(...tries) >= MAX_TURN_MS; count += 1) {
+    let [longest, lastAt] = [0, performance.now()]
+    const probe = setInterval(() => {
+      const now = performance.now()
+      longest = Math.max(longest, now - lastAt)
+      lastAt = now
+    }, 1)
+    await delay(5)
+    ;[longest, lastAt] = [0, performance.now()]
+    await look().catch(() => undefined)
+    await delay(5)
+    clearInterval(probe)
+    tries.push(longest)
+  }
+  return Math.min(...tries)
+}
+
+const part = (headers: string): string => `--B\r\nContent-Disposition: form-data; ${headers}\r\n\r\n`
+
+t.test('others have their turn while a long body is looked into', async (t) => {
+  const hostile = {
+    'a file of hyphens': `${part('name="x"; filename="x.bin"')}${'-'.repeat(32 * 1024 ** 2)}\r\n--B--`,
+    'long headers': `${part('name="x";'.repeat(1100))}x\r\n`.repeat(1000),
+    'many parts': `${part('name=x; '.repeat(120))}x\r\n`.repeat(10_001),
+    comments: `${part('name="x"; filename="x.bpmn"')}${'<!---->'.repeat(2_000_000)}<a/>\r\n--B--`,
+  }
+  for (const [claim, body] of Object.entries(hostile)) {
+    const bytes = Buffer.from(body, 'latin1')
+    const longest = await longestTurnOf(() => checkMultipart(bytes, TYPE, { opened: new Set() }))
+    t.ok(longest < MAX_TURN_MS, `${claim}: ${longest.toFixed(0)} ms`)
+  }
+})
+
+function stillAwaited(): never {
+  throw new Error('left')
+}
+
+t.test('for whom nobody waits a long body is not looked into to its end', async (t) => {
+  const bytes = Buffer.from(`--B\r\n\r\n${'-'.repeat(32 * 1024 ** 2)}`)
+  const startedAt = performance.now()
+  await t.rejects(checkMultipart(bytes, TYPE, { opened: new Set(), stillAwaited }), { message: 'left' })
+  t.ok(performance.now() - startedAt < 1000)
+})
+
+t.test('a part with control characters in its headers is refused: Java trims them off names', async (t) => {
+  for (const control of ['\u0000', '\u0001', '\u0008', '\u000b', '\u000c', '\u001f', '\u007f']) {
+    await t.rejects(check(form(['name="data"', 'x'], [`name="type${control}"`, 'x'])), unreadable)
+    await t.rejects(check(form([`name="d"; filename="a.bpmn${control}"`, DOCTYPE])), unreadable)
+  }
+  await t.resolves(check(form(['name="d";\tfilename="a.bpmn"', MODEL])))
+})

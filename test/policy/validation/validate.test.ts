@@ -1,0 +1,142 @@
+import t from 'tap'
+import { EngineVerdict } from '../../../src/errors.ts'
+import { readJson } from '../../../src/request/json.ts'
+import { checkRules, checkShape } from '../../../src/policy/validation/validate.ts'
+import type { Received } from '../../../src/policy/validation/validate.ts'
+import type { Case } from './cases/case.ts'
+import { operationOf, titleOf } from './cases/case.ts'
+import { coercionCases } from './cases/coercions.ts'
+import { otherCases } from './cases/others.ts'
+import { taskQueryCases } from './cases/task-queries.ts'
+import { variableCases } from './cases/variables.ts'
+
+function receivedOf({ params, query, body }: Case): Received {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const all = [...new URLSearchParams(query)]
+  return { params, query: new Map(all.toReversed()), body: text === undefined ? undefined : JSON.parse(text) }
+}
+
+/** What a check throws; null: nothing. */
+function thrownBy(check: () => void): unknown {
+  try {
+    check()
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
+for (const [name, cases] of Object.entries({ coercionCases, taskQueryCases, variableCases, otherCases })) {
+  t.test(`${name} are answered as the engine answers them, when it does`, async (t) => {
+    for (const one of cases) {
+      const operation = operationOf(one)
+      const received = receivedOf(one)
+      const early = thrownBy(() => checkShape(operation, received))
+      const late = thrownBy(() => checkRules(operation, received))
+      const isTold = typeof one.engine !== 'number'
+      const thrown = one.after === 0 ? early : late
+      t.equal(one.after === 0 || early === null, true, `not too early: ${titleOf(one)}`)
+      t.equal(thrown === null, !isTold, titleOf(one))
+      if (typeof one.engine !== 'object') continue
+      const { status, ...body } = one.engine
+      const { statusCode, body: answered } = Object(thrown)
+      t.same({ status: statusCode, ...answered }, { status, ...body }, titleOf(one))
+      if (one.after > 0)
+        t.equal(thrownBy(() => checkRules(operation, received, one.after)) !== null, true, 'at its own place')
+    }
+  })
+}
+
+t.test('a rule between two permission checks is found there and only there', async (t) => {
+  const operation = operationOf({ operation: 'updateTask' })
+  const received = { params: { id: 'a' }, query: new Map(), body: { delegationState: 'x' } }
+  t.throws(() => checkRules(operation, received, 1), { statusCode: 400, code: 'GW_INVALID_BODY' })
+  t.doesNotThrow(() => checkRules(operation, received, 2))
+})
+
+t.test('a body that cannot be mapped is refused with the place of the first fault', async (t) => {
+  const operation = operationOf({ operation: 'queryTasks' })
+  const body = { orQueries: [{ taskVariables: [{ name: [] }] }] }
+  t.throws(() => checkShape(operation, { params: {}, query: new Map(), body }), {
+    code: 'GW_INVALID_BODY',
+    message: /\$\.orQueries\[0\]\.taskVariables\[0\]\.name: is not a string/,
+  })
+})
+
+t.test('an empty body is checked as an empty object', async (t) => {
+  const operation = operationOf({ operation: 'throwSignal' })
+  const received = { params: {}, query: new Map(), body: undefined }
+  t.throws(() => checkShape(operation, received), { message: 'No signal name given' })
+})
+
+t.test('an empty body that fails as an object is left to the engine, whose 400 comes before', async (t) => {
+  for (const name of ['createAuthorization', 'executeMigrationPlan', 'executeMigrationPlanAsync']) {
+    const operation = operationOf({ operation: name })
+    const received = { params: {}, query: new Map(), body: undefined }
+    t.doesNotThrow(() => checkShape(operation, received), name)
+    t.doesNotThrow(() => checkRules(operation, received), name)
+    t.match(
+      thrownBy(() => checkShape(operation, { ...received, body: {} })),
+      { statusCode: 500 },
+      name,
+    )
+  }
+})
+
+t.test('topics of tasks that are locked and not locked are none', async (t) => {
+  const operation = operationOf({ operation: 'getTopicNames' })
+  const query = new Map([
+    ['withLockedTasks', 'true'],
+    ['withUnlockedTasks', 'TRUE'],
+  ])
+  const thrown = thrownBy(() => checkShape(operation, { params: {}, query, body: undefined }))
+  t.equal(thrown instanceof EngineVerdict, true)
+  t.match(thrown, { statusCode: 200, body: [] })
+})
+
+t.test('a query of hundreds of blocks within blocks is refused, not a crash', async (t) => {
+  let body: unknown = {}
+  for (let depth = 0; depth < 495; depth += 1) body = { orQueries: [body] }
+  const operation = operationOf({ operation: 'queryTasks' })
+  t.throws(() => checkShape(operation, { params: {}, query: new Map(), body }), { code: 'GW_INVALID_BODY' })
+})
+
+t.test('no text makes a check take long', async (t) => {
+  const started = performance.now()
+  for (const text of [
+    ' '.repeat(200_000),
+    '1'.repeat(200_000),
+    '1e'.repeat(100_000),
+    `2020${' '.repeat(200_000)}`,
+  ])
+    for (const type of ['Boolean', 'Bytes', 'Date', 'Double', 'Long']) {
+      const body = { name: 'a', variables: { v: { type, value: `${text}x` } } }
+      t.throws(() =>
+        checkShape(operationOf({ operation: 'throwSignal' }), { params: {}, query: new Map(), body }),
+      )
+    }
+  t.equal(performance.now() - started < 5000, true)
+})
+
+function thrownFor(body: string): unknown {
+  const received = { params: {}, query: new Map<string, string>(), body: readJson(Buffer.from(body)) }
+  return thrownBy(() => checkShape(operationOf({ operation: 'queryTasksCount' }), received))
+}
+
+t.test('of a number that the copy does not show as it is written, the engine speaks itself', async (t) => {
+  t.match(thrownFor('{"includeAssignedTasks":1}'), EngineVerdict)
+  t.match(thrownFor('{"taskVariables":[{"name":"a","operator":5}]}'), {
+    message: 'Invalid task variable comparator specified: 5',
+  })
+  for (const body of [
+    '{"includeAssignedTasks":1.0}',
+    '{"taskVariables":[{"name":"a","operator":5e0}]}',
+    '{"withoutTenantId":1e0,"taskVariables":[{"name":"a","operator":"x"}]}',
+  ])
+    t.equal(thrownFor(body), null, body)
+  t.match(
+    thrownFor('{"priority":"x","minPriority":1.0}'),
+    { code: 'GW_INVALID_BODY' },
+    'its shape is known all the same',
+  )
+})

@@ -1,0 +1,68 @@
+import t from 'tap'
+import { openUpstream, startNode, WRITE } from '../../support/fake-engine.ts'
+
+const LIMIT = 1_000_000
+const LOST = '{"type":"OptimisticLockingException","message":"ENGINE-03005","code":1}'
+const REPEATED = { ...WRITE, conflict: 'repeat' } as const
+
+/** A node that answers with these, one after the other, and then with 204. */
+function startAnswering(t: Tap, bodies: readonly string[]) {
+  let answered = 0
+  return startNode(t, (_request, response) => {
+    const body = bodies[answered]
+    answered += 1
+    if (body === undefined) response.writeHead(204).end()
+    else response.writeHead(500, { 'content-type': 'application/json' }).end(body)
+  })
+}
+type Tap = Parameters<typeof startNode>[0]
+
+t.test('a write whose transaction lost a race is sent again where the hop allows it', async (t) => {
+  const node = await startAnswering(t, [LOST, LOST])
+  const { upstream, attempts } = openUpstream(t, [node.url])
+  t.match(await upstream.fetch(REPEATED, LIMIT), { status: 204 })
+  t.equal(node.seen.length, 3)
+  t.match(attempts, [{ status: 500 }, { status: 500 }, { status: 204 }])
+  t.same(
+    node.seen.map(({ body }) => body),
+    node.seen.map(() => node.seen[0]?.body),
+    'with the same bytes',
+  )
+})
+
+t.test('a third lost race is the answer', async (t) => {
+  const node = await startAnswering(t, [LOST, LOST, LOST])
+  const { upstream } = openUpstream(t, [node.url])
+  const answer = await upstream.fetch(REPEATED, LIMIT)
+  t.equal(answer.body.toString(), LOST)
+  t.equal(node.seen.length, 3)
+})
+
+t.test('without leave it is not sent again', async (t) => {
+  const node = await startAnswering(t, [LOST])
+  const { upstream } = openUpstream(t, [node.url])
+  t.match(await upstream.fetch(WRITE, LIMIT), { status: 500 })
+  t.equal(node.seen.length, 1)
+})
+
+t.test('any other 500 passes as it came', async (t) => {
+  const long = JSON.stringify({ message: 'x'.repeat(40_000), code: 1 })
+  for (const body of ['{"code":0}', '{"code":"1"}', '[1]', 'null', '', '{"code":1', long]) {
+    const node = await startAnswering(t, [body])
+    const { upstream } = openUpstream(t, [node.url])
+    const answer = await upstream.fetch(REPEATED, LIMIT)
+    t.equal(answer.status, 500)
+    t.equal(answer.body.toString(), body)
+    t.equal(node.seen.length, 1)
+  }
+})
+
+t.test('a 500 that breaks off is an unknown outcome, not a lost race', async (t) => {
+  const node = await startNode(t, (_request, response) => {
+    response.writeHead(500, { 'content-length': String(LOST.length + 1) })
+    response.write(LOST, () => response.destroy())
+  })
+  const { upstream } = openUpstream(t, [node.url])
+  await t.rejects(upstream.fetch(REPEATED, LIMIT), { code: 'GW_OUTCOME_UNKNOWN' })
+  t.equal(node.seen.length, 1)
+})

@@ -1,0 +1,40 @@
+import t from 'tap'
+import { isEmptyList, lockedTasksIn, pollRefusalOf } from '../../../src/proxy/long-polls/poll-answer.ts'
+
+function answer(status: number, value: unknown) {
+  return { status, headers: {}, body: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)) }
+}
+
+t.test('the two refusals of an engine are told by status and words', (t) => {
+  const full =
+    'At the moment the server has to handle too many requests at the same time. Please try again later.'
+  const stopping = 'Request rejected due to shutdown of application server.'
+  t.equal(pollRefusalOf(answer(500, { type: 'InvalidRequestException', message: full, code: null })), 'full')
+  t.equal(pollRefusalOf(answer(500, { type: 'RestException', message: stopping, code: null })), 'stopping')
+  t.equal(pollRefusalOf(answer(200, { message: full })), null)
+  t.equal(pollRefusalOf(answer(500, { message: 'null' })), null)
+  t.end()
+})
+
+t.test('tasks come with the end of their lock', (t) => {
+  const tasks = [{ id: 'a', lockExpirationTime: '2026-11-21T19:37:25.268+0000' }, { id: 'b' }]
+  t.same(lockedTasksIn(answer(200, tasks)), [
+    { id: 'a', lockedUntilMs: Date.UTC(2026, 10, 21, 19, 37, 25, 268) },
+    { id: 'b', lockedUntilMs: Number.NaN },
+  ])
+  t.end()
+})
+
+t.test('what is no list of tasks has none', (t) => {
+  for (const value of ['', 'x', '{}', 'null', [1, null, { id: 2 }]])
+    t.same(lockedTasksIn(answer(200, value)), [])
+  t.same(lockedTasksIn(answer(500, [{ id: 'a' }])), [])
+  t.end()
+})
+
+t.test('only an empty list is empty', (t) => {
+  t.ok(isEmptyList(answer(200, ' [ ]\n')))
+  t.notOk(isEmptyList(answer(200, '[{}]')))
+  t.notOk(isEmptyList(answer(500, '[]')))
+  t.end()
+})

@@ -1,0 +1,172 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import t from 'tap'
+import { READ, refusalOf, refusingUrl, WRITE } from '../../support/fake-engine.ts'
+import { openPolling, poll, startPollingNode } from '../../support/polling.ts'
+import { reservedUrl } from '../../support/watch-nodes.ts'
+
+const NONE = { status: 200, body: [], node: null }
+const FULL = {
+  type: 'InvalidRequestException',
+  message:
+    'At the moment the server has to handle too many requests at the same time. Please try again later.',
+  code: null,
+}
+const STOPPING = {
+  type: 'RestException',
+  message: 'Request rejected due to shutdown of application server.',
+  code: null,
+}
+
+t.test('a poll gets what the engine answers', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream, ends } = openPolling(t, [node], {})
+  const { answer } = poll(upstream, 'a')
+  await node.came(1)
+  node.held.shift()?.answer([{ id: 'task' }])
+  t.same(await answer, { status: 200, body: [{ id: 'task' }], node: node.url })
+  t.same(ends, ['answered'])
+  t.same(upstream.polls.counts(), { open: 0, waiting: 0, abandoned: 0 })
+})
+
+t.test('no node holds more than it may, and the nodes hold as many as one another', async (t) => {
+  const nodes = [await startPollingNode(t), await startPollingNode(t)]
+  const { upstream } = openPolling(t, nodes, { perNode: 3 })
+  for (let i = 0; i < 10; i += 1) poll(upstream, `w${i}`).answer.catch(() => {})
+  await Promise.all(nodes.map(({ came }) => came(3)))
+  await upstream.fetch(READ, 1000)
+  t.same(
+    nodes.map(({ held }) => held.length),
+    [3, 3],
+  )
+  t.same(upstream.polls.counts(), { open: 6, waiting: 4, abandoned: 0 })
+})
+
+t.test('those that wait are sent in the order in which they came', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream } = openPolling(t, [node], { perNode: 1 })
+  for (const worker of ['a', 'b', 'c', 'd']) void poll(upstream, worker).answer
+  const order: string[] = []
+  for (let i = 1; i <= 4; i += 1) {
+    await node.came(i)
+    const held = node.held.shift()
+    order.push(held?.worker ?? '')
+    held?.answer([])
+  }
+  t.same(order, ['a', 'b', 'c', 'd'])
+})
+
+t.test('one that waits ends with nothing at its time, and the engine never hears of it', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream, ends } = openPolling(t, [node], { perNode: 1 })
+  void poll(upstream, 'a').answer
+  await node.came(1)
+  t.same(await poll(upstream, 'b', 30).answer, NONE)
+  t.same(ends, ['time'])
+  t.equal(node.held.length, 1)
+})
+
+t.test('no client waits longer than the configuration says', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream } = openPolling(t, [node], { maxHoldMs: 30 })
+  t.same(await poll(upstream, 'a', 60_000).answer, NONE)
+})
+
+t.test('more than may wait are refused', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream, ends } = openPolling(t, [node], { perNode: 1, waiting: 1 })
+  void poll(upstream, 'a').answer
+  void poll(upstream, 'b').answer
+  t.match(await refusalOf(poll(upstream, 'c').answer), { code: 'GW_OVERLOADED', retryAfterSeconds: 5 })
+  t.same(ends, ['overload'])
+})
+
+t.test('other requests go on while all places are taken', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream } = openPolling(t, [node], { perNode: 4 })
+  for (let i = 0; i < 8; i += 1) void poll(upstream, `w${i}`).answer
+  await node.came(4)
+  const answers = await Promise.all([1, 2, 3, 4].map(() => upstream.fetch(READ, 1000)))
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200],
+  )
+})
+
+for (const [what, body] of [
+  ['has too many', FULL],
+  ['shuts down', STOPPING],
+] as const) {
+  t.test(`an engine that ${what} is not the last word: another node is asked`, async (t) => {
+    const nodes = [await startPollingNode(t), await startPollingNode(t)]
+    const { upstream, ends } = openPolling(t, nodes, {})
+    const { answer } = poll(upstream, 'a')
+    await nodes[0]?.came(1)
+    nodes[0]?.held.shift()?.answer(body, 500)
+    await nodes[1]?.came(1)
+    nodes[1]?.held.shift()?.answer([{ id: 'task' }])
+    t.match(await answer, { status: 200, node: nodes[1]?.url })
+    t.same(ends, ['answered'])
+  })
+
+  t.test(`where all engines say that one ${what}, the client may come again`, async (t) => {
+    const node = await startPollingNode(t)
+    const { upstream, ends } = openPolling(t, [node], {})
+    const { answer } = poll(upstream, 'a')
+    await node.came(1)
+    node.held.shift()?.answer(body, 500)
+    t.match(await refusalOf(answer), { code: 'GW_OVERLOADED', retryAfterSeconds: 5 })
+    t.same(ends, ['failed'])
+  })
+}
+
+t.test('any other error of the engine is its answer', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream } = openPolling(t, [node], {})
+  const { answer } = poll(upstream, 'a')
+  await node.came(1)
+  node.held.shift()?.answer({ message: 'null' }, 500)
+  t.match(await answer, { status: 500, body: { message: 'null' } })
+})
+
+t.test('a node that takes no connection is passed over', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream } = openPolling(t, [{ url: await refusingUrl() }, node], {})
+  const { answer } = poll(upstream, 'a')
+  await node.came(1)
+  node.held.shift()?.answer([{ id: 'task' }])
+  t.match(await answer, { status: 200, node: node.url })
+})
+
+t.test('when no other has a place, it waits for one', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream } = openPolling(t, [{ url: await refusingUrl() }, node], { perNode: 1 })
+  const both = [poll(upstream, 'a').answer, poll(upstream, 'b').answer]
+  for (const count of [1, 2]) {
+    await node.came(count)
+    node.held.shift()?.answer([{ id: 'task' }])
+  }
+  t.match(await Promise.all(both), [{ status: 200 }, { status: 200 }])
+})
+
+t.test('with no node to be reached it is refused at once', async (t) => {
+  const { upstream, ends } = openPolling(t, [{ url: await refusingUrl() }, { url: await refusingUrl() }], {})
+  t.match(await refusalOf(poll(upstream, 'a').answer), { code: 'GW_NO_NODE' })
+  t.same(ends, ['failed'])
+})
+
+t.test('a poll that a node refuses because it stops goes to one that was away and is back', async (t) => {
+  const back = createServer((_request, response) => response.end('[{"id":"task"}]'))
+  const url = await reservedUrl(back)
+  const stopping = await startPollingNode(t)
+  const { upstream } = openPolling(t, [{ url }, stopping], {})
+  await upstream.fetch(WRITE, 1000)
+  t.match(upstream.nodes(), [{ reason: 'refused' }, { reason: null }])
+  back.listen(Number(new URL(url).port), '127.0.0.1')
+  await once(back, 'listening')
+  t.teardown(() => back.close())
+  const { answer } = poll(upstream, 'w')
+  await stopping.came(1)
+  stopping.held.shift()?.answer(STOPPING, 500)
+  t.match(await answer, { status: 200, body: [{ id: 'task' }], node: url })
+})

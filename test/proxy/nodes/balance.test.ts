@@ -1,0 +1,178 @@
+import t from 'tap'
+import { type Balance, createBalance } from '../../../src/proxy/nodes/balance.ts'
+import { openNodes, type OpenNodes } from '../../support/open-nodes.ts'
+
+const EQUAL = [{}, {}]
+const SECOND_MS = 1000
+
+/** Of equal nodes the first. */
+function balanceOf({ set, clock }: OpenNodes, random = () => 0): Balance {
+  return createBalance(set, { now: () => clock.nowMs, random })
+}
+
+/** How many of 1000 requests, of which none ends, each node gets. */
+function sharesOf(nodes: OpenNodes): number[] {
+  // Room for all of them, and every pair of nodes as often as any other.
+  let turn = 0
+  const pick = balanceOf(nodes, () => ((turn += 1) * 0.618) % 1)
+  const shares = nodes.set.all.map(() => 0)
+  for (let i = 0; i < 1000; i += 1) {
+    const chosen = pick(nodes.set.all.filter((node) => node.isDrained))
+    const index = nodes.set.all.findIndex((node) => node === chosen)
+    shares[index] = (shares[index] ?? 0) + 1
+  }
+  return shares
+}
+
+t.test('of two nodes the one with less under way is chosen', (t) => {
+  const nodes = openNodes(EQUAL)
+  const pick = balanceOf(nodes)
+  nodes.node(0).inFlight = 1
+  t.equal(pick([]), nodes.node(1))
+  nodes.node(1).inFlight = 2
+  t.equal(pick([]), nodes.node(0))
+  t.end()
+})
+
+t.test('of two nodes the quicker one is chosen, until its queue is longer', (t) => {
+  const nodes = openNodes(EQUAL)
+  const pick = balanceOf(nodes)
+  nodes.node(0).latency.seed(50, 0)
+  nodes.node(1).latency.seed(20, 0)
+  t.equal(pick([]), nodes.node(1))
+  nodes.node(1).inFlight = 2
+  t.equal(pick([]), nodes.node(0))
+  t.end()
+})
+
+t.test('what nobody knows and what is quicker than a millisecond are alike', (t) => {
+  const nodes = openNodes(EQUAL)
+  nodes.node(0).latency.seed(0.9, 0)
+  nodes.node(1).latency.seed(0.1, 0)
+  t.equal(balanceOf(nodes)([]), nodes.node(0))
+  t.end()
+})
+
+t.test('a node of twice the weight takes twice as much under way', (t) => {
+  const nodes = openNodes([{ weight: 1 }, { weight: 2 }])
+  const pick = balanceOf(nodes)
+  nodes.node(0).inFlight = 0
+  nodes.node(1).inFlight = 1
+  t.equal(pick([]), nodes.node(0), 'one each a part')
+  nodes.node(0).inFlight = 1
+  t.equal(pick([]), nodes.node(1), 'one beside three halves')
+  t.end()
+})
+
+t.test('every node is among the choices, the worst is never chosen', (t) => {
+  const nodes = openNodes([{}, {}, {}])
+  nodes.node(1).inFlight = 1
+  const shares = sharesOf(nodes)
+  t.equal(shares[1], 0)
+  t.ok((shares[0] ?? 0) > 300 && (shares[2] ?? 0) > 300, shares.join(', '))
+  t.end()
+})
+
+t.test('a tried node and a full node are passed over', (t) => {
+  const nodes = openNodes([{}, {}, {}])
+  const [a, b, c] = [nodes.node(0), nodes.node(1), nodes.node(2)]
+  const pick = balanceOf(nodes)
+  b.inFlight = b.capacity
+  c.inFlight = c.capacity
+  t.equal(pick([]), a)
+  a.inFlight = a.capacity
+  t.equal(pick([]), null)
+  c.inFlight -= 1
+  t.equal(pick([]), c)
+  t.equal(pick([a, b, c]), null)
+  t.end()
+})
+
+t.test('what another has failed to take goes to a full one too, as far as its ceiling', (t) => {
+  const nodes = openNodes([{}, {}])
+  const [a, b] = [nodes.node(0), nodes.node(1)]
+  const pick = balanceOf(nodes)
+  b.inFlight = b.capacity
+  t.equal(pick([a]), b)
+  b.inFlight = b.ceiling
+  t.equal(pick([a]), null)
+  t.end()
+})
+
+t.test('a drained node is not chosen, also where no other is left', (t) => {
+  const nodes = openNodes([{}, { drain: true }])
+  const pick = balanceOf(nodes)
+  t.same(sharesOf(nodes), [1000, 0])
+  t.equal(pick([nodes.node(0)]), null)
+  nodes.node(0).health.failed('refused', 0, 0)
+  t.equal(pick([]), nodes.node(0), 'alone and ill, it is used')
+  t.equal(balanceOf(openNodes([{ drain: true }]))([]), null)
+  t.end()
+})
+
+t.test('a node that is back gets a tenth at first and all of its share after ten seconds', (t) => {
+  const nodes = openNodes(EQUAL)
+  const [back, other] = [nodes.node(0), nodes.node(1)]
+  back.health.failed('refused', 0, 0)
+  back.health.probed('ok', 0, '')
+  const pick = balanceOf(nodes)
+  /** How much the other one takes before the node that is back gets its first. */
+  const takenAt = (nowMs: number): number => {
+    nodes.clock.nowMs = nowMs
+    other.inFlight = 0
+    while (pick([]) === other) other.inFlight += 1
+    return other.inFlight
+  }
+  t.same([0, 5 * SECOND_MS, 10 * SECOND_MS].map(takenAt), [other.capacity, 1, 0])
+  t.end()
+})
+
+t.test('a node that is back is taken to be as quick as the others', (t) => {
+  const nodes = openNodes(EQUAL)
+  nodes.node(0).latency.seed(5000, 0)
+  nodes.node(1).latency.seed(40, 0)
+  nodes.node(0).health.failed('refused', 0, 0)
+  nodes.node(0).health.probed('ok', 0, '')
+  t.equal(nodes.node(0).latency.readMs(0), 40)
+  t.end()
+})
+
+t.test('an ejected node is asked when all others have been, one of another engine is not', (t) => {
+  const nodes = openNodes([{}, {}, {}])
+  const pick = balanceOf(nodes)
+  nodes.node(1).health.failed('refused', 0, 0)
+  nodes.node(2).health.probed('wrong-engine', 0, '')
+  t.equal(pick([]), nodes.node(0))
+  t.equal(pick([nodes.node(0)]), nodes.node(1))
+  t.equal(pick([nodes.node(0), nodes.node(1)]), null)
+  nodes.node(0).inFlight = nodes.node(0).capacity
+  t.equal(pick([]), null, 'too much to do is no reason to ask an ejected one')
+  t.end()
+})
+
+t.test('without a probe one request a period is the trial of an ejected node', (t) => {
+  const nodes = openNodes(EQUAL)
+  const pick = balanceOf(nodes)
+  nodes.node(0).health.failed('refused', 0, 0)
+  t.equal(pick([]), nodes.node(1))
+  nodes.clock.nowMs = 1000
+  t.equal(pick([]), nodes.node(0))
+  t.equal(pick([]), nodes.node(1))
+  nodes.clock.nowMs = 2000
+  t.equal(pick([]), nodes.node(0))
+  nodes.set.isProbed = true
+  nodes.clock.nowMs = 3000
+  t.equal(pick([]), nodes.node(1), 'with one, no request is risked')
+  t.end()
+})
+
+t.test('a node knows its base path, the engine behind it and what it holds', (t) => {
+  t.match(openNodes([{}]).node(0), {
+    origin: 'http://n0:1',
+    prefix: '/engine-rest/engine/x',
+    probePath: '/engine-rest/engine',
+    capacity: 2,
+    inFlight: 0,
+  })
+  t.end()
+})

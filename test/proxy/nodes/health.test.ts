@@ -1,0 +1,196 @@
+import t from 'tap'
+import { Health, type HealthChange, type Verdict } from '../../../src/proxy/nodes/health.ts'
+
+function openHealth() {
+  const changes: HealthChange[] = []
+  return { health: new Health((change) => changes.push(change)), changes }
+}
+
+/** `times` failures, each of a request that began and ended at `nowMs`. */
+function fail(health: Health, times: number, nowMs: number, reason: 'reset' | 'timeout' = 'reset'): void {
+  for (let i = 0; i < times; i += 1) health.failed(reason, nowMs, nowMs)
+}
+
+t.test('a refused connection ejects at once', (t) => {
+  const { health, changes } = openHealth()
+  health.failed('refused', 0, 0)
+  t.same(changes, [{ reason: 'refused', detail: '', periodMs: 1000 }])
+  t.ok(health.isAway)
+  t.end()
+})
+
+for (const reason of ['reset', 'timeout', 'gateway-error'] as const)
+  t.test(`five in a row eject: ${reason}`, (t) => {
+    const { health } = openHealth()
+    for (let i = 0; i < 4; i += 1) health.failed(reason, 0, 0)
+    t.equal(health.reason, null)
+    health.failed(reason, 0, 0)
+    t.equal(health.reason, reason)
+    t.notOk(health.isAway)
+    t.end()
+  })
+
+for (const status of [502, 503, 504])
+  t.test(`${status} is an answer of nobody's engine`, (t) => {
+    const { health } = openHealth()
+    for (let i = 0; i < 5; i += 1) health.answered(status, 0, 0)
+    t.equal(health.reason, 'gateway-error')
+    t.end()
+  })
+
+t.test('an engine’s 500 never ejects, and ends a row', (t) => {
+  const { health } = openHealth()
+  for (let i = 0; i < 1000; i += 1) health.answered(500, 0, 0)
+  t.equal(health.reason, null)
+  fail(health, 4, 0)
+  health.answered(500, 0, 0)
+  fail(health, 4, 0)
+  t.equal(health.reason, null)
+  t.end()
+})
+
+t.test('what began before the ejection says nothing about the time after it', (t) => {
+  const { health } = openHealth()
+  health.failed('refused', 100, 200)
+  health.answered(200, 150, 300)
+  t.equal(health.reason, 'refused')
+  health.answered(200, 1300, 1310)
+  t.equal(health.reason, null)
+  health.failed('refused', 1305, 1400)
+  t.equal(health.reason, null, 'nor does what began before the return')
+  t.end()
+})
+
+t.test('each ejection in a row lasts twice as long, up to a minute', (t) => {
+  const { health, changes } = openHealth()
+  let nowMs = 0
+  for (let i = 0; i < 8; i += 1) {
+    health.failed('refused', nowMs, nowMs)
+    nowMs += 1000
+    health.probed('ok', nowMs, '')
+  }
+  t.same(
+    changes.filter(({ reason }) => reason !== null).map(({ periodMs }) => periodMs / 1000),
+    [1, 2, 4, 8, 16, 32, 60, 60],
+  )
+  t.end()
+})
+
+t.test('a failed trial makes it longer, once a period', (t) => {
+  const { health } = openHealth()
+  health.failed('refused', 0, 0)
+  t.notOk(health.takeTrial(999))
+  t.ok(health.takeTrial(1000))
+  t.notOk(health.takeTrial(1500))
+  health.failed('refused', 1000, 1100)
+  health.failed('refused', 1100, 1200)
+  t.notOk(health.takeTrial(3000))
+  t.ok(health.takeTrial(3100))
+  t.end()
+})
+
+t.test('a node that was well for a minute begins with the shortest ejection again', (t) => {
+  const { health, changes } = openHealth()
+  for (const nowMs of [0, 1000, 62_000]) {
+    health.failed('refused', nowMs, nowMs)
+    health.probed('ok', nowMs + 500, '')
+  }
+  t.same(
+    changes.filter(({ reason }) => reason !== null).map(({ periodMs }) => periodMs),
+    [1000, 2000, 1000],
+  )
+  t.end()
+})
+
+t.test('a good probe ends at once what a probe can see', (t) => {
+  for (const seen of ['refused', 'wrong-engine'] as const) {
+    const { health, changes } = openHealth()
+    health.probed(seen, 0, 'x')
+    t.same(changes, [{ reason: seen, detail: 'x', periodMs: 1000 }])
+    health.probed('ok', 10, '')
+    t.equal(health.reason, null, seen)
+  }
+  t.end()
+})
+
+t.test('a good probe ends what only requests have seen when its time is over', (t) => {
+  const { health } = openHealth()
+  fail(health, 5, 0)
+  health.probed('ok', 999, '')
+  t.equal(health.reason, 'reset')
+  health.probed('ok', 1000, '')
+  t.equal(health.reason, null)
+  t.end()
+})
+
+t.test('one probe without a good answer is no reason, two in a row are', (t) => {
+  const { health } = openHealth()
+  const seen: Verdict[] = ['probe', 'ok', 'probe', 'probe']
+  t.same(
+    seen.map((verdict) => {
+      health.probed(verdict, 0, '')
+      return health.reason
+    }),
+    [null, null, null, 'probe'],
+  )
+  t.end()
+})
+
+t.test('what a probe has seen is not ended by a request', (t) => {
+  const { health } = openHealth()
+  health.probed('wrong-engine', 0, '')
+  health.answered(200, 10, 10)
+  t.equal(health.reason, 'wrong-engine')
+  t.end()
+})
+
+t.test('of two faults the worse is told; of what probes see, the last', (t) => {
+  const { health, changes } = openHealth()
+  fail(health, 5, 0)
+  health.failed('refused', 10, 10)
+  fail(health, 5, 20)
+  health.probed('probe', 30, 'it answers 404')
+  health.probed('probe', 40, 'it answers 404')
+  health.probed('wrong-engine', 50, 'it names no engine')
+  t.same(
+    changes.map(({ reason }) => reason),
+    ['reset', 'refused', 'probe', 'wrong-engine'],
+  )
+  t.end()
+})
+
+t.test('a node that is ill is probed sooner', (t) => {
+  const { health } = openHealth()
+  t.equal(health.probeInMs(5000, 0), 5000)
+  health.probed('probe', 0, '')
+  t.equal(health.probeInMs(5000, 0), 1000, 'to find out whether it was a pause')
+  health.probed('probe', 1000, '')
+  t.equal(health.probeInMs(5000, 1000), 1000)
+  for (let nowMs = 2000; nowMs < 40_000; nowMs += 1000) health.probed('probe', nowMs, '')
+  t.equal(health.probeInMs(5000, 40_000), 5000, 'but never later than a healthy one')
+  t.end()
+})
+
+t.test('a node is silent after two connections in a row that were neither had nor refused', (t) => {
+  const { health } = openHealth()
+  const hearNothing = (startedAtMs: number) => {
+    health.silent(startedAtMs)
+    health.failed('refused', startedAtMs, startedAtMs + 1000)
+  }
+  hearNothing(0)
+  t.ok(health.isAway)
+  t.notOk(health.isSilent, 'one packet may be lost')
+  hearNothing(2000)
+  t.ok(health.isSilent)
+  health.probed('ok', 5000, '')
+  t.notOk(health.isSilent)
+  hearNothing(6000)
+  health.answered(200, 6500, 6600)
+  hearNothing(6500)
+  t.notOk(health.isSilent, 'it answered meanwhile')
+  hearNothing(7600)
+  t.notOk(health.isSilent)
+  hearNothing(8700)
+  t.ok(health.isSilent)
+  t.end()
+})

@@ -1,0 +1,86 @@
+import t from 'tap'
+import { openNodes, type OpenNodes } from '../../support/open-nodes.ts'
+
+const FOUR = [{}, {}, {}, {}]
+
+function usedOf({ set }: OpenNodes): string {
+  return set.used.map(({ name }) => name.slice('http://n'.length, 'http://n0'.length)).join('')
+}
+
+function makeIll({ node }: OpenNodes, index: number): void {
+  for (let i = 0; i < 5; i += 1) node(index).health.failed('reset', 0, 0)
+}
+
+t.test('of nodes that answer badly half is used all the same', (t) => {
+  const nodes = openNodes(FOUR)
+  const used = [0, 1, 2, 3].map((index) => {
+    makeIll(nodes, index)
+    return usedOf(nodes)
+  })
+  t.same(used, ['123', '23', '30', '01'])
+  t.end()
+})
+
+t.test('a node alone is never left out', (t) => {
+  const nodes = openNodes([{}])
+  makeIll(nodes, 0)
+  t.equal(usedOf(nodes), '0')
+  nodes.node(0).health.failed('refused', 0, 0)
+  t.equal(usedOf(nodes), '0')
+  t.end()
+})
+
+t.test('nodes that are away are left out, however many: they could carry nothing', (t) => {
+  const nodes = openNodes(FOUR)
+  for (const index of [0, 1, 2]) nodes.node(index).health.failed('refused', 0, 0)
+  t.equal(usedOf(nodes), '3')
+  t.end()
+})
+
+t.test('with none left all are used, and the first that is back is used alone', (t) => {
+  const nodes = openNodes(FOUR)
+  for (const { health } of nodes.set.all) health.probed('wrong-engine', 0, '')
+  t.equal(usedOf(nodes), '0123')
+  nodes.node(2).health.probed('ok', 0, '')
+  t.equal(usedOf(nodes), '2')
+  t.end()
+})
+
+t.test('one that answers badly is used before those that are away', (t) => {
+  const nodes = openNodes([{}, {}])
+  makeIll(nodes, 0)
+  nodes.node(1).health.failed('refused', 0, 0)
+  t.equal(usedOf(nodes), '0')
+  t.end()
+})
+
+t.test('drained nodes count for nothing', (t) => {
+  const nodes = openNodes([{ drain: true }, { drain: true }, {}])
+  t.equal(usedOf(nodes), '2')
+  nodes.node(2).health.failed('refused', 0, 0)
+  t.equal(usedOf(nodes), '2')
+  t.match(nodes.events, [{ healthy: 0, nodes: 1 }])
+  t.end()
+})
+
+t.test('each change is told, with how many are well', (t) => {
+  const nodes = openNodes([{}, {}])
+  nodes.node(1).health.probed('wrong-engine', 0, 'it names second, not default')
+  nodes.node(1).health.probed('ok', 0, '')
+  t.same(nodes.events, [
+    {
+      node: 'http://n1:1/engine-rest',
+      reason: 'wrong-engine',
+      detail: 'it names second, not default',
+      periodMs: 1000,
+      healthy: 1,
+      nodes: 2,
+    },
+    { node: 'http://n1:1/engine-rest', reason: null, detail: '', periodMs: 0, healthy: 2, nodes: 2 },
+  ])
+  t.same(nodes.set.states(), [
+    { node: 'http://n0:1/engine-rest', isDrained: false, reason: null, limit: 2 },
+    { node: 'http://n1:1/engine-rest', isDrained: false, reason: null, limit: 2 },
+  ])
+  t.end()
+})

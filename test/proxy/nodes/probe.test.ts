@@ -1,0 +1,79 @@
+import t, { type Test } from 'tap'
+import { Client } from 'undici'
+import { type Probed, probe } from '../../../src/proxy/nodes/probe.ts'
+import { refusingUrl, startNode, startRawNode } from '../../support/fake-engine.ts'
+
+function ask(t: Test, url: string, timeoutMs = 5000): Promise<Probed> {
+  const client = new Client(url)
+  t.teardown(() => client.destroy())
+  return probe(client, {
+    path: '/engine-rest/engine',
+    headers: ['authorization', 'Basic x'],
+    engine: 'orders',
+    timeoutMs,
+  })
+}
+
+async function asked(t: Test, status: number, body: string): Promise<Probed> {
+  const node = await startNode(t, (_request, response) => response.writeHead(status).end(body))
+  return ask(t, node.url)
+}
+
+t.test('a node that names the engine is well', async (t) => {
+  const node = await startNode(t, (_request, response) =>
+    response.end('[{"name":"default"},{"name":"orders"}]'),
+  )
+  t.same(await ask(t, node.url), { verdict: 'ok', detail: '' })
+  t.match(node.seen, [
+    {
+      method: 'GET',
+      url: '/engine-rest/engine',
+      headers: { authorization: 'Basic x', connection: 'close' },
+    },
+  ])
+})
+
+t.test('a node that names others is another engine’s', async (t) => {
+  t.same(await asked(t, 200, '[{"name":"default"}]'), {
+    verdict: 'wrong-engine',
+    detail: 'it names default, not orders',
+  })
+  t.same(await asked(t, 200, '[]'), { verdict: 'wrong-engine', detail: 'it names no engine, not orders' })
+})
+
+t.test('any other status is no good answer', async (t) => {
+  for (const status of [204, 302, 401, 404, 500, 503])
+    t.same(await asked(t, status, status === 204 ? '' : '[{"name":"orders"}]'), {
+      verdict: 'probe',
+      detail: `it answers ${status}`,
+    })
+})
+
+t.test('what is no list of engines is no good answer', async (t) => {
+  for (const body of ['<html>', '', '{"name":"orders"}', 'null'])
+    t.match(await asked(t, 200, body), { verdict: 'probe' }, body)
+  t.match(await asked(t, 200, '[null,1,"orders"]'), { verdict: 'wrong-engine' })
+})
+
+t.test('no more is read than a list of engines can be', async (t) => {
+  t.match(await asked(t, 200, ' '.repeat(70_000)), {
+    verdict: 'probe',
+    detail: 'its answer is larger than 65536 bytes',
+  })
+})
+
+t.test('a node that takes no connection is told apart from one that does not answer', async (t) => {
+  t.match(await ask(t, await refusingUrl()), { verdict: 'refused' })
+  const frozen = await startRawNode(t, () => {})
+  t.match(await ask(t, frozen.url, 30), { verdict: 'probe' })
+  const slow = await startRawNode(t, (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n['),
+  )
+  t.match(await ask(t, slow.url, 100), { verdict: 'probe' })
+  t.match(await ask(t, 'http://engine.invalid'), { verdict: 'refused' })
+})
+
+t.test('an answer cannot fill the log', async (t) => {
+  const { detail } = await asked(t, 200, JSON.stringify([{ name: 'x'.repeat(10_000) }]))
+  t.ok(detail.length <= 200)
+})

@@ -1,0 +1,148 @@
+import t from 'tap'
+import { errors } from 'undici'
+import { GatewayError } from '../../../src/errors.ts'
+import { failureOf, faultOf, isKeptLost, isUnsent } from '../../../src/proxy/wire/failure.ts'
+
+const coded = (code: string): Error => Object.assign(new Error(code), { code })
+const reset = new errors.SocketError('other side closed')
+
+// cause, sent, head's status, fault, code for a read, code for a write
+const CASES: [string, Error, boolean, number, string, string, string][] = [
+  ['refused', coded('ECONNREFUSED'), false, 0, 'refused', 'GW_NO_NODE', 'GW_NO_NODE'],
+  ['unknown name', coded('ENOTFOUND'), false, 0, 'refused', 'GW_NO_NODE', 'GW_NO_NODE'],
+  [
+    'no connection in time',
+    new errors.ConnectTimeoutError(),
+    false,
+    0,
+    'timeout',
+    'GW_NO_NODE',
+    'GW_NO_NODE',
+  ],
+  ['reset while connecting', coded('ECONNRESET'), false, 0, 'refused', 'GW_NO_NODE', 'GW_NO_NODE'],
+  [
+    'no head in time',
+    new errors.HeadersTimeoutError(),
+    true,
+    0,
+    'timeout',
+    'GW_UPSTREAM_TIMEOUT',
+    'GW_UPSTREAM_TIMEOUT',
+  ],
+  [
+    'no rest in time',
+    new errors.BodyTimeoutError(),
+    true,
+    200,
+    'timeout',
+    'GW_UPSTREAM_TIMEOUT',
+    'GW_UPSTREAM_TIMEOUT',
+  ],
+  ['closed', reset, true, 0, 'reset', 'GW_UPSTREAM_FAILED', 'GW_OUTCOME_UNKNOWN'],
+  ['reset', coded('ECONNRESET'), true, 0, 'reset', 'GW_UPSTREAM_FAILED', 'GW_OUTCOME_UNKNOWN'],
+  ['broken pipe', coded('EPIPE'), true, 0, 'reset', 'GW_UPSTREAM_FAILED', 'GW_OUTCOME_UNKNOWN'],
+  ['an error without a code', new Error('x'), true, 0, 'reset', 'GW_UPSTREAM_FAILED', 'GW_OUTCOME_UNKNOWN'],
+  [
+    'short answer',
+    new errors.ResponseContentLengthMismatchError(),
+    true,
+    200,
+    'reset',
+    'GW_UPSTREAM_FAILED',
+    'GW_OUTCOME_UNKNOWN',
+  ],
+  [
+    'ambiguous framing',
+    new errors.ResponseContentLengthMismatchError(),
+    true,
+    0,
+    'invalid',
+    'GW_UPSTREAM_INVALID',
+    'GW_UPSTREAM_INVALID',
+  ],
+  ['no HTTP', new errors.HTTPParserError(), true, 0, 'invalid', 'GW_UPSTREAM_INVALID', 'GW_UPSTREAM_INVALID'],
+  [
+    'head too large',
+    new errors.HeadersOverflowError(),
+    true,
+    0,
+    'invalid',
+    'GW_UPSTREAM_INVALID',
+    'GW_UPSTREAM_INVALID',
+  ],
+  [
+    'unwritable head',
+    coded('ERR_INVALID_CHAR'),
+    true,
+    200,
+    'invalid',
+    'GW_UPSTREAM_INVALID',
+    'GW_UPSTREAM_INVALID',
+  ],
+]
+for (const [what, cause, sent, status, fault, read, write] of CASES) {
+  t.test(`${what}: ${fault}, ${write}`, (t) => {
+    t.equal(faultOf(cause, { sent, status }), fault)
+    t.match(failureOf(cause, { sent, status, repeatable: true }), { code: read, cause })
+    t.match(failureOf(cause, { sent, status, repeatable: false }), { code: write, cause })
+    t.end()
+  })
+}
+
+const GONE = [coded('ECONNRESET'), coded('EPIPE'), coded('ETIMEDOUT'), coded('HPE_INVALID_CONSTANT')]
+for (const cause of GONE) {
+  t.test(
+    `${cause.message} of a kept connection before a byte was written says nothing about the node`,
+    (t) => {
+      const progress = { sent: false, status: 0, isOnKept: true }
+      t.equal(faultOf(cause, progress), 'reset')
+      t.ok(isKeptLost(cause, progress))
+      t.notOk(isKeptLost(cause, { ...progress, isOnKept: false }))
+      t.match(failureOf(cause, { ...progress, repeatable: false }), { code: 'GW_NO_NODE', cause })
+      t.end()
+    },
+  )
+}
+
+t.test('of a kept connection only the break counts, and only before the answer', (t) => {
+  const kept = { sent: true, status: 0, isOnKept: true }
+  t.ok(isKeptLost(reset, kept))
+  t.notOk(isKeptLost(reset, { ...kept, status: 200 }))
+  t.notOk(isKeptLost(new errors.HeadersTimeoutError(), kept))
+  t.notOk(isKeptLost(new GatewayError('GW_OVERLOADED'), { ...kept, sent: false }))
+  t.notOk(isKeptLost(new errors.ClientDestroyedError(), { ...kept, sent: false }))
+  t.end()
+})
+
+function secondsOf(cause: Error, sent: boolean): number | null {
+  return failureOf(cause, { sent, status: 0, repeatable: true }).retryAfterSeconds
+}
+
+t.test('only a node that cannot be reached says when to come back', (t) => {
+  t.equal(secondsOf(coded('ECONNREFUSED'), false), 1)
+  t.equal(secondsOf(reset, true), null)
+  t.end()
+})
+
+t.test('what is ours already stays as it is', (t) => {
+  const ours = new GatewayError('GW_OVERLOADED')
+  t.equal(failureOf(ours, { sent: false, status: 0, repeatable: false }), ours)
+  t.end()
+})
+
+t.test('a closed upstream is draining, a request undici refuses is our mistake', (t) => {
+  const progress = { sent: false, status: 0, repeatable: true }
+  t.match(failureOf(new errors.ClientClosedError(), progress), { code: 'GW_DRAINING' })
+  t.match(failureOf(new errors.ClientDestroyedError(), progress), { code: 'GW_DRAINING' })
+  t.match(failureOf(new errors.InvalidArgumentError(), progress), { code: 'GW_INTERNAL' })
+  t.end()
+})
+
+t.test('a code proves that nothing was sent only if no connection stood', (t) => {
+  t.ok(isUnsent(coded('ECONNREFUSED')))
+  t.ok(isUnsent(new errors.ConnectTimeoutError()))
+  t.notOk(isUnsent(coded('ECONNRESET')))
+  t.notOk(isUnsent(reset))
+  t.notOk(isUnsent(null))
+  t.end()
+})

@@ -1,0 +1,175 @@
+import t from 'tap'
+import { clientHeaders, lengthOf, upstreamHeaders } from '../../../src/proxy/wire/headers.ts'
+
+const NONE = { credentials: 'none', host: 'client' } as const
+
+t.test('what the engine needs is passed on', (t) => {
+  const raw = [
+    'Host',
+    'h:1',
+    'ACCEPT',
+    'a/b',
+    'Content-Type',
+    'c/d',
+    'If-None-Match',
+    '"x"',
+    'traceparent',
+    '00-1',
+    'Priority',
+    'u=1',
+    'Pragma',
+    'p',
+  ]
+  t.same(upstreamHeaders(raw, NONE), {
+    host: 'h:1',
+    accept: 'a/b',
+    'content-type': 'c/d',
+    'if-none-match': '"x"',
+    traceparent: '00-1',
+    priority: 'u=1',
+    pragma: 'p',
+  })
+  t.end()
+})
+
+const WITHHELD = [
+  'Connection',
+  'Keep-Alive',
+  'Proxy-Connection',
+  'Proxy-Authorization',
+  'Proxy-Anything',
+  'TE',
+  'Trailer',
+  'Transfer-Encoding',
+  'Upgrade',
+  'HTTP2-Settings',
+  'Expect',
+  'Content-Length',
+  'Authorization',
+  'Cookie',
+  'Context-User-ID',
+  'X-Authorized-User',
+  'X-Authorized-Groups',
+  'X-Forwarded-For',
+  'X-Forwarded-Host',
+  'X-Forwarded-Prefix',
+  'X-Forwarded',
+  'Forwarded',
+  'X-Real-IP',
+  'X-HTTP-Method-Override',
+  'X-HTTP-Method',
+  'X-Method-Override',
+  'X-Original-URL',
+  'X-Rewrite-URL',
+  'X-Original-Host',
+  'Content_Type',
+  '__proto__',
+]
+for (const name of WITHHELD) {
+  t.test(`${name} is withheld in any case`, (t) => {
+    for (const spelt of [name, name.toLowerCase(), name.toUpperCase()])
+      t.same(upstreamHeaders([spelt, 'x'], NONE), {})
+    t.end()
+  })
+}
+
+t.test('what Connection names is withheld, also when it is named twice or later', (t) => {
+  const raw = ['X-A', '1', 'Connection', 'close, x-a', 'X-B', '2', 'connection', 'X-b ,', 'X-C', '3']
+  t.same(upstreamHeaders(raw, NONE), { 'x-c': '3' })
+  t.end()
+})
+
+t.test('Connection cannot take away what decides how a message is read', (t) => {
+  const names =
+    'Host, Content-Type, accept, Authorization, If-None-Match, Content-Encoding, X-Request-Id, X-A'
+  const said = { host: 'h', 'content-type': 'c/d', accept: 'a/b', authorization: 'Basic x' }
+  const more = { 'if-none-match': '"x"', 'content-encoding': 'identity', 'x-request-id': 'r' }
+  const raw = Object.entries({ Connection: names, ...said, ...more, 'X-A': '1' }).flat()
+  t.same(upstreamHeaders(raw, { credentials: 'forward', host: 'client' }), { ...said, ...more })
+  const { authorization: _, ...others } = said
+  t.same(upstreamHeaders(raw, NONE), { ...others, ...more }, 'credentials stay here all the same')
+  const answered = {
+    'content-type': 'c/d',
+    'content-disposition': 'inline',
+    'cache-control': 'private',
+    vary: 'accept',
+    etag: '"x"',
+  }
+  const connection = 'Content-Type, Content-Disposition, Content-Length, Cache-Control, Vary, ETag, X-A'
+  t.same(clientHeaders({ ...answered, connection, 'x-a': '1', 'content-length': '2' }), {
+    ...answered,
+    'content-length': '2',
+  })
+  t.end()
+})
+
+t.test('each policy opens what it says', (t) => {
+  const raw = ['Host', 'h', 'Authorization', 'Basic x', 'Cookie', 'a=1', 'Cookie', 'b=2']
+  t.same(upstreamHeaders(raw, { credentials: 'forward', host: 'client' }), {
+    host: 'h',
+    authorization: 'Basic x',
+  })
+  t.same(upstreamHeaders(raw, { credentials: { username: 'u', password: 'p' }, host: 'node' }), {})
+  t.same(upstreamHeaders(raw, { credentials: 'none', host: 'node', cookies: true }), { cookie: 'a=1; b=2' })
+  t.end()
+})
+
+t.test('repeated lists are joined, of the rest the first counts', (t) => {
+  const raw = [
+    'Accept',
+    'a',
+    'accept',
+    'b',
+    'Authorization',
+    '1',
+    'authorization',
+    '2',
+    'constructor',
+    'c',
+    'Constructor',
+    'd',
+  ]
+  t.same(upstreamHeaders(raw, { credentials: 'forward', host: 'client' }), {
+    accept: 'a, b',
+    authorization: '1',
+    constructor: 'c, d',
+  })
+  t.end()
+})
+
+t.test('an answer loses what was meant for us, and takes what we add', (t) => {
+  const parsed = {
+    connection: ['keep-alive', 'X-A'],
+    'keep-alive': 'timeout=5',
+    'x-a': '1',
+    'transfer-encoding': 'chunked',
+    'x-authorized-user': 'a',
+    via: '1.1 other',
+    'set-cookie': ['a', 'b'],
+    'content-type': 'c/d',
+  }
+  t.same(clientHeaders(parsed, { Via: '1.1 gateway', 'X-Request-Id': 'r' }), {
+    via: '1.1 gateway',
+    'set-cookie': ['a', 'b'],
+    'content-type': 'c/d',
+    'x-request-id': 'r',
+  })
+  t.equal(parsed['x-a'], '1', 'the original is left alone')
+  t.end()
+})
+
+t.test('a length is a plain number or none', (t) => {
+  const cases: [string | string[] | undefined, number | null][] = [
+    ['0', 0],
+    ['65536', 65536],
+    ['', null],
+    ['1e3', null],
+    ['-1', null],
+    ['+1', null],
+    ['9'.repeat(16), null],
+    [['1', '2'], null],
+    [undefined, null],
+  ]
+  for (const [value, length] of cases) t.equal(lengthOf({ 'content-length': value }), length)
+  t.end()
+})

@@ -1,0 +1,58 @@
+import t from 'tap'
+import { rewriteLinks } from '../../../src/proxy/wire/links.ts'
+
+const FROM = 'http://door/engine-rest'
+const rewrite = (text: string, to = 'http://door/rest/engine/orders'): string =>
+  rewriteLinks(Buffer.from(text), FROM, to).toString()
+
+const CASES: [string, string, string][] = [
+  ['a link', '{"href":"http://door/engine-rest/task/x"}', '{"href":"http://door/rest/engine/orders/task/x"}'],
+  ['the base itself', '{"href":"http://door/engine-rest"}', '{"href":"http://door/rest/engine/orders"}'],
+  ['a query', '{"href":"http://door/engine-rest?a"}', '{"href":"http://door/rest/engine/orders?a"}'],
+  ['a longer name', '{"href":"http://door/engine-rest2/x"}', '{"href":"http://door/engine-rest2/x"}'],
+  ['another member', '{"name":"http://door/engine-rest/x"}', '{"name":"http://door/engine-rest/x"}'],
+  [
+    'text that looks like a link',
+    String.raw`{"a":"{\"href\":\"http://door/engine-rest/x\"}"}`,
+    String.raw`{"a":"{\"href\":\"http://door/engine-rest/x\"}"}`,
+  ],
+  [
+    'a number',
+    '{"a":12345678901234567890,"href":"http://door/engine-rest/"}',
+    '{"a":12345678901234567890,"href":"http://door/rest/engine/orders/"}',
+  ],
+  ['a cut link', '{"href":"http://door/engine-rest', '{"href":"http://door/engine-rest'],
+  ['nothing', '', ''],
+]
+for (const [what, before, after] of CASES) {
+  t.test(`${what}: ${before === after ? 'left alone' : 'rewritten'}`, (t) => {
+    t.equal(rewrite(before), after)
+    t.end()
+  })
+}
+
+function links(base: string): string {
+  const link = (_: unknown, i: number) =>
+    `{"links":[{"method":"GET","href":"${base}/task/${i}é","rel":"self"}]}`
+  return `[${Array.from({ length: 50 }, link).join()}]`
+}
+
+t.test('all links of a body, and only they', (t) => {
+  t.equal(rewrite(links(FROM)), links('http://door/rest/engine/orders'))
+  t.equal(rewrite(links(FROM), ''), links(''))
+  t.end()
+})
+
+t.test('bytes that are no text survive', (t) => {
+  const body = Buffer.from([0xff, 0xfe, ...Buffer.from('"href":"http://door/engine-rest/'), 0x80])
+  const after = rewriteLinks(body, FROM, 'x')
+  t.same(after, Buffer.from([0xff, 0xfe, ...Buffer.from('"href":"x/'), 0x80]))
+  t.end()
+})
+
+t.test('a body without links is handed back as it is', (t) => {
+  const body = Buffer.from('{"a":1}')
+  t.equal(rewriteLinks(body, FROM, 'x'), body)
+  t.equal(rewriteLinks(body, '', 'x'), body)
+  t.end()
+})

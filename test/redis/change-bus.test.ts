@@ -1,0 +1,107 @@
+import { Redis } from 'ioredis'
+import t from 'tap'
+import type { Test } from 'tap'
+import { createNews } from '../../src/redis/change-bus.ts'
+import { createSigner } from '../../src/redis/signature.ts'
+import { startRedis } from '../support/redis.ts'
+import { redisSkip } from '../support/requirements.ts'
+import { until } from '../support/cache-harness.ts'
+
+interface Setup {
+  readonly namespaces?: readonly [string, string]
+  readonly keys?: readonly string[]
+}
+
+async function openNews(t: Test, { namespaces = ['n', 'n'], keys = [] }: Setup = {}) {
+  const server = await startRedis()
+  t.teardown(() => server.stop())
+  const [one, other] = namespaces.map((namespace) => {
+    const heard: string[] = []
+    const news = createNews({
+      url: server.url,
+      namespace,
+      signer: createSigner(keys),
+      now: () => performance.now(),
+      onDoubt: () => void heard.push('(doubt)'),
+    })
+    news.listen({
+      onNews: (topic, about) => void heard.push(`${topic} ${about}`),
+      onGap: () => void heard.push('(gap)'),
+    })
+    t.teardown(() => news.close())
+    return { news, heard }
+  })
+  if (one === undefined || other === undefined) throw new Error('two are needed')
+  await until(() => one.heard.length === 1 && other.heard.length === 1)
+  return { server, one, other }
+}
+
+t.test('what one publishes the others hear, and it itself does not', { skip: redisSkip }, async (t) => {
+  const { one, other } = await openNews(t)
+  await one.news.publish('default records')
+  await one.news.publish('default failed', 'mary')
+  await until(() => other.heard.length === 3)
+  t.same(other.heard, ['(gap)', 'default records ', 'default failed mary'])
+  t.same(one.heard, ['(gap)'])
+})
+
+t.test('another namespace hears nothing', { skip: redisSkip }, async (t) => {
+  const { server, one, other } = await openNews(t, { namespaces: ['n', 'm'] })
+  await one.news.publish('records')
+  await other.news.publish('identity')
+  const control = new Redis(server.url)
+  t.teardown(() => control.disconnect())
+  await control.publish('engine-gateway:n:news', '["x","last",""]')
+  await until(() => one.heard.length === 2)
+  t.same(one.heard, ['(gap)', 'last '])
+  t.same(other.heard, ['(gap)'])
+})
+
+t.test('what could not be told is told when Redis is back', { skip: redisSkip }, async (t) => {
+  const { server, one, other } = await openNews(t)
+  await server.stop()
+  await one.news.publish('records')
+  const again = await startRedis({ port: server.port })
+  t.teardown(() => again.stop())
+  // Each hears it, or that it may have missed it.
+  await until(() => other.heard.length > 1)
+  t.ok(other.heard.slice(1).every((heard) => heard === '(gap)' || heard === 'records '))
+})
+
+t.test('what is no message is not heard', { skip: redisSkip }, async (t) => {
+  const { server, one } = await openNews(t)
+  const control = new Redis(server.url)
+  t.teardown(() => control.disconnect())
+  const junk = ['', 'x', '{}', '[]', '["x","t"]', '["x",1,""]', 'null', `["x","t","${'a'.repeat(5000)}"]`]
+  for (const text of [...junk, '["x","last",""]']) await control.publish('engine-gateway:n:news', text)
+  await until(() => one.heard.length > 1)
+  t.same(one.heard, ['(gap)', 'last '])
+})
+
+const KEY = 'k'.repeat(32)
+const CHANNEL = 'engine-gateway:n:news'
+
+t.test(
+  'with a key, what is signed is heard once, and what is not is doubted',
+  { skip: redisSkip },
+  async (t) => {
+    const { server, one, other } = await openNews(t, { keys: [KEY] })
+    const control = new Redis(server.url)
+    const spy = new Redis(server.url)
+    t.teardown(() => [control, spy].forEach((redis) => redis.disconnect()))
+    const texts: string[] = []
+    spy.on('message', (_channel, text) => void texts.push(text))
+    await spy.subscribe(CHANNEL)
+    await one.news.publish('default failed', 'mary')
+    await one.news.publish('default failed', 'mary')
+    await until(() => other.heard.length === 3 && texts.length === 2)
+    t.same(other.heard, ['(gap)', 'default failed mary', 'default failed mary'])
+    const forged = ['["x","default succeeded","mary"]', `AAAA ["x"]`, 'x', '', `${texts[0]} `]
+    for (const text of [...texts, ...forged]) await control.publish(CHANNEL, text)
+    await until(() => other.heard.length > 3)
+    await one.news.publish('last')
+    await until(() => other.heard.includes('last '))
+    t.same(other.heard.slice(3), ['(doubt)', '(gap)', 'last '], 'all of them are one doubt')
+    t.ok(!one.heard.includes('default succeeded mary'))
+  },
+)

@@ -1,0 +1,109 @@
+import { performance } from 'node:perf_hooks'
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { createRateStore, type RateStore } from '../../src/redis/rate-store.ts'
+import { startRedis } from '../support/redis.ts'
+import { redisSkip } from '../support/requirements.ts'
+import { until } from '../support/cache-harness.ts'
+
+/** So slow that no request comes back during a test. */
+const RATE = { intervalMs: 600_000, burst: 5 }
+
+/** One that Redis answers. */
+async function openStore(t: Test, url: string, namespace = 'test'): Promise<RateStore> {
+  const store = createRateStore({ url, namespace, now: () => performance.now() })
+  t.teardown(() => store.close())
+  await until(async () => (await store.spend('nobody', { intervalMs: 1, burst: 1000 })) !== null)
+  return store
+}
+
+async function startServer(t: Test, port?: number) {
+  const server = await startRedis(port === undefined ? {} : { port })
+  t.teardown(() => server.stop())
+  return server
+}
+
+t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
+  t.test('two stores share one budget, whoever of them is asked', async (t) => {
+    const { url } = await startServer(t)
+    const stores = [await openStore(t, url), await openStore(t, url)]
+    const spent = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => stores[index % 2]?.spend('default mary', RATE)),
+    )
+    t.equal(spent.filter((one) => one?.admitted === true).length, 5)
+    t.equal(spent.filter((one) => one?.admitted === false).length, 15)
+    t.match(await stores[0]?.spend('default anna', RATE), { admitted: true }, 'another principal')
+    t.match(await (await openStore(t, url, 'other')).spend('default mary', RATE), { admitted: true })
+  })
+
+  t.test('time pays, by the clock of Redis, and what is paid is gone', async (t) => {
+    const { url } = await startServer(t)
+    const store = await openStore(t, url)
+    const control = new Redis(url)
+    t.teardown(() => control.disconnect())
+    const one = { intervalMs: 300, burst: 1 }
+    t.match(await store.spend('a', one), { admitted: true, debtMs: 300 })
+    const refused = await store.spend('a', one)
+    t.equal(refused?.admitted, false)
+    t.ok(refused !== null && refused.debtMs > 0 && refused.debtMs <= 300, `${refused?.debtMs}`)
+    await until(async () => (await store.spend('a', one))?.admitted === true)
+    await until(async () => (await control.dbsize()) === 0)
+  })
+
+  t.test('nobody owes under a new rate more than it lends', async (t) => {
+    const { url } = await startServer(t)
+    const store = await openStore(t, url)
+    await store.spend('a', RATE)
+    t.match(await store.spend('a', { intervalMs: 10_000, burst: 2 }), { admitted: false, debtMs: 20_000 })
+  })
+
+  t.test('garbage counts as nothing, and another type as no answer', async (t) => {
+    const { url } = await startServer(t)
+    const store = await openStore(t, url)
+    const control = new Redis(url)
+    t.teardown(() => control.disconnect())
+    await store.spend('a', RATE)
+    const [key = ''] = await control.keys('*')
+    t.match(key, /^engine-gateway:test:rate:[\w-]{43}$/)
+    for (const garbage of ['garbage', 'nan', '-nan', '-inf', '']) {
+      await control.set(key, garbage)
+      t.match(await store.spend('a', RATE), { admitted: true, debtMs: 600_000 }, garbage)
+    }
+    await control.set(key, 'inf')
+    t.match(await store.spend('a', RATE), { admitted: false })
+    await control.del(key)
+    await control.lpush(key, 'x')
+    t.equal(await store.spend('a', RATE), null)
+    t.match(await store.spend('b', RATE), { admitted: true }, 'others are served on')
+  })
+
+  t.test('killed and started again it is used again, also with nothing in it', async (t) => {
+    const first = await startServer(t)
+    const store = await openStore(t, first.url)
+    t.match(await store.spend('a', RATE), { admitted: true })
+    process.kill(first.pid, 'SIGKILL')
+    await first.stop()
+    const start = performance.now()
+    for (let index = 0; index < 100; index += 1) t.equal(await store.spend('a', RATE), null)
+    t.ok(performance.now() - start < 500, 'nobody waits')
+    await startServer(t, first.port)
+    await until(async () => (await store.spend('a', RATE)) !== null, 15_000)
+  })
+
+  t.test('frozen, it costs those who ask 200 ms at most once', async (t) => {
+    const server = await startServer(t)
+    const store = await openStore(t, server.url)
+    server.pause()
+    t.teardown(() => server.resume())
+    const timed = async () => {
+      const start = performance.now()
+      t.equal(await store.spend('a', RATE), null)
+      return performance.now() - start
+    }
+    const atOnce = await Promise.all(Array.from({ length: 20 }, timed))
+    t.ok(Math.max(...atOnce) < 300, `${Math.max(...atOnce)} ms`)
+    const after: number[] = []
+    for (let index = 0; index < 50; index += 1) after.push(await timed())
+    t.ok(Math.max(...after) < 100, `${Math.max(...after)} ms`)
+  })
+})

@@ -1,0 +1,89 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { until } from '../support/cache-harness.ts'
+import { startRedis } from '../support/redis.ts'
+import { redisSkip } from '../support/requirements.ts'
+import { engineSources, type RunningGateway, startGateway } from '../support/running-gateway.ts'
+import { allOn, startStandIn } from '../support/stand-in.ts'
+
+const MARYS = '/authorization/mary-4'
+
+/** Two gateways that share a Redis before an engine where admin may change everything, and mary and the clerks read records. */
+async function openReplicas(t: Test, refresh = '1h') {
+  const redis = await startRedis()
+  t.teardown(() => redis.stop())
+  const engine = await startStandIn(t)
+  for (const [subject, resourceType] of [
+    ['admin', 4],
+    ['admin', 3],
+    ['mary', 4],
+    ['@clerks', 4],
+  ] as const)
+    allOn(engine, subject, resourceType)
+  engine.members.set('clerks', new Set(['bob']))
+  const settings = engineSources(engine.base, {
+    identity: { remember: '1h' },
+    records: { refresh, staleAfter: '2h' },
+    cache: { redis: redis.url },
+  })
+  const one = await startGateway(t, settings)
+  const other = await startGateway(t, settings)
+  return { redis, engine, one, other }
+}
+
+/** Milliseconds until a caller is answered so. */
+function becomes(gateway: RunningGateway, credential: string, status: number): Promise<number> {
+  return until(async () => (await gateway.statusOf(credential, MARYS)) === status)
+}
+
+t.test(
+  'a record that is deleted through one gateway is gone at all in a second',
+  { skip: redisSkip },
+  async (t) => {
+    const { one, other } = await openReplicas(t)
+    t.equal(await other.statusOf('mary:mary', MARYS), 200)
+    t.equal((await one.ask('admin:admin', 'DELETE', MARYS)).status, 204)
+    t.equal((await one.ask('mary:mary', 'DELETE', '/authorization/admin-4')).status, 404, 'here at once')
+    const ms = await becomes(other, 'mary:mary', 404)
+    t.ok(ms < 1_000, `after ${ms} ms`)
+  },
+)
+
+t.test(
+  'who is taken from a group at one gateway is out of it at all in a second',
+  { skip: redisSkip },
+  async (t) => {
+    const { one, other } = await openReplicas(t)
+    for (const gateway of [one, other]) t.equal(await gateway.statusOf('bob:bob', MARYS), 200)
+    t.equal((await one.ask('admin:admin', 'DELETE', '/group/clerks/members/bob')).status, 204)
+    t.equal(await one.statusOf('bob:bob', MARYS), 404, 'here at once')
+    const ms = await becomes(other, 'bob:bob', 404)
+    t.ok(ms < 1_000, `after ${ms} ms`)
+  },
+)
+
+t.test('a wrong password at one gateway counts at all', { skip: redisSkip }, async (t) => {
+  const { engine, one, other } = await openReplicas(t)
+  t.equal(await one.statusOf('mary:wrong', MARYS), 401)
+  t.equal(await other.statusOf('mary:mary', MARYS), 429, 'the engine would refuse it')
+  t.equal(engine.asked.filter((line) => line === 'POST /identity/verify').length, 1)
+})
+
+t.test('after Redis was away everything is read anew', { skip: redisSkip }, async (t) => {
+  const { redis, engine, other } = await openReplicas(t)
+  t.equal(await other.statusOf('mary:mary', MARYS), 200)
+  await redis.stop()
+  engine.records.delete('mary-4')
+  const again = await startRedis({ port: redis.port })
+  t.teardown(() => again.stop())
+  await becomes(other, 'mary:mary', 404)
+})
+
+t.test('without Redis a change takes effect within the interval', { skip: redisSkip }, async (t) => {
+  const { redis, one, other } = await openReplicas(t, '500ms')
+  t.equal(await other.statusOf('mary:mary', MARYS), 200)
+  await redis.stop()
+  t.equal((await one.ask('admin:admin', 'DELETE', MARYS)).status, 204)
+  const ms = await becomes(other, 'mary:mary', 404)
+  t.ok(ms < 1_500, `after ${ms} ms`)
+})

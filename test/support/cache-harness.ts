@@ -1,0 +1,89 @@
+import { performance } from 'node:perf_hooks'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { createCache } from '../../src/cache/cache.ts'
+import type { Cache } from '../../src/cache/cache.ts'
+import type { Answer } from '../../src/cache/entry.ts'
+import { createRedisTier } from '../../src/cache/redis-tier.ts'
+import { createSigner } from '../../src/redis/signature.ts'
+
+export interface Clock {
+  nowMs: number
+  readonly now: () => number
+}
+
+export function clockAt(nowMs: number): Clock {
+  const clock = { nowMs, now: () => clock.nowMs }
+  return clock
+}
+
+export interface OpenedCache {
+  readonly cache: Cache
+  /** As `redis:hit`, in order. */
+  readonly events: string[]
+  /** What went to the log, as `warn: message (why)`. */
+  readonly lines: string[]
+}
+
+interface CacheSetup {
+  readonly redisUrl?: string
+  readonly maxBytes?: number
+  readonly now?: () => number
+  readonly wallNow?: () => number
+  readonly signingKeys?: readonly string[]
+}
+
+/** A cache that ends with the test. */
+export function openCache(t: Test, setup: CacheSetup = {}): OpenedCache {
+  const { redisUrl, maxBytes = 1024 ** 2, now = () => performance.now(), wallNow = Date.now } = setup
+  const events: string[] = []
+  const lines: string[] = []
+  const log = (level: string, message: string, why: string | null) => {
+    lines.push(`${level}: ${message} (${why ?? ''})`)
+  }
+  const signer = createSigner(setup.signingKeys ?? [])
+  const redis =
+    redisUrl === undefined
+      ? null
+      : createRedisTier({ url: redisUrl, namespace: t.name, signer, now, wallNow, log })
+  const cache = createCache({
+    maxBytes,
+    redis,
+    now,
+    onEvent: (tier, result) => void events.push(`${tier}:${result}`),
+  })
+  t.teardown(() => cache.close())
+  return { cache, events, lines }
+}
+
+/** One that Redis already answers and tells of evictions. */
+export async function openSharedCache(t: Test, setup: CacheSetup): Promise<OpenedCache> {
+  const opened = openCache(t, setup)
+  await until(() => opened.lines.length > 0 && opened.events.includes('redis:gap'))
+  opened.events.length = 0
+  return opened
+}
+
+export function answerOf(body: string | Buffer, headers: Answer['headers'] = {}): Answer {
+  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: Buffer.from(body) }
+}
+
+/** A `fill` that counts its calls. */
+export function fillOf(answer: Answer | (() => Answer | Promise<Answer>)) {
+  const fill = async () => {
+    fill.calls += 1
+    return typeof answer === 'function' ? answer() : answer
+  }
+  fill.calls = 0
+  return fill
+}
+
+/** Polls what only another process can make true. */
+export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 5000): Promise<number> {
+  const start = performance.now()
+  while (!(await isTrue())) {
+    if (performance.now() - start > withinMs) throw new Error(`Not true within ${withinMs} ms`)
+    await wait(5)
+  }
+  return performance.now() - start
+}

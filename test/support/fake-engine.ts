@@ -1,0 +1,191 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import net from 'node:net'
+import type { Test } from 'tap'
+import { GatewayError } from '../../src/errors.ts'
+import type { AttemptEvent, Hop } from '../../src/proxy/wire/upstream-request.ts'
+import type { Relayed } from '../../src/proxy/attempts/relay.ts'
+import { createUpstream, type Upstream, type UpstreamOptions } from '../../src/proxy/upstream.ts'
+
+export interface Seen {
+  readonly method: string
+  readonly url: string
+  readonly headers: http.IncomingHttpHeaders
+  readonly rawHeaders: readonly string[]
+  readonly body: Buffer
+}
+
+export interface FakeNode {
+  readonly url: string
+  readonly seen: Seen[]
+}
+
+/** A node that speaks HTTP as it should. */
+export async function startNode(
+  t: Test,
+  answer: (request: Seen, response: http.ServerResponse) => void = (_request, response) => {
+    response.end('{}')
+  },
+): Promise<FakeNode> {
+  const seen: Seen[] = []
+  const server = http.createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { method = '', url = '', headers, rawHeaders } = request
+      const one = { method, url, headers, rawHeaders, body: Buffer.concat(chunks) }
+      seen.push(one)
+      answer(one, response)
+    })
+  })
+  return { url: await listen(t, server), seen }
+}
+
+/** A node whose every byte the test decides. `hear` is called with each request's bytes, once they end with its body. */
+export async function startRawNode(
+  t: Test,
+  hear: (socket: net.Socket, count: number) => void,
+): Promise<{ url: string; heard: string[] }> {
+  const heard: string[] = []
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      heard.push(bytes.toString('latin1'))
+      hear(socket, heard.length)
+    })
+  })
+  return { url: await listen(t, server), heard }
+}
+
+/** An address at which nothing listens. */
+export async function refusingUrl(): Promise<string> {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = urlOf(server)
+  server.close()
+  await once(server, 'close')
+  return url
+}
+
+async function listen(t: Test, server: net.Server): Promise<string> {
+  const sockets = new Set<net.Socket>()
+  server.on('connection', (socket: net.Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return urlOf(server)
+}
+
+function urlOf(server: net.Server): string {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return `http://127.0.0.1:${address.port}`
+}
+
+export interface Opened {
+  readonly upstream: Upstream
+  readonly attempts: AttemptEvent[]
+}
+
+export function openUpstream(
+  t: Test,
+  nodes: UpstreamOptions['nodes'],
+  options: Partial<UpstreamOptions> = {},
+): Opened {
+  const attempts: AttemptEvent[] = []
+  const upstream = createUpstream({
+    engine: 'default',
+    nodes,
+    credentials: 'none',
+    host: 'client',
+    timeouts: { connectMs: 500, headersMs: 5000, bodyMs: 5000 },
+    connections: 8,
+    random: () => 0, // of equal nodes the first
+    onAttempt: (event) => attempts.push(event),
+    ...options,
+  })
+  t.teardown(() => upstream.close())
+  return { upstream, attempts }
+}
+
+export const READ: Hop = { method: 'GET', path: '/task/x', headers: {}, body: null, retry: 'always' }
+export const WRITE: Hop = {
+  method: 'POST',
+  path: '/task/create',
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from('{"name":"a"}'),
+  retry: 'unsent',
+}
+
+/** What a client hears. */
+export interface Heard {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+export interface Door {
+  readonly port: number
+  readonly relayed: (Relayed | GatewayError)[]
+  /** Resolves when the next relay is over. */
+  readonly over: () => Promise<Relayed | GatewayError>
+}
+
+/** The gateway's own listener, which does nothing but relay `hop`. */
+export async function openDoor(t: Test, upstream: Upstream, hop: Hop): Promise<Door> {
+  const relayed: (Relayed | GatewayError)[] = []
+  const waiting: ((result: Relayed | GatewayError) => void)[] = []
+  const server = http.createServer((request, response) => {
+    request.resume()
+    void upstream
+      .relay(hop, response, { 'X-Request-Id': 'r-1' })
+      .catch((error: GatewayError) => {
+        response.writeHead(error.statusCode, { 'x-gateway-error': error.code }).end()
+        return error
+      })
+      .then((result) => {
+        relayed.push(result)
+        waiting.shift()?.(result)
+      })
+  })
+  const url = new URL(await listen(t, server))
+  return {
+    port: Number(url.port),
+    relayed,
+    over: () => new Promise((resolve) => waiting.push(resolve)),
+  }
+}
+
+export async function ask(port: number, method = 'GET'): Promise<Heard> {
+  const response = await responseOf(askFor(port, method))
+  const chunks: Buffer[] = []
+  response.on('data', (chunk: Buffer) => chunks.push(chunk))
+  await once(response, 'end')
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }
+}
+
+/** A request on a connection of its own. */
+export function askFor(port: number, method = 'GET'): http.ClientRequest {
+  return http.request({ port, host: '127.0.0.1', method, agent: false }).end()
+}
+
+export function responseOf(request: http.ClientRequest): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => request.on('response', resolve).on('error', reject))
+}
+
+/** The error that it must reject with. */
+export async function refusalOf(promise: Promise<unknown>): Promise<GatewayError> {
+  try {
+    await promise
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('it did not reject')
+}

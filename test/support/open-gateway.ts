@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import { build } from '../../src/assembly/build.ts'
+import { type Config, loadConfig } from '../../src/config/config.ts'
+import { buildGateway } from '../../src/gateway.ts'
+import { createListener } from '../../src/server/listener.ts'
+import { createLogger } from '../../src/log.ts'
+import type { Parts } from '../../src/pipeline/parts.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { startNode, type Seen as SeenRaw } from './fake-engine.ts'
+import { idsOf } from '../sandbox/asks.ts'
+import { DEMO_RECORDS, recordsOf, USERS } from './people.ts'
+
+export const BASE = '/engine-rest'
+
+/** A request as the engine got it. */
+export type Seen = Pick<SeenRaw, 'method' | 'url' | 'headers' | 'body'>
+
+export interface GatewayOptions {
+  /** `grant mary TASK:* READ`, …, beside those of the admins. Default: the demo's. */
+  readonly records?: readonly string[]
+  /** Members of the configuration in place of the defaults. */
+  readonly settings?: Readonly<Record<string, unknown>>
+  /** Further engines by their names, with members of their configuration: the default one of the same node. */
+  readonly engines?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** An engine of the test's own; default: the sandbox. */
+  readonly engine?: (request: SeenRaw, response: ServerResponse) => void
+  /** Puts something of the test's own in the place of a part. */
+  readonly wrap?: (parts: Parts) => Parts
+  readonly listen?: boolean
+}
+
+export interface Ask {
+  /** Text and bytes are sent as they are, anything else as JSON. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The value of JSON, else text. */
+  readonly body: unknown
+  readonly bytes: Buffer
+  /** What the engine saw meanwhile. */
+  readonly forwarded: readonly Seen[]
+}
+
+export interface OpenGateway {
+  readonly app: FastifyInstance
+  readonly parts: Parts
+  /** `http://127.0.0.1:…`; empty when it does not listen. */
+  readonly origin: string
+  readonly engine: Engine
+  /** Lines of the log, parsed. */
+  readonly log: readonly Readonly<Record<string, unknown>>[]
+  /** `ask('mary', 'GET /task/x?a=b')`; null: without credentials. The path is below the base. */
+  readonly ask: (user: string | null, route: string, ask?: Ask) => Promise<Answer>
+}
+
+/** Default and second engine at one node, as in the demo, behind a gateway that ends with the test. */
+export async function openGateway(t: Test, options: GatewayOptions = {}): Promise<OpenGateway> {
+  const engine = await startEngine(t, options.engine)
+  const log: Readonly<Record<string, unknown>>[] = []
+  const { parts, close } = await build({
+    config: configOf(t, engine.base, options),
+    log: createLogger({ level: 'info', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
+    version: 'test',
+  })
+  const used = options.wrap?.(parts) ?? parts
+  const app = buildGateway(used)
+  const listener = createListener(used.config, {
+    handle: (request, response) => app.routing(request, response),
+    metrics: used.metrics,
+  })
+  t.teardown(async () => {
+    await listener.close(Promise.resolve())
+    await app.close()
+    await close()
+  })
+  await app.ready()
+  const origin = options.listen === true ? await listener.listen(used.config.listen) : ''
+  return { app, parts: used, origin, engine, log, ask: createAsk(app, engine) }
+}
+
+/** A configuration file with the users and records of the test, read as the process reads it. */
+export function configOf(
+  t: Test,
+  base: string,
+  { records, settings, engines = {} }: GatewayOptions = {},
+): Config {
+  const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const lines = records === undefined ? DEMO_RECORDS : records
+  writeFileSync(join(folder, 'users.yaml'), JSON.stringify({ users: USERS }))
+  writeFileSync(join(folder, 'records.yaml'), JSON.stringify({ authorizations: recordsOf(lines) }))
+  const file = join(folder, 'gateway.yaml')
+  const config = {
+    version: 1,
+    listen: { port: 0 },
+    admin: { port: 0 },
+    engines: {
+      default: { nodes: [base] },
+      second: { nodes: [base], remoteName: 'second' },
+      ...Object.fromEntries(Object.entries(engines).map(([name, own]) => [name, { nodes: [base], ...own }])),
+    },
+    identity: { source: 'file', file: 'users.yaml', remember: '1h' },
+    authorization: { records: { source: 'file', file: 'records.yaml' } },
+    ...settings,
+  }
+  writeFileSync(file, JSON.stringify(config))
+  return loadConfig(file)
+}
+
+export interface Engine {
+  /** Where its REST API begins. */
+  readonly base: string
+  /** All that it saw since the start, as far as it remembers. */
+  readonly seen: readonly Seen[]
+  readonly requests: number
+}
+
+async function startEngine(t: Test, answer: GatewayOptions['engine']): Promise<Engine> {
+  if (answer === undefined) {
+    const sandbox = await startSandbox()
+    t.teardown(() => sandbox.close())
+    return sandbox
+  }
+  const { url, seen } = await startNode(t, answer)
+  return {
+    base: url + BASE,
+    seen,
+    get requests() {
+      return seen.length
+    },
+  }
+}
+
+/** The ids of a list as every sandbox has them, for records that are written before there is one. */
+export async function sandboxIds(t: Test, path: string): Promise<readonly string[]> {
+  const sandbox = await startSandbox()
+  t.teardown(() => sandbox.close())
+  return idsOf(sandbox.base, path)
+}
+
+export function authorizationOf(user: string, password = user): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+}
+
+function createAsk(app: FastifyInstance, engine: Engine): OpenGateway['ask'] {
+  return async function ask(user, route, { body, headers = {} } = {}) {
+    const [method = '', path = ''] = route.split(' ')
+    const before = engine.requests
+    const payload =
+      body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    const response = await app.inject({
+      method: methodOf(method),
+      url: BASE + path,
+      headers: {
+        ...(user === null ? {} : { authorization: authorizationOf(user) }),
+        ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(payload === undefined ? {} : { payload }),
+    })
+    const count = engine.requests - before
+    return {
+      status: response.statusCode,
+      headers: textsOf(response.headers),
+      body: valueOf(response.payload, response.headers['content-type']),
+      bytes: response.rawPayload,
+      forwarded: count === 0 ? [] : engine.seen.slice(-count),
+    }
+  }
+}
+
+function textsOf(headers: OutgoingHttpHeaders): Answer['headers'] {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'] as const
+
+function methodOf(text: string): (typeof METHODS)[number] {
+  const method = METHODS.find((one) => one === text)
+  if (method === undefined) throw new Error(`inject cannot say ${text}`)
+  return method
+}
+
+function valueOf(payload: string, type: unknown): unknown {
+  return typeof type === 'string' && type.startsWith('application/json') && payload !== ''
+    ? JSON.parse(payload)
+    : payload
+}

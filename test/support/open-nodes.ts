@@ -1,0 +1,30 @@
+import { type NodeAddress, type NodeEvent, NodeSet } from '../../src/proxy/nodes/node-set.ts'
+import type { Node } from '../../src/proxy/nodes/node.ts'
+
+export interface OpenNodes {
+  readonly set: NodeSet
+  readonly node: (index: number) => Node
+  readonly events: NodeEvent[]
+  readonly clock: { nowMs: number }
+}
+
+/** Nodes n0, n1, … that nobody connects to, under a clock of the test's own. */
+export function openNodes(options: readonly Omit<NodeAddress, 'url'>[]): OpenNodes {
+  const events: NodeEvent[] = []
+  const clock = { nowMs: 0 }
+  const set = new NodeSet({
+    nodes: options.map((own, i) => ({ url: `http://n${i}:1/engine-rest/`, ...own })),
+    suffix: '/engine/x',
+    connections: 2,
+    connectMs: 1,
+    now: () => clock.nowMs,
+    onChange: (event) => events.push(event),
+  })
+  return { set, node: (index) => nodeOf(set, index), events, clock }
+}
+
+function nodeOf({ all }: NodeSet, index: number): Node {
+  const node = all[index]
+  if (node === undefined) throw new Error(`there are ${all.length} nodes`)
+  return node
+}

@@ -1,0 +1,156 @@
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { Test } from 'tap'
+import type { Hop } from '../../src/proxy/wire/upstream-request.ts'
+import type { PollRequest } from '../../src/proxy/long-polls/poll.ts'
+import type { PollEnd } from '../../src/proxy/long-polls/polls.ts'
+import type { UnlockResult } from '../../src/proxy/long-polls/unlocks.ts'
+import type { PollLimits, Upstream } from '../../src/proxy/upstream.ts'
+import { openUpstream, startNode } from './fake-engine.ts'
+
+export const FETCH = '/external-task/fetchAndLock'
+
+/** A node that holds polls until it is told what to answer; everything else it answers at once. */
+export interface PollingNode {
+  readonly url: string
+  /** Polls without an answer, in the order in which they came. */
+  readonly held: HeldPoll[]
+  /** All but polls, as `POST /path`. */
+  readonly asked: readonly string[]
+  /** With which credentials. */
+  readonly askedAs: readonly (string | undefined)[]
+  /** Resolves when so many polls have come, counted from the start. */
+  readonly came: (count: number) => Promise<void>
+  /** Resolves when so many other requests have come. */
+  readonly wasAsked: (count: number) => Promise<void>
+  /** Has nothing to do, for all polls that it holds and all that come. */
+  readonly end: () => void
+}
+
+export interface HeldPoll {
+  readonly worker: string
+  readonly answer: (body: unknown, status?: number) => void
+}
+
+export async function startPollingNode(t: Test): Promise<PollingNode> {
+  const held: HeldPoll[] = []
+  const asked: string[] = []
+  const askedAs: (string | undefined)[] = []
+  const news = new EventEmitter().setMaxListeners(0)
+  let polls = 0
+  let isOver = false
+  const end = (): void => {
+    isOver = true
+    for (const one of held.splice(0)) one.answer([])
+  }
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await new Promise((resolve) => news.once('asked', resolve))
+  }
+  const { url } = await startNode(t, ({ method, url: path, headers, body }, response) => {
+    if (path.endsWith(FETCH)) {
+      polls += 1
+      held.push({ worker: JSON.parse(body.toString()).workerId, answer: answerOn(response) })
+    } else {
+      asked.push(`${method} ${path}`)
+      askedAs.push(headers.authorization)
+      answerOn(response)({}, path.endsWith('/unlock') ? 204 : 200)
+    }
+    if (isOver) end()
+    news.emit('asked')
+  })
+  return {
+    url,
+    held,
+    asked,
+    askedAs,
+    end,
+    came: (count) => until(() => polls >= count),
+    wasAsked: (count) => until(() => asked.length >= count),
+  }
+}
+
+function answerOn(response: ServerResponse): HeldPoll['answer'] {
+  return (body, status = 200) => {
+    response.writeHead(status, status === 204 ? {} : { 'content-type': 'application/json' })
+    response.end(status === 204 ? undefined : JSON.stringify(body))
+  }
+}
+
+export interface Polling {
+  readonly upstream: Upstream
+  readonly ends: PollEnd[]
+  readonly unlocks: UnlockResult[]
+}
+
+export function openPolling(
+  t: Test,
+  nodes: readonly (Pick<PollingNode, 'url'> & Partial<PollingNode>)[],
+  limits: Partial<PollLimits>,
+): Polling {
+  const ends: PollEnd[] = []
+  const unlocks: UnlockResult[] = []
+  const { upstream } = openUpstream(
+    t,
+    nodes.map(({ url }) => url),
+    {
+      polls: {
+        maxHoldMs: 60_000,
+        perNode: 2,
+        waiting: 100,
+        unlockAs: { username: 'gateway', password: 'secret' },
+        onEnd: (end) => ends.push(end),
+        onUnlock: (result) => unlocks.push(result),
+        ...limits,
+      },
+      connections: 2,
+    },
+  )
+  // Before the upstream is closed: it waits for what its nodes hold.
+  t.teardown(() => {
+    upstream.polls.drain()
+    for (const node of nodes) node.end?.()
+  })
+  return { upstream, ends, unlocks }
+}
+
+export interface Asking {
+  readonly answer: Promise<{ readonly status: number; readonly body: unknown; readonly node: string | null }>
+  readonly leave: () => void
+}
+
+/** A client's poll. */
+export function poll(
+  { polls }: Upstream,
+  worker: string,
+  holdMs = 60_000,
+  asked: Partial<PollRequest> = {},
+): Asking {
+  const sink = Object.assign(new EventEmitter(), { destroyed: false })
+  const hop: Hop = {
+    method: 'POST',
+    path: FETCH,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify({ workerId: worker, asyncResponseTimeout: holdMs })),
+    retry: 'unsent',
+  }
+  const ended = polls.ask({
+    hop,
+    holdMs,
+    caller: 'mary',
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a response, polls know no more than this
+    sink: sink as unknown as PollRequest['sink'],
+    limitBytes: 1000,
+    ...asked,
+  })
+  return {
+    answer: ended.then(({ answer: { status, body }, node }) => ({
+      status,
+      body: JSON.parse(body.toString()),
+      node,
+    })),
+    leave: () => {
+      sink.destroyed = true
+      sink.emit('close')
+    },
+  }
+}

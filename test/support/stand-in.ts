@@ -1,0 +1,100 @@
+import type { Test } from 'tap'
+import { type Seen, startNode } from './fake-engine.ts'
+
+interface Record {
+  readonly id: string
+  readonly type: number
+  readonly permissions: readonly string[]
+  readonly userId: string | null
+  readonly groupId: string | null
+  readonly resourceType: number
+  readonly resourceId: string
+}
+
+/** What a bare engine knows of identity and records: the password of each user is the name. */
+export interface StandIn {
+  readonly base: string
+  readonly records: Map<string, Record>
+  /** Users by group. */
+  readonly members: Map<string, Set<string>>
+  /** Method and path of all it was asked. */
+  readonly asked: readonly string[]
+  /** As who it was asked that. */
+  readonly askedAs: (line: string) => string | undefined
+  /** Does the writes that it is asked, and breaks the connection off instead of answering. */
+  breaksOff: boolean
+}
+
+const VERSION = { version: '7.22.0' }
+
+export async function startStandIn(t: Test): Promise<StandIn> {
+  const records = new Map<string, Record>()
+  const members = new Map<string, Set<string>>()
+  const routes: readonly (readonly [RegExp, (parts: readonly string[], body: string) => unknown])[] = [
+    [/^POST \/identity\/verify$/, (_, body) => verdictOf(JSON.parse(body))],
+    [/^GET \/user\?id=(\w+)$/, ([, id]) => [{ id }]],
+    [/^GET \/group\?member=(\w+)$/, ([, id = '']) => groupsOf(members, id)],
+    [/^GET \/tenant\?/, () => []],
+    [/^GET \/authorization$/, () => [...records.values()]],
+    [/^GET \/authorization\/([\w-]+)$/, ([, id = '']) => records.get(id)],
+    [/^DELETE \/authorization\/([\w-]+)$/, ([, id = '']) => void records.delete(id)],
+    [
+      /^DELETE \/group\/(\w+)\/members\/(\w+)$/,
+      ([, group = '', id = '']) => void members.get(group)?.delete(id),
+    ],
+    [/^GET \/history\/identity-link-log/, () => []],
+    [/^GET \/version$/, () => VERSION],
+    [/^GET \/engine$/, () => [{ name: 'default' }]],
+  ]
+  const { url, seen } = await startNode(t, (request, response) => {
+    const line = lineOf(request)
+    for (const [pattern, answer] of routes) {
+      const parts = pattern.exec(line)
+      if (parts === null) continue
+      const body = answer(parts, request.body.toString())
+      if (engine.breaksOff && request.method === 'DELETE') response.destroy()
+      else if (body === undefined) response.writeHead(request.method === 'GET' ? 404 : 204).end()
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      return
+    }
+    response.writeHead(404).end()
+  })
+  const engine: StandIn = {
+    base: `${url}/engine-rest`,
+    records,
+    members,
+    get asked() {
+      return seen.map(lineOf)
+    },
+    askedAs: (line) => seen.findLast((one) => lineOf(one) === line)?.headers.authorization,
+    breaksOff: false,
+  }
+  return engine
+}
+
+function lineOf({ method, url }: Pick<Seen, 'method' | 'url'>): string {
+  return `${method} ${url.replace('/engine-rest', '')}`
+}
+
+function verdictOf({ username, password }: { readonly username: string; readonly password: string }) {
+  return { authenticatedUser: username, authenticated: username === password }
+}
+
+function groupsOf(members: StandIn['members'], id: string) {
+  return [...members].filter(([, users]) => users.has(id)).map(([group]) => ({ id: group }))
+}
+
+/** Everything on a kind of resource, for a user or (`@`) a group. */
+export function allOn(engine: StandIn, subject: string, resourceType: number): void {
+  const isGroup = subject.startsWith('@')
+  const id = `${subject.replace('@', 'g-')}-${resourceType}`
+  engine.records.set(id, {
+    id,
+    type: 1,
+    permissions: ['ALL'],
+    userId: isGroup ? null : subject,
+    groupId: isGroup ? subject.slice(1) : null,
+    resourceType,
+    resourceId: '*',
+  })
+}

@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Test } from 'tap'
+import { until } from './cache-harness.ts'
+import { authorizationOf, BASE } from './open-gateway.ts'
+import { writeSetup } from './reloadable.ts'
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+
+type Line = Readonly<Record<string, unknown>>
+
+export interface Started {
+  /** Of the primary. */
+  readonly pid: number
+  readonly address: string
+  readonly adminAddress: string
+  /** Of what was logged until now. */
+  readonly lines: () => readonly Line[]
+  /** The first line that has all these members, once it is there. `after`: of those that come later than that one. */
+  readonly line: (members: Line, after?: Line) => Promise<Line>
+  /** Process ids of the workers that listen, by their number. */
+  readonly pids: () => ReadonlyMap<number, number>
+  readonly ask: (path: string, init?: RequestInit) => Promise<Response>
+  readonly admin: (path: string, init?: RequestInit) => Promise<{ status: number; text: string }>
+  readonly metric: (series: string) => Promise<number | null>
+  readonly write: (settings: Line) => Promise<void>
+  readonly file: string
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** Its exit code. */
+  readonly exit: Promise<number | null>
+}
+
+interface Options {
+  /** A module that each process loads first. */
+  readonly preload?: string
+  /** Whether it leads a process group of its own. */
+  readonly detached?: boolean
+}
+
+export interface Spawned {
+  readonly child: ReturnType<typeof spawn>
+  readonly lines: () => readonly Line[]
+  readonly err: () => string
+  readonly exit: Promise<number | null>
+}
+
+/** The process as an operator starts it; what is left of it ends with the test. */
+export function spawnGateway(t: Test, file: string, { preload, detached = false }: Options = {}): Spawned {
+  const flags = preload === undefined ? [] : ['--import', preload]
+  const child = spawn(process.execPath, [...flags, MAIN, '--config', file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached,
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (chunk: Buffer) => (said.out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (said.err += chunk.toString()))
+  return {
+    child,
+    lines: () => linesIn(said.out),
+    err: () => said.err,
+    exit: once(child, 'exit').then(() => child.exitCode),
+  }
+}
+
+/** The whole of it, once every worker listens. */
+export async function startWorkers(t: Test, settings: Line, options: Options = {}): Promise<Started> {
+  const { file, write } = await writeSetup(t)
+  await write({ workers: 2, health: { probe: false }, ...settings })
+  const { child, lines, exit } = spawnGateway(t, file, options)
+  const line: Started['line'] = async (members, after) => {
+    const found = () => {
+      const known = lines()
+      const from = after === undefined ? 0 : known.findIndex((one) => same(one, after)) + 1
+      return known.slice(from).find((one) => has(one, members))
+    }
+    await until(() => found() !== undefined, 30_000)
+    return found() ?? {}
+  }
+  const { address, admin: adminAddress, workers } = await line({ msg: 'listening' })
+  for (let worker = 1; worker <= Number(workers); worker += 1) await line({ msg: 'a worker listens', worker })
+  const admin: Started['admin'] = async (path, init) => {
+    const response = await fetch(String(adminAddress) + path, init)
+    return { status: response.status, text: await response.text() }
+  }
+  return {
+    pid: Number(child.pid),
+    address: String(address),
+    adminAddress: String(adminAddress),
+    lines,
+    line,
+    pids: () => pidsIn(lines()),
+    ask: (path, init = {}) =>
+      fetch(String(address) + BASE + path, {
+        signal: AbortSignal.timeout(60_000),
+        ...init,
+        headers: { authorization: authorizationOf('demo'), connection: 'close' },
+      }),
+    admin,
+    metric: async (series) => {
+      const { text } = await admin('/metrics')
+      const found = text.split('\n').find((one) => one.startsWith(`${series} `))
+      return found === undefined ? null : Number(found.slice(series.length + 1))
+    },
+    write: (next) => write({ workers: 2, health: { probe: false }, ...next }),
+    file,
+    kill: (signal) => void child.kill(signal),
+    exit,
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export function timeOf(line: Line): number {
+  return Date.parse(String(line['time']))
+}
+
+function linesIn(text: string): readonly Line[] {
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter((one) => one !== '')
+    .map((one) => JSON.parse(one))
+}
+
+function pidsIn(lines: readonly Line[]): ReadonlyMap<number, number> {
+  const listening = lines.filter(({ msg }) => msg === 'a worker listens')
+  return new Map(listening.map(({ worker, pid }) => [Number(worker), Number(pid)]))
+}
+
+function has(line: Line, members: Line): boolean {
+  return Object.entries(members).every(([name, value]) => line[name] === value)
+}
+
+function same(one: Line, other: Line): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}

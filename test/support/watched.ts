@@ -1,0 +1,37 @@
+import { OPERATIONS } from '../../src/operations/all.ts'
+import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
+import type { Asked } from '../../src/request/access-request.ts'
+import type { Permit } from '../../src/policy/authz/permit.ts'
+
+/** What a decision was asked about. */
+export interface Decided {
+  readonly template: string
+  readonly params: Asked['params']
+}
+
+/** Permits that let everybody do everything, and write down what they were asked about. */
+export function watchPermits(decided: Decided[]): (parts: Parts) => Parts {
+  return (parts) => ({
+    ...parts,
+    engines: new Map([...parts.engines].map(([name, engine]) => [name, watchEngine(engine, decided)])),
+  })
+}
+
+function watchEngine(engine: EngineParts, decided: Decided[]): EngineParts {
+  const templates = new Map(OPERATIONS.map(({ id, template }) => [id, template]))
+  const watch = (id: string, permit: Permit): Permit => ({
+    ...permit,
+    before: ({ params }) => {
+      decided.push({ template: templates.get(id) ?? '', params })
+      return { permitted: true }
+    },
+    after: null,
+    rows: null,
+    keepOffers: null,
+  })
+  const get = (id: string) => {
+    const permit = engine.permits.get(id)
+    return permit === undefined ? undefined : watch(id, permit)
+  }
+  return { ...engine, permits: { get } }
+}

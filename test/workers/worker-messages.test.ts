@@ -1,0 +1,61 @@
+import t from 'tap'
+import {
+  isJsonAnswer,
+  isReadiness,
+  problemsIn,
+  readToPrimary,
+  readToWorker,
+} from '../../src/workers/worker-messages.ts'
+
+t.test('what a worker is told is read as it was meant', async (t) => {
+  const config = { version: 1, engines: {}, listen: {} }
+  for (const message of [
+    { type: 'begin', config },
+    { type: 'ask', id: 1, topic: 'explain', value: { user: 'mary' } },
+    { type: 'drain' },
+  ])
+    t.same(readToWorker(message), message)
+})
+
+t.test('what a worker says is read as it was meant', async (t) => {
+  for (const message of [
+    { type: 'up' },
+    { type: 'listening', address: 'http://127.0.0.1:8080' },
+    { type: 'answer', id: 1, value: null },
+    { type: 'failure', id: 1, problem: 'no' },
+  ])
+    t.same(readToPrimary(message), message)
+})
+
+t.test('anything else is no message', async (t) => {
+  const strange = [
+    null,
+    'drain',
+    7,
+    {},
+    [],
+    { type: 'begin' },
+    { type: 'begin', config: { version: 2, engines: {}, listen: {} } },
+    { type: 'ask', id: '1', topic: 'explain' },
+    { type: 'ask', id: 1, topic: 'toString' },
+    { type: 'listening' },
+    { type: 'answer', id: null },
+    { type: 'failure', id: 1 },
+    { type: '@prometheus-io/client:announcement' },
+  ]
+  for (const message of strange) {
+    t.equal(readToWorker(message), null)
+    t.equal(readToPrimary(message), null)
+  }
+})
+
+t.test('an answer that is none is not taken for one', async (t) => {
+  t.ok(isReadiness({ ready: true, checks: { a: 'ok' } }))
+  for (const value of [null, {}, { ready: 1, checks: {} }, { ready: true, checks: { a: 1 } }])
+    t.notOk(isReadiness(value))
+  t.ok(isJsonAnswer({ status: 200, value: null }))
+  for (const value of [null, { status: 200 }, { status: '200', value: 1 }]) t.notOk(isJsonAnswer(value))
+  t.same(problemsIn([]), [])
+  t.same(problemsIn(['listen: no']), ['listen: no'])
+  for (const value of [null, undefined, {}, [1]]) t.equal(problemsIn(value).length, 1)
+})
