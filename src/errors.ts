@@ -81,7 +81,7 @@ export interface ErrorBody {
 }
 
 /** A permission that the caller of a refused request lacks: for the audit and for explanations, never for an answer. */
-export interface Lack {
+export interface MissingPermission {
   readonly permission: string
   /** As the engine's messages name it: `ProcessDefinition`. */
   readonly resource: string
@@ -92,10 +92,10 @@ export interface Lack {
 }
 
 /** What refused a request, and for want of what. */
-export interface Grounds {
+export interface DenialReason {
   /** `check 0`, as the row counts them, or another name. */
   readonly rule: string
-  readonly missing: readonly Lack[]
+  readonly missing: readonly MissingPermission[]
 }
 
 interface GatewayErrorOptions {
@@ -133,20 +133,25 @@ export class GatewayError extends Error {
  * A refusal that stands for the engine's own verdict (401, 403, or the 404/400/500/empty answer behind which the engine
  * hides one). It carries nothing that tells it from the engine's answer; `reason` goes to the audit log only.
  */
-export class EngineVerdict extends Error {
+export class EngineRefusal extends Error {
   readonly statusCode: number
   /** `undefined`: an empty body without content type. */
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
   readonly reason: string
 
-  constructor(verdict: { status: number; body?: unknown; headers?: Record<string, string>; reason: string }) {
-    super(verdict.reason)
+  constructor(decision: {
+    status: number
+    body?: unknown
+    headers?: Record<string, string>
+    reason: string
+  }) {
+    super(decision.reason)
     this.name = 'EngineVerdict'
-    this.statusCode = verdict.status
-    this.body = verdict.body
-    this.headers = verdict.headers ?? {}
-    this.reason = verdict.reason
+    this.statusCode = decision.status
+    this.body = decision.body
+    this.headers = decision.headers ?? {}
+    this.reason = decision.reason
   }
 }
 

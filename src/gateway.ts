@@ -3,9 +3,9 @@ import { admit, shed } from './pipeline/admit.ts'
 import { createStillAwaited } from './pipeline/still-awaited.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
 import { GatewayError } from './errors.ts'
-import { guard, restrict, rulesBetween } from './pipeline/enforcement-mode.ts'
+import { enforce, restrict, rulesBetween } from './pipeline/enforcement-mode.ts'
 import {
-  askedOf,
+  accessRequestOf,
   engineNameOf,
   engineOf,
   fallbackOf,
@@ -26,14 +26,14 @@ import { readJson } from './request/json.ts'
 import { bodyForNone, checkMedia } from './policy/validation/media.ts'
 import { checkMultipart } from './policy/validation/multipart.ts'
 import { checkSelection } from './policy/validation/selectors.ts'
-import { andThen } from './request/maybe-promise.ts'
-import { withAllLacks, type Verdict } from './policy/authz/checks/decision.ts'
+import { chain } from './request/maybe-promise.ts'
+import { withAllMissing, type Decision } from './policy/authz/checks/decision.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
 import { answerableOf, sendRefusal } from './pipeline/replies.ts'
 import { decorateRequests } from './pipeline/request-fields.ts'
 import { registerRoutes } from './pipeline/routes.ts'
 import { createServe } from './handlers/dispatch.ts'
-import { findEarlier } from './handlers/idempotent.ts'
+import { findPrevious } from './handlers/idempotent.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
 
 type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
@@ -118,19 +118,19 @@ function readBody(parts: Parts): Stepped {
     const bytes = sent ?? bodyForNone(operation, request.headers)
     const isJson = bytes !== null && operation.media === undefined
     request.bytes = bytes
-    const asked = askedOf(request, {
+    const accessRequest = accessRequestOf(request, {
       query: queryOf(request.url),
       body: isJson ? readBodyOf(operation, bytes) : undefined,
       stillAwaited: createStillAwaited(request, parts.config.timeouts.headers),
     })
-    request.asked = asked
-    const checked = guard(parts, engine.validation, request, () => {
-      checkHazards(operation, asked, engine.opened)
-      checkSelection(operation, asked.body)
-      checkShape(operation, asked)
+    request.accessRequest = accessRequest
+    const checked = enforce(parts, engine.validation, request, () => {
+      checkHazards(operation, accessRequest, engine.opened)
+      checkSelection(operation, accessRequest.body)
+      checkShape(operation, accessRequest)
       if (bytes === null || isJson) return undefined
       const { opened } = engine
-      const { stillAwaited } = asked
+      const { stillAwaited } = accessRequest
       return checkMultipart(bytes, request.headers['content-type'] ?? '', { opened, stillAwaited })
     })
     if (checked instanceof Promise) checked.then(() => done(), done)
@@ -153,7 +153,7 @@ function permit(parts: Parts): Stepped {
     const { engine, operation } = matchOf(request)
     const isDecidedThere = engine.authorization === 'engine' && operation.cache === undefined
     if (engine.authorization === 'off' || isDecidedThere) return done()
-    const settled = guard(parts, engine.authorization, request, () => select(parts, request))
+    const settled = enforce(parts, engine.authorization, request, () => select(parts, request))
     if (settled instanceof Promise) settled.then(() => done(), done)
     else done()
   }
@@ -163,7 +163,7 @@ function permit(parts: Parts): Stepped {
 function select(parts: Parts, request: FastifyRequest): void | Promise<void> {
   return (
     selectFirst(parts, request)?.then((selected) => {
-      request.asked = selected.asked
+      request.accessRequest = selected.accessRequest
       request.bytes = selected.bytes
       return check(parts, request)
     }) ?? check(parts, request)
@@ -172,37 +172,37 @@ function select(parts: Parts, request: FastifyRequest): void | Promise<void> {
 
 /** Then the checks of the row. */
 function check(parts: Parts, request: FastifyRequest): void | Promise<void> {
-  const { engine, asked, permit: permitted } = matchOf(request)
-  const verdict =
+  const { engine, accessRequest, permit: permitted } = matchOf(request)
+  const decision =
     engine.authorization === 'report'
-      ? withAllLacks((watch) => permitted.before(asked, watch))
-      : permitted.before(asked, rulesBetween(parts, request))
-  return andThen(verdict, (said) => conclude(parts, request, said))
+      ? withAllMissing((trace) => permitted.before(accessRequest, trace))
+      : permitted.before(accessRequest, rulesBetween(parts, request))
+  return chain(decision, (said) => conclude(parts, request, said))
 }
 
 /** Then which rows of the answer are the caller's. */
-function conclude(parts: Parts, request: FastifyRequest, verdict: Verdict): void | Promise<void> {
-  const { asked, permit: permitted } = matchOf(request)
-  if (!verdict.permitted) {
-    request.grounds = verdict.grounds ?? null
+function conclude(parts: Parts, request: FastifyRequest, decision: Decision): void | Promise<void> {
+  const { accessRequest, permit: permitted } = matchOf(request)
+  if (!decision.permitted) {
+    request.denialReason = decision.denialReason ?? null
     // What it asks about may be gone because the same request was done before: who sent that hears what became of it.
-    const earlier = verdict.isGone === true ? findEarlier(parts, request) : null
-    if (earlier === null) return refuse(parts, request, verdict)
-    return earlier.then((found) => {
-      request.earlier = found
-      return found === null ? refuse(parts, request, verdict) : undefined
+    const previous = decision.isGone === true ? findPrevious(parts, request) : null
+    if (previous === null) return refuse(parts, request, decision)
+    return previous.then((found) => {
+      request.previous = found
+      return found === null ? refuse(parts, request, decision) : undefined
     })
   }
-  const rows = permitted.rows?.(asked, otherFormOf(permitted.operation, request.headers.accept))
-  return andThen(rows, (said) => restrict(request, said))
+  const rows = permitted.rows?.(accessRequest, otherFormOf(permitted.operation, request.headers.accept))
+  return chain(rows, (said) => restrict(request, said))
 }
 
 // 8. Rules that the engine looks at only after permission. 9 to 11, the cache, the hop and what is kept of it, are serve.ts.
 function checkLateRules(parts: Parts): Stepped {
   return function checkLateRulesHook(request, _reply, done) {
     request.stage = 'rules'
-    const { engine, operation, asked } = matchOf(request)
-    void guard(parts, engine.validation, request, () => checkRules(operation, asked))
+    const { engine, operation, accessRequest } = matchOf(request)
+    void enforce(parts, engine.validation, request, () => checkRules(operation, accessRequest))
     request.stage = 'forward'
     // What one turn of the event loop has read is answered together in the next: writing after every read costs held answers
     // twice the CPU. What goes on to a node waits there for the same turn: undici looks at a kept connection before it writes.

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Cache, createCache } from '../cache/cache.ts'
-import { createNews, type News } from '../redis/change-bus.ts'
+import { createChangeBus, type ChangeBus } from '../redis/change-bus.ts'
 import { createRedisTier } from '../cache/redis-tier.ts'
-import { createReplays, type Replays } from '../idempotency/idempotency-store.ts'
+import { createIdempotencyStore, type IdempotencyStore } from '../idempotency/idempotency-store.ts'
 import { createSigner } from '../redis/signature.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
@@ -11,11 +11,11 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { Parts } from '../pipeline/parts.ts'
 
 export interface TakenCache {
-  readonly held: Pick<Parts, 'cache' | 'replays'>
+  readonly held: Pick<Parts, 'cache' | 'idempotencyStore'>
   /** Makes it this set's own to close: the set from which it comes is no longer in force. */
   readonly own: () => void
   /** Unless it is another's, or the heir's. */
-  readonly close: (heir: Cache | undefined) => Promise<void>
+  readonly close: (successor: Cache | undefined) => Promise<void>
 }
 
 /** What is held is taken over from the set before, where it stays right; else the new set begins with nothing. */
@@ -25,15 +25,15 @@ export function takeCache(
 ): TakenCache {
   const kept = before !== null && holdsTheSame(before.config, config) ? before.cache : null
   const cache = kept ?? buildCache(config, metrics, log)
-  const replays = buildReplays(config)
+  const idempotencyStore = buildReplays(config)
   let isOwn = kept === null
   return {
-    held: { cache, replays },
+    held: { cache, idempotencyStore },
     own: () => {
       isOwn = true
     },
-    close: async (heir) => {
-      await Promise.all([replays?.close(), isOwn && heir !== cache ? cache.close() : null])
+    close: async (successor) => {
+      await Promise.all([idempotencyStore?.close(), isOwn && successor !== cache ? cache.close() : null])
     },
   }
 }
@@ -58,10 +58,10 @@ function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
   })
 }
 
-export function buildNews(config: Config, log: Logger): News | null {
+export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
   const { redis: url, signingKeys } = config.cache
   if (url === null) return null
-  return createNews({
+  return createChangeBus({
     url,
     namespace: namespaceOf(config),
     signer: createSigner(signingKeys),
@@ -77,10 +77,10 @@ export function buildNews(config: Config, log: Logger): News | null {
  * Unlike what is held, keys outlive a change of nodes: while it goes round, gateways with the old ones and with the new ones
  * are asked the same. So the nodes are not part of the namespace.
  */
-function buildReplays({ cache, idempotency: { keep, namespace } }: Config): Replays | null {
+function buildReplays({ cache, idempotency: { keep, namespace } }: Config): IdempotencyStore | null {
   if (cache.redis === null) return null
   const signer = createSigner(cache.signingKeys)
-  return createReplays({ url: cache.redis, namespace, signer, keepMs: keep, now: monotonicMs })
+  return createIdempotencyStore({ url: cache.redis, namespace, signer, keepMs: keep, now: monotonicMs })
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Admission } from './build-limits.ts'
 import { monotonicMs } from './build-cache.ts'
-import type { News } from '../redis/change-bus.ts'
+import type { ChangeBus } from '../redis/change-bus.ts'
 import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -13,15 +13,15 @@ import { createAuthenticator, type KeptAuthentication } from '../policy/authn/au
 import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
 import { createCaseProbe } from '../policy/authz/entities/case-probe.ts'
 import { compositeOf } from '../policy/authz/checks/check.ts'
-import { createImplied } from '../policy/authz/entities/implicit-grants.ts'
+import { createImplicitGrants } from '../policy/authz/entities/implicit-grants.ts'
 import { createIsOwn } from '../policy/authz/entities/job-reach.ts'
 import { createTenantsOfKey, keepToTenants } from '../policy/authz/by-key-tenants.ts'
 import { createLookUps, type LookUp } from '../policy/authz/entities/lookup.ts'
 import type { Passwords } from '../policy/authn/password.ts'
 import { createPermit, type Permit, type PermitOptions } from '../policy/authz/permit.ts'
-import { createRowFacts } from '../policy/authz/entities/row-attributes.ts'
-import { createFindOut } from '../policy/authz/entities/engine-condition.ts'
-import { createFindEach } from '../policy/authz/entities/targets.ts'
+import { createRowAttributes } from '../policy/authz/entities/row-attributes.ts'
+import { createFindCondition } from '../policy/authz/entities/engine-condition.ts'
+import { createFindTargets } from '../policy/authz/entities/targets.ts'
 import { createUpstream, type Upstream } from '../proxy/upstream.ts'
 import { createOnNodeChange, type EngineNodes } from './running-nodes.ts'
 import type { SourceFiles } from './source-files.ts'
@@ -35,7 +35,7 @@ export interface EngineOptions {
   readonly files: SourceFiles
   readonly metrics: Metrics
   readonly passwords: Passwords
-  readonly news: News | null
+  readonly changeBus: ChangeBus | null
   readonly admission: Pick<Admission, 'takeRate'>
   readonly log: Logger
   /** What was learnt of the same users under the configuration before; null: nothing. */
@@ -121,7 +121,7 @@ function permitsOf(options: PermitOptions, own: Upstream): EngineParts['permits'
 }
 
 function buildSources(
-  { name, engineConfig, config, files, passwords, news, log }: EngineOptions,
+  { name, engineConfig, config, files, passwords, changeBus, log }: EngineOptions,
   own: Upstream,
   epoch: KeptUsers['epoch'],
 ): EngineSources {
@@ -132,15 +132,18 @@ function buildSources(
     files,
     ask: askerOf(own),
     passwords,
-    publish: (topic, about) => news?.publish(`${name} ${topic}`, about) ?? Promise.resolve(),
+    publish: (topic, about) => changeBus?.publish(`${name} ${topic}`, about) ?? Promise.resolve(),
     log,
   })
 }
 
 function createDeploymentOf(lookUp: LookUp): NonNullable<EngineParts['deploymentOf']> {
-  return async (definition, asked) => {
-    const facts = await lookUp(definition, compositeOf(definition, asked) ?? asked.params['id'] ?? '')
-    return facts?.['deploymentId'] ?? null
+  return async (definition, accessRequest) => {
+    const attributes = await lookUp(
+      definition,
+      compositeOf(definition, accessRequest) ?? accessRequest.params['id'] ?? '',
+    )
+    return attributes?.['deploymentId'] ?? null
   }
 }
 
@@ -163,12 +166,12 @@ function permitOptionsOf(
     adminUsers,
     historicInstancePermissions: false,
     ...lookUps,
-    findEach: createFindEach({ read, ...lookUps, maxNamed }),
+    findTargets: createFindTargets({ read, ...lookUps, maxNamed }),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
-    findOut: createFindOut({ read, ask: askerOf(own) }),
-    readRowFacts: createRowFacts(lookUps),
+    findCondition: createFindCondition({ read, ask: askerOf(own) }),
+    readRowAttributes: createRowAttributes(lookUps),
     hasCases: createCaseProbe(read, monotonicMs),
-    implied: implied.tasks ? createImplied(read) : null,
+    implicitGrants: implied.tasks ? createImplicitGrants(read) : null,
     impliesIdentity: implied.identity,
     groupsOf: identity.groupsOf,
     checksTenants: tenants === 'check',

@@ -7,9 +7,9 @@ import { type Config, type EngineConfig, nodeFlags, settingsOf } from '../config
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import {
-  createDebts,
+  createGcraLimiter,
   createTakeRate,
-  type Debts,
+  type GcraLimiter,
   intervalMs,
   type Rate,
   type TakeRate,
@@ -29,12 +29,12 @@ export interface Admission {
   readonly takeRate: (name: string, engine: EngineConfig) => TakeRate | null
   /** Is in force from now on: its limits count, and it is its own to close. */
   readonly own: () => void
-  readonly close: (hasHeir: boolean) => void
+  readonly close: (hasSuccessor: boolean) => void
   /** For the set that comes after. */
-  readonly heirloom: Heirloom
+  readonly inherited: Heirloom
 }
 
-type Heirloom = Pick<Admission, 'pressure'> & { readonly debts: Debts }
+type Heirloom = Pick<Admission, 'pressure'> & { readonly limiter: GcraLimiter }
 
 interface AdmissionOptions {
   readonly config: Config
@@ -45,22 +45,22 @@ interface AdmissionOptions {
 /** What principals have asked, and how the process is, goes on from one configuration to the next. */
 export function takeAdmission(options: AdmissionOptions, before: Heirloom | null): Admission {
   const { config } = options
-  const heirloom = before ?? { pressure: buildPressure(options), debts: createDebts() }
+  const inherited = before ?? { pressure: buildPressure(options), limiter: createGcraLimiter() }
   const store = buildRateStore(config)
   let isOwn = before === null
   return {
-    pressure: heirloom.pressure,
+    pressure: inherited.pressure,
     takeRate: (name, engine) =>
-      buildTakeRate({ name, rate: settingsOf(config, engine).rate }, heirloom, store),
+      buildTakeRate({ name, rate: settingsOf(config, engine).rate }, inherited, store),
     own: () => {
       isOwn = true
-      heirloom.pressure.limit(limitsOf(config))
+      inherited.pressure.limit(limitsOf(config))
     },
-    close: (hasHeir) => {
+    close: (hasSuccessor) => {
       store?.close()
-      if (isOwn && !hasHeir) heirloom.pressure.close()
+      if (isOwn && !hasSuccessor) inherited.pressure.close()
     },
-    heirloom,
+    inherited,
   }
 }
 
@@ -68,7 +68,7 @@ type RateConfig = NonNullable<Config['limits']['rate']>
 
 function buildTakeRate(
   { name, rate }: { readonly name: string; readonly rate: RateConfig | null },
-  { debts }: Heirloom,
+  { limiter }: Heirloom,
   store: RateStore | null,
 ): TakeRate | null {
   if (rate === null) return null
@@ -79,7 +79,7 @@ function buildTakeRate(
   return createTakeRate({
     engine: name,
     rateOf: (user) => users.get(user) ?? (users.has(user) ? null : general),
-    debts,
+    limiter,
     shared:
       store === null
         ? null

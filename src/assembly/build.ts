@@ -1,5 +1,5 @@
 import { type Admission, takeAdmission } from './build-limits.ts'
-import { buildNews, takeCache } from './build-cache.ts'
+import { buildChangeBus, takeCache } from './build-cache.ts'
 import {
   type BuiltEngine,
   buildEngine,
@@ -8,9 +8,9 @@ import {
   type KeptUsers,
 } from './build-engine.ts'
 import type { Cache } from '../cache/cache.ts'
-import type { News } from '../redis/change-bus.ts'
+import type { ChangeBus } from '../redis/change-bus.ts'
 import { type Config, ConfigError } from '../config/config.ts'
-import { tellingHeir } from './successor.ts'
+import { tellingSuccessor } from './successor.ts'
 import { hearLosses, type Logger } from '../log.ts'
 import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
 import { createMetrics } from '../metrics/registry.ts'
@@ -21,7 +21,7 @@ import { endPolls, withNodes } from './running-nodes.ts'
 import { createRunningSources, type RunningSources } from './running-sources.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
 
-export interface Built {
+export interface RuntimeParts {
   readonly config: Config
   readonly parts: Parts
   readonly cache: Cache
@@ -38,7 +38,7 @@ export interface Built {
    * What passes through here is told to the set that takes its place; null: none does. It is asked for each time: a set that
    * held the next one would hold all that come after it.
    */
-  readonly tell: (heir: (() => Built) | null) => void
+  readonly tell: (successor: (() => RuntimeParts) | null) => void
   /** Reads and hears no more of users and records, and ends what waits for work. What else is under way goes on with what was read. */
   readonly stop: RunningSources['close']
   /** Answers all that wait for work, and those that are still to come. */
@@ -52,24 +52,24 @@ export interface BuildOptions {
   readonly log: Logger
   readonly version: string
   /** The set that this one is to replace: its counts go on, and what it holds is taken over where it stays right. */
-  readonly before?: Built
+  readonly before?: RuntimeParts
 }
 
 /** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
-export async function build(options: BuildOptions): Promise<Built> {
+export async function build(options: BuildOptions): Promise<RuntimeParts> {
   const { config, log, before } = options
-  const { files, audit, metrics, news, admission } = await openShared(options)
-  const shared = { config, files, metrics, passwords: createPasswords(), news, admission, log }
+  const { files, audit, metrics, changeBus, admission } = await openShared(options)
+  const shared = { config, files, metrics, passwords: createPasswords(), changeBus, admission, log }
   const built = buildEngines(shared, before)
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
   const { held, ...taken } = takeCache({ config, metrics, log }, before ?? null)
-  const running = runningOf(built, { files, news })
-  let heir: (() => Built) | null = null
+  const running = runningOf(built, { files, changeBus })
+  let successor: (() => RuntimeParts) | null = null
   const { pressure } = admission
   const own = { ...held, config, engines, pressure, metrics, log, audit: audit.write }
   return {
     config,
-    parts: tellingHeir({ ...own, operations: OPERATIONS }, () => heir?.().parts ?? null),
+    parts: tellingSuccessor({ ...own, operations: OPERATIONS }, () => successor?.().parts ?? null),
     cache: held.cache,
     admission,
     kept: new Map(built.map(({ parts, kept }) => [parts.name, kept])),
@@ -82,14 +82,14 @@ export async function build(options: BuildOptions): Promise<Built> {
       running.show(metrics)
     },
     tell: (to) => {
-      heir = to
+      successor = to
     },
     stop: running.close,
     endPolls: () => built.forEach(({ nodes }) => endPolls(nodes)),
     close: async () => {
       running.close()
-      await Promise.all([taken.close(heir?.().cache), ...built.map(({ close }) => close())])
-      admission.close(heir !== null)
+      await Promise.all([taken.close(successor?.().cache), ...built.map(({ close }) => close())])
+      admission.close(successor !== null)
       audit.close()
     },
   }
@@ -129,8 +129,8 @@ async function openShared({ config, log, version, before }: BuildOptions) {
     onLoss: (lines) => metrics.linesLost({ stream: 'log' }, lines),
     onRecovery: (lost) => log.warn({ lost }, 'lines of this log were lost: nothing took them'),
   })
-  const admission = takeAdmission({ config, metrics, log }, before?.admission.heirloom ?? null)
-  return { files, audit, metrics, news: buildNews(config, log), admission }
+  const admission = takeAdmission({ config, metrics, log }, before?.admission.inherited ?? null)
+  return { files, audit, metrics, changeBus: buildChangeBus(config, log), admission }
 }
 
 /** What was opened, or null and lines in `problems`. */
@@ -155,7 +155,7 @@ function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
 
 function runningOf(
   built: readonly BuiltEngine[],
-  beside: { readonly files: SourceFiles; readonly news: News | null },
+  beside: { readonly files: SourceFiles; readonly changeBus: ChangeBus | null },
 ): RunningSources {
   const engines = new Map(
     built.map(({ parts: { name, authorization }, sources }) => [name, { sources, authorization }]),

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { type AskEngine, jsonOf } from '../request/engine-request.ts'
 import type { ReadEngine } from '../policy/authz/entities/lookup.ts'
-import type { Hop } from '../proxy/wire/upstream-request.ts'
+import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 
 /** A look-up's answer beyond this is no entity. */
@@ -10,7 +10,7 @@ const MAX_LOOKUP_BYTES = 16 * 1024 ** 2
 /** Hops of the gateway's own, without a caller: who it is then, the upstream's credentials say. */
 export function askerOf(upstream: Upstream): AskEngine {
   return function askEngine({ method, path, body, isRead = method === 'GET', limitBytes, headersMs }) {
-    const hop: Hop = {
+    const upstreamRequest: UpstreamRequest = {
       method,
       path,
       headers: { accept: 'application/json', ...(body === undefined ? {} : JSON_BODY) },
@@ -19,7 +19,7 @@ export function askerOf(upstream: Upstream): AskEngine {
       retry: isRead ? 'always' : 'unsent',
       ...(headersMs === undefined ? {} : { headersMs }),
     }
-    return upstream.fetch(hop, limitBytes)
+    return upstream.fetch(upstreamRequest, limitBytes)
   }
 }
 

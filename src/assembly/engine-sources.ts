@@ -123,14 +123,14 @@ function recordsOf({ authorization, files, ask, engine, log }: SourcesOptions): 
     ask,
     refreshMs: setting.refresh,
     staleAfterMs: setting.staleAfter,
-    onRead: (trouble) => {
-      if (trouble !== null && before === null)
+    onRead: (problem) => {
+      if (problem !== null && before === null)
         log.warn(
-          { engine, why: trouble },
+          { engine, why: problem },
           'the records cannot be read: the last ones stay in force for a while',
         )
-      if (trouble === null && before !== null) log.info({ engine }, 'the records are read again')
-      before = trouble
+      if (problem === null && before !== null) log.info({ engine }, 'the records are read again')
+      before = problem
     },
     onPartlyRead: (count) => {
       if (count > 0 && count !== partlyRead)

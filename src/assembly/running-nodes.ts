@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import type { NodeEvent } from '../proxy/nodes/node-set.ts'
+import type { NodeEvent } from '../proxy/nodes/node-pool.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { RunningSources } from './running-sources.ts'
 

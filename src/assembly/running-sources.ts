@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { News } from '../redis/change-bus.ts'
+import type { ChangeBus } from '../redis/change-bus.ts'
 import type { Readiness } from '../metrics/admin-listener.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { AuthorizationMode } from '../pipeline/parts.ts'
@@ -28,11 +28,11 @@ interface SourceSet {
     { readonly sources: EngineSources; readonly authorization: AuthorizationMode }
   >
   readonly files: SourceFiles
-  readonly news: News | null
+  readonly changeBus: ChangeBus | null
 }
 
 /** The sources of all engines, as one thing that runs beside the requests. */
-export function createRunningSources({ engines, files, news }: SourceSet): RunningSources {
+export function createRunningSources({ engines, files, changeBus }: SourceSet): RunningSources {
   const all = [...engines].flatMap(([engine, { sources, authorization }]) => [
     { engine, source: 'identity', isNeeded: false, of: sources.identity },
     { engine, source: 'records', isNeeded: authorization !== 'off', of: sources.records },
@@ -43,7 +43,7 @@ export function createRunningSources({ engines, files, news }: SourceSet): Runni
   const missing = () => all.filter(({ isNeeded, of }) => isNeeded && of.state().ageMs === null)
   return {
     start: async (withinMs = FIRST_READING_MS) => {
-      if (news !== null) listen(news, engines)
+      if (changeBus !== null) listen(changeBus, engines)
       files.start()
       const readings = [...engines.values()].map(({ sources }) => sources.records.start())
       await Promise.race([Promise.all(readings), wait(withinMs, null, { ref: false })])
@@ -51,7 +51,7 @@ export function createRunningSources({ engines, files, news }: SourceSet): Runni
     close: () => {
       if (isClosed) return
       isClosed = true
-      news?.close()
+      changeBus?.close()
       files.close()
       for (const { sources } of engines.values()) sources.records.close()
     },
@@ -62,14 +62,14 @@ export function createRunningSources({ engines, files, news }: SourceSet): Runni
       ),
     }),
     missing: () =>
-      missing().map(({ engine, source, of }) => `engines.${engine}: its ${source}: ${of.state().trouble}`),
+      missing().map(({ engine, source, of }) => `engines.${engine}: its ${source}: ${of.state().problem}`),
     show: (metrics) => addGauges(metrics, read),
   }
 }
 
-function listen(news: News, engines: SourceSet['engines']): void {
-  news.listen({
-    onNews: (topic, about) => {
+function listen(changeBus: ChangeBus, engines: SourceSet['engines']): void {
+  changeBus.listen({
+    onMessage: (topic, about) => {
       const [engine = '', what = ''] = topic.split(' ')
       engines.get(engine)?.sources.hear(what, about)
     },
@@ -79,9 +79,9 @@ function listen(news: News, engines: SourceSet['engines']): void {
   })
 }
 
-function wordOf({ trouble, ageMs }: SourceState): string {
-  if (trouble === null) return 'ok'
-  return ageMs === null ? trouble : `${trouble} (last good ${Math.round(ageMs / 1000)} s ago)`
+function wordOf({ problem, ageMs }: SourceState): string {
+  if (problem === null) return 'ok'
+  return ageMs === null ? problem : `${problem} (last good ${Math.round(ageMs / 1000)} s ago)`
 }
 
 type Read = (
@@ -96,7 +96,7 @@ function addGauges(metrics: Metrics, read: Read): void {
       help: 'Whether users and records were read the last time; 0: what was read before is in force, for a while.',
       labels,
     },
-    read(({ trouble }) => (trouble === null ? 1 : 0)),
+    read(({ problem }) => (problem === null ? 1 : 0)),
   )
   metrics.gauges(
     {

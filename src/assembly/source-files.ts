@@ -67,7 +67,7 @@ async function openEach<T>(
         path: file,
         parse: (text) => parse(text, file),
         staleAfterMs: staleAfter,
-        onLook: (trouble, error) => logLook(log, file, trouble === null ? null : problemsOf(error)),
+        onLook: (problem, error) => logLook(log, file, problem === null ? null : problemsOf(error)),
       })
       files.set(keyOf(setting), watched)
     } catch (error) {

@@ -4,12 +4,12 @@ import type { EngineParts, Parts } from '../pipeline/parts.ts'
  * Parts that tell their heir what they change. Requests of a set that was replaced go on for a while, and what one of
  * them writes must not be held or believed any longer in the set that has taken its place either.
  */
-export function tellingHeir(parts: Parts, heir: () => Parts | null): Parts {
+export function tellingSuccessor(parts: Parts, successor: () => Parts | null): Parts {
   const { cache, engines } = parts
   const tellingEngine = (engine: EngineParts): EngineParts => ({
     ...engine,
     changed: async (changes, about) => {
-      const sameEngine = heir()?.engines.get(engine.name)
+      const sameEngine = successor()?.engines.get(engine.name)
       await Promise.all([engine.changed(changes, about), sameEngine?.changed(changes, about)])
     },
   })
@@ -21,7 +21,7 @@ export function tellingHeir(parts: Parts, heir: () => Parts | null): Parts {
       load: (key, rule, fill) => cache.load(key, rule, fill),
       evict: async (tags) => {
         // Both are clean here before anything is awaited.
-        await Promise.all([cache.evict(tags), heir()?.cache.evict(tags)])
+        await Promise.all([cache.evict(tags), successor()?.cache.evict(tags)])
       },
       get size() {
         return cache.size

@@ -1,5 +1,5 @@
-import type { Answer, Entry, Held, Rule } from './entry.ts'
-import { heldOf, keptOf } from './entry.ts'
+import type { Answer, Entry, CacheHit, Rule } from './entry.ts'
+import { cacheHitOf, keptOf } from './entry.ts'
 import { MemoryTier, bytesOf } from './memory.ts'
 import type { Found, Reading, RedisTier } from './redis-tier.ts'
 import { isStorable } from './storable.ts'
@@ -36,9 +36,9 @@ interface CacheOptions {
 
 export interface Cache {
   /** A fresh entry of this process, without waiting. */
-  peek(key: string): Held | null
+  peek(key: string): CacheHit | null
   /** After a `peek` in vain: Redis, then one `fill` however many ask. Rejects only as `fill` does. */
-  load(key: string, rule: Rule, fill: () => Promise<Answer>): Promise<Held>
+  load(key: string, rule: Rule, fill: () => Promise<Answer>): Promise<CacheHit>
   /** This process is clean on return; the promise is for Redis and the other replicas, and never rejects. */
   evict(tags: readonly string[]): Promise<void>
   readonly size: { readonly entries: number; readonly bytes: number }
@@ -61,7 +61,7 @@ class TieredCache implements Cache {
   readonly #options: CacheOptions
   readonly #memory: MemoryTier
   /** As many as there are requests under way at most. */
-  readonly #flights = new Map<string, { readonly flight: Flight; readonly held: Promise<Held> }>()
+  readonly #flights = new Map<string, { readonly flight: Flight; readonly held: Promise<CacheHit> }>()
 
   constructor(options: CacheOptions) {
     const { maxBytes, redis, onEvent } = options
@@ -74,15 +74,15 @@ class TieredCache implements Cache {
     return this.#memory.size
   }
 
-  peek(key: string): Held | null {
+  peek(key: string): CacheHit | null {
     const { now, onEvent } = this.#options
     const nowMs = now()
     const entry = this.#memory.get(key, nowMs)
     onEvent('memory', entry === undefined ? 'miss' : 'hit')
-    return entry === undefined ? null : heldOf(entry, 'memory', nowMs)
+    return entry === undefined ? null : cacheHitOf(entry, 'memory', nowMs)
   }
 
-  load(key: string, rule: Rule, fill: () => Promise<Answer>): Promise<Held> {
+  load(key: string, rule: Rule, fill: () => Promise<Answer>): Promise<CacheHit> {
     const running = this.#flights.get(key)
     if (running !== undefined) {
       this.#options.onEvent('upstream', 'joined')
@@ -91,9 +91,9 @@ class TieredCache implements Cache {
     // Filled between the caller's peek and now.
     const nowMs = this.#options.now()
     const entry = this.#memory.get(key, nowMs)
-    if (entry !== undefined) return Promise.resolve(heldOf(entry, 'memory', nowMs))
+    if (entry !== undefined) return Promise.resolve(cacheHitOf(entry, 'memory', nowMs))
     const flight = { tags: rule.tags, evicted: false }
-    const held = this.#fly(key, rule, fill, flight).finally(() => {
+    const held = this.#fillShared(key, rule, fill, flight).finally(() => {
       if (this.#flights.get(key)?.flight === flight) this.#flights.delete(key)
     })
     this.#flights.set(key, { flight, held })
@@ -110,7 +110,7 @@ class TieredCache implements Cache {
     await this.#options.redis?.close()
   }
 
-  async #fly(key: string, rule: Rule, fill: () => Promise<Answer>, flight: Flight): Promise<Held> {
+  async #fillShared(key: string, rule: Rule, fill: () => Promise<Answer>, flight: Flight): Promise<CacheHit> {
     const { redis, onEvent } = this.#options
     const reading = redis === null ? NOT_ASKED : await redis.read(key, rule)
     if (redis !== null) onEvent('redis', reading.result)
@@ -132,7 +132,7 @@ class TieredCache implements Cache {
     }
   }
 
-  #keep(key: string, rule: Rule, answer: Answer, flight: Flight): Held {
+  #keep(key: string, rule: Rule, answer: Answer, flight: Flight): CacheHit {
     const { now, onEvent } = this.#options
     const nowMs = now()
     if (flight.evicted || rule.seconds <= 0 || !isStorable(answer) || !this.#fits(key, answer)) {
@@ -142,11 +142,11 @@ class TieredCache implements Cache {
     const entry = { ...rule, answer: keptOf(answer), storedAtMs: nowMs }
     this.#memory.set(key, entry)
     onEvent('memory', 'stored')
-    return heldOf(entry, 'upstream', nowMs)
+    return cacheHitOf(entry, 'upstream', nowMs)
   }
 
   /** Takes what Redis held, with the time it has left there. */
-  #adopt(key: string, { tags }: Rule, found: Found): Held {
+  #adopt(key: string, { tags }: Rule, found: Found): CacheHit {
     const nowMs = this.#options.now()
     const { answer, seconds, ttlMs } = found
     const entry: Entry = {
@@ -156,7 +156,7 @@ class TieredCache implements Cache {
       storedAtMs: nowMs - (seconds * 1000 - ttlMs),
     }
     if (this.#fits(key, answer)) this.#memory.set(key, entry)
-    return heldOf(entry, 'redis', nowMs)
+    return cacheHitOf(entry, 'redis', nowMs)
   }
 
   async #share(key: string, { seconds }: Rule, answer: Answer, tokens: string): Promise<void> {
@@ -170,16 +170,16 @@ class TieredCache implements Cache {
 
   #drop(tags: readonly string[]): void {
     this.#count(this.#memory.evict(tags))
-    this.#ground((flight) => flight.tags.some((tag) => tags.includes(tag)))
+    this.#invalidate((flight) => flight.tags.some((tag) => tags.includes(tag)))
   }
 
   #dropTagged(): void {
     this.#options.onEvent('redis', 'gap')
     this.#count(this.#memory.evictTagged())
-    this.#ground((flight) => flight.tags.length > 0)
+    this.#invalidate((flight) => flight.tags.length > 0)
   }
 
-  #ground(isMeant: (flight: Flight) => boolean): void {
+  #invalidate(isMeant: (flight: Flight) => boolean): void {
     for (const [key, { flight }] of this.#flights) {
       if (!isMeant(flight)) continue
       flight.evicted = true

@@ -20,7 +20,7 @@ export interface Entry extends Rule {
 }
 
 /** An answer and where it came from. */
-export interface Held {
+export interface CacheHit {
   readonly answer: Answer
   readonly ageSeconds: number
   /** What is left of its time; 0 for an answer that is not kept. */
@@ -30,7 +30,7 @@ export interface Held {
   readonly stored: boolean
 }
 
-export function heldOf(entry: Entry, from: Held['from'], nowMs: number): Held {
+export function cacheHitOf(entry: Entry, from: CacheHit['from'], nowMs: number): CacheHit {
   const ageSeconds = Math.max(0, Math.floor((nowMs - entry.storedAtMs) / 1000))
   const ttlSeconds = Math.max(0, entry.seconds - ageSeconds)
   return { answer: entry.answer, ageSeconds, ttlSeconds, from, stored: true }

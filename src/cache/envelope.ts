@@ -4,7 +4,7 @@ import { isStorable } from './storable.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
 
 /** What Redis holds of an entry; how long it still holds is Redis's own knowledge. */
-export interface Sealed {
+export interface DecodedEntry {
   readonly answer: Answer
   readonly seconds: number
   /** Of the entry's tags, when the answer was asked for. */
@@ -21,12 +21,12 @@ const MAX_HEAD_BYTES = 128 * 1024
 /** Beyond it a value would take too much of the command timeout on a busy link; it stays in memory. */
 const MAX_BODY_BYTES = 1024 ** 2
 /** The longest that `seal` makes. */
-export const MAX_SEALED_BYTES = HEAD_AT + MAX_HEAD_BYTES + MAX_BODY_BYTES
+export const MAX_ENCODED_BYTES = HEAD_AT + MAX_HEAD_BYTES + MAX_BODY_BYTES
 /** A week: longer than any row holds. */
 const MAX_SECONDS = 7 * 24 * 3600
 
 /** `EGC2`, crc32 of all that follows it, length of the head, the head in JSON, the body; null: it is too long. */
-export function seal(key: string, { answer, seconds, tokens, atMs }: Sealed): Buffer | null {
+export function encode(key: string, { answer, seconds, tokens, atMs }: DecodedEntry): Buffer | null {
   const { status, body } = answer
   const headers = storedHeadersOf(answer)
   const head = Buffer.from(
@@ -43,7 +43,7 @@ export function seal(key: string, { answer, seconds, tokens, atMs }: Sealed): Bu
 }
 
 /** `null` for a value that is not what `seal` made for this key, whatever it is. */
-export function unseal(key: string, value: Buffer): Sealed | null {
+export function decode(key: string, value: Buffer): DecodedEntry | null {
   if (value.length < HEAD_AT || !value.subarray(0, 4).equals(MAGIC)) return null
   if (value.readUInt32BE(4) !== crc32(value.subarray(8))) return null
   const headBytes = value.readUInt32BE(8)
@@ -56,7 +56,7 @@ export function unseal(key: string, value: Buffer): Sealed | null {
   return { answer: { status, headers, body }, seconds, tokens, atMs }
 }
 
-interface Head extends Omit<Sealed, 'answer'>, Omit<Answer, 'body'> {
+interface Head extends Omit<DecodedEntry, 'answer'>, Omit<Answer, 'body'> {
   readonly key: string
   readonly length: number
 }

@@ -1,5 +1,5 @@
-import { unseal } from './envelope.ts'
-import type { Sealed } from './envelope.ts'
+import { decode } from './envelope.ts'
+import type { DecodedEntry } from './envelope.ts'
 import { codeOf } from '../redis/redis-link.ts'
 import type { Reply } from '../redis/redis-link.ts'
 import type { Signer } from '../redis/signature.ts'
@@ -23,16 +23,16 @@ const MAX_SKEW_MS = 5 * 60_000
 export function foundIn(
   [ttl, value]: readonly Reply[],
   { key, name, signer, ...expected }: Expected,
-): (Sealed & { readonly ttlMs: number }) | 'corrupt' | null {
+): (DecodedEntry & { readonly ttlMs: number }) | 'corrupt' | null {
   if (value?.[0]) return codeOf(value[0]) === 'WRONGTYPE' ? 'corrupt' : null
   const bytes = value?.[1]
   // GETRANGE knows no null: nothing is as long as what is not there.
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) return null
   const opened = signer.open(name, bytes)
-  const sealed = opened === null ? null : unseal(key, opened)
+  const encoded = opened === null ? null : decode(key, opened)
   const ttlMs = Number(ttl?.[1])
-  if (sealed === null || !isInTime(sealed, ttlMs, expected)) return 'corrupt'
-  return ttlMs > 0 ? { ...sealed, ttlMs } : null
+  if (encoded === null || !isInTime(encoded, ttlMs, expected)) return 'corrupt'
+  return ttlMs > 0 ? { ...encoded, ttlMs } : null
 }
 
 /**
@@ -40,7 +40,7 @@ export function foundIn(
  * than its row says: not this gateway's doing. It may also end right now (-2).
  */
 function isInTime(
-  { seconds, atMs }: Sealed,
+  { seconds, atMs }: DecodedEntry,
   ttlMs: number,
   expected: Pick<Expected, 'seconds' | 'nowMs'>,
 ): boolean {

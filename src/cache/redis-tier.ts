@@ -1,10 +1,10 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { ChainableCommander } from 'ioredis'
 import type { Answer, Rule } from './entry.ts'
-import { MAX_SEALED_BYTES, seal } from './envelope.ts'
+import { MAX_ENCODED_BYTES, encode } from './envelope.ts'
 import { RedisLink } from '../redis/redis-link.ts'
 import type { RedisLog } from '../redis/redis-link.ts'
-import { RedisNews } from '../redis/subscription.ts'
+import { Subscription } from '../redis/subscription.ts'
 import { ALL, foundIn, isForeign, MAX_TAGS, messageOf, TOKEN_READ_BYTES, tokensOf } from './redis-replies.ts'
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 
@@ -69,11 +69,11 @@ export function createRedisTier(options: RedisTierOptions): RedisTier {
 class SharedTier implements RedisTier {
   readonly #options: RedisTierOptions
   readonly #link: RedisLink
-  readonly #news: RedisNews
+  readonly #changeBus: Subscription
   readonly #prefix: string
   readonly #self = randomUUID()
   /** Evicted here, and Redis does not know. */
-  readonly #untold = new Set<string>()
+  readonly #pending = new Set<string>()
   /** Redis is being told. */
   readonly #onTheWay = new Set<string>()
   #telling: Promise<void> | null = null
@@ -84,7 +84,7 @@ class SharedTier implements RedisTier {
     this.#options = options
     this.#prefix = `engine-gateway:${namespace}:`
     this.#link = new RedisLink({ url, now, log, onReady: () => void this.#tell() })
-    this.#news = new RedisNews({
+    this.#changeBus = new Subscription({
       url,
       channel: `${this.#prefix}evict`,
       onMessage: (text) => this.#hear(text),
@@ -105,7 +105,10 @@ class SharedTier implements RedisTier {
     const tokenNames = this.#tokenNamesOf(tags)
     const replies = await this.#link.run((pipeline) =>
       // Of what is longer than this gateway writes, no more than that is read.
-      readTokens(pipeline.pttl(name).getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_SEALED_BYTES), tokenNames),
+      readTokens(
+        pipeline.pttl(name).getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_ENCODED_BYTES),
+        tokenNames,
+      ),
     )
     if (typeof replies === 'string') return replies === 'skipped' ? SKIPPED : FAILED
     const tokens = tokensOf(replies.slice(2)) ?? (await this.#claim(tokenNames))
@@ -121,7 +124,7 @@ class SharedTier implements RedisTier {
 
   async write(key: string, { answer, seconds }: Omit<Found, 'ttlMs'>, tokens: string) {
     const { signer, wallNow = Date.now } = this.#options
-    const value = seal(key, { answer, seconds, tokens, atMs: wallNow() })
+    const value = encode(key, { answer, seconds, tokens, atMs: wallNow() })
     if (value === null) return 'refused'
     const name = this.#nameOf(key)
     const replies = await this.#link.run((pipeline) =>
@@ -132,24 +135,24 @@ class SharedTier implements RedisTier {
   }
 
   async evict(tags: readonly string[]): Promise<void> {
-    for (const tag of tags) this.#untold.add(tag)
-    if (this.#untold.size > MAX_TAGS) {
-      this.#untold.clear()
-      this.#untold.add(ALL)
+    for (const tag of tags) this.#pending.add(tag)
+    if (this.#pending.size > MAX_TAGS) {
+      this.#pending.clear()
+      this.#pending.add(ALL)
     }
     await this.#tell()
   }
 
   async close(): Promise<void> {
     await this.#telling
-    this.#news.close()
+    this.#changeBus.close()
     this.#link.close()
   }
 
   // An entry that this process evicted may still be there as long as Redis does not know.
   #isEvicted(tags: readonly string[]): boolean {
-    if (this.#untold.size + this.#onTheWay.size === 0) return false
-    return [ALL, ...tags].some((tag) => this.#untold.has(tag) || this.#onTheWay.has(tag))
+    if (this.#pending.size + this.#onTheWay.size === 0) return false
+    return [ALL, ...tags].some((tag) => this.#pending.has(tag) || this.#onTheWay.has(tag))
   }
 
   #tell(): Promise<void> {
@@ -158,12 +161,12 @@ class SharedTier implements RedisTier {
   }
 
   async #tellAll(): Promise<void> {
-    while (this.#untold.size > 0) {
-      const tags = [...this.#untold]
+    while (this.#pending.size > 0) {
+      const tags = [...this.#pending]
       // Apart from `untold`, where an eviction that comes meanwhile must not be taken for told.
-      move(tags, this.#untold, this.#onTheWay)
+      move(tags, this.#pending, this.#onTheWay)
       const told = await this.#send(tags)
-      if (!told) move(tags, this.#onTheWay, this.#untold)
+      if (!told) move(tags, this.#onTheWay, this.#pending)
       this.#onTheWay.clear()
       if (!told) return
     }

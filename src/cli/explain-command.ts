@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { build } from '../assembly/build.ts'
 import { loadConfig } from '../config/config.ts'
-import { EngineVerdict, GatewayError } from '../errors.ts'
+import { EngineRefusal, GatewayError } from '../errors.ts'
 import { explain, type Explained, type Question, QuestionError } from '../pipeline/explain.ts'
 import { createLogger, openDestination } from '../log.ts'
 import { DEFAULT_ENGINE } from '../pipeline/match.ts'
@@ -57,8 +57,8 @@ function complaintOf(error: unknown): string {
 }
 
 /** A source or an engine that is away. */
-function isUnanswered(error: unknown): error is GatewayError | EngineVerdict {
-  return error instanceof GatewayError || error instanceof EngineVerdict
+function isUnanswered(error: unknown): error is GatewayError | EngineRefusal {
+  return error instanceof GatewayError || error instanceof EngineRefusal
 }
 
 interface Options extends Question {

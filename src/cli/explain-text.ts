@@ -1,9 +1,9 @@
 import type { Explained } from '../pipeline/explain.ts'
-import type { Lack } from '../errors.ts'
+import type { MissingPermission } from '../errors.ts'
 import { bodyText } from '../request/access-request.ts'
 import type { Deciding } from '../policy/authz/explain/deciding-record.ts'
-import type { CheckExplanation, DecidedAtom } from '../policy/authz/explain/explain-request.ts'
-import type { RowsAtom, RowsExplanation } from '../policy/authz/explain/explain-rows.ts'
+import type { CheckExplanation, DecidedPermission } from '../policy/authz/explain/explain-request.ts'
+import type { RowsPermission, RowsExplanation } from '../policy/authz/explain/explain-rows.ts'
 import { counted } from './plural.ts'
 import { lineOfRecord } from './record-line.ts'
 
@@ -43,10 +43,10 @@ function checkLines({ check, row, verdict, decisions, more }: CheckExplanation):
   return [
     `check ${check}: ${askedFor(row)}: ${verdict}`,
     ...(isOne && only !== undefined
-      ? only.atoms.map((atom) => `  ${atomLine(atom)}`)
+      ? only.atoms.map((permissionCheck) => `  ${permissionLine(permissionCheck)}`)
       : decisions.flatMap((one) => [
           `  ${one.verdict}`,
-          ...one.atoms.map((atom) => `    ${atomLine(atom)}`),
+          ...one.atoms.map((permissionCheck) => `    ${permissionLine(permissionCheck)}`),
         ])),
     ...(more === 0 ? [] : [`  and ${more} more`]),
     '',
@@ -54,7 +54,7 @@ function checkLines({ check, row, verdict, decisions, more }: CheckExplanation):
 }
 
 function askedFor({ anyOf, allOf, admin, when, each, after }: CheckExplanation['row']): string {
-  const atoms = (allOf ?? anyOf ?? []).map((atom) => atom.split(' ', 1)[0] ?? '')
+  const atoms = (allOf ?? anyOf ?? []).map((permissionCheck) => permissionCheck.split(' ', 1)[0] ?? '')
   const permissions =
     atoms.length < 2 ? atoms.join('') : `${allOf === undefined ? 'any' : 'all'} of ${atoms.join(', ')}`
   return [
@@ -65,7 +65,7 @@ function askedFor({ anyOf, allOf, admin, when, each, after }: CheckExplanation['
   ].join(', ')
 }
 
-function atomLine({ permission, resource, resourceId, record }: DecidedAtom): string {
+function permissionLine({ permission, resource, resourceId, record }: DecidedPermission): string {
   return `${permission} on ${resource} ${resourceId}: ${decidedBy(record)}`
 }
 
@@ -86,7 +86,7 @@ function rowsLines(explanation: RowsExplanation): string[] {
     `rows: ${sees}`,
     ...conditions.flatMap(({ anyOf }) => [
       '  every row needs one of',
-      ...anyOf.map((atom) => `    ${rowsAtomLine(atom)}`),
+      ...anyOf.map((permissionCheck) => `    ${rowsAtomLine(permissionCheck)}`),
     ]),
     ...(oneRecord ? ['  and one record has to grant all of it'] : []),
     ...(exempt === null ? [] : [`  open to all: rows with ${exempt}`]),
@@ -96,7 +96,7 @@ function rowsLines(explanation: RowsExplanation): string[] {
   ]
 }
 
-function rowsAtomLine({ permission, resource, record, ids, idCount }: RowsAtom): string {
+function rowsAtomLine({ permission, resource, record, ids, idCount }: RowsPermission): string {
   const some = idCount > ids.length ? `${ids.join(', ')} and ${idCount - ids.length} more` : ids.join(', ')
   return `${permission} on ${resource}: all: ${decidedBy(record)}; single ones: ${some === '' ? 'none' : some}`
 }
@@ -127,7 +127,7 @@ function grantLines({ policy }: Explained): string[] {
   ]
 }
 
-function missingLines(missing: readonly Lack[]): string[] {
+function missingLines(missing: readonly MissingPermission[]): string[] {
   const needs = new Map<number, string[]>()
   for (const { need, permission, resource, resourceId } of missing) {
     const line = `${permission} on ${resource} ${resourceId}`

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { parseArgs } from 'node:util'
-import type { Lack } from '../errors.ts'
+import type { MissingPermission } from '../errors.ts'
 import { isRecord } from '../request/access-request.ts'
 import { Suggester } from '../policy/authz/explain/suggest.ts'
 import type { Suggestion } from '../policy/authz/explain/suggest.ts'
@@ -108,7 +108,7 @@ interface Line {
   readonly operation: string
   readonly decision: string
   readonly rule: string
-  readonly missing: readonly Lack[]
+  readonly missing: readonly MissingPermission[]
 }
 
 class Gathered {
@@ -172,7 +172,7 @@ function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
     operation,
     decision,
     rule: typeof rule === 'string' ? rule : 'unknown',
-    missing: Array.isArray(missing) ? missing.filter(isLack) : [],
+    missing: Array.isArray(missing) ? missing.filter(isMissingPermission) : [],
   }
 }
 
@@ -186,7 +186,7 @@ function valueOf(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function isLack(value: unknown): value is Lack {
+function isMissingPermission(value: unknown): value is MissingPermission {
   if (!isRecord(value)) return false
   const { permission, resource, resourceId, need } = value
   const names = [permission, resource, resourceId]

@@ -10,12 +10,12 @@ export const scheduleTimer: Schedule = (work, ms) => {
 /** How a source is, for probes and metrics. */
 export interface SourceState {
   /** What is wrong with it now; null: nothing. */
-  readonly trouble: string | null
+  readonly problem: string | null
   /** Since what is in force was read, or was last seen to be still the same; null: nothing was ever read. */
   readonly ageMs: number | null
 }
 
 /** What is wrong, in one line and without the value that is wrong: it may be a secret. */
-export function troubleOf(error: unknown): string {
+export function problemOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -2,7 +2,7 @@ import { watch } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { SourceState } from './source-state.ts'
-import { type Schedule, scheduleTimer, troubleOf } from './source-state.ts'
+import { type Schedule, scheduleTimer, problemOf } from './source-state.ts'
 
 export interface WatchedFileOptions<T> {
   readonly path: string
@@ -11,7 +11,7 @@ export interface WatchedFileOptions<T> {
   /** How long the last content counts once the file cannot be read any more. */
   readonly staleAfterMs: number
   /** After each look that found something new; null: it was taken. `error` is what was thrown. */
-  readonly onLook?: (trouble: string | null, error: unknown) => void
+  readonly onLook?: (problem: string | null, error: unknown) => void
   /** How long a file must not have changed to be read; default 200 ms. */
   readonly settleMs?: number
   /** Looks without an event; default 5,000 ms. */
@@ -59,7 +59,7 @@ class Watcher<T> {
   #seen: { readonly signature: string; readonly since: number; readonly refused: boolean }
   #goodAt: number
   #goneAt: number | null = null
-  #trouble: string | null = null
+  #problem: string | null = null
   #looking: Promise<void> | null = null
   #next: { readonly at: number; readonly cancel: () => void } | null = null
   #unwatch: (() => void) | null = null
@@ -80,7 +80,7 @@ class Watcher<T> {
   }
 
   state(): SourceState {
-    return { trouble: this.#trouble, ageMs: this.#options.now() - this.#goodAt }
+    return { problem: this.#problem, ageMs: this.#options.now() - this.#goodAt }
   }
 
   start(): void {
@@ -148,20 +148,20 @@ class Watcher<T> {
   }
 
   #isGood(taken: Taken<T>): void {
-    const isNews = this.#trouble !== null || taken !== this.#taken
+    const isNewer = this.#problem !== null || taken !== this.#taken
     this.#taken = taken
     this.#seen = { signature: taken.signature, since: this.#seen.since, refused: false }
     this.#goodAt = this.#options.now()
     this.#goneAt = null
-    this.#trouble = null
-    if (isNews) this.#options.onLook(null, null)
+    this.#problem = null
+    if (isNewer) this.#options.onLook(null, null)
   }
 
   #isTroubled(error: unknown): void {
-    const trouble = troubleOf(error)
-    if (trouble === this.#trouble) return
-    this.#trouble = trouble
-    this.#options.onLook(trouble, error)
+    const problem = problemOf(error)
+    if (problem === this.#problem) return
+    this.#problem = problem
+    this.#options.onLook(problem, error)
   }
 }
 

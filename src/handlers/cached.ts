@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isNotModified } from '../cache/conditional.ts'
-import type { Held } from '../cache/entry.ts'
+import type { CacheHit } from '../cache/entry.ts'
 import { keyOf } from '../cache/cache-key.ts'
 import { cacheStatusOf } from '../cache/cache-status.ts'
 import { type Exchange, MAX_READ_BYTES } from '../pipeline/exchange.ts'
@@ -11,37 +11,46 @@ import type { Answer } from '../proxy/wire/upstream-request.ts'
 import { writeAnswer } from '../pipeline/replies.ts'
 
 /** What this process holds of the answer; null: nothing, or nothing for this request. */
-export function peekHeld({ cache }: Parts, match: Match, request: FastifyRequest): Held | null {
-  return mayBeHeld(match, request) ? cache.peek(cacheKeyOf(match, request)) : null
+export function peekCached({ cache }: Parts, match: Match, request: FastifyRequest): CacheHit | null {
+  return isCacheable(match, request) ? cache.peek(cacheKeyOf(match, request)) : null
 }
 
 /** Only an answer that is the same for all who were permitted, and that somebody here has permitted. */
-export function mayBeHeld({ operation }: Match, { method, rows, unheld }: FastifyRequest): boolean {
+export function isCacheable(
+  { operation }: Match,
+  { method, rows, bypassCache: unheld }: FastifyRequest,
+): boolean {
   return operation.cache !== undefined && method === 'GET' && rows === null && unheld === null
 }
 
-function cacheKeyOf({ engine, operation, asked }: Match, request: FastifyRequest): string {
+function cacheKeyOf({ engine, operation, accessRequest }: Match, request: FastifyRequest): string {
   const mark = request.url.indexOf('?')
   return keyOf({
     engine: engine.name,
     template: operation.template,
-    params: asked.params,
+    params: accessRequest.params,
     query: mark < 0 ? '' : request.url.slice(mark + 1),
     accept: request.headers.accept,
   })
 }
 
 /** From Redis, or filled by one hop however many ask. */
-export async function serveHeld({ parts, match, hop, request, reply }: Exchange): Promise<FastifyReply> {
+export async function serveCached({
+  parts,
+  match,
+  upstreamRequest,
+  request,
+  reply,
+}: Exchange): Promise<FastifyReply> {
   const { engine, operation } = match
   const { seconds = 0, tags = [] } = operation.cache ?? {}
-  const fill = (): Promise<Answer> => engine.upstream.fetch(hop, MAX_READ_BYTES)
+  const fill = (): Promise<Answer> => engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
   const rule = { seconds, tags: tagsOf(engine, tags) }
-  return sendHeld(await parts.cache.load(cacheKeyOf(match, request), rule, fill), request, reply)
+  return sendCached(await parts.cache.load(cacheKeyOf(match, request), rule, fill), request, reply)
 }
 
 /** A held answer with its age, or the word that the client's own copy is still good. */
-export function sendHeld(held: Held, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendCached(held: CacheHit, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   request.cacheStatus = cacheStatusOf(held)
   const own = ownHeadersOf(request)
   own['cache-status'] = request.cacheStatus

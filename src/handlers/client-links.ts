@@ -33,10 +33,10 @@ export function withClientLinks(exchange: Exchange, body: Buffer): Buffer {
 }
 
 /** What the engine takes for its own address: the Host it was sent. Which of the nodes it was is not known here. */
-function originsOf({ parts, match: { engine }, hop, request }: Exchange): readonly string[] {
+function originsOf({ parts, match: { engine }, upstreamRequest, request }: Exchange): readonly string[] {
   const nodes = (parts.config.engines[engine.name]?.nodes ?? []).map(({ url }) => new URL(url))
   const isNodes = engine.requestPolicy.host === 'node'
-  const host = hop.headers['host'] ?? request.host
+  const host = upstreamRequest.headers['host'] ?? request.host
   return [...new Set(nodes.map((node) => (isNodes ? node.origin : `${node.protocol}//${host}`)))]
 }
 

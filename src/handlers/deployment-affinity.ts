@@ -2,15 +2,15 @@ import type { Exchange } from '../pipeline/exchange.ts'
 import type { Match } from '../pipeline/match.ts'
 
 /** Whether it starts what only nodes with its deployment should start. */
-export function isPlaced({ engine, operation }: Match): boolean {
+export function hasDeploymentAffinity({ engine, operation }: Match): boolean {
   return operation.starts !== undefined && engine.deploymentOf !== null
 }
 
 /** The deployment that the nodes are chosen by; a definition that nobody knows may go to any of them. */
-export async function placed(exchange: Exchange): Promise<Exchange> {
-  const { match, hop } = exchange
-  const { engine, operation, asked } = match
+export async function withDeploymentAffinity(exchange: Exchange): Promise<Exchange> {
+  const { match, upstreamRequest } = exchange
+  const { engine, operation, accessRequest } = match
   if (operation.starts === undefined || engine.deploymentOf === null) return exchange
-  const deployment = await engine.deploymentOf(operation.starts, asked)
-  return deployment === null ? exchange : { ...exchange, hop: { ...hop, deployment } }
+  const deployment = await engine.deploymentOf(operation.starts, accessRequest)
+  return deployment === null ? exchange : { ...exchange, upstreamRequest: { ...upstreamRequest, deployment } }
 }

@@ -7,24 +7,24 @@ import { bodyText } from '../request/access-request.ts'
 import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { Restriction } from '../policy/authz/permit.ts'
 import type { Query } from '../policy/authz/rows/narrow.ts'
-import type { Answer, Hop } from '../proxy/wire/upstream-request.ts'
+import type { Answer, UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { upstreamHeaders } from '../proxy/wire/headers.ts'
-import { guard } from '../pipeline/enforcement-mode.ts'
+import { enforce } from '../pipeline/enforcement-mode.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 import { createPathOf, type PathOf } from '../pipeline/routes.ts'
 import { serveActivityCountsOfTenants } from './rows/activity-counts.ts'
 import { serveGroupCounts } from './rows/group-counts.ts'
-import { asksOnce, serveOnce } from './idempotent.ts'
+import { hasIdempotencyKey, serveIdempotent } from './idempotent.ts'
 import { serveFetched } from './fetch-and-lock.ts'
-import { mayBeHeld, peekHeld, sendHeld, serveHeld, tagsOf } from './cached.ts'
+import { isCacheable, peekCached, sendCached, serveCached, tagsOf } from './cached.ts'
 import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
 import { hasOtherLinks, withClientLinks } from './client-links.ts'
 import { holdMsOf, serveNothing, servePoll } from './long-poll.ts'
 import { serveReport } from './rows/duration-report.ts'
 import { serveRows } from './rows/filtered-list.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
-import { isPlaced, placed } from './deployment-affinity.ts'
+import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
 
 /** Stages 9 to 11: from memory, or from a node; on the way out what may be kept is kept, and what is stale goes. */
 export function createServe(parts: Parts): RouteHandlerMethod {
@@ -32,49 +32,50 @@ export function createServe(parts: Parts): RouteHandlerMethod {
   return function serve(request, reply) {
     const match = matchOf(request)
     // 9. Do we hold it? Only what every caller who came this far may see.
-    const held = peekHeld(parts, match, request)
-    if (held !== null) return sendHeld(held, request, reply)
+    const held = peekCached(parts, match, request)
+    if (held !== null) return sendCached(held, request, reply)
     const pathOf = paths.get(match.operation.template)
     if (match.operation.answer !== undefined) return serveOwn(parts, match, reply)
-    const hop = hopOf(match, request, pathOf)
-    if (hop === null) return serveNothing(match, reply)
-    const exchange = { parts, match, hop, request, reply }
-    if (asksOnce(match, request)) return serveOnce(exchange, { prepare, ask: readAnswer })
-    if (match.operation.selects !== undefined || isPlaced(match)) return prepare(exchange).then(serveHop)
-    return serveHop(exchange)
+    const upstreamRequest = upstreamRequestOf(match, request, pathOf)
+    if (upstreamRequest === null) return serveNothing(match, reply)
+    const exchange = { parts, match, upstreamRequest, request, reply }
+    if (hasIdempotencyKey(match, request)) return serveIdempotent(exchange, { prepare, ask: readAnswer })
+    if (match.operation.resolvesQueries !== undefined || hasDeploymentAffinity(match))
+      return prepare(exchange).then(serveUpstream)
+    return serveUpstream(exchange)
   }
 }
 
-function serveHop(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
+function serveUpstream(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
   const { match, request } = exchange
   const { rows } = request
   if (asksItemCounts(match)) return serveItemCounts(exchange)
   if (rows !== null && rows.rows !== 'narrowed') return serveSome(exchange, rows)
   if (holdMsOf(match) > 0) return servePoll(exchange, rows?.tenants)
   if (rows?.tenants !== undefined) return serveFetched(exchange, rows.tenants)
-  if (mayBeHeld(match, request)) return serveHeld(exchange)
+  if (isCacheable(match, request)) return serveCached(exchange)
   // 10. Ask the engine; what nobody here has to look at streams through.
   return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
 }
 
 /** What of a hop the engine has to be asked for first. */
 async function prepare(exchange: Exchange): Promise<Exchange> {
-  return placed(await selected(exchange))
+  return withDeploymentAffinity(await selected(exchange))
 }
 
 /** The queries in the body become the ids of what the caller sees of them. */
 async function selected(exchange: Exchange): Promise<Exchange> {
-  const { match, hop } = exchange
-  if (match.operation.selects === undefined || hop.body === null) return exchange
-  return { ...exchange, hop: { ...hop, body: await resolveSelectors(exchange) } }
+  const { match, upstreamRequest } = exchange
+  if (match.operation.resolvesQueries === undefined || upstreamRequest.body === null) return exchange
+  return { ...exchange, upstreamRequest: { ...upstreamRequest, body: await resolveSelectors(exchange) } }
 }
 
 /** Null: the caller sees nothing of what is asked for. */
-function hopOf(
-  { engine, operation, asked }: Match,
+function upstreamRequestOf(
+  { engine, operation, accessRequest }: Match,
   request: FastifyRequest,
   pathOf: PathOf | undefined,
-): Hop | null {
+): UpstreamRequest | null {
   const mark = request.url.indexOf('?')
   const query = mark < 0 ? '' : request.url.slice(mark)
   const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
@@ -83,8 +84,8 @@ function hopOf(
   if (operation.hal === true && engine.authorization === 'enforce')
     headers['accept'] = decidedAcceptOf(request.headers.accept)
   if (request.bytes === EMPTY_OBJECT) describeEmptyObject(headers)
-  const path = pathOf?.(asked.params) ?? ''
-  const hop: Hop = {
+  const path = pathOf?.(accessRequest.params) ?? ''
+  const upstreamRequest: UpstreamRequest = {
     method: request.method,
     path: path + query,
     headers,
@@ -92,7 +93,9 @@ function hopOf(
     retry: operation.retry,
     ...(operation.conflict === undefined ? {} : { conflict: operation.conflict }),
   }
-  return request.rows?.rows === 'narrowed' ? narrowedHop(hop, request.rows.narrow(hop, asked.query)) : hop
+  return request.rows?.rows === 'narrowed'
+    ? narrowedRequest(upstreamRequest, request.rows.narrow(upstreamRequest, accessRequest.query))
+    : upstreamRequest
 }
 
 /** The caller's headers tell of a body that has no bytes. */
@@ -101,10 +104,14 @@ function describeEmptyObject(headers: Record<string, string>): void {
   delete headers['content-encoding']
 }
 
-function narrowedHop(hop: Hop, query: Query | null): Hop | null {
+function narrowedRequest(upstreamRequest: UpstreamRequest, query: Query | null): UpstreamRequest | null {
   return query === null
     ? null
-    : { ...hop, ...query, headers: { ...hop.headers, 'content-type': 'application/json' } }
+    : {
+        ...upstreamRequest,
+        ...query,
+        headers: { ...upstreamRequest.headers, 'content-type': 'application/json' },
+      }
 }
 
 /** A query of which the caller sees nothing, or the rows that the records name. */
@@ -131,9 +138,9 @@ function isLookedAt(exchange: Exchange): boolean {
     isAnotherForm ||
     hasOtherLinks(exchange) ||
     operation.evicts !== undefined ||
-    operation.changes !== undefined ||
+    operation.invalidates !== undefined ||
     permit.after !== null ||
-    permit.keepOffers !== null
+    permit.keepAllowedLinks !== null
   )
 }
 
@@ -144,59 +151,71 @@ async function serveRead(exchange: Exchange): Promise<FastifyReply> {
 async function readAnswer(exchange: Exchange): Promise<Answer> {
   const answer = await fetchAnswer(exchange).catch((error: unknown) => {
     // It may have taken effect all the same.
-    void settle(exchange)
+    void applyInvalidations(exchange)
     throw error
   })
   const isDone = answer.status >= 200 && answer.status < 300
-  if (isDone) await settle(exchange)
+  if (isDone) await applyInvalidations(exchange)
   if (isDone) checkAfter(exchange, answer)
   return shownAnswer(exchange, answer)
 }
 
 /** What the engine asks for once it has done its work. */
-function checkAfter({ parts, match: { engine, permit, asked }, request }: Exchange, answer: Answer): void {
+function checkAfter(
+  { parts, match: { engine, permit, accessRequest }, request }: Exchange,
+  answer: Answer,
+): void {
   if (engine.authorization === 'engine') return
-  void guard(parts, engine.authorization, request, () => {
-    const verdict = permit.after?.(asked, createdId(answer))
-    if (verdict === undefined || verdict.permitted) return
-    request.grounds = verdict.grounds ?? null
-    throw verdict.refusal
+  void enforce(parts, engine.authorization, request, () => {
+    const decision = permit.after?.(accessRequest, createdId(answer))
+    if (decision === undefined || decision.permitted) return
+    request.denialReason = decision.denialReason ?? null
+    throw decision.refusal
   })
 }
 
 /** 11. What has changed is no longer held or believed, here or at any replica, before the caller hears of it. */
-async function settle({ parts, match: { engine, operation, asked } }: Exchange): Promise<void> {
-  const { evicts, changes } = operation
+async function applyInvalidations({
+  parts,
+  match: { engine, operation, accessRequest },
+}: Exchange): Promise<void> {
+  const { evicts, invalidates: changes } = operation
   if (evicts !== undefined)
     await Promise.all([parts.cache.evict(tagsOf(engine, evicts)), engine.upstream.deployed()])
   if (changes === undefined) return
-  await engine.changed(changes, asked.params['id'] ?? bodyText(asked.body, 'profile.id') ?? '')
+  await engine.changed(
+    changes,
+    accessRequest.params['id'] ?? bodyText(accessRequest.body, 'profile.id') ?? '',
+  )
 }
 
 /** The answer with the address that the client used, without links to what it may not do, and with a GET's own headers. */
 function shownAnswer(exchange: Exchange, answer: Answer): Answer {
-  const { match, hop, request } = exchange
-  const { engine, operation, permit, asked } = match
+  const { match, upstreamRequest, request } = exchange
+  const { engine, operation, permit, accessRequest } = match
   // The engine says so on every GET; this one was asked as a POST.
   const headers =
-    hop.method === request.method ? answer.headers : { 'cache-control': 'no-cache', ...answer.headers }
+    upstreamRequest.method === request.method
+      ? answer.headers
+      : { 'cache-control': 'no-cache', ...answer.headers }
   if (operation.links !== true) return { ...answer, headers }
   const body = withClientLinks(exchange, answer.body)
-  const mayOffer = permit.keepOffers !== null && engine.authorization === 'enforce' && answer.status === 200
-  return { ...answer, headers, body: mayOffer ? permit.keepOffers(body, asked) : body }
+  const mayOffer =
+    permit.keepAllowedLinks !== null && engine.authorization === 'enforce' && answer.status === 200
+  return { ...answer, headers, body: mayOffer ? permit.keepAllowedLinks(body, accessRequest) : body }
 }
 
 /**
  * A GET asked as a POST gives the same rows, but other words for a bad query: then the GET itself is asked for them.
  * Whatever it says, rows that were not narrowed do not go out.
  */
-async function fetchAnswer({ match: { engine }, hop, request }: Exchange): Promise<Answer> {
-  const answer = await engine.upstream.fetch(hop, MAX_READ_BYTES)
-  if (answer.status !== 400 || hop.method === request.method) return answer
-  const path = hop.path.split('?', 1)[0] ?? ''
+async function fetchAnswer({ match: { engine }, upstreamRequest, request }: Exchange): Promise<Answer> {
+  const answer = await engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
+  if (answer.status !== 400 || upstreamRequest.method === request.method) return answer
+  const path = upstreamRequest.path.split('?', 1)[0] ?? ''
   const mark = request.url.indexOf('?')
-  const original: Hop = {
-    ...hop,
+  const original: UpstreamRequest = {
+    ...upstreamRequest,
     method: request.method,
     path: path + (mark < 0 ? '' : request.url.slice(mark)),
     body: null,
@@ -214,8 +233,13 @@ function createdId({ body }: Answer): string {
   }
 }
 
-async function serveRelayed({ match: { engine }, hop, request, reply }: Exchange): Promise<FastifyReply> {
-  const relayed = await engine.upstream.relay(hop, reply.raw, ownHeadersOf(request))
+async function serveRelayed({
+  match: { engine },
+  upstreamRequest,
+  request,
+  reply,
+}: Exchange): Promise<FastifyReply> {
+  const relayed = await engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(request))
   // Until here an error could still be answered; from here the answer is out.
   reply.hijack()
   request.node = relayed.node
@@ -225,10 +249,10 @@ async function serveRelayed({ match: { engine }, hop, request, reply }: Exchange
 
 /** What the gateway knows better than an engine. */
 async function serveOwn(parts: Parts, match: Match, reply: FastifyReply): Promise<FastifyReply> {
-  const { operation, permit, asked } = match
+  const { operation, permit, accessRequest } = match
   assertTakesJson(reply.request.headers.accept)
   const isNames = operation.answer === 'engine-names'
-  return sendAnswer(reply, jsonAnswer(isNames ? namesOf(parts) : await permit.answerCheck(asked)))
+  return sendAnswer(reply, jsonAnswer(isNames ? namesOf(parts) : await permit.answerCheck(accessRequest)))
 }
 
 function namesOf({ engines }: Parts): unknown {

@@ -10,11 +10,11 @@ import { sendAnswer } from '../pipeline/replies.ts'
 
 /** Tasks that were asked for by their definitions: see `sendFetched`. */
 export async function serveFetched(
-  { match, hop, reply }: Exchange,
+  { match, upstreamRequest, reply }: Exchange,
   tenants: ReadonlySet<string>,
 ): Promise<FastifyReply> {
   const { upstream } = match.engine
-  return sendFetched(await upstream.fetch(hop, MAX_READ_BYTES), { upstream, reply, tenants })
+  return sendFetched(await upstream.fetch(upstreamRequest, MAX_READ_BYTES), { upstream, reply, tenants })
 }
 
 interface To {

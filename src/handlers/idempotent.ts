@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Claim, Claiming, Earlier, Once, Replays } from '../idempotency/idempotency-store.ts'
+import type {
+  Claim,
+  Claiming,
+  PreviousOutcome,
+  KeyedRequest,
+  IdempotencyStore,
+} from '../idempotency/idempotency-store.ts'
 import { type GatewayCode, GatewayError } from '../errors.ts'
 import type { Exchange } from '../pipeline/exchange.ts'
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-key.ts'
@@ -17,30 +23,38 @@ export interface Work {
   readonly ask: (exchange: Exchange) => Promise<Answer>
 }
 
-export function asksOnce({ operation }: Match, { headers }: FastifyRequest): boolean {
+export function hasIdempotencyKey({ operation }: Match, { headers }: FastifyRequest): boolean {
   return operation.idempotencyKey === true && headers[IDEMPOTENCY_KEY] !== undefined
 }
 
 /** Done by the first request that has the key, of all gateways that share a Redis; the others hear what has become of it. */
-export async function serveOnce(exchange: Exchange, work: Work): Promise<FastifyReply> {
+export async function serveIdempotent(exchange: Exchange, work: Work): Promise<FastifyReply> {
   const { parts, request } = exchange
-  if (request.earlier !== null) return sendFound(exchange, request.earlier)
+  if (request.previous !== null) return sendFound(exchange, request.previous)
   const { connect, headers, body } = parts.config.timeouts
   const underWayMs = connect + headers + body + MARGIN_MS
-  const claiming = await replaysOf(parts).claim({ ...onceOf(request), underWayMs })
+  const claiming = await idempotencyStoreOf(parts).claim({ ...onceOf(request), underWayMs })
   if (claiming.state !== 'first') return sendFound(exchange, claiming)
   count(exchange, 'first')
-  return sendAnswer(exchange.reply, await doOnce(withoutKey(exchange), claiming.claim, work))
+  return sendAnswer(exchange.reply, await runKeyed(withoutKey(exchange), claiming.claim, work))
 }
 
 /**
  * What has become of the same request of the same caller, which may have ended what it asks about: a signalled execution is
  * gone. Null: nothing has been asked under such a key, or it is not to be looked for.
  */
-export function findEarlier({ replays }: Parts, request: FastifyRequest): Promise<Earlier | null> | null {
+export function findPrevious(
+  { idempotencyStore }: Parts,
+  request: FastifyRequest,
+): Promise<PreviousOutcome | null> | null {
   const match = matchOf(request)
-  if (replays === null || match.engine.authorization !== 'enforce' || !asksOnce(match, request)) return null
-  return replays.find(onceOf(request)).then((found) => (found?.state === 'reused' ? null : found))
+  if (
+    idempotencyStore === null ||
+    match.engine.authorization !== 'enforce' ||
+    !hasIdempotencyKey(match, request)
+  )
+    return null
+  return idempotencyStore.find(onceOf(request)).then((found) => (found?.state === 'reused' ? null : found))
 }
 
 /** Beyond the time that an engine is given: for look-ups before it, and queues. */
@@ -60,32 +74,32 @@ function count({ parts, match }: Exchange, result: string): void {
   parts.metrics.idempotent({ engine: match.engine.name, result })
 }
 
-function replaysOf({ replays }: Parts): Replays {
-  if (replays === null) throw new GatewayError('GW_IDEMPOTENCY_UNSUPPORTED')
-  return replays
+function idempotencyStoreOf({ idempotencyStore }: Parts): IdempotencyStore {
+  if (idempotencyStore === null) throw new GatewayError('GW_IDEMPOTENCY_UNSUPPORTED')
+  return idempotencyStore
 }
 
 /** Whose request it is and how it is called; and all that decides what it does, of which its path is made anew. */
-function onceOf(request: FastifyRequest): Omit<Once, 'underWayMs'> {
-  const { engine, operation, asked } = matchOf(request)
+function onceOf(request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
+  const { engine, operation, accessRequest } = matchOf(request)
   const key = idempotencyKeyOf(request.raw.rawHeaders)
-  const { engineName: _, ...params } = asked.params
+  const { engineName: _, ...params } = accessRequest.params
   const query = request.url.split('?').slice(1).join('?')
   const head = [operation.template, params, query, request.headers['content-type'] ?? null]
   const fingerprint = createHash('sha256').update(`${JSON.stringify(head)}\n`)
   return {
-    key: JSON.stringify([engine.name, asked.principal.userId, operation.id, key]),
+    key: JSON.stringify([engine.name, accessRequest.principal.userId, operation.id, key]),
     fingerprint: fingerprint.update(request.bytes ?? '').digest('base64url'),
   }
 }
 
-function withoutKey({ hop, ...exchange }: Exchange): Exchange {
-  const { [IDEMPOTENCY_KEY]: _, ...headers } = hop.headers
-  return { ...exchange, hop: { ...hop, headers } }
+function withoutKey({ upstreamRequest, ...exchange }: Exchange): Exchange {
+  const { [IDEMPOTENCY_KEY]: _, ...headers } = upstreamRequest.headers
+  return { ...exchange, upstreamRequest: { ...upstreamRequest, headers } }
 }
 
 /** The claim is settled before the client hears anything, and whether or not it still listens. */
-async function doOnce(exchange: Exchange, claim: Claim, { prepare, ask }: Work): Promise<Answer> {
+async function runKeyed(exchange: Exchange, claim: Claim, { prepare, ask }: Work): Promise<Answer> {
   let isSent = false
   try {
     const prepared = await prepare(exchange)

@@ -15,9 +15,9 @@ const LONGEST_HOLD_MS = 1_800_000
 const MAX_HOLD_MS = 10_000
 
 /** How long the engine may hold this request; 0 for one that it answers at once. */
-export function holdMsOf({ operation, asked }: Match): number {
+export function holdMsOf({ operation, accessRequest }: Match): number {
   if (operation.longPoll !== true) return 0
-  const holdMs = Number(bodyValue(asked.body, 'asyncResponseTimeout'))
+  const holdMs = Number(bodyValue(accessRequest.body, 'asyncResponseTimeout'))
   return holdMs > 0 && holdMs <= LONGEST_HOLD_MS ? holdMs : 0
 }
 
@@ -26,14 +26,14 @@ export function holdMsOf({ operation, asked }: Match): number {
  * once, so what goes on holds no more than it needs: nothing of the exchange but the reply.
  */
 export function servePoll(
-  { match, hop, request, reply }: Exchange,
+  { match, upstreamRequest, request, reply }: Exchange,
   tenants: ReadonlySet<string> | undefined,
 ): Promise<FastifyReply> {
   const { upstream } = match.engine
   const ended = upstream.polls.ask({
-    hop,
+    upstreamRequest,
     holdMs: holdMsOf(match),
-    caller: match.asked.principal.userId,
+    caller: match.accessRequest.principal.userId,
     sink: reply.raw,
     limitBytes: MAX_READ_BYTES,
   })
@@ -48,7 +48,7 @@ export function servePoll(
 
 /** What has been checked is not looked at again: its bytes are in the hop. */
 function lighten(request: FastifyRequest): void {
-  request.asked = null
+  request.accessRequest = null
   // A new id is a chain of twenty pieces, 500 bytes, until somebody reads it: then it is one.
   request.id.includes('\n')
 }

@@ -3,17 +3,17 @@ import type { ChainableCommander } from 'ioredis'
 import {
   type Done,
   MAX_KEPT_BYTES,
-  MAX_PACKED_BYTES,
+  MAX_RECORD_BYTES,
   type NotKept,
-  packed,
+  encodeRecord,
   type Stored,
-  unpacked,
+  decodeRecord,
 } from './record.ts'
 import { RedisLink, type Reply } from '../redis/redis-link.ts'
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
 
-interface ReplaysOptions {
+interface IdempotencyStoreOptions {
   readonly url: string
   /** Parts those who share a Redis and stand before other engines of the same name. */
   readonly namespace: string
@@ -25,7 +25,7 @@ interface ReplaysOptions {
 }
 
 /** A request that is to be done once. */
-export interface Once {
+export interface KeyedRequest {
   /** Whose it is, and how the client calls it. */
   readonly key: string
   /** Of all that decides what it does. */
@@ -36,7 +36,7 @@ export interface Once {
 
 export type Claiming =
   | { readonly state: 'first'; readonly claim: Claim }
-  | Earlier
+  | PreviousOutcome
   /** Redis cannot be asked now: nobody may go on. */
   | { readonly state: 'unavailable' }
 
@@ -44,7 +44,10 @@ export type Claiming =
  * What has become of the first request. `reused`: it was another one. `unreadable`: what stands there is no gateway's, or none
  * of the keys has signed it.
  */
-export type Earlier = Done | NotKept | { readonly state: 'in progress' | 'unknown' | 'unreadable' | 'reused' }
+export type PreviousOutcome =
+  | Done
+  | NotKept
+  | { readonly state: 'in progress' | 'unknown' | 'unreadable' | 'reused' }
 
 /** The right to do it, until one of these is called. They resolve to false when Redis could not be told; they never reject. */
 export interface Claim {
@@ -56,10 +59,10 @@ export interface Claim {
 }
 
 /** Which requests with a key of the client's own have been done, and how they were answered: for all gateways that share a Redis. */
-export interface Replays {
-  claim(once: Once): Promise<Claiming>
+export interface IdempotencyStore {
+  claim(once: KeyedRequest): Promise<Claiming>
   /** The same without becoming the first; null: there was none, or Redis cannot tell. */
-  find(once: Omit<Once, 'underWayMs'>): Promise<Earlier | null>
+  find(once: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null>
   /** Waits for what is claimed here. */
   close(): Promise<void>
 }
@@ -80,7 +83,7 @@ return redis.call('DEL', KEYS[1])`
 
 const UNAVAILABLE: Claiming = { state: 'unavailable' }
 
-export function createReplays(options: ReplaysOptions): Replays {
+export function createIdempotencyStore(options: IdempotencyStoreOptions): IdempotencyStore {
   return new SharedReplays(options)
 }
 
@@ -92,7 +95,7 @@ interface Settlement {
   readonly becomes: Buffer | null
 }
 
-class SharedReplays implements Replays {
+class SharedReplays implements IdempotencyStore {
   readonly #link: RedisLink
   readonly #prefix: string
   readonly #keepMs: number
@@ -102,10 +105,10 @@ class SharedReplays implements Replays {
   /** Claims that are not settled. */
   #open = 0
   #onIdle: (() => void) | null = null
-  readonly #untold = new Set<Settlement>()
+  readonly #pending = new Set<Settlement>()
   #untoldBytes = 0
 
-  constructor({ url, namespace, signer, keepMs, now }: ReplaysOptions) {
+  constructor({ url, namespace, signer, keepMs, now }: IdempotencyStoreOptions) {
     this.#prefix = `engine-gateway:${namespace}:once:`
     this.#keepMs = keepMs
     this.#signer = signer
@@ -122,7 +125,7 @@ class SharedReplays implements Replays {
     this.#link = new RedisLink({ url, now, log: () => undefined, onReady })
   }
 
-  async claim({ key, fingerprint, underWayMs }: Once): Promise<Claiming> {
+  async claim({ key, fingerprint, underWayMs }: KeyedRequest): Promise<Claiming> {
     await this.#connected
     const name = this.#nameOf(key)
     // Gone while the request is under way, it would let a second one in.
@@ -139,13 +142,13 @@ class SharedReplays implements Replays {
       this.#remember({ name, claimed, becomes: null })
       return UNAVAILABLE
     }
-    if (this.#untold.size > 0) void this.#tellAll()
+    if (this.#pending.size > 0) void this.#tellAll()
     if (set[1] === 'OK') return { state: 'first', claim: this.#claimOf(name, claimed, fingerprint) }
     // What has gone since is left to the client's next try.
     return this.#earlierIn(name, found, fingerprint) ?? { state: 'in progress' }
   }
 
-  async find({ key, fingerprint }: Omit<Once, 'underWayMs'>): Promise<Earlier | null> {
+  async find({ key, fingerprint }: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null> {
     await this.#connected
     const name = this.#nameOf(key)
     const replies = await this.#link.run((pipeline) => readRecord(pipeline, name))
@@ -190,36 +193,40 @@ class SharedReplays implements Replays {
   }
 
   async #tellAll(): Promise<void> {
-    const untold = [...this.#untold]
-    this.#untold.clear()
+    const pending = [...this.#pending]
+    this.#pending.clear()
     this.#untoldBytes = 0
     await Promise.all(
-      untold.map(async (settlement) => {
+      pending.map(async (settlement) => {
         if (!(await this.#tell(settlement))) this.#remember(settlement)
       }),
     )
   }
 
   #remember(settlement: Settlement): void {
-    this.#untold.add(settlement)
+    this.#pending.add(settlement)
     this.#untoldBytes += bytesOf(settlement)
-    for (const oldest of this.#untold) {
-      if (this.#untold.size <= MAX_UNTOLD && this.#untoldBytes <= MAX_UNTOLD_BYTES) return
-      this.#untold.delete(oldest)
+    for (const oldest of this.#pending) {
+      if (this.#pending.size <= MAX_UNTOLD && this.#untoldBytes <= MAX_UNTOLD_BYTES) return
+      this.#pending.delete(oldest)
       this.#untoldBytes -= bytesOf(oldest)
     }
   }
 
   #written(name: string, stored: Stored): Buffer {
-    return this.#signer.sign(name, packed(stored))
+    return this.#signer.sign(name, encodeRecord(stored))
   }
 
   /** Null: there is nothing. What cannot be read was not written by a request that is still to be done. */
-  #earlierIn(name: string, [ttl, value, exists]: readonly Reply[], fingerprint: string): Earlier | null {
+  #earlierIn(
+    name: string,
+    [ttl, value, exists]: readonly Reply[],
+    fingerprint: string,
+  ): PreviousOutcome | null {
     // GETRANGE knows no null.
     if (exists?.[1] === 0) return null
     const opened = Buffer.isBuffer(value?.[1]) ? this.#signer.open(name, value[1]) : null
-    const stored = opened === null ? null : unpacked(opened)
+    const stored = opened === null ? null : decodeRecord(opened)
     if (stored === null) return { state: 'unreadable' }
     if (stored.fingerprint !== fingerprint) return { state: 'reused' }
     if (stored.state === 'claimed') return { state: isUnderWay(stored, ttl) ? 'in progress' : 'unknown' }
@@ -248,7 +255,7 @@ function keptOf({ answer, address }: Omit<Done, 'state'>): Done | NotKept {
 function readRecord(pipeline: ChainableCommander, name: string): ChainableCommander {
   return pipeline
     .pttl(name)
-    .getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_PACKED_BYTES)
+    .getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_RECORD_BYTES)
     .exists(name)
 }
 

@@ -35,19 +35,19 @@ export const MAX_KEPT_BYTES = 256 * 1024
 /** The longest line that stands before a body. */
 const MAX_LINE_BYTES = 64 * 1024
 /** The longest that `packed` makes. */
-export const MAX_PACKED_BYTES = MAX_LINE_BYTES + MAX_KEPT_BYTES
+export const MAX_RECORD_BYTES = MAX_LINE_BYTES + MAX_KEPT_BYTES
 
 /** A line of JSON, then the body. */
-export function packed(stored: Stored): Buffer {
+export function encodeRecord(stored: Stored): Buffer {
   if (stored.state !== 'done') return Buffer.from(`${JSON.stringify(stored)}\n`)
   const { body, ...answer } = stored.answer
   return Buffer.concat([Buffer.from(`${JSON.stringify({ ...stored, answer, length: body.length })}\n`), body])
 }
 
 /** Null for a value that is not what `packed` made: whoever can write to Redis can write a line of JSON. */
-export function unpacked(value: Buffer): Stored | null {
+export function decodeRecord(value: Buffer): Stored | null {
   const end = value.indexOf('\n')
-  if (end > MAX_LINE_BYTES || value.length > MAX_PACKED_BYTES) return null
+  if (end > MAX_LINE_BYTES || value.length > MAX_RECORD_BYTES) return null
   const head = end === -1 ? null : parsed(value.subarray(0, end))
   const { state, fingerprint, status } = head ?? {}
   if (head === null || typeof fingerprint !== 'string') return null

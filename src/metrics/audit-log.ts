@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
-import type { Lack } from '../errors.ts'
+import type { MissingPermission } from '../errors.ts'
 import { createLineWriter, destinationOf, openDestination } from '../log.ts'
 import type { Logger } from '../log.ts'
 import { bounded } from './access-log.ts'
@@ -21,7 +21,7 @@ export interface Audit {
   readonly stage: string | null
   /** A check of the row, a `GW_…` code, or the name of a rule. */
   readonly rule: string | null
-  readonly missing: readonly Lack[]
+  readonly missing: readonly MissingPermission[]
   /** Of the answer as it went out. */
   readonly status: number
 }
@@ -29,7 +29,7 @@ export interface Audit {
 export type AuditRecord = Readonly<Record<keyof Audit | 'stream', unknown>>
 
 /** A signal may lack a permission for each of thousands that wait for it. */
-const MAX_LACKS = 100
+const MAX_MISSING = 100
 
 /** The audit line's members, always in the same order: nothing of a body but the ids that permissions were asked for. */
 export function auditRecordOf(audit: Audit): AuditRecord {
@@ -47,12 +47,12 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     decision: audit.decision,
     stage: bounded(audit.stage),
     rule: bounded(audit.rule),
-    missing: missing.length === 0 ? undefined : missing.slice(0, MAX_LACKS).map(lackRecordOf),
+    missing: missing.length === 0 ? undefined : missing.slice(0, MAX_MISSING).map(missingPermissionRecordOf),
     status: audit.status,
   }
 }
 
-function lackRecordOf({ permission, resource, resourceId, need }: Lack) {
+function missingPermissionRecordOf({ permission, resource, resourceId, need }: MissingPermission) {
   return { permission, resource, resourceId: bounded(resourceId), need }
 }
 

@@ -84,9 +84,9 @@ export const COMMAND_CHECKS = [
     'PROCESS_INSTANCE.UPDATE_VARIABLE each.id',
     'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE each.processDefinitionKey',
     ...UPDATE_INSTANCE,
-  ], when: 'the job runs set-variables', each: 'jobInstances', entity: 'executedJob', denied: 403, foreign: "404 InvalidRequestException: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant." },
+  ], when: 'the job runs set-variables', each: 'jobInstances', entity: 'executedJob', denied: 403, otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant." },
   // Another tenant's instance it passes over, and the job is done with: that cannot be had of a bare engine.
-  { anyOf: UPDATE_INSTANCE, when: 'the job runs correlate-message', each: 'jobInstances', entity: 'executedJob', denied: 403, foreign: 'ignored' },
+  { anyOf: UPDATE_INSTANCE, when: 'the job runs correlate-message', each: 'jobInstances', entity: 'executedJob', denied: 403, otherTenant: 'ignored' },
   { anyOf: [
     'PROCESS_DEFINITION.SUSPEND each.processDefinitionKey',
     'PROCESS_DEFINITION.UPDATE each.processDefinitionKey',

@@ -7,7 +7,7 @@ import type { PermissionName } from './permissions.ts'
  * `each.` a member of what `each` runs over, `caller`, `created.id`, or a member of an entity that is looked up: by the
  * path's `id` (`task.processDefinitionKey`) or by another member (`processDefinition(body:processDefinitionId).key`).
  */
-export type Fact =
+export type AttributePath =
   | '*'
   | 'caller'
   | 'created.id'
@@ -58,10 +58,10 @@ export type LookupName =
   | 'variableInstance'
 
 /** One permission on one id; without a fact it is asked without an id, and the message names none. */
-export type Atom =
+export type PermissionTerm =
   | PermissionName
-  | `${PermissionName} ${Fact}`
-  | `${PermissionName} ${Fact} when:historicInstancePermissions`
+  | `${PermissionName} ${AttributePath}`
+  | `${PermissionName} ${AttributePath} when:historicInstancePermissions`
 
 /** A condition on the request under which the engine runs a check. */
 export type When =
@@ -117,18 +117,18 @@ export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty' | 'absent'
  * where it sets `code`. `{id}` is a path parameter, `{a.b}` a member of the body, of the entity `a` (`a(body:id)` by another member), of `each`, `{a?b:c}` `b` where
  * the body's `a` is true and `c` where not, `{created}` the id just written.
  */
-export type Absent = `${number} ${string}: ${string}` | '200 []' | '204'
+export type NotFoundAnswer = `${number} ${string}: ${string}` | '200 []' | '204'
 
 /** The engine's answer for what belongs to a tenant that the caller is no member of: `200 []` after the checks, all else before them; `ignored`: it does not look. */
-export type Foreign = Absent | 'ignored'
+export type OtherTenantAnswer = NotFoundAnswer | 'ignored'
 
 /** What belongs to nothing that a record could name. */
 export type Exempt = 'case' | 'no definition' | 'no execution' | 'no category and no definition'
 
 /** One check of the engine. `anyOf`: the first answer that is not "don't know" decides; `allOf`: every one must be granted. */
 export interface Check {
-  readonly anyOf?: readonly Atom[]
-  readonly allOf?: readonly Atom[]
+  readonly anyOf?: readonly PermissionTerm[]
+  readonly allOf?: readonly PermissionTerm[]
   /** Members of an admin group and admin users pass; without `anyOf` nobody else does. */
   readonly admin?: true
   readonly when?: When
@@ -137,24 +137,24 @@ export interface Check {
   /** What the engine has loaded by the check before: missing, it comes before this one. */
   readonly entity?: Entity
   /** For this check alone, before the row's own. */
-  readonly absent?: Absent
-  readonly foreign?: Foreign
+  readonly notFound?: NotFoundAnswer
+  readonly otherTenant?: OtherTenantAnswer
   /** The entity is found by a query that shows only what the caller may see: an id that it lacks is asked for as `*`. */
-  readonly found?: 'query'
+  readonly viaQuery?: 'query'
   /** Entities that everybody finds. */
   readonly exempt?: Exempt
   /** The engine asks for it before it looks at what the body selects. */
-  readonly unselected?: true
+  readonly beforeSelection?: true
   /** The check comes after the engine has done its work (authorization records are read again after they are written). */
   readonly after?: true
 }
 
 /** What the engine says before it asks for any permission. */
-export interface First {
+export interface Precondition {
   readonly when: When
-  readonly answer: Absent
+  readonly answer: NotFoundAnswer
   /** It says so only to who is permitted. */
-  readonly late?: true
+  readonly afterPermission?: true
 }
 
 /**
@@ -179,14 +179,14 @@ export interface Rows {
   readonly form?: RowsForm
   /** The list is always answered whole. */
   readonly paging?: 'ignored'
-  readonly anyOf?: readonly Atom[]
-  readonly allOf?: readonly Atom[]
+  readonly anyOf?: readonly PermissionTerm[]
+  readonly allOf?: readonly PermissionTerm[]
   /** `allOf` speaks of one entity, and one record has to grant all of it: the engine joins the records once. Where revocations count, it decides each by itself. */
   readonly oneRecord?: true
   /** A second condition that every row must meet as well. */
-  readonly and?: readonly Atom[]
+  readonly and?: readonly PermissionTerm[]
   /** The same, where this parameter of the query is true. */
-  readonly where?: { readonly query: string; readonly and: readonly Atom[] }
+  readonly where?: { readonly query: string; readonly and: readonly PermissionTerm[] }
   readonly exempt?: Exempt
   /** Tenants do not restrict these rows. */
   readonly tenants?: 'ignored'

@@ -1,4 +1,4 @@
-import type { Absent, Atom, Check, Entity, First, Foreign, Rows } from './notation.ts'
+import type { NotFoundAnswer, PermissionTerm, Check, Entity, Precondition, OtherTenantAnswer, Rows } from './notation.ts'
 import { namedBy } from './tenanted.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
@@ -60,11 +60,11 @@ export interface Row {
   /** The operation that counts the items of each answered filter, where `itemCount` asks for it. */
   readonly itemCount?: 'executeFilterCount'
   /** Members of the body that select by a query, and the member that takes the ids of what they select. */
-  readonly selects?: { readonly [Q in Selector]?: string }
+  readonly resolvesQueries?: { readonly [Q in Selector]?: string }
   /** Members whose ids the engine looks for by a query: what is not there, or another tenant's, it leaves out. */
-  readonly finds?: Readonly<Record<string, Finder>>
+  readonly resolvesIds?: Readonly<Record<string, Finder>>
   /** What the engine says, before it asks for permission, when those queries find nothing. */
-  readonly empty?: Absent
+  readonly empty?: NotFoundAnswer
   /** `always`: a pure read, safe to repeat even after bytes were sent. Else it is repeated only if nothing was sent. */
   readonly retry?: 'always'
   /**
@@ -82,7 +82,7 @@ export interface Row {
   /** Tags of held answers that a success of this operation makes stale. */
   readonly evicts?: readonly string[]
   /** What a success of this operation changes of all that decisions are made by. */
-  readonly changes?: readonly Change[]
+  readonly invalidates?: readonly Change[]
   /** The header `Idempotency-Key` is heeded: with it, the operation is done once. */
   readonly idempotencyKey?: true
   readonly body?: BodyName
@@ -96,17 +96,17 @@ export interface Row {
   /** Answered in HAL beside JSON, by `Accept`, with other entities embedded (Camunda 7.22). */
   readonly hal?: true
   /** Links by their `rel` that are offered only to whom this is granted. */
-  readonly offers?: Readonly<Record<string, Atom>>
+  readonly allowedLinks?: Readonly<Record<string, PermissionTerm>>
   /** The body, query string or stored query is a task query: `*Expression` members are code. */
   readonly expressions?: 'refused'
   /** In the engine's order; an entity that is missing goes before. */
-  readonly first?: readonly First[]
+  readonly preconditions?: readonly Precondition[]
   /** What the engine loads before it asks for permission, where no check names it. */
   readonly entity?: Entity
   /** What the engine answers where the path's entity is missing. */
-  readonly absent?: Absent
+  readonly notFound?: NotFoundAnswer
   /** What it answers where that belongs to another's tenant; default: as if it were missing. */
-  readonly foreign?: Foreign
+  readonly otherTenant?: OtherTenantAnswer
   /** The gateway answers by itself; nothing is forwarded. */
   readonly answer?: 'engine-names' | 'authorization-check'
 }

@@ -58,7 +58,7 @@ export function namedBy(row: Row): readonly Named[] {
 function pathKnownBy(row: Row): string | null {
   // A check that does not apply looks nothing up.
   const always = row.checks.filter(({ when }) => when?.startsWith('body:') !== true)
-  if (row.foreign === 'ignored') return 'not asked for'
+  if (row.otherTenant === 'ignored') return 'not asked for'
   const entities = [row.entity, ...always.flatMap(lookedUpIn)]
   return entities.find((one) => one !== undefined && isTenanted(one) && isByPath(one)) ?? null
 }
@@ -74,10 +74,10 @@ function isTenanted(entity: string): boolean {
 /** Members of the body and the query by which a check's permissions name what may belong to a tenant. */
 function askedIn(check: Check): readonly string[] {
   const members = (check.allOf ?? check.anyOf ?? []).flatMap((atom) => {
-    const [name = '', fact = ''] = atom.split(' ')
+    const [name = '', attribute = ''] = atom.split(' ')
     if (UNTENANTED_RESOURCES.has(name.split('.', 1)[0] ?? '')) return []
-    if (fact.startsWith('body:') || fact.startsWith('query:')) return [fact]
-    return fact.startsWith('each.') && check.each !== undefined ? [`each of ${check.each}`] : []
+    if (attribute.startsWith('body:') || attribute.startsWith('query:')) return [attribute]
+    return attribute.startsWith('each.') && check.each !== undefined ? [`each of ${check.each}`] : []
   })
   return [...new Set(members)]
 }
@@ -93,7 +93,7 @@ function memberKnownBy(row: Row, member: string): string | null {
 }
 
 function listKnownBy(row: Row, list: string): string | null {
-  if (row.finds?.[list] !== undefined) return `finds: ${list}`
+  if (row.resolvesIds?.[list] !== undefined) return `finds: ${list}`
   if (row.rows !== undefined && row.rows.tenants !== 'ignored') return 'rows'
   return row.checks.flatMap(lookedUpIn).find((entity) => entity.includes('(each:') && isTenanted(entity)) ?? null
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Parts } from './parts.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
-import type { Taken } from '../policy/limits/rate.ts'
+import type { RateResult } from '../policy/limits/rate.ts'
 
 type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
 
@@ -27,7 +27,7 @@ export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
       done()
     }
   }
-  function conclude(request: FastifyRequest, taken: Taken | null): void {
+  function conclude(request: FastifyRequest, taken: RateResult | null): void {
     if (taken !== null) {
       request.told = { ...request.told, ...taken.told }
       if (taken.refusal !== null) throw taken.refusal
@@ -46,7 +46,7 @@ function announce(pressure: Pressure, request: FastifyRequest): void {
   if (bytes < LARGE_BYTES) return
   // What is too large for its route is refused by that, and never read; what was broken off does not come.
   if (bytes > request.routeOptions.bodyLimit || request.raw.destroyed) return
-  const refusal = pressure.announce(bytes)
+  const refusal = pressure.reserve(bytes)
   if (refusal !== null) throw refusal
-  request.raw.once('close', () => pressure.arrived(bytes))
+  request.raw.once('close', () => pressure.release(bytes))
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { EngineVerdict, GatewayError } from '../errors.ts'
+import type { EngineRefusal, GatewayError } from '../errors.ts'
 import type { Stage } from './request-fields.ts'
 import type { Report } from './enforcement-mode.ts'
 import type { Audit } from '../metrics/audit-log.ts'
@@ -11,12 +11,12 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** The lines of a request that is over: one for its refusal or for what it would have been refused for, else one for a write. */
 export function auditsOf(request: FastifyRequest, status: number): readonly Audit[] {
-  const { refusal, reports, stage, grounds } = request
+  const { refusal, reports, stage, denialReason } = request
   if (refusal === null && reports === null && !isWrite(request)) return NONE
   const of = commonOf(request, status)
   const audits = (reports ?? []).map((report) => auditOf(of, 'reported', report))
   if (refusal !== null && isDecision(refusal, stage))
-    audits.push(auditOf(of, 'refused', { stage, refusal, grounds }))
+    audits.push(auditOf(of, 'refused', { stage, refusal, denialReason }))
   else if (audits.length === 0 && isWrite(request)) audits.push(auditOf(of, 'permitted', null))
   return audits
 }
@@ -45,7 +45,7 @@ function commonOf(request: FastifyRequest, status: number): Common {
 
 function auditOf(of: Common, decision: Audit['decision'], report: Report | null): Audit {
   const rule = report === null ? null : ruleOf(report)
-  return { ...of, decision, stage: report?.stage ?? null, rule, missing: report?.grounds?.missing ?? [] }
+  return { ...of, decision, stage: report?.stage ?? null, rule, missing: report?.denialReason?.missing ?? [] }
 }
 
 function isWrite({ operation, passthrough, method }: FastifyRequest): boolean {
@@ -54,12 +54,12 @@ function isWrite({ operation, passthrough, method }: FastifyRequest): boolean {
 }
 
 /** Not that an engine is away or there is no room, and not what nobody could be named for: that is no HTTP, or has two readings. */
-function isDecision({ statusCode }: GatewayError | EngineVerdict, stage: Stage): boolean {
+function isDecision({ statusCode }: GatewayError | EngineRefusal, stage: Stage): boolean {
   return stage !== 'canonical' && ((stage !== 'forward' && stage !== 'admit') || statusCode < 500)
 }
 
-function ruleOf({ stage, refusal, grounds }: Report): string | null {
-  if (grounds !== null) return grounds.rule
+function ruleOf({ stage, refusal, denialReason }: Report): string | null {
+  if (denialReason !== null) return denialReason.rule
   if (refusal === null) return null
   if ('code' in refusal) return refusal.rule ?? refusal.code
   return stage === 'authenticate' ? 'credentials' : String(refusal.statusCode)

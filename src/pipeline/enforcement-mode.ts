@@ -1,27 +1,27 @@
 import type { FastifyRequest } from 'fastify'
-import type { EngineVerdict, GatewayError, Grounds } from '../errors.ts'
+import type { EngineRefusal, GatewayError, DenialReason } from '../errors.ts'
 import type { Stage } from './request-fields.ts'
 import { matchOf } from './match.ts'
 import { bounded } from '../metrics/access-log.ts'
 import type { AuthorizationMode, Parts } from './parts.ts'
-import type { Restriction, RowsVerdict } from '../policy/authz/permit.ts'
+import type { Restriction, RowsDecision } from '../policy/authz/permit.ts'
 import { checkRules } from '../policy/validation/validate.ts'
-import type { Watch } from '../policy/authz/checks/decision.ts'
+import type { TraceDecision } from '../policy/authz/checks/decision.ts'
 import { answerableOf } from './replies.ts'
 
 /** What would have been refused. */
 export interface Report {
   readonly stage: Stage
   /** Null: answered, with fewer rows. */
-  readonly refusal: GatewayError | EngineVerdict | null
-  readonly grounds: Grounds | null
+  readonly refusal: GatewayError | EngineRefusal | null
+  readonly denialReason: DenialReason | null
 }
 
 /**
  * Runs a check as its mode says: `report` counts and logs a refusal and lets the request go on; with `engine` it goes on to
  * the engine, which decides, and nothing that is held is given out.
  */
-export function guard(
+export function enforce(
   parts: Parts,
   mode: AuthorizationMode,
   request: FastifyRequest,
@@ -40,44 +40,44 @@ export function guard(
 }
 
 function letPass(parts: Parts, mode: AuthorizationMode, request: FastifyRequest, error: unknown): void {
-  if (mode === 'engine') request.unheld = true
+  if (mode === 'engine') request.bypassCache = true
   else report(parts, request, error)
 }
 
 function report({ metrics, log }: Parts, request: FastifyRequest, error: unknown): void {
   const { operation, engine } = matchOf(request)
   const refusal = answerableOf(error)
-  const { stage, grounds } = request
+  const { stage, denialReason } = request
   const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
   metrics.refusal({ engine: engine.name, operation: operation.id, stage: `${stage}-report`, reason })
   log.warn(
     { requestId: request.id, operation: operation.id, engine: engine.name, would: bounded(refusal.message) },
     'would be refused',
   )
-  keep(request, { stage, refusal, grounds })
-  request.grounds = null
+  keep(request, { stage, refusal, denialReason })
+  request.denialReason = null
 }
 
 /** Which rows of the answer are the caller's, as the mode says. @throws GatewayError where that cannot be told */
-export function restrict(request: FastifyRequest, verdict: RowsVerdict | undefined): void {
+export function restrict(request: FastifyRequest, decision: RowsDecision | undefined): void {
   const { authorization } = matchOf(request).engine
-  const rows = restrictionOf(verdict)
+  const rows = restrictionOf(decision)
   // A report changes nothing: whoever would see fewer rows sees them all.
   if (authorization === 'enforce') request.rows = rows
-  else if (rows !== null && authorization === 'engine') request.unheld = true
+  else if (rows !== null && authorization === 'engine') request.bypassCache = true
   else if (rows !== null) reportRows(request, rows)
 }
 
-function restrictionOf(verdict: RowsVerdict | undefined): Restriction | null {
-  if (verdict === undefined || verdict.rows === 'all') return null
-  if (verdict.rows === 'refused') throw verdict.refusal
-  return verdict
+function restrictionOf(decision: RowsDecision | undefined): Restriction | null {
+  if (decision === undefined || decision.rows === 'all') return null
+  if (decision.rows === 'refused') throw decision.refusal
+  return decision
 }
 
 /** A query that would have answered fewer rows. */
 function reportRows(request: FastifyRequest, { rows }: Restriction): void {
   const rule = rows === 'none' ? 'rows: none' : 'rows: some'
-  keep(request, { stage: request.stage, refusal: null, grounds: { rule, missing: [] } })
+  keep(request, { stage: request.stage, refusal: null, denialReason: { rule, missing: [] } })
 }
 
 function keep(request: FastifyRequest, kept: Report): void {
@@ -85,12 +85,14 @@ function keep(request: FastifyRequest, kept: Report): void {
 }
 
 /** Some rules stand between two permissions: whoever breaks one is told so, and not that the later permission is missing. */
-export function rulesBetween(parts: Parts, request: FastifyRequest): Watch | undefined {
-  const { engine, operation, asked } = matchOf(request)
+export function rulesBetween(parts: Parts, request: FastifyRequest): TraceDecision | undefined {
+  const { engine, operation, accessRequest } = matchOf(request)
   if (operation.body === undefined || operation.checks.length < 2) return undefined
-  return ({ check, verdict }) => {
-    if (verdict.permitted)
-      void guard(parts, engine.validation, request, () => checkRules(operation, asked, check.index + 1))
-    return verdict
+  return ({ check, decision }) => {
+    if (decision.permitted)
+      void enforce(parts, engine.validation, request, () =>
+        checkRules(operation, accessRequest, check.index + 1),
+      )
+    return decision
   }
 }

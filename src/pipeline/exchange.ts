@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Match } from './match.ts'
 import type { Parts } from './parts.ts'
-import type { Hop } from '../proxy/wire/upstream-request.ts'
+import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 
 /** An answer that must be looked at before it goes out is read whole, up to this. */
 export const MAX_READ_BYTES = 64 * 1024 ** 2
@@ -10,7 +10,7 @@ export const MAX_READ_BYTES = 64 * 1024 ** 2
 export interface Exchange {
   readonly parts: Parts
   readonly match: Match
-  readonly hop: Hop
+  readonly upstreamRequest: UpstreamRequest
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }

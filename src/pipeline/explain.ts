@@ -1,8 +1,8 @@
-import { EngineVerdict, GatewayError } from '../errors.ts'
+import { EngineRefusal, GatewayError } from '../errors.ts'
 import { findOperation, type FoundOperation } from './find-operation.ts'
 import { DEFAULT_ENGINE } from './match.ts'
 import type { EngineParts, Parts } from './parts.ts'
-import { type Asked, isRecord } from '../request/access-request.ts'
+import { type AccessRequest, isRecord } from '../request/access-request.ts'
 import { queryOf } from '../request/canonical.ts'
 import type { Principal } from '../policy/authn/credentials.ts'
 import type { Explanation } from '../policy/authz/explain/explain-request.ts'
@@ -118,17 +118,17 @@ async function runStages(
   if (permit === undefined) throw new Error(`No permit for ${operation.id}`)
   const query = queryOf(target)
   const isJson = body !== null && body.length > 0 && operation.media === undefined
-  let asked: Asked = { principal, params, query, body: undefined }
+  let accessRequest: AccessRequest = { principal, params, query, body: undefined }
   const unreadable = refusalOf(() => {
-    if (isJson) asked = { ...asked, body: readJson(body) }
+    if (isJson) accessRequest = { ...accessRequest, body: readJson(body) }
   })
   if (unreadable !== null) return { ...refused('body', unreadable), policy: null }
   const shape = refusalOf(() => {
-    checkHazards(operation, asked, opened)
-    checkShape(operation, asked)
+    checkHazards(operation, accessRequest, opened)
+    checkShape(operation, accessRequest)
   })
-  const { refusal, ...policy } = await explainRequest(permit, asked)
-  const rules = shape ?? (await brokenRule(permit, asked, refusal === null))
+  const { refusal, ...policy } = await explainRequest(permit, accessRequest)
+  const rules = shape ?? (await brokenRule(permit, accessRequest, refusal === null))
   const said =
     shape !== null
       ? refused('body', shape)
@@ -143,19 +143,19 @@ async function runStages(
 /** What a rule behind permissions refuses: of those that stand between two checks, the ones that are reached. */
 async function brokenRule(
   { operation, before }: Permit,
-  asked: Asked,
+  accessRequest: AccessRequest,
   isPermitted: boolean,
 ): Promise<Refusal | null> {
-  if (isPermitted) return refusalOf(() => checkRules(operation, asked))
+  if (isPermitted) return refusalOf(() => checkRules(operation, accessRequest))
   let broken: Refusal | null = null
-  await before(asked, ({ check, verdict }) => {
-    if (verdict.permitted) broken ??= refusalOf(() => checkRules(operation, asked, check.index + 1))
-    return verdict
+  await before(accessRequest, ({ check, decision }) => {
+    if (decision.permitted) broken ??= refusalOf(() => checkRules(operation, accessRequest, check.index + 1))
+    return decision
   })
   return broken
 }
 
-type Refusal = GatewayError | EngineVerdict
+type Refusal = GatewayError | EngineRefusal
 
 const PERMITTED = { decision: 'permitted', stage: null, answer: null } as const
 
@@ -170,7 +170,7 @@ function refusalOf(check: () => void): Refusal | null {
     check()
     return null
   } catch (error) {
-    if (error instanceof GatewayError || error instanceof EngineVerdict) return error
+    if (error instanceof GatewayError || error instanceof EngineRefusal) return error
     throw error
   }
 }

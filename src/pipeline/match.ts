@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { EngineVerdict } from '../errors.ts'
+import { EngineRefusal } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 import type { EngineParts } from './parts.ts'
-import type { Asked } from '../request/access-request.ts'
+import type { AccessRequest } from '../request/access-request.ts'
 import type { Permit } from '../policy/authz/permit.ts'
 import { spellsLiterals } from './routes.ts'
 
@@ -13,28 +13,28 @@ export interface Match {
   readonly engine: EngineParts
   readonly operation: Operation
   readonly permit: Permit
-  readonly asked: Asked
+  readonly accessRequest: AccessRequest
 }
 
 /** What the stages have found. @throws EngineVerdict 404 when a stage before was left out: then nothing is known of the request */
 export function matchOf(request: FastifyRequest): Match {
-  const { engine, operation, asked } = request
+  const { engine, operation, accessRequest } = request
   const permit = operation === null ? undefined : engine?.permits.get(operation.id)
-  if (engine === null || operation === null || permit === undefined) throw notFoundVerdict()
+  if (engine === null || operation === null || permit === undefined) throw notFoundRefusal()
   return {
     engine,
     operation,
     permit,
-    asked: asked ?? askedOf(request, { query: new Map(), body: undefined }),
+    accessRequest: accessRequest ?? accessRequestOf(request, { query: new Map(), body: undefined }),
   }
 }
 
 /** The caller and the request, as a decision may look at them. */
-export function askedOf(
+export function accessRequestOf(
   request: FastifyRequest,
-  read: Pick<Asked, 'query' | 'body' | 'stillAwaited'>,
-): Asked {
-  if (request.principal === null) throw notFoundVerdict()
+  read: Pick<AccessRequest, 'query' | 'body' | 'stillAwaited'>,
+): AccessRequest {
+  if (request.principal === null) throw notFoundRefusal()
   return { principal: request.principal, params: paramsOf(request), ...read }
 }
 
@@ -79,27 +79,27 @@ export function isWellFormed(request: FastifyRequest): boolean {
 }
 
 export function notFound(): never {
-  throw notFoundVerdict()
+  throw notFoundRefusal()
 }
 
-function notFoundVerdict(): EngineVerdict {
-  return verdictOf(404, 'NotFoundException', 'HTTP 404 Not Found')
+function notFoundRefusal(): EngineRefusal {
+  return refusalOf(404, 'NotFoundException', 'HTTP 404 Not Found')
 }
 
 /** A path that has other methods, or no path of the API's. */
-export function noOperation({ routeOptions }: FastifyRequest): EngineVerdict {
+export function noOperation({ routeOptions }: FastifyRequest): EngineRefusal {
   const { allow } = routeOptions.config
-  if (typeof allow !== 'string') return notFoundVerdict()
-  return verdictOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
+  if (typeof allow !== 'string') return notFoundRefusal()
+  return refusalOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
 }
 
 /** As the engine's own authentication filter says it. */
-export function unknownEngine(name: string): EngineVerdict {
-  return verdictOf(404, 'InvalidRequestException', `Process engine ${name} not available`)
+export function unknownEngine(name: string): EngineRefusal {
+  return refusalOf(404, 'InvalidRequestException', `Process engine ${name} not available`)
 }
 
-function verdictOf(status: number, type: string, message: string, headers = {}): EngineVerdict {
-  return new EngineVerdict({
+function refusalOf(status: number, type: string, message: string, headers = {}): EngineRefusal {
+  return new EngineRefusal({
     status,
     body: { type, message, code: null },
     headers: { 'content-type': 'application/json', ...headers },

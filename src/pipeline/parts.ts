@@ -1,12 +1,12 @@
 import type { Cache } from '../cache/cache.ts'
-import type { Replays } from '../idempotency/idempotency-store.ts'
+import type { IdempotencyStore } from '../idempotency/idempotency-store.ts'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Audit } from '../metrics/audit-log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { LookupName } from '../operations/notation.ts'
 import type { Change, Operation } from '../operations/table.ts'
-import type { Asked } from '../request/access-request.ts'
+import type { AccessRequest } from '../request/access-request.ts'
 import type { Authenticator } from '../policy/authn/authenticate.ts'
 import type { ExplainRequest } from '../policy/authz/explain/explain-request.ts'
 import type { HazardRule } from '../policy/validation/hazards.ts'
@@ -34,7 +34,9 @@ export interface EngineParts {
   readonly permits: Pick<ReadonlyMap<string, Permit>, 'get'>
   readonly explain: ExplainRequest
   /** The deployment of the definition that the path names; null: there is none. Null where all nodes are alike. */
-  readonly deploymentOf: ((definition: LookupName, asked: Asked) => Promise<string | null>) | null
+  readonly deploymentOf:
+    | ((definition: LookupName, accessRequest: AccessRequest) => Promise<string | null>)
+    | null
   /** One request more of a user; null: none of them has a limit. */
   readonly takeRate: TakeRate | null
   readonly authorization: AuthorizationMode
@@ -52,7 +54,7 @@ export interface Parts {
   readonly engines: ReadonlyMap<string, EngineParts>
   readonly cache: Cache
   /** Null without Redis: a request that has an Idempotency-Key cannot be served. */
-  readonly replays: Replays | null
+  readonly idempotencyStore: IdempotencyStore | null
   readonly pressure: Pressure
   readonly metrics: Metrics
   readonly log: Logger

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { EngineVerdict, GatewayError, type GatewayCode } from '../errors.ts'
+import { EngineRefusal, GatewayError, type GatewayCode } from '../errors.ts'
 import { assertTakesJson } from '../request/accept.ts'
 
 const JSON_TYPE = 'application/json'
@@ -12,8 +12,8 @@ const FRAMEWORK_CODES: Readonly<Record<string, GatewayCode>> = {
 }
 
 /** Any error as one of the two that have an answer. What nobody foresaw is a 500 that tells the caller nothing. */
-export function answerableOf(error: unknown): GatewayError | EngineVerdict {
-  if (error instanceof GatewayError || error instanceof EngineVerdict) return error
+export function answerableOf(error: unknown): GatewayError | EngineRefusal {
+  if (error instanceof GatewayError || error instanceof EngineRefusal) return error
   const { code, statusCode } = fieldsOf(error)
   const known = FRAMEWORK_CODES[code]
   if (known !== undefined) return new GatewayError(known, { cause: error })
@@ -27,13 +27,13 @@ function fieldsOf(error: unknown): { readonly code: string; readonly statusCode:
 }
 
 /** Writes a refusal in the engine's shape. The body is sent as bytes: the framework would add a charset the engine does not. */
-export function sendRefusal(reply: FastifyReply, refusal: GatewayError | EngineVerdict): FastifyReply {
+export function sendRefusal(reply: FastifyReply, refusal: GatewayError | EngineRefusal): FastifyReply {
   const error = acceptableOf(refusal, reply.request.headers.accept)
   reply.code(error.statusCode)
   // Whoever waits for a 100 and gets this instead may send the body or not: what follows could not be told apart.
   if (reply.request.headers.expect !== undefined) reply.header('connection', 'close')
   if (isMarked(reply.request)) reply.header('cache-control', 'no-cache')
-  if (error instanceof EngineVerdict) {
+  if (error instanceof EngineRefusal) {
     reply.headers(error.headers)
     return error.body === undefined ? reply.send() : reply.send(bytesOf(error.body))
   }
@@ -45,7 +45,7 @@ export function sendRefusal(reply: FastifyReply, refusal: GatewayError | EngineV
 }
 
 /** The engine looks at `Accept` before it looks for rows: a client that takes no JSON hears nothing of there being none. */
-function acceptableOf(error: GatewayError | EngineVerdict, accept: string | undefined) {
+function acceptableOf(error: GatewayError | EngineRefusal, accept: string | undefined) {
   if (error.statusCode !== 200) return error
   try {
     assertTakesJson(accept)

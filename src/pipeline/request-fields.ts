@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import type { Earlier } from '../idempotency/idempotency-store.ts'
-import type { EngineVerdict, GatewayError, Grounds } from '../errors.ts'
+import type { PreviousOutcome } from '../idempotency/idempotency-store.ts'
+import type { EngineRefusal, GatewayError, DenialReason } from '../errors.ts'
 import type { Report } from './enforcement-mode.ts'
 import type { Operation } from '../operations/table.ts'
 import type { EngineParts } from './parts.ts'
-import type { Asked } from '../request/access-request.ts'
+import type { AccessRequest } from '../request/access-request.ts'
 import type { Principal } from '../policy/authn/credentials.ts'
 import type { Restriction } from '../policy/authz/permit.ts'
 import type { RouteConfig } from './routes.ts'
@@ -23,20 +23,20 @@ declare module 'fastify' {
     passthrough: string | null
     /** Where the request is; where it was refused, for the log and the metrics. */
     stage: Stage
-    asked: Asked | null
+    accessRequest: AccessRequest | null
     /** The body as it came, and as it is sent; null without one. */
     bytes: Buffer | null
     /** What of a query's rows the caller may see; null: all of them. */
     rows: Restriction | null
-    refusal: GatewayError | EngineVerdict | null
+    refusal: GatewayError | EngineRefusal | null
     /** What stands behind the refusal; for the audit alone. */
-    grounds: Grounds | null
+    denialReason: DenialReason | null
     /** What would have been refused where the mode is `report`. */
     reports: readonly Report[] | null
     /** True: only the engine may answer, for whoever asks may not have been permitted. */
-    unheld: true | null
+    bypassCache: true | null
     /** What has become of the same request, of which the subject is gone; null: it is asked for otherwise. */
-    earlier: Earlier | null
+    previous: PreviousOutcome | null
     /** What stages add to whatever is answered; null: nothing. */
     told: Readonly<Record<string, string>> | null
     /** `Cache-Status`; null where nothing is held. */
@@ -64,14 +64,14 @@ const FIELDS = [
   'operation',
   'principal',
   'passthrough',
-  'asked',
+  'accessRequest',
   'bytes',
   'rows',
   'refusal',
-  'grounds',
+  'denialReason',
   'reports',
-  'unheld',
-  'earlier',
+  'bypassCache',
+  'previous',
   'told',
   'cacheStatus',
   'node',

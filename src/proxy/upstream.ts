@@ -5,16 +5,16 @@ import { createBudget } from './attempts/retry-budget.ts'
 import type { Resolve } from './nodes/addresses.ts'
 import { Collector } from './attempts/collector.ts'
 import { createWireHeaders, wholeHeaders, type Credentials, type RequestPolicy } from './wire/headers.ts'
-import type { Answer, AttemptEvent, Hop } from './wire/upstream-request.ts'
+import type { Answer, AttemptEvent, UpstreamRequest } from './wire/upstream-request.ts'
 import type { Node } from './nodes/node.ts'
-import { Lanes } from './long-polls/long-poll-pools.ts'
-import { NodeSet, type NodeAddress, type NodeEvent, type NodeState } from './nodes/node-set.ts'
+import { LongPollPools } from './long-polls/long-poll-pools.ts'
+import { NodePool, type NodeAddress, type NodeEvent, type NodeState } from './nodes/node-pool.ts'
 import { lockedTasksIn } from './long-polls/poll-answer.ts'
 import { type PollEnd, Polls } from './long-polls/polls.ts'
 import { createProber, type Prober } from './nodes/prober.ts'
 import { Queue, type QueueOptions } from './attempts/queue.ts'
 import { CLIENT_GONE, Relay, type Relayed } from './attempts/relay.ts'
-import { exchange, type ExchangeParts } from './attempts/send-with-retries.ts'
+import { sendWithRetries, type SendOptions } from './attempts/send-with-retries.ts'
 import { createUnlocks, type UnlockResult, type Unlocks } from './long-polls/unlocks.ts'
 
 export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
@@ -83,9 +83,13 @@ export interface ProbeTimes {
 export interface Upstream {
   readonly engine: string
   /** Streams the answer to the client; rejects only while nothing has been written to it. */
-  relay(hop: Hop, sink: ServerResponse, headers: Readonly<Record<string, string>>): Promise<Relayed>
+  relay(
+    upstreamRequest: UpstreamRequest,
+    sink: ServerResponse,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Relayed>
   /** The whole answer, not encoded; larger than `limitBytes` is an error. */
-  fetch(hop: Hop, limitBytes: number): Promise<Answer>
+  fetch(upstreamRequest: UpstreamRequest, limitBytes: number): Promise<Answer>
   /** The same nodes, asked with other credentials. */
   withCredentials(credentials: Credentials): Upstream
   /** Asks the nodes from now on whether the engine is there, with these credentials. Without it, requests find out. */
@@ -107,8 +111,8 @@ export interface Upstream {
 
 /** What those who ask with different credentials share. */
 interface Shared {
-  readonly nodes: NodeSet
-  readonly parts: ExchangeParts
+  readonly nodes: NodePool
+  readonly parts: SendOptions
   readonly polls: Polls
   readonly unlocks: Unlocks
   prober: Prober | null
@@ -121,10 +125,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     parts.queue.send()
     polls.send()
   })
-  const parts: ExchangeParts = {
+  const parts: SendOptions = {
     pick: createBalance(nodes, { now, random }),
     hasNodes: nodes.live.length > 0,
-    isAway: () => nodes.isAway,
+    isAway: () => nodes.isUnreachable,
     budget: createBudget(options.connections, now),
     queue: new Queue({ now, ...(options.queue ?? { max: 1000, waitMs: 2000 }) }),
     now,
@@ -140,12 +144,17 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 /** What an answer to an unlocking may have. */
 const MAX_UNLOCK_BYTES = 64 * 1024
 
-function createUnlocksOf(options: UpstreamOptions, parts: ExchangeParts): Unlocks {
+function createUnlocksOf(options: UpstreamOptions, parts: SendOptions): Unlocks {
   const { unlockAs, onUnlock } = options.polls ?? FEW_POLLS
   const requestOf = createRequestOf({ ...options, credentials: unlockAs })
   return createUnlocks({
-    send: (hop) =>
-      exchange(parts, hop, requestOf(hop, hop.headers), new Collector(hop.method, MAX_UNLOCK_BYTES)),
+    send: (upstreamRequest) =>
+      sendWithRetries(
+        parts,
+        upstreamRequest,
+        requestOf(upstreamRequest, upstreamRequest.headers),
+        new Collector(upstreamRequest.method, MAX_UNLOCK_BYTES),
+      ),
     onUnlock,
     wallMs: Date.now,
   })
@@ -158,10 +167,10 @@ function createPolls(
   const { perNode, waiting, maxHoldMs, onEnd } = options.polls ?? FEW_POLLS
   const requestOf = createRequestOf(options)
   return new Polls({
-    lanes: new Lanes(nodes, perNode, parts.now),
+    pools: new LongPollPools(nodes, perNode, parts.now),
     unlocks,
     parts,
-    requestOf: (hop) => requestOf(hop, wholeHeaders(hop.headers)),
+    requestOf: (upstreamRequest) => requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
     maxHoldMs,
     maxWaiting: waiting,
     onEnd,
@@ -174,14 +183,24 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
   const requestOf = createRequestOf(options)
   return {
     engine,
-    relay(hop, sink, headers) {
-      if (sink.destroyed && hop.retry === 'always') return Promise.resolve(CLIENT_GONE)
-      const receiver = new Relay(sink, { hop, headers, stallMs: timeouts.bodyMs })
-      return exchange(parts, hop, requestOf(hop, hop.headers), receiver)
+    relay(upstreamRequest, sink, headers) {
+      if (sink.destroyed && upstreamRequest.retry === 'always') return Promise.resolve(CLIENT_GONE)
+      const receiver = new Relay(sink, { upstreamRequest, headers, stallMs: timeouts.bodyMs })
+      return sendWithRetries(
+        parts,
+        upstreamRequest,
+        requestOf(upstreamRequest, upstreamRequest.headers),
+        receiver,
+      )
     },
-    fetch(hop, limitBytes) {
-      const receiver = new Collector(hop.method, limitBytes)
-      return exchange(parts, hop, requestOf(hop, wholeHeaders(hop.headers)), receiver)
+    fetch(upstreamRequest, limitBytes) {
+      const receiver = new Collector(upstreamRequest.method, limitBytes)
+      return sendWithRetries(
+        parts,
+        upstreamRequest,
+        requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
+        receiver,
+      )
     },
     withCredentials: (credentials) => upstreamOf({ ...options, credentials }, shared),
     startProbes(times) {
@@ -210,12 +229,12 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
 function createRequestOf(options: UpstreamOptions) {
   const { timeouts } = options
   const wireHeaders = createWireHeaders(options)
-  return (hop: Hop, headers: Readonly<Record<string, string>>): WireRequest => ({
-    method: hop.method,
-    path: hop.path,
+  return (upstreamRequest: UpstreamRequest, headers: Readonly<Record<string, string>>): WireRequest => ({
+    method: upstreamRequest.method,
+    path: upstreamRequest.path,
     headers: wireHeaders(headers),
-    body: hop.body,
-    headersMs: hop.headersMs ?? timeouts.headersMs,
+    body: upstreamRequest.body,
+    headersMs: upstreamRequest.headersMs ?? timeouts.headersMs,
     bodyMs: timeouts.bodyMs,
     answerMs: timeouts.answerMs ?? 600_000,
   })
@@ -233,9 +252,13 @@ function createProberOf(options: UpstreamOptions, { nodes, parts }: Shared, time
   })
 }
 
-function createNodeSet(options: UpstreamOptions, now: () => number, onChange: (node: Node) => void): NodeSet {
+function createNodeSet(
+  options: UpstreamOptions,
+  now: () => number,
+  onChange: (node: Node) => void,
+): NodePool {
   const { remoteName, connections, timeouts, nodes, resolve, renewedMs } = options
-  return new NodeSet({
+  return new NodePool({
     nodes,
     suffix: remoteName === undefined ? '' : `/engine/${encodeURIComponent(remoteName)}`,
     connections,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { createMessages } from './change-messages.ts'
 import { RedisLink } from './redis-link.ts'
-import { RedisNews } from './subscription.ts'
+import { Subscription } from './subscription.ts'
 import type { Signer } from './signature.ts'
 
-interface NewsOptions {
+interface ChangeBusOptions {
   readonly url: string
   /** Parts those who share a Redis and have engines of the same name. */
   readonly namespace: string
@@ -16,13 +16,13 @@ interface NewsOptions {
 }
 
 interface Listener {
-  readonly onNews: (topic: string, about: string) => void
+  readonly onMessage: (topic: string, about: string) => void
   /** News may have been missed: the subscription is new, or was broken. */
   readonly onGap: () => void
 }
 
 /** Short messages to the other replicas. Redis keeps none of them: who was not there reads everything anew at `onGap`. */
-export interface News {
+export interface ChangeBus {
   /** Resolves when Redis has it, or cannot have it now: then it is told as soon as Redis is back. Never rejects. */
   publish(topic: string, about?: string): Promise<void>
   listen(listener: Listener): void
@@ -35,23 +35,23 @@ const MAX_MESSAGE_CHARS = 4096
 /** What is not signed as it should be may stand for something that was not heard: then all is read anew, but not more often. */
 const DOUBT_MS = 5000
 
-export function createNews({ url, namespace, signer, now, onDoubt }: NewsOptions): News {
+export function createChangeBus({ url, namespace, signer, now, onDoubt }: ChangeBusOptions): ChangeBus {
   const channel = `engine-gateway:${namespace}:news`
   const self = randomUUID()
   const messages = createMessages({ self, channel, signer })
-  const untold = new Set<string>()
+  const pending = new Set<string>()
   let listener: Listener | null = null
   let doubt: NodeJS.Timeout | null = null
   let doubtedAt = -Infinity
   // Its state is logged by the cache's link: both lead to the same server.
   const link = new RedisLink({ url, now, log: () => undefined, onReady: () => void tellAll() })
-  const subscription = new RedisNews({
+  const subscription = new Subscription({
     url,
     channel,
     onMessage: (text) => {
       const heard = text.length > MAX_MESSAGE_CHARS ? null : messages.read(text)
       if (heard === 'unsigned') suspect()
-      else if (heard !== null && heard.from !== self) listener?.onNews(heard.topic, heard.about)
+      else if (heard !== null && heard.from !== self) listener?.onMessage(heard.topic, heard.about)
     },
     onGap: () => listener?.onGap(),
   })
@@ -70,14 +70,14 @@ export function createNews({ url, namespace, signer, now, onDoubt }: NewsOptions
   async function tell(content: string): Promise<void> {
     const replies = await link.run((pipeline) => pipeline.publish(channel, messages.write(content)), true)
     if (typeof replies !== 'string') return
-    untold.add(content)
-    const [oldest] = untold
-    if (untold.size > MAX_UNTOLD && oldest !== undefined) untold.delete(oldest)
+    pending.add(content)
+    const [oldest] = pending
+    if (pending.size > MAX_UNTOLD && oldest !== undefined) pending.delete(oldest)
   }
 
   async function tellAll(): Promise<void> {
-    const contents = [...untold]
-    untold.clear()
+    const contents = [...pending]
+    pending.clear()
     await Promise.all(contents.map(tell))
   }
 

@@ -15,7 +15,7 @@ interface NewsOptions {
 const ANSWER_MS = 1000
 
 /** Hears what other processes publish, on a connection of its own; subscribes anew whenever that is back. */
-export class RedisNews {
+export class Subscription {
   readonly #redis: Redis
   readonly #heartbeat: NodeJS.Timeout
   readonly #options: NewsOptions

@@ -1,4 +1,4 @@
-import { EngineVerdict, GatewayError } from '../errors.ts'
+import { EngineRefusal, GatewayError } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 
 /** What an engine answers where it does not answer JSON: its HAL form, or that it has nothing that the client takes (406). */
@@ -33,7 +33,7 @@ export function assertTakesJson(accept: string | undefined): void {
     throw new GatewayError('GW_BAD_HEADER', { message: 'Accept holds a range that is malformed' })
   if (ranges.some(({ type }) => JSON_TYPE.test(type))) return
   const message = 'HTTP 406 Not Acceptable'
-  throw new EngineVerdict({
+  throw new EngineRefusal({
     status: 406,
     body: { type: 'NotAcceptableException', message, code: null },
     headers: { 'content-type': 'application/json' },

@@ -1,11 +1,11 @@
-import type { Facts } from '../policy/authz/entities/lookup.ts'
+import type { Attributes } from '../policy/authz/entities/lookup.ts'
 import type { Principal } from '../policy/authn/credentials.ts'
 import { numeralOf } from './json.ts'
 import { isTrue } from '../policy/validation/schemas/engine-error.ts'
 import { splitAt } from '../policy/validation/schemas/query-text.ts'
 
 /** What a decision may look at: the caller and the parsed copy of the request. */
-export interface Asked {
+export interface AccessRequest {
   readonly principal: Principal
   readonly params: Readonly<Record<string, string>>
   /** Decoded; of a repeated parameter the first, as the engine has it. */
@@ -57,7 +57,7 @@ export function bodyValue(body: unknown, path: string): unknown {
 }
 
 /** The ids a list of the request names: a JSON array, or a comma-separated query parameter. */
-export function listOf({ body, query }: Asked, from: string, name: string): readonly Facts[] {
+export function listOf({ body, query }: AccessRequest, from: string, name: string): readonly Attributes[] {
   if (from !== 'query') return bodyTexts(body, name).map((id) => ({ id }))
   const list = query.get(name)
   return list === undefined ? [] : splitAt(list, ',').map((id) => ({ id }))

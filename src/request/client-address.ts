@@ -21,8 +21,8 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
 
   function walk(peer: string, hops: readonly string[]): string {
     let known = peer
-    for (const hop of hops.slice(-MAX_HOPS).toReversed()) {
-      const address = addressIn(hop)
+    for (const upstreamRequest of hops.slice(-MAX_HOPS).toReversed()) {
+      const address = addressIn(upstreamRequest)
       if (address === null) return known
       known = address
       if (!isTrusted(address)) return known
@@ -74,8 +74,8 @@ function canonical(address: string): string {
 const WITH_PORT = /^(?:\[([0-9A-Fa-f:.]+)\](?::[\w.-]{1,64})?|([0-9.]+):[\w.-]{1,64})$/
 
 /** Null: `unknown`, an obfuscated identifier (`_hidden`), or what is no address. */
-function addressIn(hop: string): string | null {
-  const text = hop.trim()
+function addressIn(upstreamRequest: string): string | null {
+  const text = upstreamRequest.trim()
   const ported = WITH_PORT.exec(text)
   const address = ported?.[1] ?? ported?.[2] ?? text
   return isIP(address) === 0 ? null : canonical(address)

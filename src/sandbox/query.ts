@@ -13,14 +13,14 @@ export function queryOf(ask: Ask): Json {
 /** The rows that fit every member and, in each or-block, at least one. Unknown members are ignored. */
 export function select<R>(rows: Iterable<R>, query: Json, tests: Tests<R>): R[] {
   const blocks = Array.isArray(query['orQueries']) ? query['orQueries'].filter(isJson) : []
-  const all = verdictsOf(query, tests)
-  const any = blocks.map((block) => verdictsOf(block, tests)).filter((block) => block.length > 0)
+  const all = matchesOf(query, tests)
+  const any = blocks.map((block) => matchesOf(block, tests)).filter((block) => block.length > 0)
   return [...rows].filter(
     (row) => all.every((fits) => fits(row)) && any.every((block) => block.some((fits) => fits(row))),
   )
 }
 
-function verdictsOf<R>(query: Json, tests: Tests<R>): ((row: R) => boolean)[] {
+function matchesOf<R>(query: Json, tests: Tests<R>): ((row: R) => boolean)[] {
   return Object.entries(query).flatMap(([name, value]) => {
     const test = Object.hasOwn(tests, name) ? tests[name] : undefined
     return test === undefined || isUnset(value) ? [] : [(row: R) => test(row, value, query)]

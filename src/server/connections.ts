@@ -7,7 +7,7 @@ const LINGER_MS = 1000
 /** Longer than a connection takes from the primary process to a worker. */
 const HAND_OVER_MS = 25
 
-export interface Load {
+export interface ConnectionLoad {
   readonly connections: number
   /** Connections on which an answer is due or on its way. */
   readonly busy: number
@@ -30,7 +30,7 @@ export interface Connections {
   /** Cuts those that have been idle for long enough since then. To be called again and again. */
   readonly sweep: () => void
   /** What there is now. */
-  readonly load: () => Load
+  readonly load: () => ConnectionLoad
 }
 
 interface Connection {

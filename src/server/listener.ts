@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Config } from '../config/config.ts'
-import { type Connections, type Load, watchConnections } from './connections.ts'
+import { type Connections, type ConnectionLoad, watchConnections } from './connections.ts'
 import { CODES, GatewayError, type GatewayCode } from '../errors.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { placesFor } from './file-descriptors.ts'
@@ -14,12 +14,12 @@ export interface Listener {
   /** Requests go to `handle` from now on; resolves when those that went elsewhere until now are over. */
   readonly serve: (handle: RequestListener) => Promise<void>
   /** What there is now. */
-  readonly load: () => Load
+  readonly load: () => ConnectionLoad
   /**
    * Accepts no more connections. Ends each with its next answer, an idle one after a second without a request; at the
    * deadline those that are left: what was cut.
    */
-  readonly close: (deadline: Promise<void>) => Promise<Load>
+  readonly close: (deadline: Promise<void>) => Promise<ConnectionLoad>
 }
 
 interface ListenerOptions {
@@ -121,7 +121,7 @@ function createSwitch(
   }
 }
 
-const NO_LOAD: Load = { connections: 0, busy: 0 }
+const NO_LOAD: ConnectionLoad = { connections: 0, busy: 0 }
 
 /** What is not HTTP never becomes a request: the answer is written to the bare socket, and the connection ends. */
 function refuseUnreadable(

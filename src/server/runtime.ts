@@ -1,25 +1,25 @@
 import type { RequestListener } from 'node:http'
-import { build, type Built, type BuildOptions } from '../assembly/build.ts'
+import { build, type RuntimeParts, type BuildOptions } from '../assembly/build.ts'
 import { buildGateway } from '../gateway.ts'
 import { authenticatePassthrough } from '../pipeline/match.ts'
 import { registerPassthrough } from '../proxy/passthrough.ts'
 
 /** A configuration, and all that was built from it: one is in force, and those before it end what they have begun. */
-export interface Generation {
-  readonly built: Built
+export interface Runtime {
+  readonly runtimeParts: RuntimeParts
   readonly handle: RequestListener
   /** Once the last answer is out. */
   readonly close: () => Promise<void>
 }
 
 /** @throws ConfigError that names every problem of every file */
-export async function openGeneration(options: BuildOptions): Promise<Generation> {
+export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   const { config } = options
-  const built = await build(options)
-  const app = buildGateway(built.parts)
+  const runtimeParts = await build(options)
+  const app = buildGateway(runtimeParts.parts)
   registerPassthrough(app, {
     prefixes: config.passthrough,
-    authenticate: authenticatePassthrough(built.parts.engines),
+    authenticate: authenticatePassthrough(runtimeParts.parts.engines),
     bodyBytes: config.limits.deploymentBody,
     connections: config.limits.connections,
     timeouts: {
@@ -30,7 +30,7 @@ export async function openGeneration(options: BuildOptions): Promise<Generation>
   })
   const close = async () => {
     await app.close()
-    await built.close()
+    await runtimeParts.close()
   }
   try {
     await app.ready()
@@ -39,5 +39,5 @@ export async function openGeneration(options: BuildOptions): Promise<Generation>
     await close()
     throw error
   }
-  return { built, handle: (request, response) => app.routing(request, response), close }
+  return { runtimeParts, handle: (request, response) => app.routing(request, response), close }
 }

@@ -1,16 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Built } from '../assembly/build.ts'
+import type { RuntimeParts } from '../assembly/build.ts'
 import type { Config } from '../config/config.ts'
-import { openGeneration } from './runtime.ts'
+import { openRuntime } from './runtime.ts'
 import { createListener } from './listener.ts'
 import type { Logger } from '../log.ts'
 import type { Readiness } from '../metrics/admin-listener.ts'
-import { createSuccession } from './replace-runtime.ts'
+import { createRuntimeReplacement } from './replace-runtime.ts'
 import { versionOf } from './version.ts'
 
 /** What answers requests in one process: the public socket, and the configuration that stands behind it. */
 export interface Serving {
-  readonly current: () => Built
+  readonly current: () => RuntimeParts
   /** @throws ConfigError and the current one stays */
   readonly replace: (config: Config) => Promise<void>
   /** Reads users and records, then listens. Resolves to `http://127.0.0.1:8080`. */
@@ -25,20 +25,20 @@ export async function openServing(config: Config, log: Logger): Promise<Serving>
   let draining = false
   const isDraining = () => draining
   const shared = { log, version: versionOf() }
-  const first = await openGeneration({ config, ...shared })
-  const { metrics } = first.built.parts
+  const first = await openRuntime({ config, ...shared })
+  const { metrics } = first.runtimeParts.parts
   const listener = createListener(config, { handle: first.handle, metrics })
-  const succession = createSuccession({
+  const replacement = createRuntimeReplacement({
     first,
-    open: (next, before) => openGeneration({ config: next, ...shared, before: before.built }),
+    open: (next, before) => openRuntime({ config: next, ...shared, before: before.runtimeParts }),
     serve: listener.serve,
     isDraining,
     log,
   })
-  const current = () => succession.current().built
+  const current = () => replacement.current().runtimeParts
   return {
     current,
-    replace: succession.replace,
+    replace: replacement.replace,
     begin: async () => {
       current().enter()
       await current().start()
@@ -52,9 +52,9 @@ export async function openServing(config: Config, log: Logger): Promise<Serving>
       const deadlineMs = current().config.timeouts.drain
       log.info({ pid, ...listener.load(), deadlineMs }, 'drain begins')
       const deadline = wait(deadlineMs, undefined, { ref: false })
-      succession.endPolls()
+      replacement.endPolls()
       const cut = await listener.close(deadline)
-      await Promise.race([Promise.all([succession.close(), beside()]), deadline])
+      await Promise.race([Promise.all([replacement.close(), beside()]), deadline])
       log.info({ pid, cut, tookMs: Math.round(performance.now() - startedMs) }, 'drain ended')
     },
   }

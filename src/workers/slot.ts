@@ -21,7 +21,7 @@ interface SlotOptions {
 /** `silent`: it did not answer any more, and was killed. */
 export type Reason = 'exit' | 'signal' | 'silent'
 
-interface Occupant {
+interface SlotWorker {
   readonly process: WorkerProcess
   readonly bornAt: number
   /** What it serves by; null: it has not asked yet. */
@@ -47,7 +47,7 @@ export class Slot {
   readonly #options: SlotOptions
   readonly #backOff = createBackOff()
   readonly #ending = new AbortController()
-  #occupant: Occupant | null = null
+  #current: SlotWorker | null = null
   #nextInMs = 0
   #isWatching = false
 
@@ -57,12 +57,12 @@ export class Slot {
   }
 
   get isListening(): boolean {
-    return this.#occupant?.isListening ?? false
+    return this.#current?.isListening ?? false
   }
 
   /** A worker is there, whether or not it listens. */
   get isOccupied(): boolean {
-    return this.#occupant !== null
+    return this.#current !== null
   }
 
   /** Resolves to the public address. @throws Error when the first worker ends before it listens: no other follows */
@@ -78,32 +78,32 @@ export class Slot {
     void this.#keep(this.#open())
   }
 
-  async #keep(first: Occupant): Promise<void> {
-    let occupant = first
+  async #keep(first: SlotWorker): Promise<void> {
+    let current = first
     for (;;) {
-      const ending = await occupant.process.ended
-      this.#occupant = null
+      const ending = await current.process.ended
+      this.#current = null
       if (this.#ending.signal.aborted) return
-      this.#nextInMs = this.#backOff(performance.now() - occupant.bornAt)
-      this.#tell(occupant, ending)
+      this.#nextInMs = this.#backOff(performance.now() - current.bornAt)
+      this.#tell(current, ending)
       await wait(this.#nextInMs, undefined, { signal: this.#ending.signal }).catch(() => undefined)
       if (this.#ending.signal.aborted) return
-      occupant = this.#open()
+      current = this.#open()
     }
   }
 
-  #tell({ process: { pid }, isSilent }: Occupant, { code, signal }: Ending): void {
+  #tell({ process: { pid }, isSilent }: SlotWorker, { code, signal }: Ending): void {
     const { log, onEnd, number: worker } = this.#options
     const inMs = this.#nextInMs
     log.error({ worker, pid, code, signal, inMs }, 'a worker has ended, and is started again')
     onEnd(isSilent ? 'silent' : signal === null ? 'exit' : 'signal')
   }
 
-  #open(): Occupant {
+  #open(): SlotWorker {
     const { config, fork, log, number: worker } = this.#options
-    const process = fork(() => (occupant.config = config()))
+    const process = fork(() => (current.config = config()))
     const bornAt = performance.now()
-    const occupant: Occupant = {
+    const current: SlotWorker = {
       process,
       bornAt,
       config: null,
@@ -111,70 +111,70 @@ export class Slot {
       isSilent: false,
       said: null,
     }
-    this.#occupant = occupant
-    const late = setTimeout(() => this.#kill(occupant, 'does not come to listen'), START_MS)
+    this.#current = current
+    const late = setTimeout(() => this.#kill(current, 'does not come to listen'), START_MS)
     void process.ended.then(() => clearTimeout(late))
     const onListening = () => {
       clearTimeout(late)
-      occupant.isListening = true
+      current.isListening = true
       log.info({ worker, pid: process.pid }, 'a worker listens')
       void this.keepUp()
     }
     process.listening.then(onListening, () => undefined)
-    return occupant
+    return current
   }
 
-  #kill(occupant: Occupant, why: string): void {
+  #kill(current: SlotWorker, why: string): void {
     const { log, number: worker } = this.#options
-    occupant.isSilent = true
-    log.error({ worker, pid: occupant.process.pid, why }, 'a worker is killed')
-    occupant.process.kill()
+    current.isSilent = true
+    log.error({ worker, pid: current.process.pid, why }, 'a worker is killed')
+    current.process.kill()
   }
 
   /** Puts a configuration in force there; what is wrong with it. A worker that is not there takes it when it comes. */
   async replace(config: Config): Promise<readonly string[]> {
-    const occupant = this.#occupant
-    if (occupant === null || !occupant.isListening) return []
+    const current = this.#current
+    if (current === null || !current.isListening) return []
     try {
-      const problems = problemsIn(await occupant.process.ask('replace', config, REPLACE_MS))
-      if (problems.length === 0) occupant.config = config
+      const problems = problemsIn(await current.process.ask('replace', config, REPLACE_MS))
+      if (problems.length === 0) current.config = config
       return problems
     } catch (error) {
-      if (this.#occupant !== occupant) return []
+      if (this.#current !== current) return []
       // Nobody knows what it serves by.
-      this.#kill(occupant, messageOf(error))
+      this.#kill(current, messageOf(error))
       return [`(worker ${this.number}): ${messageOf(error)}`]
     }
   }
 
   /** What serves by another configuration than the one in force takes that, or ends. */
   async keepUp(): Promise<void> {
-    const occupant = this.#occupant
+    const current = this.#current
     const config = this.#options.config()
-    if (occupant === null || !occupant.isListening || occupant.config === config) return
+    if (current === null || !current.isListening || current.config === config) return
     const problems = await this.replace(config)
-    if (problems.length > 0 && this.#occupant === occupant) this.#kill(occupant, problems.join('; '))
+    if (problems.length > 0 && this.#current === current) this.#kill(current, problems.join('; '))
   }
 
   /** Asks it how it is. What does not answer at all is killed: to those who look from outside it would seem alive. */
   async watch(): Promise<void> {
-    const occupant = this.#occupant
-    if (occupant === null || !occupant.isListening || this.#isWatching) return
+    const current = this.#current
+    if (current === null || !current.isListening || this.#isWatching) return
     this.#isWatching = true
     try {
-      await this.#ask(occupant, SILENT_MS)
+      await this.#ask(current, SILENT_MS)
     } catch (error) {
-      if (error instanceof NoAnswer && this.#occupant === occupant) this.#kill(occupant, error.message)
+      if (error instanceof NoAnswer && this.#current === current) this.#kill(current, error.message)
     }
     this.#isWatching = false
   }
 
   async readiness(withinMs: number): Promise<Readiness> {
-    const occupant = this.#occupant
-    if (occupant === null) return this.#unready(`has ended, and is started again in ${this.#nextInMs} ms`)
-    if (!occupant.isListening) return this.#unready('does not listen yet')
-    await this.#ask(occupant, withinMs).catch(() => undefined)
-    const { said } = occupant
+    const current = this.#current
+    if (current === null) return this.#unready(`has ended, and is started again in ${this.#nextInMs} ms`)
+    if (!current.isListening) return this.#unready('does not listen yet')
+    await this.#ask(current, withinMs).catch(() => undefined)
+    const { said } = current
     if (said === null || performance.now() - said.at > SAID_COUNTS_MS) return this.#unready('does not answer')
     const { ready, checks } = said.readiness
     const named = Object.entries(checks).map(([name, word]) => [`worker ${this.number}: ${name}`, word])
@@ -185,33 +185,33 @@ export class Slot {
     return { ready: false, checks: { [`worker ${this.number}:`]: word } }
   }
 
-  async #ask(occupant: Occupant, withinMs: number): Promise<void> {
-    const readiness = await occupant.process.ask('readiness', null, withinMs)
-    if (isReadiness(readiness)) occupant.said = { readiness, at: performance.now() }
+  async #ask(current: SlotWorker, withinMs: number): Promise<void> {
+    const readiness = await current.process.ask('readiness', null, withinMs)
+    if (isReadiness(readiness)) current.said = { readiness, at: performance.now() }
   }
 
   /** Null: it has not counted yet, or does not answer in time. */
   async snapshot(withinMs: number): Promise<Snapshot | null> {
     if (!this.isListening) return null
-    const snapshot = await this.#occupant?.process.ask('metrics', null, withinMs).catch(() => null)
+    const snapshot = await this.#current?.process.ask('metrics', null, withinMs).catch(() => null)
     return isSnapshot(snapshot) ? snapshot : null
   }
 
   /** @throws NoAnswer */
   async explain(question: unknown, withinMs: number): Promise<unknown> {
-    return this.#occupant?.process.ask('explain', question, withinMs)
+    return this.#current?.process.ask('explain', question, withinMs)
   }
 
   /** Ends the worker after what is under way there; no other takes its place. */
   async drain(): Promise<void> {
     this.#ending.abort()
-    const { process, isListening } = this.#occupant ?? {}
+    const { process, isListening } = this.#current ?? {}
     if (isListening === true) process?.drain()
     else process?.terminate()
     await process?.closed
   }
 
   kill(): void {
-    this.#occupant?.process.kill()
+    this.#current?.process.kill()
   }
 }

@@ -1,11 +1,11 @@
 import { type Config, loadConfig } from '../config/config.ts'
-import { openGeneration } from '../server/runtime.ts'
+import { openRuntime } from '../server/runtime.ts'
 import { destinationOf, type Logger } from '../log.ts'
 import { openAdmin } from '../server/open-admin.ts'
 import { createReload, logWarnings } from '../server/reload.ts'
 import { type Running, watchConfig } from '../server/start.ts'
 import { versionOf } from '../server/version.ts'
-import { Crew } from './worker-pool.ts'
+import { WorkerPool } from './worker-pool.ts'
 import { createFork } from './worker-process.ts'
 
 interface StartOptions {
@@ -27,27 +27,27 @@ export async function startWorkers({ config, log, file, entry }: StartOptions): 
   const check = createCheck(log)
   const { metrics } = (await check(config)).parts
   const fork = createFork({ entry, write: (lines) => destinationOf(log)?.write(lines) })
-  const crew = new Crew({ config, fork, metrics, log })
+  const workerPool = new WorkerPool({ config, fork, metrics, log })
   const replace = async (next: Config) => {
     await check(next)
-    await crew.replace(next)
+    await workerPool.replace(next)
   }
   const reload = createReload({
     load: () => loadConfig(file),
-    current: () => crew.config,
+    current: () => workerPool.config,
     replace,
     metrics,
     log,
   })
   const admin = await openAdmin(config.admin, {
-    access: () => crew.config.admin,
-    metrics: { contentType: metrics.contentType, text: () => crew.metricsText() },
-    readiness: () => crew.readiness(),
-    explain: (question) => crew.explain(question),
+    access: () => workerPool.config.admin,
+    metrics: { contentType: metrics.contentType, text: () => workerPool.metricsText() },
+    readiness: () => workerPool.readiness(),
+    explain: (question) => workerPool.explain(question),
     reload,
     log,
   })
-  const address = await crew.start()
+  const address = await workerPool.start()
   watched.start()
   const { engines, workers } = config
   logWarnings(config, log)
@@ -60,9 +60,9 @@ export async function startWorkers({ config, log, file, entry }: StartOptions): 
       watched.close()
       const startedMs = performance.now()
       const { pid } = process
-      const deadlineMs = crew.config.timeouts.drain
+      const deadlineMs = workerPool.config.timeouts.drain
       log.info({ pid, workers, deadlineMs }, 'drain begins')
-      const killed = await crew.drain()
+      const killed = await workerPool.drain()
       await admin.close()
       log.info({ pid, killed, tookMs: Math.round(performance.now() - startedMs) }, 'drain ended')
     },
@@ -72,16 +72,16 @@ export async function startWorkers({ config, log, file, entry }: StartOptions): 
 /** Builds what a worker would build, and lets it go: a mistake is found before any worker hears of it. */
 function createCheck(log: Logger) {
   // The metrics of the first one are those of this process.
-  const before: { built?: Awaited<ReturnType<typeof openGeneration>>['built'] } = {}
+  const before: { runtimeParts?: Awaited<ReturnType<typeof openRuntime>>['runtimeParts'] } = {}
   return async function check(config: Config) {
-    const { built, close } = await openGeneration({
+    const { runtimeParts, close } = await openRuntime({
       config,
       log,
       version: versionOf(),
-      ...(before.built === undefined ? {} : { before: before.built }),
+      ...(before.runtimeParts === undefined ? {} : { before: before.runtimeParts }),
     })
     await close()
-    before.built ??= built
-    return built
+    before.runtimeParts ??= runtimeParts
+    return runtimeParts
   }
 }

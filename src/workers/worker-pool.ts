@@ -25,7 +25,7 @@ const WATCH_MS = 5000
 const BEYOND_DRAIN_MS = 1000
 
 /** All workers. */
-export class Crew {
+export class WorkerPool {
   readonly #slots: readonly Slot[]
   readonly #totals = createTotals()
   readonly #metrics: Metrics

@@ -13,12 +13,12 @@ t.test(
     const settings = { limits: { pressure: { memory: '1MiB' } } }
     const after = takeAdmission(
       { config: configOf(t, 'http://node', { settings }), metrics, log },
-      before.heirloom,
+      before.inherited,
     )
     t.equal(after.pressure, before.pressure)
-    t.equal(before.pressure.announce(2 * 1024 ** 2), null)
+    t.equal(before.pressure.reserve(2 * 1024 ** 2), null)
     after.own()
-    t.match(before.pressure.announce(2 * 1024 ** 2), { code: 'GW_OVERLOADED' })
+    t.match(before.pressure.reserve(2 * 1024 ** 2), { code: 'GW_OVERLOADED' })
     t.end()
   },
 )

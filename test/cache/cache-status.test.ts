@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { Held } from '../../src/cache/entry.ts'
+import type { CacheHit } from '../../src/cache/entry.ts'
 import { cacheStatusOf } from '../../src/cache/cache-status.ts'
 import { answerOf } from '../support/cache-harness.ts'
 
-const held: Held = { answer: answerOf(''), ageSeconds: 3, ttlSeconds: 27, from: 'memory', stored: true }
+const held: CacheHit = { answer: answerOf(''), ageSeconds: 3, ttlSeconds: 27, from: 'memory', stored: true }
 
 t.test('Cache-Status says what happened', async (t) => {
   t.equal(cacheStatusOf(held), 'engine-gateway; hit; ttl=27; detail=memory')

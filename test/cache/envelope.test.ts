@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib'
 import t from 'tap'
-import { MAX_SEALED_BYTES, type Sealed, seal, unseal } from '../../src/cache/envelope.ts'
+import { MAX_ENCODED_BYTES, type DecodedEntry, encode, decode } from '../../src/cache/envelope.ts'
 
-const sealed: Sealed = {
+const sealed: DecodedEntry = {
   answer: {
     status: 200,
     headers: { 'content-type': 'image/png', etag: '"x"', 'cache-control': ['no-cache', 'no-transform'] },
@@ -13,31 +13,31 @@ const sealed: Sealed = {
   atMs: 1_700_000_000_000,
 }
 
-function sealOf(key: string, of: Sealed): Buffer {
-  const value = seal(key, of)
+function sealOf(key: string, of: DecodedEntry): Buffer {
+  const value = encode(key, of)
   if (value === null) throw new Error('It is too long')
   return value
 }
 
 t.test('what was sealed comes back byte for byte', async (t) => {
-  t.same(unseal('k', sealOf('k', sealed)), sealed)
+  t.same(decode('k', sealOf('k', sealed)), sealed)
   const empty = { ...sealed, answer: { ...sealed.answer, body: Buffer.alloc(0) } }
-  t.same(unseal('k', sealOf('k', empty)), empty)
+  t.same(decode('k', sealOf('k', empty)), empty)
 })
 
 t.test('only headers that describe the body are sealed', async (t) => {
   const { headers } = sealed.answer
   const more = { 'set-cookie': 'a=b', connection: 'close', 'content-length': '5', via: 'x', 'x-a': '1' }
   const value = sealOf('k', { ...sealed, answer: { ...sealed.answer, headers: { ...more, ...headers } } })
-  t.same(unseal('k', value)?.answer.headers, headers)
+  t.same(decode('k', value)?.answer.headers, headers)
 })
 
 t.test('what is too long is not sealed', async (t) => {
   const body = Buffer.alloc(1024 ** 2)
   const large = { ...sealed, answer: { ...sealed.answer, body } }
-  t.ok(sealOf('k', large).length <= MAX_SEALED_BYTES)
-  t.equal(seal('k', { ...large, answer: { ...large.answer, body: Buffer.alloc(body.length + 1) } }), null)
-  t.equal(seal('k'.repeat(128 * 1024), sealed), null)
+  t.ok(sealOf('k', large).length <= MAX_ENCODED_BYTES)
+  t.equal(encode('k', { ...large, answer: { ...large.answer, body: Buffer.alloc(body.length + 1) } }), null)
+  t.equal(encode('k'.repeat(128 * 1024), sealed), null)
 })
 
 t.test('every single changed or missing byte is noticed', async (t) => {
@@ -45,13 +45,13 @@ t.test('every single changed or missing byte is noticed', async (t) => {
   for (let at = 0; at < value.length; at += 1) {
     const changed = Buffer.from(value)
     changed[at] = (changed[at] ?? 0) ^ 1
-    t.equal(unseal('k', changed), null, `byte ${at}`)
-    t.equal(unseal('k', value.subarray(0, at)), null, `cut at ${at}`)
+    t.equal(decode('k', changed), null, `byte ${at}`)
+    t.equal(decode('k', value.subarray(0, at)), null, `cut at ${at}`)
   }
 })
 
 t.test("another key's value does not pass for this one's", async (t) => {
-  t.equal(unseal('other', sealOf('k', sealed)), null)
+  t.equal(decode('other', sealOf('k', sealed)), null)
 })
 
 const HEAD = {
@@ -65,7 +65,7 @@ const HEAD = {
 }
 
 t.test('a right head under a right sum is read', async (t) => {
-  t.match(unseal('k', forgedOf(JSON.stringify(HEAD))), { seconds: 60, answer: { status: 200 } })
+  t.match(decode('k', forgedOf(JSON.stringify(HEAD))), { seconds: 60, answer: { status: 200 } })
 })
 
 const forged: Record<string, object> = {
@@ -99,18 +99,18 @@ const forged: Record<string, object> = {
 }
 for (const [name, part] of Object.entries(forged)) {
   t.test(`${name} is refused even under a right sum`, async (t) => {
-    t.equal(unseal('k', forgedOf(JSON.stringify({ ...HEAD, ...part }))), null)
+    t.equal(decode('k', forgedOf(JSON.stringify({ ...HEAD, ...part }))), null)
   })
 }
 
 t.test('a right sum over a head that is not JSON, or not an object, is refused', async (t) => {
-  for (const head of ['{"key"', 'null', '7']) t.equal(unseal('k', forgedOf(head)), null)
+  for (const head of ['{"key"', 'null', '7']) t.equal(decode('k', forgedOf(head)), null)
 })
 
 t.test('a head that is longer than the value, or than any head, is refused', async (t) => {
   const head = JSON.stringify(HEAD)
-  t.equal(unseal('k', forgedOf(head, 0xffff_ffff)), null)
-  t.equal(unseal('k', forgedOf(head + ' '.repeat(128 * 1024))), null)
+  t.equal(decode('k', forgedOf(head, 0xffff_ffff)), null)
+  t.equal(decode('k', forgedOf(head + ' '.repeat(128 * 1024))), null)
 })
 
 /** With a body of one byte. */

@@ -51,7 +51,7 @@ const NO_QUERIES: readonly unknown[] = [
 ]
 
 function withoutSelector(plan: Plan, random: Random): Plan | null {
-  const selectors = Object.keys(plan.operation.selects ?? {})
+  const selectors = Object.keys(plan.operation.resolvesQueries ?? {})
   if (selectors.length === 0) return null
   const body = isJson(plan.body) ? plan.body : {}
   const query = random.pick(NO_QUERIES)

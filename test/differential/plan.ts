@@ -100,7 +100,7 @@ function withAsker(text: string, { user, group, password }: Asker): string {
 }
 
 /** The permissions that the operation's row asks for, by check; what its rows ask for is one more. */
-export function atomsOf({ checks, rows }: Operation): readonly (readonly string[])[] {
+export function permissionChecksOf({ checks, rows }: Operation): readonly (readonly string[])[] {
   const lists = checks.map(({ anyOf, allOf }) => textsOf(anyOf, allOf))
   return [...lists, textsOf(rows?.anyOf, rows?.allOf, rows?.and)].filter((list) => list.length > 0)
 }

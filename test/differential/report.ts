@@ -75,7 +75,7 @@ export class Report {
       equal: 0,
       nineteen: isOfNineteen(operation),
       isRead: isRead(plan),
-      hasRows: operation.rows !== undefined || operation.selects !== undefined,
+      hasRows: operation.rows !== undefined || operation.resolvesQueries !== undefined,
       outcomes: new Map(),
       differences: [],
     }

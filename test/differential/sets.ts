@@ -3,7 +3,7 @@ import type { Operation } from '../../src/operations/table.ts'
 import { nineteen } from '../engine/nineteen.ts'
 import type { Names } from './names.ts'
 import { oddPlanOf } from './odd.ts'
-import { type Asker, atomsOf, idsAbout, type Kind, type Plan, planOf } from './plan.ts'
+import { type Asker, permissionChecksOf, idsAbout, type Kind, type Plan, planOf } from './plan.ts'
 import { Random } from './random.ts'
 
 /** An authorization record in names; ids become the engine's when it is written. */
@@ -88,7 +88,7 @@ interface Oddly {
 /** What the caller asks anyway, for which there are records, in other spellings; and operations that have a form or a query of their own. */
 function oddPlansOf(plans: readonly Plan[], { names, operations, asker, random }: Oddly): readonly Plan[] {
   const halves = operations.filter(({ hal }) => hal === true)
-  const selecting = operations.filter(({ selects }) => selects !== undefined)
+  const selecting = operations.filter(({ resolvesQueries: selects }) => selects !== undefined)
   const more = (from: readonly Operation[]): readonly Plan[] =>
     from.length === 0 ? [] : [planOf(random.pick(from), names, { random, asker })]
   const found: Plan[] = []
@@ -183,7 +183,7 @@ class RecordWriter {
 
   #writeFor(plan: Plan): void {
     const { random, names } = this.#about
-    for (const atoms of atomsOf(plan.operation)) {
+    for (const atoms of permissionChecksOf(plan.operation)) {
       if (!random.chance(0.8)) continue
       const [name = ''] = random.pick(atoms).split(' ')
       const [resource = '', permission = ''] = name.split('.')

@@ -133,8 +133,8 @@ async function passwords(t: Subtests, { gateway, engine }: Both) {
       )
       t.ok(ms < 3_500, `after ${ms} ms`)
       const body = { username: 'dora', password: 'doraSecret1' }
-      const verdict = await exchange(engine.base, { method: 'POST', path: '/identity/verify', body })
-      t.match(verdict.body, { authenticated: true }, 'nor is she locked for those who ask the engine')
+      const decision = await exchange(engine.base, { method: 'POST', path: '/identity/verify', body })
+      t.match(decision.body, { authenticated: true }, 'nor is she locked for those who ask the engine')
     },
   )
   await t.test('a wrong password takes as long as an unknown name', async (t) => {

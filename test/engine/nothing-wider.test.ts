@@ -43,7 +43,7 @@ void test('a restricted caller selects and sees no more through the gateway than
   const asRitaThere = await addTo(asJudge, judge.base, 'rita')
 
   await t.test('what selects without being a query is 400, and nothing is begun', async (t) => {
-    for (const { method, template, selects = {} } of OPERATIONS)
+    for (const { method, template, resolvesQueries: selects = {} } of OPERATIONS)
       for (const selector of Object.keys(selects))
         for (const query of NO_QUERIES) {
           const path = template.replace(':id', reviewDefinitionId)

@@ -87,9 +87,13 @@ t.test('A busy process', { skip: redisSkip }, async (t) => {
     t.teardown(() => rates.close())
     const spend = () => rates.spend('a', { intervalMs: 1, burst: 1000 })
     await until(async () => (await spend()) !== null)
-    const replays = openReplays(t, server.url)
-    await firstOf(await replays.claim({ ...ONCE, key: 'warm' })).release()
-    const all = [other.cache.load('k', rule, fillOf(answerOf('y'))), spend(), replays.claim(ONCE)] as const
+    const idempotencyStore = openReplays(t, server.url)
+    await firstOf(await idempotencyStore.claim({ ...ONCE, key: 'warm' })).release()
+    const all = [
+      other.cache.load('k', rule, fillOf(answerOf('y'))),
+      spend(),
+      idempotencyStore.claim(ONCE),
+    ] as const
     // What they wait for before they ask comes in a turn of its own.
     await Promise.resolve().then(() => block(400))
     const [held, spent, claiming] = await Promise.all(all)

@@ -7,27 +7,27 @@ import { answerOf, until } from '../support/cache-harness.ts'
 
 t.test('Redis in trouble', { skip: redisSkip }, async (t) => {
   t.test('never there: nobody may go on', async (t) => {
-    const replays = openReplays(t, 'redis://127.0.0.1:1')
-    t.same(await replays.claim(ONCE), { state: 'unavailable' })
-    t.equal(await replays.find(ONCE), null)
+    const idempotencyStore = openReplays(t, 'redis://127.0.0.1:1')
+    t.same(await idempotencyStore.claim(ONCE), { state: 'unavailable' })
+    t.equal(await idempotencyStore.find(ONCE), null)
   })
 
   t.test('frozen as a key is claimed: nobody may go on, and the key is free again afterwards', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
-    const replays = openReplays(t, server.url)
-    await firstOf(await replays.claim({ ...ONCE, key: 'warm' })).release()
+    const idempotencyStore = openReplays(t, server.url)
+    await firstOf(await idempotencyStore.claim({ ...ONCE, key: 'warm' })).release()
     server.pause()
     const startMs = performance.now()
-    t.same(await replays.claim(ONCE), { state: 'unavailable' })
+    t.same(await idempotencyStore.claim(ONCE), { state: 'unavailable' })
     t.ok(performance.now() - startMs < 1000, `${performance.now() - startMs} ms`)
     server.resume()
     const control = openControl(t, server.url)
     await until(async () => (await control.dbsize()) === 0, 10_000)
     // Its own connection may be a moment later than the control's.
-    let again = await replays.claim(ONCE)
+    let again = await idempotencyStore.claim(ONCE)
     await until(async () => {
-      if (again.state === 'unavailable') again = await replays.claim(ONCE)
+      if (again.state === 'unavailable') again = await idempotencyStore.claim(ONCE)
       return again.state !== 'unavailable'
     }, 10_000)
     await firstOf(again).release()
@@ -36,8 +36,8 @@ t.test('Redis in trouble', { skip: redisSkip }, async (t) => {
   t.test('frozen as an answer is kept: it is told when Redis is back', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
-    const replays = openReplays(t, server.url)
-    const claim = firstOf(await replays.claim(ONCE))
+    const idempotencyStore = openReplays(t, server.url)
+    const claim = firstOf(await idempotencyStore.claim(ONCE))
     server.pause()
     t.equal(await claim.keep({ answer: answerOf('{}'), address: ADDRESS }), false)
     server.resume()
@@ -47,8 +47,8 @@ t.test('Redis in trouble', { skip: redisSkip }, async (t) => {
 
   t.test('killed and back without its data: what was done under it is told anew', async (t) => {
     const first = await startRedis()
-    const replays = openReplays(t, first.url)
-    const claim = firstOf(await replays.claim(ONCE))
+    const idempotencyStore = openReplays(t, first.url)
+    const claim = firstOf(await idempotencyStore.claim(ONCE))
     process.kill(first.pid, 'SIGKILL')
     await first.stop()
     t.equal(await claim.keep({ answer: answerOf('{}'), address: ADDRESS }), false)
@@ -56,18 +56,18 @@ t.test('Redis in trouble', { skip: redisSkip }, async (t) => {
     t.teardown(() => second.stop())
     const control = openControl(t, second.url)
     await until(async () => (await control.dbsize()) === 1, 15_000)
-    await until(async () => (await replays.claim(ONCE)).state === 'done', 10_000)
+    await until(async () => (await idempotencyStore.claim(ONCE)).state === 'done', 10_000)
   })
 
   t.test('full: nobody may go on', async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
-    const replays = openReplays(t, server.url)
-    await firstOf(await replays.claim(ONCE)).release()
+    const idempotencyStore = openReplays(t, server.url)
+    await firstOf(await idempotencyStore.claim(ONCE)).release()
     const control = openControl(t, server.url)
     await control.config('SET', 'maxmemory', '1')
-    t.same(await replays.claim(ONCE), { state: 'unavailable' })
+    t.same(await idempotencyStore.claim(ONCE), { state: 'unavailable' })
     await control.config('SET', 'maxmemory', '0')
-    await firstOf(await replays.claim(ONCE)).release()
+    await firstOf(await idempotencyStore.claim(ONCE)).release()
   })
 })

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { Hop } from '../../src/proxy/wire/upstream-request.ts'
+import type { UpstreamRequest } from '../../src/proxy/wire/upstream-request.ts'
 import { KeepAlive } from '../../src/proxy/nodes/keep-alive.ts'
 import { openUpstream, READ, refusalOf, startNode, startRawNode, WRITE } from '../support/fake-engine.ts'
 import { watch } from '../support/watch-nodes.ts'
@@ -36,14 +36,14 @@ for (const [when, turn] of [
   t.test(
     `an idle connection of the only node is reset ${when}: the request is sent on another`,
     async (t) => {
-      for (const hop of [READ, WRITE]) {
+      for (const upstreamRequest of [READ, WRITE]) {
         const node = await startKeepingNode(t)
         const { upstream, events } = watch(t, [node.url])
-        t.match(await upstream.fetch(hop, LIMIT), { status: 200 })
+        t.match(await upstream.fetch(upstreamRequest, LIMIT), { status: 200 })
         for (let i = 1; i <= 20; i += 1) {
           await turn()
           node.resetIdle()
-          t.match(await upstream.fetch(hop, LIMIT), { status: 200 })
+          t.match(await upstream.fetch(upstreamRequest, LIMIT), { status: 200 })
           t.equal(node.heard.length, 1 + i, 'sent once')
         }
         t.same(events, [], 'and the node is not blamed')
@@ -64,15 +64,15 @@ t.test(
     await upstream.fetch(WRITE, LIMIT)
     t.match(await refusalOf(upstream.fetch(WRITE, LIMIT)), { code: 'GW_OUTCOME_UNKNOWN' })
     t.equal(node.heard.length, 2)
-    for (const [hop, atMs, keeps] of [
+    for (const [upstreamRequest, atMs, keeps] of [
       [WRITE, 0, false],
       [READ, 0, true],
       [WRITE, 9999, false],
       [WRITE, 10_000, true],
     ] as const) {
       clock.nowMs = atMs
-      t.match(await upstream.fetch(hop, LIMIT), { status: 200 })
-      t.equal(isKept(), keeps, `${hop.method} at ${atMs} ms`)
+      t.match(await upstream.fetch(upstreamRequest, LIMIT), { status: 200 })
+      t.equal(isKept(), keeps, `${upstreamRequest.method} at ${atMs} ms`)
     }
     t.same(events, [])
   },
@@ -156,8 +156,10 @@ async function loseAmongResets(t: Test, count: number): Promise<number> {
   let next = 0
   const ask = async (): Promise<void> => {
     for (let i = next++; i < 1500; i = next++) {
-      const hop: Hop = i % 2 === 0 ? READ : WRITE
-      await upstream.fetch({ ...hop, path: `/${hop.method}/${i}` }, LIMIT).catch(() => (failed += 1))
+      const upstreamRequest: UpstreamRequest = i % 2 === 0 ? READ : WRITE
+      await upstream
+        .fetch({ ...upstreamRequest, path: `/${upstreamRequest.method}/${i}` }, LIMIT)
+        .catch(() => (failed += 1))
       await wait(Math.random() * 10)
     }
   }

@@ -27,7 +27,7 @@ async function open(t: Test, options: Partial<WatchedFileOptions<string>> = {}) 
     path,
     parse,
     staleAfterMs: 60_000,
-    onLook: (trouble) => void looks.push(trouble),
+    onLook: (problem) => void looks.push(problem),
     now: time.now,
     schedule: time.schedule,
     ...options,
@@ -96,12 +96,12 @@ t.test(
     await lookTwice()
     t.equal(file.current(), 'one')
     t.same(looks, ['not one word'])
-    t.match(file.state(), { trouble: 'not one word', ageMs: 3_600_400 })
+    t.match(file.state(), { problem: 'not one word', ageMs: 3_600_400 })
     await writeFile(path, 'three\n')
     await lookTwice()
     t.equal(file.current(), 'three')
     t.same(looks, ['not one word', null])
-    t.same(file.state(), { trouble: null, ageMs: 0 })
+    t.same(file.state(), { problem: null, ageMs: 0 })
   },
 )
 
@@ -184,6 +184,6 @@ t.test('a folder that cannot be watched is looked into all the same', async (t) 
   file.start()
   time.advance(0)
   await file.look()
-  t.match(file.state().trouble, /ENOENT/)
+  t.match(file.state().problem, /ENOENT/)
   await rename(`${join(path, '..')}.away`, join(path, '..'))
 })

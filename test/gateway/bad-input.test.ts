@@ -14,7 +14,7 @@ function refuses(claim: string, route: string, ask: Ask, [status, code]: readonl
 }
 
 /** What a secured engine would say itself; nothing tells that the gateway said it. */
-function verdict(claim: string, route: string, status: number, body: unknown): void {
+function decision(claim: string, route: string, status: number, body: unknown): void {
   t.test(claim, async (t) => {
     const ask = route.startsWith('POST') ? { body: {} } : {}
     const { headers, ...given } = await gateway.ask('demo', route, ask)
@@ -128,21 +128,21 @@ refuses('a query string that is not UTF-8 is refused', 'GET /task?name=%ff', {},
 refuses('a query string with half an escape is refused', 'GET /task?name=%zz', {}, TARGET)
 
 const NOT_FOUND = { type: 'NotFoundException', message: 'HTTP 404 Not Found', code: null }
-verdict('an unknown operation does not exist', 'GET /application.wadl', 404, NOT_FOUND)
-verdict('nor does one with a suffix', 'GET /user/demo/profile.json', 404, NOT_FOUND)
-verdict('nor does one in other case', 'GET /Task', 404, NOT_FOUND)
-verdict('nor does one with an encoded letter', 'GET /%74ask', 404, NOT_FOUND)
-verdict('nor does an engine literal in other spelling', 'GET /engin%65/second/task', 404, NOT_FOUND)
-verdict('nor does the base itself', 'GET ', 404, NOT_FOUND)
-verdict('an engine that is not configured is named', 'GET /engine/nosuch/task', 404, {
+decision('an unknown operation does not exist', 'GET /application.wadl', 404, NOT_FOUND)
+decision('nor does one with a suffix', 'GET /user/demo/profile.json', 404, NOT_FOUND)
+decision('nor does one in other case', 'GET /Task', 404, NOT_FOUND)
+decision('nor does one with an encoded letter', 'GET /%74ask', 404, NOT_FOUND)
+decision('nor does an engine literal in other spelling', 'GET /engin%65/second/task', 404, NOT_FOUND)
+decision('nor does the base itself', 'GET ', 404, NOT_FOUND)
+decision('an engine that is not configured is named', 'GET /engine/nosuch/task', 404, {
   type: 'InvalidRequestException',
   message: 'Process engine nosuch not available',
   code: null,
 })
-verdict('engine names are case-sensitive', 'GET /engine/DEFAULT/task', 404, {
+decision('engine names are case-sensitive', 'GET /engine/DEFAULT/task', 404, {
   message: 'Process engine DEFAULT not available',
 })
-verdict('a number that is none is refused as the engine does', 'POST /task?maxResults=abc', 404, {
+decision('a number that is none is refused as the engine does', 'POST /task?maxResults=abc', 404, {
   type: 'QueryParamException',
   message: 'HTTP 404 Not Found',
   code: null,

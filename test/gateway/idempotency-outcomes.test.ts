@@ -91,8 +91,10 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
           ...parts,
           engines: new Map(
             [...parts.engines].map(([name, engine]) => {
-              const fetch: typeof engine.upstream.fetch = (hop, limitBytes) =>
-                isAway ? Promise.reject(new GatewayError(code)) : engine.upstream.fetch(hop, limitBytes)
+              const fetch: typeof engine.upstream.fetch = (upstreamRequest, limitBytes) =>
+                isAway
+                  ? Promise.reject(new GatewayError(code))
+                  : engine.upstream.fetch(upstreamRequest, limitBytes)
               return [name, { ...engine, upstream: { ...engine.upstream, fetch } }]
             }),
           ),

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { CODES, EngineVerdict, GatewayError } from '../../src/errors.ts'
+import { CODES, EngineRefusal, GatewayError } from '../../src/errors.ts'
 import type { GatewayCode } from '../../src/errors.ts'
 import type { Parts } from '../../src/pipeline/parts.ts'
 import { refusingUrl, startRawNode } from '../support/fake-engine.ts'
@@ -42,7 +42,7 @@ t.test('nor is what stands for the engine’s own verdict, whatever its status',
   const gateway = await openGateway(t, { wrap: refuseAll })
   for (const status of [400, 403, 404, 500]) {
     const before = gateway.log.length
-    next.refusal = new EngineVerdict({ status, body: {}, reason: 'as the engine hides it' })
+    next.refusal = new EngineRefusal({ status, body: {}, reason: 'as the engine hides it' })
     t.equal((await gateway.ask('demo', 'GET /task')).status, status)
     t.same([...new Set(gateway.log.slice(before).map(({ level }) => level))], ['info'])
   }

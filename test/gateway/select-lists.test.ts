@@ -123,9 +123,9 @@ const NO_QUERIES = ['x', '', 5, 0, true, false, [], [{}], ['x']]
 const IDS = { processInstanceIds: ['i1'], historicDecisionInstanceIds: ['d1'], historicBatchIds: ['b1'] }
 
 t.test('what is no query selects nothing, whoever asks: it is 400', async (t) => {
-  const operations = OPERATIONS.filter(({ selects }) => selects !== undefined)
+  const operations = OPERATIONS.filter(({ resolvesQueries: selects }) => selects !== undefined)
   t.ok(operations.length > 20)
-  for (const { method, template, selects = {} } of operations)
+  for (const { method, template, resolvesQueries: selects = {} } of operations)
     for (const selector of Object.keys(selects))
       for (const query of NO_QUERIES)
         for (const user of ['mary', 'nobody', 'demo']) {

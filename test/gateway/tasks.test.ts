@@ -29,7 +29,7 @@ function keysOf({ body }: Answer): string[] {
 }
 
 /** What the engine was asked for tasks; whose links they hold is read besides. */
-function askedOf({ forwarded }: Answer): readonly Seen[] {
+function accessRequestOf({ forwarded }: Answer): readonly Seen[] {
   return forwarded.filter(({ url }) => /\/task(\/count)?(\?|$)/.test(url))
 }
 
@@ -39,7 +39,7 @@ t.test('a caller sees the tasks that his records name, and the engine finds them
   const answer = await ask('mary', 'POST /task', { body: {} })
   t.equal(answer.status, 200)
   t.same(keysOf(answer), ['review'])
-  const [asked, ...others] = askedOf(answer)
+  const [asked, ...others] = accessRequestOf(answer)
   t.match(asked, { method: 'POST', url: '/engine-rest/task' })
   t.same(others, [])
   t.match(blocksOf(asked), [MINE])
@@ -47,7 +47,7 @@ t.test('a caller sees the tasks that his records name, and the engine finds them
 
 t.test('whatever else he asks for stays as he wrote it', async (t) => {
   const body = '{ "taskVariables" : [ {"name":"a", "operator":"eq", "value":12345678901234567890} ] }'
-  const [asked] = askedOf(await ask('mary', 'POST /task?maxResults=1', { body }))
+  const [asked] = accessRequestOf(await ask('mary', 'POST /task?maxResults=1', { body }))
   t.match(asked?.body.toString(), body.slice(0, -1).trim())
   t.equal(asked?.url, '/engine-rest/task?maxResults=1')
 })
@@ -56,7 +56,7 @@ t.test('his own or-blocks stay, and cannot widen what he sees', async (t) => {
   const own = { processDefinitionKeyIn: ['moving', 'review'] }
   const answer = await ask('mary', 'POST /task', { body: { orQueries: [own] } })
   t.same(keysOf(answer), ['review'])
-  const blocks = blocksOf(askedOf(answer)[0])
+  const blocks = blocksOf(accessRequestOf(answer)[0])
   t.same(blocks[0], own)
   t.match(blocks, [own, MINE])
 })
@@ -82,7 +82,7 @@ t.test('a GET gives the rows that the POST gives', async (t) => {
 t.test('its paging stays in the query string', async (t) => {
   const answer = await ask('mary', 'GET /task?firstResult=1&maxResults=1')
   t.match(answer, { status: 200, body: { length: 1 } })
-  t.match(askedOf(answer), [{ url: '/engine-rest/task?firstResult=1&maxResults=1' }])
+  t.match(accessRequestOf(answer), [{ url: '/engine-rest/task?firstResult=1&maxResults=1' }])
 })
 
 t.test('counts count what the lists list', async (t) => {
@@ -104,7 +104,7 @@ t.test('who has no grant sees nothing, and the engine is not asked for tasks', a
       [200, body, 'application/json'],
       route,
     )
-    t.same(askedOf(answer), [], route)
+    t.same(accessRequestOf(answer), [], route)
   }
 })
 
@@ -134,7 +134,7 @@ t.test('an answer in HAL, which embeds what has not been checked, is for who may
   ]) {
     const refused = await ask('mary', 'GET /task', { headers: { accept } })
     t.match(refused, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
-    t.same(askedOf(refused), [])
+    t.same(accessRequestOf(refused), [])
   }
   const { forwarded } = await ask('demo', 'GET /task', { headers: { accept: 'application/hal+json' } })
   t.match(forwarded, [{ headers: { accept: 'application/hal+json' } }])
@@ -144,7 +144,7 @@ t.test('a grant on one task opens that task, beside those of a process', async (
   const answer = await ask('anna', 'POST /task', { body: {} })
   t.match(answer.body, [{ id: standing }])
   t.match(answer.body, { length: 1 })
-  const [block] = blocksOf(askedOf(answer)[0])
+  const [block] = blocksOf(accessRequestOf(answer)[0])
   t.match(block, { processDefinitionKeyIn: ['external'], taskIdIn: [standing] })
 })
 
@@ -174,7 +174,7 @@ t.test('where the POST says that a query is bad, the words are those of the GET'
   const answer = await other.ask('mary', 'GET /task?name=x')
   t.match(answer, { status: 400, body: [{ method: 'GET' }] })
   t.same(
-    askedOf(answer).map(({ method, url }) => `${method} ${url}`),
+    accessRequestOf(answer).map(({ method, url }) => `${method} ${url}`),
     ['POST /engine-rest/task', 'GET /engine-rest/task?name=x'],
   )
   const unnarrowed = await other.ask('mary', 'GET /task?name=good')

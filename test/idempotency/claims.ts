@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { Redis } from 'ioredis'
 import type { Test } from 'tap'
-import { type Claim, type Claiming, createReplays } from '../../src/idempotency/idempotency-store.ts'
+import { type Claim, type Claiming, createIdempotencyStore } from '../../src/idempotency/idempotency-store.ts'
 import { createSigner } from '../../src/redis/signature.ts'
 
 export const ONCE = { key: 'mary 1', fingerprint: 'start review', underWayMs: 60_000 }
@@ -11,9 +11,15 @@ export const ADDRESS = 'gateway:8080/engine-rest'
 /** A gateway's own, that ends with the test. */
 export function openReplays(t: Test, url: string, namespace = t.name, keys: readonly string[] = []) {
   const signer = createSigner(keys)
-  const replays = createReplays({ url, namespace, signer, keepMs: KEEP_MS, now: () => performance.now() })
-  t.teardown(() => replays.close())
-  return replays
+  const idempotencyStore = createIdempotencyStore({
+    url,
+    namespace,
+    signer,
+    keepMs: KEEP_MS,
+    now: () => performance.now(),
+  })
+  t.teardown(() => idempotencyStore.close())
+  return idempotencyStore
 }
 
 export function openControl(t: Test, url: string): Redis {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { MAX_KEPT_BYTES } from '../../src/idempotency/record.ts'
-import { createReplays } from '../../src/idempotency/idempotency-store.ts'
+import { createIdempotencyStore } from '../../src/idempotency/idempotency-store.ts'
 import { createSigner } from '../../src/redis/signature.ts'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
@@ -27,100 +27,100 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
   })
 
   t.test('what was answered is given out byte by byte, with status, headers and address', async (t) => {
-    const replays = openReplays(t, server.url)
+    const idempotencyStore = openReplays(t, server.url)
     const body = Buffer.from([0, 10, 13, 255, 34])
     const answer = { ...answerOf(body, { 'cache-control': ['no-cache', 'no-transform'] }), status: 400 }
-    t.equal(await firstOf(await replays.claim(ONCE)).keep({ answer, address: ADDRESS }), true)
-    t.match(await replays.claim(ONCE), { state: 'done', answer, address: ADDRESS })
+    t.equal(await firstOf(await idempotencyStore.claim(ONCE)).keep({ answer, address: ADDRESS }), true)
+    t.match(await idempotencyStore.claim(ONCE), { state: 'done', answer, address: ADDRESS })
     t.ok(Math.abs((await control.pttl(await nameIn(t))) - KEEP_MS) < 5000)
   })
 
   t.test('a cookie, and what describes no body, is not given out again', async (t) => {
-    const replays = openReplays(t, server.url)
+    const idempotencyStore = openReplays(t, server.url)
     const answer = answerOf('{}', { 'set-cookie': 'JSESSIONID=1', 'x-cookie': '1', via: 'a' })
-    await firstOf(await replays.claim(ONCE)).keep({ answer, address: ADDRESS })
-    const found = await replays.claim(ONCE)
+    await firstOf(await idempotencyStore.claim(ONCE)).keep({ answer, address: ADDRESS })
+    const found = await idempotencyStore.claim(ONCE)
     t.equal(found.state, 'done')
     t.notMatch(JSON.stringify(found), /cookie|via/)
   })
 
   t.test('another request under the same key is told so, at every stage', async (t) => {
-    const replays = openReplays(t, server.url)
-    const claim = firstOf(await replays.claim(ONCE))
+    const idempotencyStore = openReplays(t, server.url)
+    const claim = firstOf(await idempotencyStore.claim(ONCE))
     const other = { ...ONCE, fingerprint: 'start invoice' }
-    t.same(await replays.claim(other), { state: 'reused' })
+    t.same(await idempotencyStore.claim(other), { state: 'reused' })
     await claim.keep({ answer: answerOf('{}'), address: ADDRESS })
-    t.same(await replays.claim(other), { state: 'reused' })
-    await firstOf(await replays.claim({ ...other, key: 'mary 2' })).release()
+    t.same(await idempotencyStore.claim(other), { state: 'reused' })
+    await firstOf(await idempotencyStore.claim({ ...other, key: 'mary 2' })).release()
   })
 
   t.test('what was released may be done by the next', async (t) => {
-    const replays = openReplays(t, server.url)
-    await firstOf(await replays.claim(ONCE)).release()
-    const next = firstOf(await replays.claim(ONCE))
+    const idempotencyStore = openReplays(t, server.url)
+    await firstOf(await idempotencyStore.claim(ONCE)).release()
+    const next = firstOf(await idempotencyStore.claim(ONCE))
     await next.release()
   })
 
   t.test('what may have been done is unknown from then on', async (t) => {
-    const replays = openReplays(t, server.url)
-    await firstOf(await replays.claim(ONCE)).leaveUnknown()
-    t.same(await replays.claim(ONCE), { state: 'unknown' })
+    const idempotencyStore = openReplays(t, server.url)
+    await firstOf(await idempotencyStore.claim(ONCE)).leaveUnknown()
+    t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
   })
 
   t.test('a claim that is older than a request can be is unknown, and stays what it is', async (t) => {
-    const replays = openReplays(t, server.url)
-    const claim = firstOf(await replays.claim(ONCE))
+    const idempotencyStore = openReplays(t, server.url)
+    const claim = firstOf(await idempotencyStore.claim(ONCE))
     const name = await nameIn(t)
     await control.pexpire(name, KEEP_MS - ONCE.underWayMs + 1000)
-    t.same(await replays.claim(ONCE), { state: 'in progress' })
+    t.same(await idempotencyStore.claim(ONCE), { state: 'in progress' })
     await control.pexpire(name, KEEP_MS - ONCE.underWayMs - 1000)
-    t.same(await replays.claim(ONCE), { state: 'unknown' })
+    t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
     await claim.keep({ answer: answerOf('late'), address: ADDRESS })
-    t.match(await replays.claim(ONCE), { state: 'done' }, 'and its late answer counts')
+    t.match(await idempotencyStore.claim(ONCE), { state: 'done' }, 'and its late answer counts')
   })
 
   t.test('a claim stands longer than a request can be under way, however short `keep` is', async (t) => {
-    const replays = openReplays(t, server.url)
+    const idempotencyStore = openReplays(t, server.url)
     const underWayMs = 10 * KEEP_MS
-    const claim = firstOf(await replays.claim({ ...ONCE, underWayMs }))
+    const claim = firstOf(await idempotencyStore.claim({ ...ONCE, underWayMs }))
     t.ok((await control.pttl(await nameIn(t))) > underWayMs)
     await claim.release()
   })
 
   t.test('a claim of another is not touched', async (t) => {
-    const replays = openReplays(t, server.url)
-    const late = firstOf(await replays.claim(ONCE))
+    const idempotencyStore = openReplays(t, server.url)
+    const late = firstOf(await idempotencyStore.claim(ONCE))
     await control.del(await nameIn(t))
-    const next = firstOf(await replays.claim(ONCE))
+    const next = firstOf(await idempotencyStore.claim(ONCE))
     await late.keep({ answer: answerOf('late'), address: ADDRESS })
     await late.release()
-    t.same(await replays.claim(ONCE), { state: 'in progress' })
+    t.same(await idempotencyStore.claim(ONCE), { state: 'in progress' })
     await next.release()
   })
 
   t.test('an answer is kept also where Redis has lost the claim', async (t) => {
-    const replays = openReplays(t, server.url)
-    const claim = firstOf(await replays.claim(ONCE))
+    const idempotencyStore = openReplays(t, server.url)
+    const claim = firstOf(await idempotencyStore.claim(ONCE))
     await control.del(await nameIn(t))
     await claim.keep({ answer: answerOf('done'), address: ADDRESS })
-    t.match(await replays.claim(ONCE), { state: 'done' })
+    t.match(await idempotencyStore.claim(ONCE), { state: 'done' })
   })
 
   t.test('an answer that is too large is done, with its status, and not kept', async (t) => {
-    const replays = openReplays(t, server.url)
+    const idempotencyStore = openReplays(t, server.url)
     const keep = async (key: string, bytes: number): Promise<string> => {
-      const claim = firstOf(await replays.claim({ ...ONCE, key }))
+      const claim = firstOf(await idempotencyStore.claim({ ...ONCE, key }))
       await claim.keep({ answer: answerOf(Buffer.alloc(bytes)), address: ADDRESS })
-      return (await replays.claim({ ...ONCE, key })).state
+      return (await idempotencyStore.claim({ ...ONCE, key })).state
     }
     t.equal(await keep('a', MAX_KEPT_BYTES), 'done')
     t.equal(await keep('b', MAX_KEPT_BYTES + 1), 'not kept')
-    t.match(await replays.claim({ ...ONCE, key: 'b' }), { status: 200 })
+    t.match(await idempotencyStore.claim({ ...ONCE, key: 'b' }), { status: 200 })
   })
 
   t.test('whatever else stands under the name is no leave to do it', async (t) => {
-    const replays = openReplays(t, server.url)
-    await firstOf(await replays.claim(ONCE)).leaveUnknown()
+    const idempotencyStore = openReplays(t, server.url)
+    await firstOf(await idempotencyStore.claim(ONCE)).leaveUnknown()
     const name = await nameIn(t)
     const { fingerprint } = ONCE
     const head = { state: 'done', fingerprint, address: ADDRESS, length: 0 }
@@ -159,24 +159,24 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
       `${JSON.stringify(done({ headers: {} }, { length: 400_000 }))}\n${'x'.repeat(400_000)}`,
     ]) {
       await control.set(name, garbage)
-      t.same(await replays.claim(ONCE), { state: 'unreadable' }, garbage.slice(0, 200))
-      t.same(await replays.find(ONCE), { state: 'unreadable' })
+      t.same(await idempotencyStore.claim(ONCE), { state: 'unreadable' }, garbage.slice(0, 200))
+      t.same(await idempotencyStore.find(ONCE), { state: 'unreadable' })
     }
     await control.del(name)
     await control.lpush(name, 'x')
-    t.same(await replays.claim(ONCE), { state: 'unreadable' })
+    t.same(await idempotencyStore.claim(ONCE), { state: 'unreadable' })
   })
 
   t.test(
     'a claim that would stand for ever, or longer than it was given, is under way for nobody',
     async (t) => {
-      const replays = openReplays(t, server.url)
-      const claim = firstOf(await replays.claim(ONCE))
+      const idempotencyStore = openReplays(t, server.url)
+      const claim = firstOf(await idempotencyStore.claim(ONCE))
       const name = await nameIn(t)
       await control.persist(name)
-      t.same(await replays.claim(ONCE), { state: 'unknown' })
+      t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
       await control.pexpire(name, 2 * KEEP_MS)
-      t.same(await replays.claim(ONCE), { state: 'unknown' })
+      t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
       await claim.release()
     },
   )
@@ -185,8 +185,11 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
 
   t.test('with a key, what the key has not signed is no answer and no leave to do it', async (t) => {
     const signed = openReplays(t, server.url, t.name, [KEY])
-    const keep = async (replays: typeof signed, key: string) =>
-      firstOf(await replays.claim({ ...ONCE, key })).keep({ answer: answerOf('{}'), address: ADDRESS })
+    const keep = async (idempotencyStore: typeof signed, key: string) =>
+      firstOf(await idempotencyStore.claim({ ...ONCE, key })).keep({
+        answer: answerOf('{}'),
+        address: ADDRESS,
+      })
     const others = [openReplays(t, server.url, t.name), openReplays(t, server.url, t.name, [FOREIGN])]
     for (const [index, other] of others.entries()) {
       await keep(other, `other ${index}`)
@@ -198,14 +201,14 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
   })
 
   t.test('a signed record counts at its own place alone', async (t) => {
-    const replays = openReplays(t, server.url, t.name, [KEY])
-    await firstOf(await replays.claim(ONCE)).keep({ answer: answerOf('{}'), address: ADDRESS })
+    const idempotencyStore = openReplays(t, server.url, t.name, [KEY])
+    await firstOf(await idempotencyStore.claim(ONCE)).keep({ answer: answerOf('{}'), address: ADDRESS })
     const name = await nameIn(t)
     const other = { ...ONCE, key: 'mary 2' }
-    await firstOf(await replays.claim(other)).leaveUnknown()
+    await firstOf(await idempotencyStore.claim(other)).leaveUnknown()
     const names = await control.keys(`engine-gateway:${t.name}:once:*`)
     for (const one of names) if (one !== name) await control.copy(name, one, 'REPLACE')
-    t.same(await replays.claim(other), { state: 'unreadable' })
+    t.same(await idempotencyStore.claim(other), { state: 'unreadable' })
   })
 
   t.test('a key is changed in three steps, and nothing is forgotten', async (t) => {
@@ -220,13 +223,13 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
   })
 
   t.test('who only looks finds what there is, and claims nothing', async (t) => {
-    const replays = openReplays(t, server.url)
-    t.equal(await replays.find(ONCE), null)
-    t.equal(await replays.find(ONCE), null)
-    const claim = firstOf(await replays.claim(ONCE))
-    t.same(await replays.find(ONCE), { state: 'in progress' })
+    const idempotencyStore = openReplays(t, server.url)
+    t.equal(await idempotencyStore.find(ONCE), null)
+    t.equal(await idempotencyStore.find(ONCE), null)
+    const claim = firstOf(await idempotencyStore.claim(ONCE))
+    t.same(await idempotencyStore.find(ONCE), { state: 'in progress' })
     await claim.leaveUnknown()
-    t.same(await replays.find(ONCE), { state: 'unknown' })
+    t.same(await idempotencyStore.find(ONCE), { state: 'unknown' })
   })
 
   t.test('another namespace has keys of its own', async (t) => {
@@ -237,16 +240,16 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
 
   t.test('it closes when what is claimed has been told', async (t) => {
     const signer = createSigner([])
-    const replays = createReplays({
+    const idempotencyStore = createIdempotencyStore({
       url: server.url,
       namespace: t.name,
       signer,
       keepMs: KEEP_MS,
       now: () => 0,
     })
-    const claim = firstOf(await replays.claim(ONCE))
+    const claim = firstOf(await idempotencyStore.claim(ONCE))
     let isClosed = false
-    const closed = replays.close().then(() => (isClosed = true))
+    const closed = idempotencyStore.close().then(() => (isClosed = true))
     await control.ping()
     t.equal(isClosed, false)
     await claim.keep({ answer: answerOf('{}'), address: ADDRESS })

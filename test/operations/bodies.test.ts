@@ -69,13 +69,24 @@ t.test('whatever a body names is looked for, resolved, or taken as it is', { ski
 
 t.test('every query in a body is resolved to what the caller may see', { skip: javaSkip }, async (t) => {
   for (const { operationId: id, members } of await publishedOperations()) {
-    const { selects = {}, rows } = OPERATIONS.find((one) => one.id === id) ?? {}
+    const { resolvesQueries: selects = {}, rows } = OPERATIONS.find((one) => one.id === id) ?? {}
     const queries = members.filter((member) => member.endsWith('Query'))
     if (rows === undefined) t.same(Object.keys(selects).sort(), queries.sort(), id)
   }
 })
 
-function isKnown({ id, checks, entity, finds, selects = {}, first = [], byKey }: Operation, member: string) {
+function isKnown(
+  {
+    id,
+    checks,
+    entity,
+    resolvesIds: finds,
+    resolvesQueries: selects = {},
+    preconditions: first = [],
+    byKey,
+  }: Operation,
+  member: string,
+) {
   const told: readonly unknown[] = [
     finds?.[member],
     Object.hasOwn(selects, member),

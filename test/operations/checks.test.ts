@@ -27,23 +27,23 @@ t.test('every check asks for something, or for an admin', (t) => {
 })
 
 t.test('a refusal that looks like a missing entity says how a missing one looks', (t) => {
-  const silent = CHECKS.filter(({ check }) => check.denied === 404 && check.absent === null)
+  const silent = CHECKS.filter(({ check }) => check.denied === 404 && check.notFound === null)
   t.same(idsOf(silent), [])
   t.end()
 })
 
 t.test('whatever is looked up by the path says what the engine answers where it is missing', (t) => {
   const silent = ASKED.filter(
-    ({ check, permission: { fact } }) =>
-      fact.from === 'lookup' && fact.by.from === 'path' && check.absent === null,
+    ({ check, permission: { attribute } }) =>
+      attribute.from === 'lookup' && attribute.by.from === 'path' && check.notFound === null,
   )
   t.same(idsOf(silent), [])
   t.end()
 })
 
 t.test('an id of the path is one that the path has', (t) => {
-  const wrong = ASKED.filter(({ operation: { template }, permission: { fact } }) => {
-    const name = fact.from === 'path' ? fact.name : null
+  const wrong = ASKED.filter(({ operation: { template }, permission: { attribute } }) => {
+    const name = attribute.from === 'path' ? attribute.name : null
     return name !== null && !template.split('/').includes(`:${name}`)
   })
   t.same(idsOf(wrong), [])
@@ -52,8 +52,8 @@ t.test('an id of the path is one that the path has', (t) => {
 
 // A look-up by a parameter that is not there finds nothing, and a check of nothing lets everybody in.
 t.test('an entity is looked up by a parameter that the path has', (t) => {
-  const wrong = ASKED.filter(({ operation: { template }, permission: { fact } }) => {
-    const name = fact.from === 'lookup' && fact.by.from === 'path' ? fact.by.name : null
+  const wrong = ASKED.filter(({ operation: { template }, permission: { attribute } }) => {
+    const name = attribute.from === 'lookup' && attribute.by.from === 'path' ? attribute.by.name : null
     return name !== null && !template.split('/').includes(`:${name}`)
   })
   t.same(idsOf(wrong), [])
@@ -62,21 +62,24 @@ t.test('an entity is looked up by a parameter that the path has', (t) => {
 
 t.test('members of a set are asked about only where a set is named, rows only in row restrictions', (t) => {
   const wrong = ASKED.filter(
-    ({ check, permission: { fact } }) => fact.from === 'row' || (fact.from === 'each' && check.each === null),
+    ({ check, permission: { attribute } }) =>
+      attribute.from === 'row' || (attribute.from === 'each' && check.each === null),
   )
   t.same(idsOf(wrong), [])
   t.end()
 })
 
 t.test('what was created is asked about only afterwards, and only that', (t) => {
-  const wrong = ASKED.filter(({ check, permission }) => (permission.fact.from === 'created') !== check.after)
+  const wrong = ASKED.filter(
+    ({ check, permission }) => (permission.attribute.from === 'created') !== check.after,
+  )
   t.same(idsOf(wrong), [])
   t.end()
 })
 
 t.test('the answer for a missing entity names parameters that are there', (t) => {
   const wrong = CHECKS.filter(({ operation: { method, template }, check }) => {
-    const names = [...(check.absent ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+    const names = [...(check.notFound ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
     const hasBody = method === 'POST' || method === 'PUT'
     return !hasBody && names.some((name) => !template.split('/').includes(`:${name}`))
   })

@@ -135,12 +135,12 @@ for (const [claim, row] of WRONG)
 t.test('a row that says how its tenant is known is not', (t) => {
   for (const row of [
     { route: 'GET /process-instance/:id', checks: [], entity: 'processInstance' },
-    { route: 'GET /task/:id/secret', checks: [], foreign: 'ignored' },
+    { route: 'GET /task/:id/secret', checks: [], otherTenant: 'ignored' },
     { route: 'GET /user/:id/novelty', checks: [] },
     {
       route: 'POST /x',
       checks: [{ each: 'body:ids[]', anyOf: ['BATCH.READ each.id'], denied: 403 }],
-      finds: { ids: { list: 'getBatches', by: 'batchId', single: true } },
+      resolvesIds: { ids: { list: 'getBatches', by: 'batchId', single: true } },
     },
   ] as const satisfies readonly Row[])
     t.doesNotThrow(() => operationsOf([{ newcomer: row }]), row.route)

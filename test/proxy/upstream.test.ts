@@ -53,9 +53,9 @@ t.test('a write without a body says so, a read says nothing', async (t) => {
 
 t.test("the client's Host is sent, unless the node's own is wanted", async (t) => {
   const node = await startNode(t)
-  const hop = { ...READ, headers: { host: 'door.example:8443' } }
-  await openUpstream(t, [node.url]).upstream.fetch(hop, LIMIT)
-  await openUpstream(t, [node.url], { host: 'node' }).upstream.fetch(hop, LIMIT)
+  const upstreamRequest = { ...READ, headers: { host: 'door.example:8443' } }
+  await openUpstream(t, [node.url]).upstream.fetch(upstreamRequest, LIMIT)
+  await openUpstream(t, [node.url], { host: 'node' }).upstream.fetch(upstreamRequest, LIMIT)
   t.same(
     node.seen.map(({ headers }) => headers.host),
     ['door.example:8443', new URL(node.url).host],
@@ -64,11 +64,11 @@ t.test("the client's Host is sent, unless the node's own is wanted", async (t) =
 
 t.test('Authorization leaves only as configured, whatever the hop carries', async (t) => {
   const node = await startNode(t)
-  const hop = { ...READ, headers: { authorization: 'Basic Y2FsbGVyOng=' } }
-  await openUpstream(t, [node.url]).upstream.fetch(hop, LIMIT)
-  await openUpstream(t, [node.url], { credentials: 'forward' }).upstream.fetch(hop, LIMIT)
+  const upstreamRequest = { ...READ, headers: { authorization: 'Basic Y2FsbGVyOng=' } }
+  await openUpstream(t, [node.url]).upstream.fetch(upstreamRequest, LIMIT)
+  await openUpstream(t, [node.url], { credentials: 'forward' }).upstream.fetch(upstreamRequest, LIMIT)
   const credentials = { username: 'gate', password: 'pä:ss' }
-  await openUpstream(t, [node.url], { credentials }).upstream.fetch(hop, LIMIT)
+  await openUpstream(t, [node.url], { credentials }).upstream.fetch(upstreamRequest, LIMIT)
   t.same(
     node.seen.map(({ headers }) => headers.authorization),
     [undefined, 'Basic Y2FsbGVyOng=', `Basic ${Buffer.from('gate:pä:ss').toString('base64')}`],

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
-import { createNews } from '../../src/redis/change-bus.ts'
+import { createChangeBus } from '../../src/redis/change-bus.ts'
 import { createSigner } from '../../src/redis/signature.ts'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
@@ -17,7 +17,7 @@ async function openNews(t: Test, { namespaces = ['n', 'n'], keys = [] }: Setup =
   t.teardown(() => server.stop())
   const [one, other] = namespaces.map((namespace) => {
     const heard: string[] = []
-    const news = createNews({
+    const news = createChangeBus({
       url: server.url,
       namespace,
       signer: createSigner(keys),
@@ -25,7 +25,7 @@ async function openNews(t: Test, { namespaces = ['n', 'n'], keys = [] }: Setup =
       onDoubt: () => void heard.push('(doubt)'),
     })
     news.listen({
-      onNews: (topic, about) => void heard.push(`${topic} ${about}`),
+      onMessage: (topic, about) => void heard.push(`${topic} ${about}`),
       onGap: () => void heard.push('(gap)'),
     })
     t.teardown(() => news.close())

@@ -2,7 +2,7 @@ import type { Ask } from '../engine/exchange.ts'
 import { planOf } from './asks.ts'
 
 /** What the table needs to know of the engine it is asked of. */
-export interface Known {
+export interface LoadedEntities {
   /** An instance that runs. */
   readonly instanceId: string
   /** The two versions of 'moving'. */
@@ -16,7 +16,7 @@ export interface ErrorCase {
 }
 
 /** Refusals that an engine and the sandbox give in the same words. */
-export function errorCasesOf(known: Known): readonly ErrorCase[] {
+export function errorCasesOf(known: LoadedEntities): readonly ErrorCase[] {
   return rowsOf(known).map(([line, status, body, sent]) => {
     const [method, path = ''] = line.split(' ')
     return { ask: { method: methodOf(method), path, body: sent }, status, body }
@@ -42,7 +42,7 @@ function noKey(message: string) {
 
 type Line = readonly [ask: string, status: number, body: unknown, sent?: unknown]
 
-function rowsOf({ instanceId, versions }: Known): readonly Line[] {
+function rowsOf({ instanceId, versions }: LoadedEntities): readonly Line[] {
   return [
     ['GET /nosuch', 404, notFound],
     ['GET /task/x/nosuch', 404, notFound],

@@ -3,7 +3,7 @@ import http from 'node:http'
 import net from 'node:net'
 import type { Test } from 'tap'
 import { GatewayError } from '../../src/errors.ts'
-import type { AttemptEvent, Hop } from '../../src/proxy/wire/upstream-request.ts'
+import type { AttemptEvent, UpstreamRequest } from '../../src/proxy/wire/upstream-request.ts'
 import type { Relayed } from '../../src/proxy/attempts/relay.ts'
 import { createUpstream, type Upstream, type UpstreamOptions } from '../../src/proxy/upstream.ts'
 
@@ -114,8 +114,14 @@ export function openUpstream(
   return { upstream, attempts }
 }
 
-export const READ: Hop = { method: 'GET', path: '/task/x', headers: {}, body: null, retry: 'always' }
-export const WRITE: Hop = {
+export const READ: UpstreamRequest = {
+  method: 'GET',
+  path: '/task/x',
+  headers: {},
+  body: null,
+  retry: 'always',
+}
+export const WRITE: UpstreamRequest = {
   method: 'POST',
   path: '/task/create',
   headers: { 'content-type': 'application/json' },
@@ -138,13 +144,13 @@ export interface Door {
 }
 
 /** The gateway's own listener, which does nothing but relay `hop`. */
-export async function openDoor(t: Test, upstream: Upstream, hop: Hop): Promise<Door> {
+export async function openDoor(t: Test, upstream: Upstream, upstreamRequest: UpstreamRequest): Promise<Door> {
   const relayed: (Relayed | GatewayError)[] = []
   const waiting: ((result: Relayed | GatewayError) => void)[] = []
   const server = http.createServer((request, response) => {
     request.resume()
     void upstream
-      .relay(hop, response, { 'X-Request-Id': 'r-1' })
+      .relay(upstreamRequest, response, { 'X-Request-Id': 'r-1' })
       .catch((error: GatewayError) => {
         response.writeHead(error.statusCode, { 'x-gateway-error': error.code }).end()
         return error

@@ -1,8 +1,8 @@
-import { type NodeAddress, type NodeEvent, NodeSet } from '../../src/proxy/nodes/node-set.ts'
+import { type NodeAddress, type NodeEvent, NodePool } from '../../src/proxy/nodes/node-pool.ts'
 import type { Node } from '../../src/proxy/nodes/node.ts'
 
 export interface OpenNodes {
-  readonly set: NodeSet
+  readonly set: NodePool
   readonly node: (index: number) => Node
   readonly events: NodeEvent[]
   readonly clock: { nowMs: number }
@@ -12,7 +12,7 @@ export interface OpenNodes {
 export function openNodes(options: readonly Omit<NodeAddress, 'url'>[]): OpenNodes {
   const events: NodeEvent[] = []
   const clock = { nowMs: 0 }
-  const set = new NodeSet({
+  const set = new NodePool({
     nodes: options.map((own, i) => ({ url: `http://n${i}:1/engine-rest/`, ...own })),
     suffix: '/engine/x',
     connections: 2,
@@ -23,7 +23,7 @@ export function openNodes(options: readonly Omit<NodeAddress, 'url'>[]): OpenNod
   return { set, node: (index) => nodeOf(set, index), events, clock }
 }
 
-function nodeOf({ all }: NodeSet, index: number): Node {
+function nodeOf({ all }: NodePool, index: number): Node {
   const node = all[index]
   if (node === undefined) throw new Error(`there are ${all.length} nodes`)
   return node

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Test } from 'tap'
-import type { Hop } from '../../src/proxy/wire/upstream-request.ts'
+import type { UpstreamRequest } from '../../src/proxy/wire/upstream-request.ts'
 import type { PollRequest } from '../../src/proxy/long-polls/poll.ts'
 import type { PollEnd } from '../../src/proxy/long-polls/polls.ts'
 import type { UnlockResult } from '../../src/proxy/long-polls/unlocks.ts'
@@ -126,7 +126,7 @@ export function poll(
   asked: Partial<PollRequest> = {},
 ): Asking {
   const sink = Object.assign(new EventEmitter(), { destroyed: false })
-  const hop: Hop = {
+  const upstreamRequest: UpstreamRequest = {
     method: 'POST',
     path: FETCH,
     headers: { 'content-type': 'application/json' },
@@ -134,7 +134,7 @@ export function poll(
     retry: 'unsent',
   }
   const ended = polls.ask({
-    hop,
+    upstreamRequest,
     holdMs,
     caller: 'mary',
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a response, polls know no more than this

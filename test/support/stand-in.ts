@@ -31,7 +31,7 @@ export async function startStandIn(t: Test): Promise<StandIn> {
   const records = new Map<string, Record>()
   const members = new Map<string, Set<string>>()
   const routes: readonly (readonly [RegExp, (parts: readonly string[], body: string) => unknown])[] = [
-    [/^POST \/identity\/verify$/, (_, body) => verdictOf(JSON.parse(body))],
+    [/^POST \/identity\/verify$/, (_, body) => refusalOf(JSON.parse(body))],
     [/^GET \/user\?id=(\w+)$/, ([, id]) => [{ id }]],
     [/^GET \/group\?member=(\w+)$/, ([, id = '']) => groupsOf(members, id)],
     [/^GET \/tenant\?/, () => []],
@@ -76,7 +76,7 @@ function lineOf({ method, url }: Pick<Seen, 'method' | 'url'>): string {
   return `${method} ${url.replace('/engine-rest', '')}`
 }
 
-function verdictOf({ username, password }: { readonly username: string; readonly password: string }) {
+function refusalOf({ username, password }: { readonly username: string; readonly password: string }) {
   return { authenticatedUser: username, authenticated: username === password }
 }
 

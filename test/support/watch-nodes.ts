@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { Test } from 'tap'
-import type { NodeEvent } from '../../src/proxy/nodes/node-set.ts'
+import type { NodeEvent } from '../../src/proxy/nodes/node-pool.ts'
 import type { Upstream, UpstreamOptions } from '../../src/proxy/upstream.ts'
 import { openUpstream, READ } from './fake-engine.ts'
 

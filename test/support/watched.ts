@@ -1,12 +1,12 @@
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
-import type { Asked } from '../../src/request/access-request.ts'
+import type { AccessRequest } from '../../src/request/access-request.ts'
 import type { Permit } from '../../src/policy/authz/permit.ts'
 
 /** What a decision was asked about. */
 export interface Decided {
   readonly template: string
-  readonly params: Asked['params']
+  readonly params: AccessRequest['params']
 }
 
 /** Permits that let everybody do everything, and write down what they were asked about. */
@@ -27,7 +27,7 @@ function watchEngine(engine: EngineParts, decided: Decided[]): EngineParts {
     },
     after: null,
     rows: null,
-    keepOffers: null,
+    keepAllowedLinks: null,
   })
   const get = (id: string) => {
     const permit = engine.permits.get(id)

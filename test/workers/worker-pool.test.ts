@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { type Config, ConfigError } from '../../src/config/config.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
-import { Crew } from '../../src/workers/worker-pool.ts'
+import { WorkerPool } from '../../src/workers/worker-pool.ts'
 import { until } from '../support/cache-harness.ts'
 import { configOf } from '../support/open-gateway.ts'
 import { createFakeFork, type FakeWorker, noAnswer } from './fake-worker.ts'
@@ -11,12 +11,12 @@ async function startCrew(t: Test, count = 2) {
   const config = configOf(t, 'http://127.0.0.1:1/engine-rest', { settings: { workers: count } })
   const metrics = createMetrics({ version: '1' })
   const { fork, workers } = createFakeFork()
-  const crew = new Crew({ config, fork, metrics, log: pino({ level: 'silent' }) })
-  await crew.start()
-  t.teardown(() => crew.drain())
+  const workerPool = new WorkerPool({ config, fork, metrics, log: pino({ level: 'silent' }) })
+  await workerPool.start()
+  t.teardown(() => workerPool.drain())
   const listening = async () => /^gateway_workers (\d+)$/m.exec(await metrics.text())?.[1]
   await until(async () => (await listening()) === String(count))
-  return { config, crew, metrics, workers, at: (index: number) => workerAt(workers, index) }
+  return { config, workerPool, metrics, workers, at: (index: number) => workerAt(workers, index) }
 }
 
 function workerAt(workers: readonly FakeWorker[], index: number): FakeWorker {
@@ -39,20 +39,20 @@ function replacedBy({ asked }: FakeWorker): readonly unknown[] {
 }
 
 t.test('where one refuses a configuration the others go back to the one before', async (t) => {
-  const { config, crew, at } = await startCrew(t)
+  const { config, workerPool, at } = await startCrew(t)
   const next = another(config)
   at(1).answer = () => Promise.resolve(['engines.a: no'])
-  t.same(await problemsOf(crew.replace(next)), ['engines.a: no'])
+  t.same(await problemsOf(workerPool.replace(next)), ['engines.a: no'])
   t.same(replacedBy(at(0)), [next, config])
   t.same(replacedBy(at(1)), [next])
-  t.equal(crew.config, config)
+  t.equal(workerPool.config, config)
   t.notOk(at(0).killed())
 })
 
 t.test('one that does not say whether it took a configuration is killed, and nobody has it', async (t) => {
-  const { config, crew, at, workers } = await startCrew(t)
+  const { config, workerPool, at, workers } = await startCrew(t)
   at(0).answer = noAnswer
-  t.match(await problemsOf(crew.replace(another(config))), [/worker 1.*does not answer/])
+  t.match(await problemsOf(workerPool.replace(another(config))), [/worker 1.*does not answer/])
   t.ok(at(0).killed())
   t.same(replacedBy(at(1)).at(-1), config)
   // Another takes its place.
@@ -60,44 +60,44 @@ t.test('one that does not say whether it took a configuration is killed, and nob
 })
 
 t.test('one that cannot go back is killed', async (t) => {
-  const { config, crew, at } = await startCrew(t)
+  const { config, workerPool, at } = await startCrew(t)
   at(0).answer = (_topic, value) => Promise.resolve(value === config ? ['users.yaml: no'] : [])
   at(1).answer = () => Promise.resolve(['engines.a: no'])
-  await t.rejects(crew.replace(another(config)))
+  await t.rejects(workerPool.replace(another(config)))
   t.ok(at(0).killed())
 })
 
 t.test('with no worker there a configuration is in force for those that come', async (t) => {
-  const { config, crew, at, workers } = await startCrew(t, 1)
+  const { config, workerPool, at, workers } = await startCrew(t, 1)
   const next = another(config)
   at(0).end(1)
   await until(() => workers.length === 2)
-  await crew.replace(next)
-  t.equal(crew.config, next)
+  await workerPool.replace(next)
+  t.equal(workerPool.config, next)
   await until(() => replacedBy(at(1)).length === 1)
   t.same(replacedBy(at(1)), [next])
 })
 
 t.test('one that is busy for a moment counts by what it said before', async (t) => {
-  const { crew, at } = await startCrew(t)
-  t.ok((await crew.readiness()).ready)
+  const { workerPool, at } = await startCrew(t)
+  t.ok((await workerPool.readiness()).ready)
   at(0).answer = noAnswer
   at(1).answer = noAnswer
-  t.match(await crew.readiness(), { ready: true, checks: { 'worker 1: drain': 'ok' } })
+  t.match(await workerPool.readiness(), { ready: true, checks: { 'worker 1: drain': 'ok' } })
 })
 
 t.test('one is enough to be ready, none is not', async (t) => {
-  const { crew, at } = await startCrew(t)
+  const { workerPool, at } = await startCrew(t)
   at(0).answer = () => Promise.resolve({ ready: false, checks: { records: 'away' } })
-  t.match(await crew.readiness(), { ready: true, checks: { 'worker 1: records': 'away' } })
+  t.match(await workerPool.readiness(), { ready: true, checks: { 'worker 1: records': 'away' } })
   at(1).answer = at(0).answer
-  t.match(await crew.readiness(), { ready: false })
+  t.match(await workerPool.readiness(), { ready: false })
 })
 
 t.test('a question that no worker answers is a 503', async (t) => {
-  const { crew, at } = await startCrew(t, 1)
+  const { workerPool, at } = await startCrew(t, 1)
   at(0).answer = () => Promise.resolve({ status: 200, value: { decision: 'permitted' } })
-  t.match(await crew.explain({}), { status: 200 })
+  t.match(await workerPool.explain({}), { status: 200 })
   at(0).answer = () => Promise.resolve('strange')
-  t.match(await crew.explain({}), { status: 503 })
+  t.match(await workerPool.explain({}), { status: 503 })
 })

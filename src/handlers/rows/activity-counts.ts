@@ -57,7 +57,10 @@ export async function serveActivityCountsOfTenants(
 }
 
 async function definitionOf(exchange: Exchange): Promise<Row> {
-  const definition = await readJson(exchange, exchange.hop.path.replace(/\/statistics(\?.*)?$/, ''))
+  const definition = await readJson(
+    exchange,
+    exchange.upstreamRequest.path.replace(/\/statistics(\?.*)?$/, ''),
+  )
   return isRecord(definition) ? definition : {}
 }
 
@@ -121,8 +124,8 @@ async function listed(
   query: Readonly<Record<string, unknown>>,
   { exchange, definition, maxRows }: Counting,
 ): Promise<readonly Row[]> {
-  const asked = queryOf({ processDefinitionId: definition['id'], ...query, maxResults: maxRows + 1 })
-  const rows = await readRows(exchange, `/${kind}?${asked}`)
+  const accessRequest = queryOf({ processDefinitionId: definition['id'], ...query, maxResults: maxRows + 1 })
+  const rows = await readRows(exchange, `/${kind}?${accessRequest}`)
   if (rows.length > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
   return rows
 }

@@ -24,10 +24,10 @@ export async function serveReport(exchange: Exchange, tenants: ReadonlySet<strin
 }
 
 /** Of which definitions the report is. Only that of instances can be asked for some; an empty entry the engine reads its own way. */
-function queriesOf({ match: { operation, asked } }: Exchange): readonly Query[] {
+function queriesOf({ match: { operation, accessRequest } }: Exchange): readonly Query[] {
   if (operation.id !== 'getHistoricProcessInstanceDurationReport') return [{}]
   const [ids, keys] = (['processDefinitionIdIn', 'processDefinitionKeyIn'] as const).map((name) =>
-    listOf(asked, 'query', name).map(({ id }) => id),
+    listOf(accessRequest, 'query', name).map(({ id }) => id),
   )
   const isListed = (list: typeof ids) => list !== undefined && list.length > 0 && !list.includes('')
   if (isListed(ids) && ids !== undefined && ids.length <= MAX_DEFINITIONS)
@@ -42,13 +42,13 @@ async function hasForeign(exchange: Exchange, query: Query, tenants: ReadonlySet
   return (await countOf(exchange, query)) !== free + own
 }
 
-async function countOf({ match, hop }: Exchange, query: Query): Promise<number> {
+async function countOf({ match, upstreamRequest }: Exchange, query: Query): Promise<number> {
   const { status, body } = await match.engine.upstream.fetch(
     {
-      ...hop,
+      ...upstreamRequest,
       method: 'POST',
       path: match.operation.template.replace(/report$/, 'count'),
-      headers: { ...hop.headers, accept: 'application/json', 'content-type': 'application/json' },
+      headers: { ...upstreamRequest.headers, accept: 'application/json', 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify({ ...query, finished: true })),
       retry: 'always',
     },

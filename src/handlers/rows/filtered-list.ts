@@ -38,10 +38,10 @@ export async function serveRows(exchange: Exchange, filtering: Filtering): Promi
 
 /** @throws GatewayError when there are too many rows to look through */
 export async function answerRows(exchange: Asking, filtering: Filtering): Promise<Answer> {
-  const { operation, asked } = exchange.match
+  const { operation, accessRequest } = exchange.match
   const form = operation.rows?.form ?? 'list'
-  const paging = isPaged(operation) ? pagingOf(asked.query) : ALL
-  const isJson = otherFormOf(operation, exchange.hop.headers['accept']) === false
+  const paging = isPaged(operation) ? pagingOf(accessRequest.query) : ALL
+  const isJson = otherFormOf(operation, exchange.upstreamRequest.headers['accept']) === false
   if (paging === null || !isJson) return answerRefused(exchange)
   const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
   const read = await readVisible(exchange, filtering, { form, wanted })
@@ -55,7 +55,7 @@ function isPaged({ rows }: Operation): boolean {
   return rows?.form === undefined && rows?.paging !== 'ignored'
 }
 
-type Asking = Pick<Exchange, 'match' | 'hop'>
+type Asking = Pick<Exchange, 'match' | 'upstreamRequest'>
 
 /** What the engine will not answer: it says so itself. Rows that were not looked at do not go out. */
 async function answerRefused(exchange: Asking): Promise<Answer> {
@@ -85,15 +85,15 @@ export async function readVisible(
   { keep, maxRows }: Filtering,
   { form, wanted }: { readonly form: RowsForm | 'list'; readonly wanted: number },
 ): Promise<Reading> {
-  const { match, hop } = exchange
+  const { match, upstreamRequest } = exchange
   // The rows can be told in JSON only, whatever else the client takes.
-  const headers = { ...hop.headers, accept: jsonAcceptOf(hop.headers['accept']) }
+  const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
   const seen: SeenRow[] = []
   let from = 0
   let size = keep === null ? 0 : Math.min(maxRows + 1, Math.max(FIRST_READ, wanted))
   for (;;) {
     const path = listPathOf(exchange, form, { from, size })
-    const answer = await readWhole({ match, hop: { ...hop, headers, path } })
+    const answer = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers, path } })
     if (answer.status !== 200) return { seen: null, answer }
     if (keep === null) return { seen, answer }
     const rows = rowsOf(answer)
@@ -122,13 +122,13 @@ export function emptyAnswerOf({ rows }: Operation, method: string): Answer {
 
 /** The path that lists the rows, with the caller's query and a paging of our own. */
 function listPathOf(
-  { match, hop }: Asking,
+  { match, upstreamRequest }: Asking,
   form: RowsForm | 'list',
   { from, size }: { readonly from: number; readonly size: number },
 ): string {
-  const [path = ''] = hop.path.split('?', 1)
+  const [path = ''] = upstreamRequest.path.split('?', 1)
   const query = new URLSearchParams([
-    ...(form === 'topic names' ? topicFlagsOf(match.asked.query) : match.asked.query),
+    ...(form === 'topic names' ? topicFlagsOf(match.accessRequest.query) : match.accessRequest.query),
   ])
   query.set('firstResult', String(from))
   query.set('maxResults', String(size))

@@ -11,15 +11,15 @@ import { sendAnswer } from '../../pipeline/replies.ts'
 import { answerRows, readVisible } from './filtered-list.ts'
 
 /** Whether filters are asked for together with how many items each of them finds. */
-export function asksItemCounts({ engine, operation, asked }: Asking): boolean {
-  const isAsked = asked.query.get('itemCount')?.toLowerCase() === 'true'
+export function asksItemCounts({ engine, operation, accessRequest }: Asking): boolean {
+  const isAsked = accessRequest.query.get('itemCount')?.toLowerCase() === 'true'
   return operation.itemCount !== undefined && isAsked && engine.authorization === 'enforce'
 }
 
 interface Asking {
   readonly engine: Pick<Match['engine'], 'authorization'>
   readonly operation: Pick<Match['operation'], 'itemCount'>
-  readonly asked: Pick<Match['asked'], 'query'>
+  readonly accessRequest: Pick<Match['accessRequest'], 'query'>
 }
 
 /** Filters, each with the number of items that the caller sees. */
@@ -50,18 +50,21 @@ async function withCounts(answer: Answer, exchange: Exchange): Promise<Answer> {
 }
 
 /** Null: the caller sees them all. */
-async function countOf(id: string, { parts, match, hop }: Exchange): Promise<number | null> {
+async function countOf(id: string, { parts, match, upstreamRequest }: Exchange): Promise<number | null> {
   const permit = match.engine.permits.get(match.operation.itemCount ?? '')
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const asked = { ...match.asked, params: { id }, query: new Map() }
-  const verdict = (await permit.rows?.(asked, false)) ?? { rows: 'all' }
-  if (verdict.rows === 'all') return null
-  if (verdict.rows === 'none') return 0
-  if (verdict.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const accessRequest = { ...match.accessRequest, params: { id }, query: new Map() }
+  const decision = (await permit.rows?.(accessRequest, false)) ?? { rows: 'all' }
+  if (decision.rows === 'all') return null
+  if (decision.rows === 'none') return 0
+  if (decision.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
   const path = permit.operation.template.replace(':id', encodeURIComponent(id))
   const { seen } = await readVisible(
-    { match: { ...match, operation: permit.operation, permit, asked }, hop: { ...hop, method: 'GET', path } },
-    { keep: verdict.keep, maxRows: parts.config.limits.filteredRows },
+    {
+      match: { ...match, operation: permit.operation, permit, accessRequest },
+      upstreamRequest: { ...upstreamRequest, method: 'GET', path },
+    },
+    { keep: decision.keep, maxRows: parts.config.limits.filteredRows },
     { form: 'count', wanted: Number.POSITIVE_INFINITY },
   )
   if (seen === null) throw new GatewayError('GW_ROWS_NOT_EXACT')

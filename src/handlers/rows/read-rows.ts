@@ -6,22 +6,25 @@ import type { Row } from '../../policy/authz/entities/row-attributes.ts'
 import type { Answer } from '../../proxy/wire/upstream-request.ts'
 
 /** The engine's answer to what the caller asks. A HEAD is asked as a GET, for there is something to look at; but the engine marks only those. */
-export async function readWhole({ match, hop }: Pick<Exchange, 'match' | 'hop'>): Promise<Answer> {
+export async function readWhole({
+  match,
+  upstreamRequest,
+}: Pick<Exchange, 'match' | 'upstreamRequest'>): Promise<Answer> {
   const { upstream } = match.engine
-  if (hop.method !== 'HEAD') return upstream.fetch(hop, MAX_READ_BYTES)
-  const answer = await upstream.fetch({ ...hop, method: 'GET' }, MAX_READ_BYTES)
+  if (upstreamRequest.method !== 'HEAD') return upstream.fetch(upstreamRequest, MAX_READ_BYTES)
+  const answer = await upstream.fetch({ ...upstreamRequest, method: 'GET' }, MAX_READ_BYTES)
   const { 'cache-control': _, ...headers } = answer.headers
   return { ...answer, headers }
 }
 
 /** What a restricted answer is made from, asked at the engine that the caller asks. @throws GatewayError when it does not answer */
 export async function readJson(
-  { match, hop }: Pick<Exchange, 'match' | 'hop'>,
+  { match, upstreamRequest }: Pick<Exchange, 'match' | 'upstreamRequest'>,
   path: string,
 ): Promise<unknown> {
-  const headers = { ...hop.headers, accept: 'application/json' }
+  const headers = { ...upstreamRequest.headers, accept: 'application/json' }
   const { status, body } = await match.engine.upstream.fetch(
-    { ...hop, headers, method: 'GET', path, body: null, retry: 'always' },
+    { ...upstreamRequest, headers, method: 'GET', path, body: null, retry: 'always' },
     MAX_READ_BYTES,
   )
   if (status !== 200) throw new GatewayError('GW_UPSTREAM_INVALID')
@@ -29,7 +32,7 @@ export async function readJson(
 }
 
 export async function readRows(
-  exchange: Pick<Exchange, 'match' | 'hop'>,
+  exchange: Pick<Exchange, 'match' | 'upstreamRequest'>,
   path: string,
 ): Promise<readonly Row[]> {
   return rowsIn(await readJson(exchange, path))

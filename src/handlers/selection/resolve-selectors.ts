@@ -1,17 +1,24 @@
 import type { FastifyRequest } from 'fastify'
-import { EngineVerdict, GatewayError } from '../../errors.ts'
+import { EngineRefusal, GatewayError } from '../../errors.ts'
 import { matchOf } from '../../pipeline/match.ts'
 import type { Operation, Selector } from '../../operations/table.ts'
 import type { Parts } from '../../pipeline/parts.ts'
 import { emptyAnswer } from '../../policy/authz/checks/not-found.ts'
-import { type Asked, bodyTexts, bodyValue } from '../../request/access-request.ts'
+import { type AccessRequest, bodyTexts, bodyValue } from '../../request/access-request.ts'
 import { readJson } from '../../request/json.ts'
 import { memberBytes, spliceMember } from '../../policy/authz/rows/narrow.ts'
 import type { Row } from '../../policy/authz/entities/row-attributes.ts'
 import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
-import type { Verdict } from '../../policy/authz/checks/decision.ts'
+import type { Decision } from '../../policy/authz/checks/decision.ts'
 import { upstreamHeaders } from '../../proxy/wire/headers.ts'
-import { foundOf, keepAll, rowsFound, SELECTORS, type Selecting, soughtBy } from './selected-ids.ts'
+import {
+  foundOf,
+  keepAll,
+  rowsFound,
+  SELECTORS,
+  type SelectionContext,
+  selectionQueryOf,
+} from './selected-ids.ts'
 
 /**
  * The body with the ids that the caller may select in the place of the queries that select them: a bare engine would
@@ -19,13 +26,17 @@ import { foundOf, keepAll, rowsFound, SELECTORS, type Selecting, soughtBy } from
  * @throws GatewayError when a query selects too much to be read, or cannot be asked by itself
  * @throws EngineVerdict when nothing at all is selected
  */
-export async function resolveSelectors(selecting: Selecting): Promise<Buffer | null> {
-  const { match, hop } = selecting
+export async function resolveSelectors(selecting: SelectionContext): Promise<Buffer | null> {
+  const { match, upstreamRequest } = selecting
   // Where each of what is selected is checked, ids already stand there.
-  if (match.engine.authorization !== 'enforce' || hop.body === null || checksEach(match.operation))
-    return hop.body
+  if (
+    match.engine.authorization !== 'enforce' ||
+    upstreamRequest.body === null ||
+    checksEach(match.operation)
+  )
+    return upstreamRequest.body
   const selections = await selectionsOf(selecting, 'seen')
-  return bodyWith(selections, selecting, hop.body)
+  return bodyWith(selections, selecting, upstreamRequest.body)
 }
 
 /**
@@ -33,25 +44,25 @@ export async function resolveSelectors(selecting: Selecting): Promise<Buffer | n
  * is looked for, or it is not checked one by one.
  */
 export function selectFirst(parts: Parts, request: FastifyRequest): Promise<Selected> | null {
-  const { engine, operation, asked } = matchOf(request)
+  const { engine, operation, accessRequest } = matchOf(request)
   const { bytes } = request
   if (bytes === null || engine.authorization !== 'enforce' || !checksEach(operation)) return null
   const looked = [
     ...selectorsOf(operation).map(([selector]) => selector),
-    ...Object.keys(operation.finds ?? {}),
+    ...Object.keys(operation.resolvesIds ?? {}),
   ]
-  if (looked.every((member) => (bodyValue(asked.body, member) ?? null) === null)) return null
+  if (looked.every((member) => (bodyValue(accessRequest.body, member) ?? null) === null)) return null
   const selecting = selectingOf(parts, request)
   return selectionsOf(selecting, 'all').then((selections) => {
     const selected = bodyWith(selections, selecting, bytes)
-    return { bytes: selected, asked: { ...asked, body: readJson(selected) } }
+    return { bytes: selected, accessRequest: { ...accessRequest, body: readJson(selected) } }
   })
 }
 
 /** A request whose body names what it selects: this is checked, and this is sent. */
 interface Selected {
   readonly bytes: Buffer
-  readonly asked: Asked
+  readonly accessRequest: AccessRequest
 }
 
 function checksEach({ checks }: Operation): boolean {
@@ -62,7 +73,7 @@ function checksEach({ checks }: Operation): boolean {
 export function refuse(
   parts: Parts,
   request: FastifyRequest,
-  { refusal, isUnselected = false }: Extract<Verdict, { readonly permitted: false }>,
+  { refusal, isUnselected = false }: Extract<Decision, { readonly permitted: false }>,
 ): Promise<never> {
   const { engine, operation } = matchOf(request)
   const comesLater =
@@ -72,30 +83,34 @@ export function refuse(
     engine.authorization === 'enforce'
   if (!comesLater) throw refusal
   // What cannot be found out leaves the refusal as it is; but a query that cannot be read comes before it.
-  const sought = emptyOf(selectingOf(parts, request)).catch((error: unknown) =>
-    error instanceof EngineVerdict || (error instanceof GatewayError && error.code === 'GW_INVALID_BODY')
+  const selection = emptyOf(selectingOf(parts, request)).catch((error: unknown) =>
+    error instanceof EngineRefusal || (error instanceof GatewayError && error.code === 'GW_INVALID_BODY')
       ? error
       : null,
   )
-  return sought.then((empty) => {
+  return selection.then((empty) => {
     throw empty ?? refusal
   })
 }
 
-function selectingOf(parts: Parts, request: FastifyRequest): Selecting {
+function selectingOf(parts: Parts, request: FastifyRequest): SelectionContext {
   const match = matchOf(request)
   const headers = upstreamHeaders(request.raw.rawHeaders, match.engine.requestPolicy)
-  return { parts, match, hop: { method: 'POST', path: '', headers, body: request.bytes, retry: 'always' } }
+  return {
+    parts,
+    match,
+    upstreamRequest: { method: 'POST', path: '', headers, body: request.bytes, retry: 'always' },
+  }
 }
 
 /** The answer where nothing is found; null: something is, or nothing is looked for. */
-async function emptyOf(selecting: Selecting): Promise<EngineVerdict | GatewayError | null> {
-  const { operation, asked } = selecting.match
+async function emptyOf(selecting: SelectionContext): Promise<EngineRefusal | GatewayError | null> {
+  const { operation, accessRequest } = selecting.match
   const selections = await selectionsOf(selecting, 'any')
   const isAsked = selections.some(({ queries, given }) => queries.length + given.length > 0)
   return operation.empty === undefined || !isAsked || selections.some(({ ids }) => ids.length > 0)
     ? null
-    : emptyAnswer(operation.empty, asked)
+    : emptyAnswer(operation.empty, accessRequest)
 }
 
 /** What the ids of one member of a body are to be. */
@@ -114,11 +129,14 @@ interface Selection {
 type Extent = 'seen' | 'all' | 'any'
 
 /** @throws GatewayError GW_INVALID_BODY: whether or not bodies are validated, nothing is selected by what the engine does not read */
-async function selectionsOf(selecting: Selecting, extent: Extent): Promise<readonly Selection[]> {
-  const { operation, asked: request } = selecting.match
+async function selectionsOf(selecting: SelectionContext, extent: Extent): Promise<readonly Selection[]> {
+  const { operation, accessRequest: request } = selecting.match
   checkSelection(operation, request.body)
   const selectors = selectorsOf(operation)
-  const members = new Set([...selectors.map(([, member]) => member), ...Object.keys(operation.finds ?? {})])
+  const members = new Set([
+    ...selectors.map(([, member]) => member),
+    ...Object.keys(operation.resolvesIds ?? {}),
+  ])
   const selections: Selection[] = []
   for (const member of members) {
     const own = selectors.filter(([, taking]) => taking === member).map(([selector]) => selector)
@@ -133,51 +151,52 @@ interface Wanted {
   readonly extent: Extent
 }
 
-async function selectionOf(selecting: Selecting, wanted: Wanted): Promise<Selection> {
-  const { permit, operation, asked } = selecting.match
+async function selectionOf(selecting: SelectionContext, wanted: Wanted): Promise<Selection> {
+  const { permit, operation, accessRequest } = selecting.match
   const { member, extent } = wanted
-  const finder = operation.finds?.[member]
-  const given = givenIds(asked, member)
+  const finder = operation.resolvesIds?.[member]
+  const given = givenIds(accessRequest, member)
   const { queries, found, isOpen } = await queriedBy(selecting, wanted, finder === undefined)
   const all = [...new Set([...given, ...found])]
   // What is not there a bare engine leaves out by itself; what is another tenant's it does not.
-  const isLeft = (extent === 'seen' || finder?.single === true) && permit.tenantsOf(asked.principal) === null
+  const isLeft =
+    (extent === 'seen' || finder?.single === true) && permit.tenantsOf(accessRequest.principal) === null
   const ids =
     finder === undefined || isLeft
       ? all
       : await foundOf(selecting, { ...finder, isAnyEnough: extent === 'any' }, all)
   const isChanged = queries.length > 0 || ids.length < all.length
-  if (isChanged && hasNullIds(asked.body, member))
+  if (isChanged && hasNullIds(accessRequest.body, member))
     throw new GatewayError('GW_ROWS_NOT_EXACT', { message: `Ids that are null stand in ${member}` })
   return { member, given, ids, queries, isOpen, isChanged }
 }
 
 /** What the queries of one member find. `isSure`: what is found is there, so one is as good as all where any will do. */
 async function queriedBy(
-  selecting: Selecting,
+  selecting: SelectionContext,
   { selectors, extent }: Wanted,
   isSure: boolean,
 ): Promise<Pick<Selection, 'queries' | 'isOpen'> & { readonly found: readonly string[] }> {
-  const { body } = selecting.hop
+  const { body } = selecting.upstreamRequest
   const found: string[] = []
   const queries: Selector[] = []
   let isOpen = false
   for (const selector of selectors) {
     const query = body === null ? null : memberBytes(body, selector)
     if (query === null) continue
-    const sought = await soughtBy(selecting, selector, query)
-    if (sought.keep === keepAll && extent === 'seen') {
+    const selection = await selectionQueryOf(selecting, selector, query)
+    if (selection.keep === keepAll && extent === 'seen') {
       isOpen = true
       continue
     }
-    found.push(...idsOf(await rowsFound(selecting, sought, extent === 'any' && isSure ? 1 : undefined)))
+    found.push(...idsOf(await rowsFound(selecting, selection, extent === 'any' && isSure ? 1 : undefined)))
     queries.push(selector)
   }
   return { found, queries, isOpen }
 }
 
 /** @throws EngineVerdict when nothing is selected */
-function bodyWith(selections: readonly Selection[], { match }: Selecting, original: Buffer): Buffer {
+function bodyWith(selections: readonly Selection[], { match }: SelectionContext, original: Buffer): Buffer {
   let body = original
   for (const { member, ids, queries, isChanged } of selections) {
     if (!isChanged) continue
@@ -186,7 +205,7 @@ function bodyWith(selections: readonly Selection[], { match }: Selecting, origin
   }
   const { empty } = match.operation
   const isEmpty = selections.every(({ ids, isOpen }) => ids.length === 0 && !isOpen)
-  if (isEmpty && empty !== undefined && body !== original) throw emptyAnswer(empty, match.asked)
+  if (isEmpty && empty !== undefined && body !== original) throw emptyAnswer(empty, match.accessRequest)
   return body
 }
 
@@ -194,13 +213,13 @@ function idsOf(rows: readonly Row[]): readonly string[] {
   return rows.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
 }
 
-function selectorsOf({ selects = {} }: Operation): readonly (readonly [Selector, string])[] {
+function selectorsOf({ resolvesQueries: selects = {} }: Operation): readonly (readonly [Selector, string])[] {
   return SELECTORS.flatMap((selector) => {
     const member = selects[selector]
     return member === undefined ? [] : [[selector, member] as const]
   })
 }
 
-function givenIds({ body }: Asked, member: string): readonly string[] {
+function givenIds({ body }: AccessRequest, member: string): readonly string[] {
   return bodyTexts(body, member)
 }

@@ -1,4 +1,4 @@
-import { EngineVerdict, GatewayError } from '../../errors.ts'
+import { EngineRefusal, GatewayError } from '../../errors.ts'
 import type { Exchange } from '../../pipeline/exchange.ts'
 import type { Finder, Selector } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
@@ -15,7 +15,7 @@ import type { Answer } from '../../proxy/wire/upstream-request.ts'
 import { readVisible } from '../rows/filtered-list.ts'
 
 /** A request, or what is known of it before it may be sent. */
-export type Selecting = Pick<Exchange, 'parts' | 'match' | 'hop'>
+export type SelectionContext = Pick<Exchange, 'parts' | 'match' | 'upstreamRequest'>
 
 /** The operation that lists what a selector selects. */
 const LISTS: Readonly<Record<Selector, string>> = {
@@ -34,8 +34,8 @@ function isSelector(name: string): name is Selector {
 }
 
 /** What is looked for: the rows of a list, of which somebody sees some. */
-export interface Sought {
-  readonly list: Pick<Exchange, 'match' | 'hop'>
+export interface SelectionQuery {
+  readonly list: Pick<Exchange, 'match' | 'upstreamRequest'>
   /** Null: no row at all. */
   readonly keep: KeepRows | null
 }
@@ -45,17 +45,21 @@ export interface Sought {
  * @throws GatewayError GW_INVALID_BODY, EngineVerdict for a query that the engine does not read; GW_ROWS_NOT_EXACT for one that
  * its list cannot be asked for
  */
-export async function soughtBy(selecting: Selecting, selector: Selector, query: Buffer): Promise<Sought> {
+export async function selectionQueryOf(
+  selecting: SelectionContext,
+  selector: Selector,
+  query: Buffer,
+): Promise<SelectionQuery> {
   const value = readJson(query)
   // Before this the body was checked as a whole. It is looked at again: what is no query would select everything.
   if (!isMembers(value)) throw new GatewayError('GW_INVALID_BODY')
   if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
     checkSelector(selector, value)
   const list = listOf(selecting, LISTS[selector], query)
-  const verdict = (await list.match.permit.rows?.(list.match.asked, false)) ?? { rows: 'all' }
-  if (verdict.rows === 'all') return { list, keep: keepAll }
-  if (verdict.rows !== 'none' && verdict.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
-  return { list, keep: verdict.rows === 'none' ? null : verdict.keep }
+  const decision = (await list.match.permit.rows?.(list.match.accessRequest, false)) ?? { rows: 'all' }
+  if (decision.rows === 'all') return { list, keep: keepAll }
+  if (decision.rows !== 'none' && decision.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return { list, keep: decision.rows === 'none' ? null : decision.keep }
 }
 
 export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
@@ -75,7 +79,7 @@ interface Finding extends Finder {
  * @throws GatewayError GW_ROWS_NOT_EXACT when there are too many to be looked for
  */
 export async function foundOf(
-  selecting: Selecting,
+  selecting: SelectionContext,
   finding: Finding,
   ids: readonly string[],
 ): Promise<readonly string[]> {
@@ -83,15 +87,15 @@ export async function foundOf(
   const { list, gives = 'id', single, isAnyEnough } = finding
   if (ids.length > (single === true ? MAX_SINGLE_IDS : parts.config.limits.filteredRows))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const tenants = match.permit.tenantsOf(match.asked.principal)
+  const tenants = match.permit.tenantsOf(match.accessRequest.principal)
   const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const isInUrl = match.engine.permits.get(list)?.operation.method === 'GET'
   const found = new Set<string>()
   // Nothing has an empty id.
   const named = ids.filter((id) => id !== '')
-  for (const asked of queriesFor(finding, named, isInUrl)) {
-    match.asked.stillAwaited?.()
-    const query = Buffer.from(JSON.stringify(asked))
+  for (const accessRequest of queriesFor(finding, named, isInUrl)) {
+    match.accessRequest.stillAwaited?.()
+    const query = Buffer.from(JSON.stringify(accessRequest))
     const rows = await rowsFound(selecting, { list: listOf(selecting, list, query), keep })
     for (const id of textsIn(rows, gives)) found.add(id)
     if (isAnyEnough && found.size > 0) break
@@ -113,8 +117,8 @@ function textsIn(rows: readonly Row[], member: string): readonly string[] {
 
 /** @throws GatewayError when there are too many; EngineVerdict, or GatewayError, when the engine refuses the query */
 export async function rowsFound(
-  { parts }: Selecting,
-  { list, keep }: Sought,
+  { parts }: SelectionContext,
+  { list, keep }: SelectionQuery,
   wanted: number = Number.POSITIVE_INFINITY,
 ): Promise<readonly Row[]> {
   const filtering = { keep, maxRows: parts.config.limits.filteredRows }
@@ -124,12 +128,12 @@ export async function rowsFound(
 }
 
 /** A query that its list refuses, the engine refuses in a body too. What it says where it cannot read one varies with its start. */
-function refusalOf({ status, headers, body }: Answer): EngineVerdict | GatewayError {
+function refusalOf({ status, headers, body }: Answer): EngineRefusal | GatewayError {
   if (status !== 400 && status !== 500) return new GatewayError('GW_ROWS_NOT_EXACT', { message: REFUSED })
   const isJson = String(headers['content-type']).startsWith('application/json')
   const said = isJson ? jsonIn(body) : null
   if (isRecord(said) && typeof said['message'] === 'string' && said['message'] !== '')
-    return new EngineVerdict({
+    return new EngineRefusal({
       status,
       body: said,
       headers: { 'content-type': 'application/json' },
@@ -141,17 +145,21 @@ function refusalOf({ status, headers, body }: Answer): EngineVerdict | GatewayEr
 const REFUSED = 'The engine refuses the query in the body'
 
 /** The list operation, as the caller would ask it with the query. */
-function listOf({ match, hop }: Selecting, id: string, query: Buffer): Sought['list'] {
+function listOf(
+  { match, upstreamRequest }: SelectionContext,
+  id: string,
+  query: Buffer,
+): SelectionQuery['list'] {
   const permit = match.engine.permits.get(id)
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const { operation } = permit
   const { method, template: path } = operation
   const value = readJson(query)
   const isGet = method === 'GET'
-  const asked = { ...match.asked, params: {}, ...(isGet ? inQuery(value) : inBody(value)) }
+  const accessRequest = { ...match.accessRequest, params: {}, ...(isGet ? inQuery(value) : inBody(value)) }
   return {
-    match: { ...match, operation, permit, asked },
-    hop: { ...hop, method, path, body: isGet ? null : query, retry: 'always' },
+    match: { ...match, operation, permit, accessRequest },
+    upstreamRequest: { ...upstreamRequest, method, path, body: isGet ? null : query, retry: 'always' },
   }
 }
 

@@ -7,11 +7,11 @@ export const condition = {
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.READ each.processDefinitionKey',
-      ], when: 'body:processDefinitionId absent', each: 'conditionalStarts', denied: 400, absent: '500 ProcessEngineException 0: ENGINE-13043 No subscriptions were found during evaluation of the conditional start events.' },
+      ], when: 'body:processDefinitionId absent', each: 'conditionalStarts', denied: 400, notFound: '500 ProcessEngineException 0: ENGINE-13043 No subscriptions were found during evaluation of the conditional start events.' },
       { anyOf: ['PROCESS_INSTANCE.CREATE'], each: 'conditionalStarts', denied: 403 },
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], each: 'conditionalStarts', denied: 403 },
     ],
-    absent: "400 NotFoundException 0: no deployed process definition found with id '{processDefinitionId}': processDefinition is null",
+    notFound: "400 NotFoundException 0: no deployed process definition found with id '{processDefinitionId}': processDefinition is null",
     entity: 'processDefinition(body:processDefinitionId)',
   },
 } as const satisfies Rowset

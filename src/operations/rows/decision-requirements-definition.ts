@@ -14,8 +14,8 @@ export const decisionRequirementsDefinition = {
       { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 500 },
     ],
     retry: 'always',
-    absent: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
-    foreign: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
+    notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   },
   getDecisionRequirementsDefinitionDiagramById: {
     route: 'GET /decision-requirements-definition/:id/diagram',
@@ -24,8 +24,8 @@ export const decisionRequirementsDefinition = {
     ],
     retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'] },
-    absent: "400 NotValidException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
+    notFound: "400 NotValidException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   },
   getDecisionRequirementsDefinitionDmnXmlById: {
     route: 'GET /decision-requirements-definition/:id/xml',
@@ -34,8 +34,8 @@ export const decisionRequirementsDefinition = {
     ],
     retry: 'always',
     cache: { seconds: 3600, tags: ['deployment'] },
-    absent: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
-    foreign: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
+    notFound: "400 InvalidRequestException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    otherTenant: "500 RestException 0: org.camunda.bpm.engine.ProcessEngineException: ENGINE-13034 Cannot get the decision requirements definition '{id}' because it belongs to no authenticated tenant.",
   },
   getDecisionRequirementsDefinitionsCount: {
     route: 'GET /decision-requirements-definition/count',
@@ -47,7 +47,7 @@ export const decisionRequirementsDefinition = {
     route: 'GET /decision-requirements-definition/key/:key',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
-    absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
+    notFound: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
     entity: 'decisionRequirementsDefinitionOfKey',
   },
   getDecisionRequirementsDefinitionDiagramByKey: {
@@ -55,14 +55,14 @@ export const decisionRequirementsDefinition = {
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
-    absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
+    notFound: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
     entity: 'decisionRequirementsDefinitionOfKey',
   },
   getDecisionRequirementsDefinitionByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
-    absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
+    notFound: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
     entity: 'decisionRequirementsDefinitionOfKey',
   },
   getDecisionRequirementsDefinitionDiagramByKeyAndTenantId: {
@@ -70,7 +70,7 @@ export const decisionRequirementsDefinition = {
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
-    absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
+    notFound: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
     entity: 'decisionRequirementsDefinitionOfKey',
   },
   getDecisionRequirementsDefinitionDmnXmlByKeyAndTenantId: {
@@ -78,7 +78,7 @@ export const decisionRequirementsDefinition = {
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
-    absent: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
+    notFound: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
     entity: 'decisionRequirementsDefinitionOfKey',
   },
   getDecisionRequirementsDefinitionDmnXmlByKey: {
@@ -86,7 +86,7 @@ export const decisionRequirementsDefinition = {
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
-    absent: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
+    notFound: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
     entity: 'decisionRequirementsDefinitionOfKey',
   },
 } as const satisfies Rowset

@@ -30,10 +30,10 @@ export const execution = {
       { anyOf: [
         'PROCESS_INSTANCE.READ execution.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 404, found: 'query' },
+      ], denied: 404, viaQuery: 'query' },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: Execution with id {id} does not exist',
+    notFound: '404 InvalidRequestException: Execution with id {id} does not exist',
   },
   createIncident: {
     route: 'POST /execution/:id/create-incident',
@@ -43,8 +43,8 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: "400 InvalidRequestException: Cannot find an execution with executionId '{id}': execution is null",
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    notFound: "400 InvalidRequestException: Cannot find an execution with executionId '{id}': execution is null",
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getLocalExecutionVariables: {
     route: 'GET /execution/:id/localVariables',
@@ -55,8 +55,8 @@ export const execution = {
       ], denied: 403 },
     ],
     retry: 'always',
-    absent: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   modifyLocalExecutionVariables: {
     route: 'POST /execution/:id/localVariables',
@@ -68,8 +68,8 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: "500 RestException 0: Cannot modify variables for execution {id}: execution {id} doesn't exist: execution is null",
-    foreign: "500 RestException 0: Cannot modify variables for execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 RestException 0: Cannot modify variables for execution {id}: execution {id} doesn't exist: execution is null",
+    otherTenant: "500 RestException 0: Cannot modify variables for execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getLocalExecutionVariable: {
     route: 'GET /execution/:id/localVariables/:varName',
@@ -80,8 +80,8 @@ export const execution = {
       ], denied: 403 },
     ],
     retry: 'always',
-    absent: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
-    foreign: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
+    otherTenant: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   putLocalExecutionVariable: {
     route: 'PUT /execution/:id/localVariables/:varName',
@@ -93,8 +93,8 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: "500 RestException 0: Cannot put execution variable {varName}: execution {id} doesn't exist: execution is null",
-    foreign: "500 RestException 0: Cannot put execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 RestException 0: Cannot put execution variable {varName}: execution {id} doesn't exist: execution is null",
+    otherTenant: "500 RestException 0: Cannot put execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   deleteLocalExecutionVariable: {
     route: 'DELETE /execution/:id/localVariables/:varName',
@@ -106,8 +106,8 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: "500 RestException 0: Cannot delete execution variable {varName}: execution {id} doesn't exist: execution is null",
-    foreign: "500 RestException 0: Cannot delete execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 RestException 0: Cannot delete execution variable {varName}: execution {id} doesn't exist: execution is null",
+    otherTenant: "500 RestException 0: Cannot delete execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getLocalExecutionVariableBinary: {
     route: 'GET /execution/:id/localVariables/:varName/data',
@@ -118,8 +118,8 @@ export const execution = {
       ], denied: 403 },
     ],
     retry: 'always',
-    absent: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
-    foreign: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
+    otherTenant: "500 RestException 0: Cannot get execution variable {varName}: ENGINE-13034 Cannot read the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   setLocalExecutionVariableBinary: {
     route: 'POST /execution/:id/localVariables/:varName/data',
@@ -132,8 +132,8 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: "500 RestException 0: Cannot put execution variable {varName}: execution {id} doesn't exist: execution is null",
-    foreign: "500 RestException 0: Cannot put execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 RestException 0: Cannot put execution variable {varName}: execution {id} doesn't exist: execution is null",
+    otherTenant: "500 RestException 0: Cannot put execution variable {varName}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getMessageEventSubscription: {
     route: 'GET /execution/:id/messageSubscriptions/:messageName',
@@ -141,10 +141,10 @@ export const execution = {
       { anyOf: [
         'PROCESS_INSTANCE.READ execution.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 404, found: 'query' },
+      ], denied: 404, viaQuery: 'query' },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: Message event subscription for execution {id} named {messageName} does not exist',
+    notFound: '404 InvalidRequestException: Message event subscription for execution {id} named {messageName} does not exist',
   },
   triggerEvent: {
     route: 'POST /execution/:id/messageSubscriptions/:messageName/trigger',
@@ -154,7 +154,7 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: "500 RestException 0: Cannot trigger message {messageName} for execution {id}: Execution with id '{id}' does not have a subscription to a message event with name '{messageName}': eventSubscriptions is empty",
+    notFound: "500 RestException 0: Cannot trigger message {messageName} for execution {id}: Execution with id '{id}' does not have a subscription to a message event with name '{messageName}': eventSubscriptions is empty",
     entity: 'messageSubscription',
   },
   signalExecution: {
@@ -167,8 +167,8 @@ export const execution = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE execution.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: "500 RestException 0: Cannot signal execution {id}: execution {id} doesn't exist: execution is null",
-    foreign: "500 RestException 0: Cannot signal execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 RestException 0: Cannot signal execution {id}: execution {id} doesn't exist: execution is null",
+    otherTenant: "500 RestException 0: Cannot signal execution {id}: ENGINE-13034 Cannot update the process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getExecutionsCount: {
     route: 'GET /execution/count',

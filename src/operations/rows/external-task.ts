@@ -30,10 +30,10 @@ export const externalTask = {
       { anyOf: [
         'PROCESS_INSTANCE.READ externalTask.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE externalTask.processDefinitionKey',
-      ], denied: 404, found: 'query' },
+      ], denied: 404, viaQuery: 'query' },
     ],
     retry: 'always',
-    absent: '404 RestException: External task with id {id} does not exist',
+    notFound: '404 RestException: External task with id {id} does not exist',
   },
   handleExternalTaskBpmnError: {
     route: 'POST /external-task/:id/bpmnError',
@@ -43,9 +43,9 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 RestException 0: External task with id {id} does not exist',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-    first: [
+    notFound: '404 RestException 0: External task with id {id} does not exist',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    preconditions: [
       { when: 'the worker does not hold the task', answer: "400 RestException 0: Bpmn error of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
     ],
   },
@@ -57,9 +57,9 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 RestException 0: External task with id {id} does not exist',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-    first: [
+    notFound: '404 RestException 0: External task with id {id} does not exist',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    preconditions: [
       { when: 'the worker does not hold the task', answer: "400 RestException 0: External Task {id} cannot be completed by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
     ],
   },
@@ -72,8 +72,8 @@ export const externalTask = {
       ], denied: 403 },
     ],
     retry: 'always',
-    absent: '500 NullValueException 0: No external task found with id {id}: externalTask is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    notFound: '500 NullValueException 0: No external task found with id {id}: externalTask is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   extendLock: {
     route: 'POST /external-task/:id/extendLock',
@@ -84,9 +84,9 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 RestException 0: External task with id {id} does not exist',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-    first: [
+    notFound: '404 RestException 0: External task with id {id} does not exist',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    preconditions: [
       { when: 'the worker does not hold the task', answer: "400 RestException 0: The lock of the External Task {id} cannot be extended by worker '{workerId}''. It is locked by worker '{externalTask.workerId}'." },
     ],
   },
@@ -98,9 +98,9 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 RestException 0: External task with id {id} does not exist',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
-    first: [
+    notFound: '404 RestException 0: External task with id {id} does not exist',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    preconditions: [
       { when: 'the worker does not hold the task', answer: "400 RestException 0: Failure of External Task {id} cannot be reported by worker '{workerId}'. It is locked by worker '{externalTask.workerId}'." },
     ],
   },
@@ -113,8 +113,8 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 RestException 0: External task with id {id} does not exist',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    notFound: '404 RestException 0: External task with id {id} does not exist',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   setExternalTaskResourcePriority: {
     route: 'PUT /external-task/:id/priority',
@@ -125,8 +125,8 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 RestException 0: External task with id {id} does not exist',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    notFound: '404 RestException 0: External task with id {id} does not exist',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   setExternalTaskResourceRetries: {
     route: 'PUT /external-task/:id/retries',
@@ -137,8 +137,8 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 RestException 0: External task with id {id} does not exist',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    notFound: '404 RestException 0: External task with id {id} does not exist',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   unlock: {
     route: 'POST /external-task/:id/unlock',
@@ -149,8 +149,8 @@ export const externalTask = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE externalTask.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 RestException 0: External task with id {id} does not exist',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
+    notFound: '404 RestException 0: External task with id {id} does not exist',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{externalTask.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   getExternalTasksCount: {
     route: 'GET /external-task/count',
@@ -202,21 +202,21 @@ export const externalTask = {
       ], each: 'externalTasks', denied: 403 },
     ],
     empty: '400 InvalidRequestException: externalTaskIds is empty',
-    finds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
-    selects: {
+    resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
+    resolvesQueries: {
       processInstanceQuery: 'processInstanceIds',
       historicProcessInstanceQuery: 'processInstanceIds',
       externalTaskQuery: 'externalTaskIds',
     },
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant.",
-    absent: '400 InvalidRequestException: externalTaskIds is empty',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant.",
+    notFound: '400 InvalidRequestException: externalTaskIds is empty',
   },
   setExternalTaskRetriesAsyncOperation: {
     route: 'POST /external-task/retries-async',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_EXTERNAL_TASK_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: externalTaskIds is empty',
-    finds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
-    selects: {
+    resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
+    resolvesQueries: {
       processInstanceQuery: 'processInstanceIds',
       historicProcessInstanceQuery: 'processInstanceIds',
       externalTaskQuery: 'externalTaskIds',

@@ -14,7 +14,7 @@ export const filter = {
     checks: [],
     retry: 'always',
     links: true,
-    offers: { create: 'FILTER.CREATE' },
+    allowedLinks: { create: 'FILTER.CREATE' },
   },
   getSingleFilter: {
     route: 'GET /filter/:id',
@@ -39,7 +39,7 @@ export const filter = {
     checks: [],
     retry: 'always',
     links: true,
-    offers: {
+    allowedLinks: {
       self: 'FILTER.READ path:id',
       singleResult: 'FILTER.READ path:id',
       list: 'FILTER.READ path:id',
@@ -103,7 +103,7 @@ export const filter = {
       exempt: 'case',
     },
     retry: 'always',
-    absent: '400 InvalidRequestException 0: Filter does not returns a valid single result',
+    notFound: '400 InvalidRequestException 0: Filter does not returns a valid single result',
   },
   postExecuteFilterSingleResult: {
     route: 'POST /filter/:id/singleResult',
@@ -116,7 +116,7 @@ export const filter = {
       exempt: 'case',
     },
     retry: 'always',
-    absent: '400 InvalidRequestException 0: Filter does not returns a valid single result',
+    notFound: '400 InvalidRequestException 0: Filter does not returns a valid single result',
   },
   getFilterCount: {
     route: 'GET /filter/count',

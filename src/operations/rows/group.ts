@@ -19,13 +19,13 @@ export const group = {
     checks: [],
     retry: 'always',
     links: true,
-    offers: { create: 'GROUP.CREATE' },
+    allowedLinks: { create: 'GROUP.CREATE' },
   },
   getGroup: {
     route: 'GET /group/:id',
     checks: [{ anyOf: ['GROUP.READ path:id'], denied: 404 }],
     retry: 'always',
-    absent: '404 InvalidRequestException: Group with id {id} does not exist',
+    notFound: '404 InvalidRequestException: Group with id {id} does not exist',
     entity: 'group',
   },
   // Written under the id in the body.
@@ -36,7 +36,7 @@ export const group = {
       { anyOf: ['GROUP.UPDATE body:id'], when: 'body:id given', denied: 403 },
       { anyOf: ['GROUP.UPDATE path:id'], when: 'body:id absent', denied: 403 },
     ],
-    absent: '404 InvalidRequestException: Group with id {id} does not exist',
+    notFound: '404 InvalidRequestException: Group with id {id} does not exist',
     entity: 'group',
   },
   deleteGroup: {
@@ -45,35 +45,35 @@ export const group = {
       { anyOf: ['GROUP.DELETE path:id'], denied: 403 },
       { anyOf: ['GROUP.READ path:id'], denied: 403 },
     ],
-    changes: ['records', 'identity'],
+    invalidates: ['records', 'identity'],
   },
   availableGroupInstanceOperations: {
     route: 'OPTIONS /group/:id',
     checks: [],
     retry: 'always',
     links: true,
-    offers: { delete: 'GROUP.DELETE path:id', update: 'GROUP.UPDATE path:id' },
+    allowedLinks: { delete: 'GROUP.DELETE path:id', update: 'GROUP.UPDATE path:id' },
   },
   availableGroupMembersOperations: {
     route: 'OPTIONS /group/:id/members',
     checks: [],
     retry: 'always',
     links: true,
-    offers: { create: 'GROUP_MEMBERSHIP.CREATE path:id', delete: 'GROUP_MEMBERSHIP.DELETE path:id' },
+    allowedLinks: { create: 'GROUP_MEMBERSHIP.CREATE path:id', delete: 'GROUP_MEMBERSHIP.DELETE path:id' },
   },
   createGroupMember: {
     route: 'PUT /group/:id/members/:userId',
     checks: [
       { anyOf: ['GROUP_MEMBERSHIP.CREATE path:id'], denied: 403 },
       { anyOf: ['USER.READ path:userId'], denied: 403 },
-      { anyOf: ['GROUP.READ path:id'], entity: 'user(path:userId)', denied: 403, absent: "500 NullValueException 0: No user found with id '{userId}'.: user is null" },
+      { anyOf: ['GROUP.READ path:id'], entity: 'user(path:userId)', denied: 403, notFound: "500 NullValueException 0: No user found with id '{userId}'.: user is null" },
     ],
-    changes: ['identity'],
+    invalidates: ['identity'],
   },
   deleteGroupMember: {
     route: 'DELETE /group/:id/members/:userId',
     checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
-    changes: ['identity'],
+    invalidates: ['identity'],
   },
   getGroupCount: {
     route: 'GET /group/count',
@@ -90,6 +90,6 @@ export const group = {
   createGroup: {
     route: 'POST /group/create',
     checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
-    changes: ['records'],
+    invalidates: ['records'],
   },
 } as const satisfies Rowset

@@ -30,10 +30,10 @@ export const historicActivityInstance = {
       { anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY historicActivityInstance.processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ historicActivityInstance.processInstanceId when:historicInstancePermissions',
-      ], denied: 404, found: 'query' },
+      ], denied: 404, viaQuery: 'query' },
     ],
     retry: 'always',
-    absent: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",
+    notFound: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",
   },
   getHistoricActivityInstancesCount: {
     route: 'GET /history/activity-instance/count',

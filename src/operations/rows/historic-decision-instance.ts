@@ -12,10 +12,10 @@ export const historicDecisionInstance = {
     route: 'GET /history/decision-instance/:id',
     query: 'HistoricDecisionInstanceOptions',
     checks: [
-      { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, found: 'query' },
+      { anyOf: ['DECISION_DEFINITION.READ_HISTORY historicDecisionInstance.decisionDefinitionKey'], denied: 404, viaQuery: 'query' },
     ],
     retry: 'always',
-    absent: "404 InvalidRequestException: Historic decision instance with id '{id}' does not exist",
+    notFound: "404 InvalidRequestException: Historic decision instance with id '{id}' does not exist",
   },
   getHistoricDecisionInstancesCount: {
     route: 'GET /history/decision-instance/count',
@@ -27,13 +27,13 @@ export const historicDecisionInstance = {
     route: 'POST /history/decision-instance/delete',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_DELETE_DECISION_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: historicDecisionInstanceIds is empty',
-    selects: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
+    resolvesQueries: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
   },
   setRemovalTimeAsyncHistoricDecisionInstance: {
     route: 'POST /history/decision-instance/set-removal-time',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 BadUserRequestException 0: historicDecisionInstances is empty',
-    finds: { historicDecisionInstanceIds: { list: 'getHistoricDecisionInstances', by: 'decisionInstanceIdIn' } },
-    selects: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
+    resolvesIds: { historicDecisionInstanceIds: { list: 'getHistoricDecisionInstances', by: 'decisionInstanceIdIn' } },
+    resolvesQueries: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
   },
 } as const satisfies Rowset

@@ -8,7 +8,7 @@ export const historicDecisionRequirementsDefinition = {
       { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ decisionRequirementsDefinition.key'], denied: 403 },
     ],
     retry: 'always',
-    absent: "500 NullValueException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
-    foreign: '200 []',
+    notFound: "500 NullValueException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
+    otherTenant: '200 []',
   },
 } as const satisfies Rowset

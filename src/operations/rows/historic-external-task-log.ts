@@ -32,10 +32,10 @@ export const historicExternalTaskLog = {
       { anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ historicExternalTaskLog.processInstanceId when:historicInstancePermissions',
-      ], denied: 404, found: 'query' },
+      ], denied: 404, viaQuery: 'query' },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: Historic external task log with id {id} does not exist',
+    notFound: '404 InvalidRequestException: Historic external task log with id {id} does not exist',
   },
   getErrorDetailsHistoricExternalTaskLog: {
     route: 'GET /history/external-task-log/:id/error-details',
@@ -43,8 +43,8 @@ export const historicExternalTaskLog = {
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: No historic external task log found with id {id}: historicExternalTaskLog is null',
-    foreign: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic external task log '{id}' because it belongs to no authenticated tenant.",
+    notFound: '404 InvalidRequestException: No historic external task log found with id {id}: historicExternalTaskLog is null',
+    otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic external task log '{id}' because it belongs to no authenticated tenant.",
   },
   getHistoricExternalTaskLogsCount: {
     route: 'GET /history/external-task-log/count',

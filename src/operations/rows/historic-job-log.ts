@@ -32,10 +32,10 @@ export const historicJobLog = {
       { anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey',
         'HISTORIC_PROCESS_INSTANCE.READ historicJobLog.processInstanceId when:historicInstancePermissions',
-      ], denied: 404, found: 'query', exempt: 'no definition' },
+      ], denied: 404, viaQuery: 'query', exempt: 'no definition' },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: Historic job log with id {id} does not exist',
+    notFound: '404 InvalidRequestException: Historic job log with id {id} does not exist',
   },
   getStacktraceHistoricJobLog: {
     route: 'GET /history/job-log/:id/stacktrace',
@@ -43,8 +43,8 @@ export const historicJobLog = {
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: No historic job log found with id {id}: historicJobLog is null',
-    foreign: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic job log '{id}' because it belongs to no authenticated tenant.",
+    notFound: '404 InvalidRequestException: No historic job log found with id {id}: historicJobLog is null',
+    otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot get the historic job log '{id}' because it belongs to no authenticated tenant.",
   },
   getHistoricJobLogsCount: {
     route: 'GET /history/job-log/count',

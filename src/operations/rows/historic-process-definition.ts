@@ -7,8 +7,8 @@ export const historicProcessDefinition = {
     query: 'ActivityStatisticsQuery',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
     retry: 'always',
-    absent: '200 []',
-    foreign: 'ignored',
+    notFound: '200 []',
+    otherTenant: 'ignored',
   },
   getCleanableHistoricProcessInstanceReport: {
     route: 'GET /history/process-definition/cleanable-process-instance-report',

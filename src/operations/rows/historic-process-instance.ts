@@ -33,22 +33,22 @@ export const historicProcessInstance = {
       ], denied: 404 },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: Historic process instance with id {id} does not exist',
+    notFound: '404 InvalidRequestException: Historic process instance with id {id} does not exist',
   },
   deleteHistoricProcessInstance: {
     route: 'DELETE /history/process-instance/:id',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
     ],
-    absent: '404 InvalidRequestException 0: Historic process instance with id {id} does not exist',
+    notFound: '404 InvalidRequestException 0: Historic process instance with id {id} does not exist',
   },
   deleteHistoricVariableInstancesOfHistoricProcessInstance: {
     route: 'DELETE /history/process-instance/:id/variable-instances',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
     ],
-    absent: '404 InvalidRequestException: No historic process instance found with id: {id}: instance is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instances of process instance '{id}' because it belongs to no authenticated tenant.",
+    notFound: '404 InvalidRequestException: No historic process instance found with id: {id}: instance is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the historic variable instances of process instance '{id}' because it belongs to no authenticated tenant.",
   },
   getHistoricProcessInstancesCount: {
     route: 'GET /history/process-instance/count',
@@ -80,7 +80,7 @@ export const historicProcessInstance = {
       { anyOf: ['BATCH.CREATE_BATCH_DELETE_FINISHED_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
     ],
     empty: '400 InvalidRequestException: historicProcessInstanceIds is empty',
-    selects: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
+    resolvesQueries: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
   },
   getHistoricProcessInstanceDurationReport: {
     route: 'GET /history/process-instance/report',
@@ -100,7 +100,7 @@ export const historicProcessInstance = {
     route: 'POST /history/process-instance/set-removal-time',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 BadUserRequestException 0: historicProcessInstances is empty',
-    finds: { historicProcessInstanceIds: { list: 'queryHistoricProcessInstances', by: 'processInstanceIds' } },
-    selects: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
+    resolvesIds: { historicProcessInstanceIds: { list: 'queryHistoricProcessInstances', by: 'processInstanceIds' } },
+    resolvesQueries: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
   },
 } as const satisfies Rowset

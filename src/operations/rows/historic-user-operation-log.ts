@@ -24,8 +24,8 @@ export const historicUserOperationLog = {
         'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry(path:operationId).category',
       ], denied: 403 },
     ],
-    absent: '400 BadUserRequestException 0: operation is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
+    notFound: '400 BadUserRequestException 0: operation is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
   },
   setAnnotationUserOperationLog: {
     route: 'PUT /history/user-operation/:operationId/set-annotation',
@@ -35,8 +35,8 @@ export const historicUserOperationLog = {
         'OPERATION_LOG_CATEGORY.UPDATE operationLogEntry(path:operationId).category',
       ], denied: 403 },
     ],
-    absent: '400 BadUserRequestException 0: operation is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
+    notFound: '400 BadUserRequestException 0: operation is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the user operation log entry '{operationLogEntry(path:operationId).id}' because it belongs to no authenticated tenant.",
   },
   queryUserOperationCount: {
     route: 'GET /history/user-operation/count',

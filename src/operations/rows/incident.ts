@@ -20,10 +20,10 @@ export const incident = {
       { anyOf: [
         'PROCESS_INSTANCE.READ incident.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE incident.processDefinitionKey',
-      ], denied: 404, found: 'query', exempt: 'no definition' },
+      ], denied: 404, viaQuery: 'query', exempt: 'no definition' },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: No matching incident with id {id}',
+    notFound: '404 InvalidRequestException: No matching incident with id {id}',
   },
   resolveIncident: {
     route: 'DELETE /incident/:id',
@@ -33,9 +33,9 @@ export const incident = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: "404 InvalidRequestException: Cannot find an incident with id '{id}': incident is null",
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
-    first: [
+    notFound: "404 InvalidRequestException: Cannot find an incident with id '{id}': incident is null",
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+    preconditions: [
       { when: 'the incident was not created by a caller', answer: '400 InvalidRequestException: Cannot resolve an incident of type {incident.incidentType}' },
     ],
   },
@@ -48,8 +48,8 @@ export const incident = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '400 BadUserRequestException 0: incident is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+    notFound: '400 BadUserRequestException 0: incident is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   clearIncidentAnnotation: {
     route: 'DELETE /incident/:id/annotation',
@@ -60,8 +60,8 @@ export const incident = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE incident.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '400 BadUserRequestException 0: incident is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
+    notFound: '400 BadUserRequestException 0: incident is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{incident.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   getIncidentsCount: {
     route: 'GET /incident/count',

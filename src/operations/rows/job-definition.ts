@@ -16,9 +16,9 @@ export const jobDefinition = {
   },
   getJobDefinition: {
     route: 'GET /job-definition/:id',
-    checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404, found: 'query' }],
+    checks: [{ anyOf: ['PROCESS_DEFINITION.READ jobDefinition.processDefinitionKey'], denied: 404, viaQuery: 'query' }],
     retry: 'always',
-    absent: '404 InvalidRequestException: Job Definition with id {id} does not exist',
+    notFound: '404 InvalidRequestException: Job Definition with id {id} does not exist',
   },
   setJobPriorityJobDefinition: {
     route: 'PUT /job-definition/:id/jobPriority',
@@ -30,8 +30,8 @@ export const jobDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
       ], when: 'body:priority given', denied: 403, exempt: 'no definition' },
     ],
-    absent: "404 InvalidRequestException: Job definition with id '{id}' does not exist: jobDefinition is null",
-    foreign: "500 RestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
+    notFound: "404 InvalidRequestException: Job definition with id '{id}' does not exist: jobDefinition is null",
+    otherTenant: "500 RestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
   },
   setJobRetriesJobDefinition: {
     route: 'PUT /job-definition/:id/retries',
@@ -44,8 +44,8 @@ export const jobDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
       ], denied: 403, exempt: 'no definition' },
     ],
-    absent: '204',
-    foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
+    notFound: '204',
+    otherTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the process definition '{jobDefinition.processDefinitionId}' because it belongs to no authenticated tenant.",
   },
   updateSuspensionStateJobDefinition: {
     route: 'PUT /job-definition/:id/suspended',
@@ -57,8 +57,8 @@ export const jobDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition.processDefinitionKey',
       ], when: 'body:includeJobs is true', denied: 403, exempt: 'no definition' },
     ],
-    absent: '204',
-    foreign: 'ignored',
+    notFound: '204',
+    otherTenant: 'ignored',
   },
   getJobDefinitionsCount: {
     route: 'GET /job-definition/count',
@@ -79,7 +79,7 @@ export const jobDefinition = {
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.UPDATE processDefinition(body:processDefinitionId).key',
-      ], when: 'body:processDefinitionId given', denied: 403, foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
+      ], when: 'body:processDefinitionId given', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
@@ -92,6 +92,6 @@ export const jobDefinition = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
       ], when: 'body:processDefinitionKey given and body:includeJobs is true', denied: 403 },
     ],
-    absent: '204',
+    notFound: '204',
   },
 } as const satisfies Rowset

@@ -33,10 +33,10 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.READ job.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE job.processDefinitionKey',
-      ], denied: 404, found: 'query', exempt: 'no definition' },
+      ], denied: 404, viaQuery: 'query', exempt: 'no definition' },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: Job with id {id} does not exist',
+    notFound: '404 InvalidRequestException: Job with id {id} does not exist',
   },
   deleteJob: {
     route: 'DELETE /job/:id',
@@ -46,8 +46,8 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403, exempt: 'no definition' },
     ],
-    absent: "404 InvalidRequestException: No job found with id '{id}': job is null",
-    foreign: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+    notFound: "404 InvalidRequestException: No job found with id '{id}': job is null",
+    otherTenant: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   setJobDuedate: {
     route: 'PUT /job/:id/duedate',
@@ -58,8 +58,8 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403, exempt: 'no definition' },
     ],
-    absent: "500 InvalidRequestException: No job found with id '{id}'.",
-    foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 InvalidRequestException: No job found with id '{id}'.",
+    otherTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   recalculateDuedate: {
     route: 'POST /job/:id/duedate/recalculate',
@@ -69,8 +69,8 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403, exempt: 'no definition' },
     ],
-    absent: "404 InvalidRequestException 0: No job found with id '{id}': job is null",
-    foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+    notFound: "404 InvalidRequestException 0: No job found with id '{id}': job is null",
+    otherTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   executeJob: {
     route: 'POST /job/:id/execute',
@@ -81,8 +81,8 @@ export const job = {
       ], denied: 403, exempt: 'no definition' },
       ...COMMAND_CHECKS,
     ],
-    absent: "404 InvalidRequestException: ENGINE-14026 No job found with id '{id}'",
-    foreign: "404 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+    notFound: "404 InvalidRequestException: ENGINE-14026 No job found with id '{id}'",
+    otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   setJobPriority: {
     route: 'PUT /job/:id/priority',
@@ -93,8 +93,8 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403, exempt: 'no definition' },
     ],
-    absent: "404 InvalidRequestException: No job found with id '{id}': job is null",
-    foreign: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+    notFound: "404 InvalidRequestException: No job found with id '{id}': job is null",
+    otherTenant: "500 RestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   setJobRetries: {
     route: 'PUT /job/:id/retries',
@@ -107,8 +107,8 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE job.processDefinitionKey',
       ], denied: 403, exempt: 'no definition' },
     ],
-    absent: "500 InvalidRequestException: ENGINE-13053 No job found with id '{id}'.'",
-    foreign: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 InvalidRequestException: ENGINE-13053 No job found with id '{id}'.'",
+    otherTenant: "500 InvalidRequestException: ENGINE-13034 Cannot update the job '{id}' because it belongs to no authenticated tenant.",
   },
   getStacktrace: {
     route: 'GET /job/:id/stacktrace',
@@ -119,8 +119,8 @@ export const job = {
       ], denied: 403, exempt: 'no definition' },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: No job found with id {id}: job is null',
-    foreign: "404 InvalidRequestException: ENGINE-13034 Cannot read the job '{id}' because it belongs to no authenticated tenant.",
+    notFound: '404 InvalidRequestException: No job found with id {id}: job is null',
+    otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot read the job '{id}' because it belongs to no authenticated tenant.",
   },
   updateJobSuspensionState: {
     route: 'PUT /job/:id/suspended',
@@ -135,8 +135,8 @@ export const job = {
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobOfInstance.processDefinitionKey',
       ], when: 'the job has only a definition', denied: 403 },
     ],
-    absent: '204',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{jobOfInstance.processInstanceId}' because it belongs to no authenticated tenant.",
+    notFound: '204',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{jobOfInstance.processInstanceId}' because it belongs to no authenticated tenant.",
   },
   getJobsCount: {
     route: 'GET /job/count',
@@ -168,7 +168,7 @@ export const job = {
     route: 'POST /job/retries',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: jobIds is empty',
-    selects: { jobQuery: 'jobIds' },
+    resolvesQueries: { jobQuery: 'jobIds' },
   },
   updateSuspensionStateBy: {
     route: 'PUT /job/suspended',
@@ -178,11 +178,11 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE body:processInstanceId',
         'PROCESS_DEFINITION.UPDATE_INSTANCE processInstance(body:processInstanceId).processDefinitionKey',
-      ], when: 'body:processInstanceId given', denied: 403, foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{processInstanceId}' because it belongs to no authenticated tenant." },
+      ], when: 'body:processInstanceId given', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{processInstanceId}' because it belongs to no authenticated tenant." },
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
-      ], when: 'body:processDefinitionId given', denied: 403, foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
+      ], when: 'body:processDefinitionId given', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE body:processDefinitionKey',
@@ -190,8 +190,8 @@ export const job = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE jobDefinition(body:jobDefinitionId).processDefinitionKey',
-      ], when: 'body:jobDefinitionId given', denied: 403, found: 'query', foreign: 'ignored' },
+      ], when: 'body:jobDefinitionId given', denied: 403, viaQuery: 'query', otherTenant: 'ignored' },
     ],
-    absent: '204',
+    notFound: '204',
   },
 } as const satisfies Rowset

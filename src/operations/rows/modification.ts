@@ -15,13 +15,13 @@ export const modification = {
       ], when: 'nothing is left active', each: 'modifiedInstances', denied: 403 },
     ],
     empty: '400 InvalidRequestException: Process instance ids cannot be empty: Process instance ids is empty',
-    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",
+    resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",
   },
   executeModificationAsync: {
     route: 'POST /modification/executeAsync',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: Process instance ids cannot be empty: Process instance ids is empty',
-    selects: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
+    resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
 } as const satisfies Rowset

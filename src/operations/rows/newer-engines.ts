@@ -12,7 +12,7 @@ const MAY_CHANGE_INSTANCE = [
 const MAY_WORK_ON_TASK = [
   { anyOf: [
     'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
-  ], denied: 404, found: 'query', exempt: 'no execution' },
+  ], denied: 404, viaQuery: 'query', exempt: 'no execution' },
   { anyOf: [
     'TASK.TASK_WORK path:id',
     'PROCESS_DEFINITION.TASK_WORK task.processDefinitionKey',
@@ -36,43 +36,43 @@ export const newerEngines = {
     only: 'CIB seven',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition.key'], denied: 'empty' }],
     retry: 'always',
-    absent: '200 []',
-    foreign: 'ignored',
+    notFound: '200 []',
+    otherTenant: 'ignored',
   },
   updateProcessInstanceComment: {
     route: 'PUT /process-instance/:id/comment',
     only: 'Operaton, CIB seven',
     checks: MAY_CHANGE_INSTANCE,
-    absent: '404 InvalidRequestException: No process instance found for id {id}',
+    notFound: '404 InvalidRequestException: No process instance found for id {id}',
   },
   deleteProcessInstanceComments: {
     route: 'DELETE /process-instance/:id/comment',
     only: 'Operaton, CIB seven',
     checks: MAY_CHANGE_INSTANCE,
-    absent: '404 InvalidRequestException: No process instance found for id {id}',
+    notFound: '404 InvalidRequestException: No process instance found for id {id}',
   },
   deleteProcessInstanceComment: {
     route: 'DELETE /process-instance/:id/comment/:commentId',
     only: 'Operaton, CIB seven',
     checks: MAY_CHANGE_INSTANCE,
-    absent: '404 InvalidRequestException: No process instance found for id {id}',
+    notFound: '404 InvalidRequestException: No process instance found for id {id}',
   },
   updateTaskComment: {
     route: 'PUT /task/:id/comment',
     only: 'Operaton, CIB seven',
     checks: MAY_WORK_ON_TASK,
-    absent: '404 InvalidRequestException: No task found for task id {id}',
+    notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
   deleteTaskComments: {
     route: 'DELETE /task/:id/comment',
     only: 'Operaton, CIB seven',
     checks: MAY_WORK_ON_TASK,
-    absent: '404 InvalidRequestException: No task found for task id {id}',
+    notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
   deleteTaskComment: {
     route: 'DELETE /task/:id/comment/:commentId',
     only: 'Operaton, CIB seven',
     checks: MAY_WORK_ON_TASK,
-    absent: '404 InvalidRequestException: No task found for task id {id}',
+    notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
 } as const satisfies Rowset

@@ -8,8 +8,8 @@ export const taskIdentityLink = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
-    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   addIdentityLink: {
     route: 'POST /task/:id/identity-links',
@@ -21,8 +21,8 @@ export const taskIdentityLink = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
   deleteIdentityLink: {
     route: 'POST /task/:id/identity-links/delete',
@@ -34,7 +34,7 @@ export const taskIdentityLink = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
 } as const satisfies Rowset

@@ -30,16 +30,16 @@ export const task = {
     route: 'GET /task/:id',
     hal: true,
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, found: 'query' },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
     ],
     retry: 'always',
-    absent: '404 InvalidRequestException: No matching task with id {id}',
+    notFound: '404 InvalidRequestException: No matching task with id {id}',
   },
   updateTask: {
     route: 'PUT /task/:id',
     body: 'TaskDto',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, found: 'query' },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
       { anyOf: [
         'TASK.TASK_ASSIGN path:id',
         'PROCESS_DEFINITION.TASK_ASSIGN task.processDefinitionKey',
@@ -47,18 +47,18 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 InvalidRequestException: No matching task with id {id}',
-    first: [
-      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.", late: true },
+    notFound: '404 InvalidRequestException: No matching task with id {id}',
+    preconditions: [
+      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },
     ],
   },
   deleteTask: {
     route: 'DELETE /task/:id',
     checks: [{ anyOf: ['TASK.DELETE path:id'], denied: 403 }],
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the task '{id}' because it belongs to no authenticated tenant.",
-    absent: '204',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '204',
     entity: 'task',
-    first: [
+    preconditions: [
       { when: 'the task belongs to a process', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running process' },
       { when: 'the task belongs to a case', answer: '500 ProcessEngineException 0: The task cannot be deleted because is part of a running case instance' },
     ],
@@ -73,8 +73,8 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
   handleBpmnError: {
     route: 'POST /task/:id/bpmnError',
@@ -86,8 +86,8 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 RestException 0: Cannot find task with id {id}: task is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '404 RestException 0: Cannot find task with id {id}: task is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   handleEscalation: {
     route: 'POST /task/:id/bpmnEscalation',
@@ -99,8 +99,8 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '404 RestException 0: Cannot find task with id {id}: task is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '404 RestException 0: Cannot find task with id {id}: task is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   claim: {
     route: 'POST /task/:id/claim',
@@ -112,8 +112,8 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   complete: {
     route: 'POST /task/:id/complete',
@@ -125,8 +125,8 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '500 RestException 0: Cannot complete task {id}: Cannot find task with id {id}: task is null',
-    foreign: "500 RestException 0: Cannot complete task {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '500 RestException 0: Cannot complete task {id}: Cannot find task with id {id}: task is null',
+    otherTenant: "500 RestException 0: Cannot complete task {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   delegateTask: {
     route: 'POST /task/:id/delegate',
@@ -138,8 +138,8 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
   getDeployedForm: {
     route: 'GET /task/:id/deployed-form',
@@ -147,8 +147,8 @@ export const task = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 'plain' },
     ],
     retry: 'always',
-    absent: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.TaskEntity.getId()" because "task" is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '500 NullPointerException: Cannot invoke "org.camunda.bpm.engine.impl.persistence.entity.TaskEntity.getId()" because "task" is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   getForm: {
     route: 'GET /task/:id/form',
@@ -156,7 +156,7 @@ export const task = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
-    absent: '400 RestException 0: Cannot get form for task {id}',
+    notFound: '400 RestException 0: Cannot get form for task {id}',
   },
   getFormVariables: {
     route: 'GET /task/:id/form-variables',
@@ -164,8 +164,8 @@ export const task = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
-    absent: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    notFound: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   getRenderedForm: {
     route: 'GET /task/:id/rendered-form',
@@ -173,8 +173,8 @@ export const task = {
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
     ],
     retry: 'always',
-    absent: "500 NullValueException 0: Task '{id}' not found: task is null",
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
+    notFound: "500 NullValueException 0: Task '{id}' not found: task is null",
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot read the task '{id}' because it belongs to no authenticated tenant.",
   },
   resolve: {
     route: 'POST /task/:id/resolve',
@@ -186,8 +186,8 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '500 NullValueException 0: Cannot find task with id {id}: task is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   submit: {
     route: 'POST /task/:id/submit-form',
@@ -199,8 +199,8 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '500 RestException 0: Cannot submit task form {id}: Cannot find task with id {id}: task is null',
-    foreign: "500 RestException 0: Cannot submit task form {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '500 RestException 0: Cannot submit task form {id}: Cannot find task with id {id}: task is null',
+    otherTenant: "500 RestException 0: Cannot submit task form {id}: ENGINE-13034 Cannot work on task '{id}' because it belongs to no authenticated tenant.",
   },
   unclaim: {
     route: 'POST /task/:id/unclaim',
@@ -212,8 +212,8 @@ export const task = {
         'PROCESS_DEFINITION.UPDATE_TASK task.processDefinitionKey',
       ], denied: 403 },
     ],
-    absent: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
-    foreign: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
+    notFound: '400 NotFoundException 0: Cannot find task with id {id}: task is null',
+    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
   getTasksCount: {
     route: 'GET /task/count',
@@ -242,8 +242,8 @@ export const task = {
   createTask: {
     route: 'POST /task/create',
     checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }],
-    first: [
-      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot create the task '{id}' because it belongs to no authenticated tenant.", late: true },
+    preconditions: [
+      { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot create the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },
     ],
   },
   getTaskCountByCandidateGroup: {

@@ -13,13 +13,13 @@ export const tenant = {
     checks: [],
     retry: 'always',
     links: true,
-    offers: { create: 'TENANT.CREATE' },
+    allowedLinks: { create: 'TENANT.CREATE' },
   },
   getTenant: {
     route: 'GET /tenant/:id',
     checks: [{ anyOf: ['TENANT.READ path:id'], denied: 404 }],
     retry: 'always',
-    absent: '404 InvalidRequestException: Tenant with id {id} does not exist',
+    notFound: '404 InvalidRequestException: Tenant with id {id} does not exist',
     entity: 'tenant',
   },
   // Written under the id in the body.
@@ -30,7 +30,7 @@ export const tenant = {
       { anyOf: ['TENANT.UPDATE body:id'], when: 'body:id given', denied: 403 },
       { anyOf: ['TENANT.UPDATE path:id'], when: 'body:id absent', denied: 403 },
     ],
-    absent: '404 InvalidRequestException: Tenant with id {id} does not exist',
+    notFound: '404 InvalidRequestException: Tenant with id {id} does not exist',
     entity: 'tenant',
   },
   deleteTenant: {
@@ -39,21 +39,21 @@ export const tenant = {
       { anyOf: ['TENANT.DELETE path:id'], denied: 403 },
       { anyOf: ['TENANT.READ path:id'], denied: 403 },
     ],
-    changes: ['records', 'identity'],
+    invalidates: ['records', 'identity'],
   },
   availableTenantInstanceOperations: {
     route: 'OPTIONS /tenant/:id',
     checks: [],
     retry: 'always',
     links: true,
-    offers: { delete: 'TENANT.DELETE path:id', update: 'TENANT.UPDATE path:id' },
+    allowedLinks: { delete: 'TENANT.DELETE path:id', update: 'TENANT.UPDATE path:id' },
   },
   availableTenantGroupMembersOperations: {
     route: 'OPTIONS /tenant/:id/group-members',
     checks: [],
     retry: 'always',
     links: true,
-    offers: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
+    allowedLinks: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
   },
   createGroupMembership: {
     route: 'PUT /tenant/:id/group-members/:groupId',
@@ -62,19 +62,19 @@ export const tenant = {
       { anyOf: ['TENANT.READ path:id'], denied: 403 },
       { anyOf: ['GROUP.READ path:groupId'], denied: 403 },
     ],
-    changes: ['records', 'identity'],
+    invalidates: ['records', 'identity'],
   },
   deleteGroupMembership: {
     route: 'DELETE /tenant/:id/group-members/:groupId',
     checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
-    changes: ['records', 'identity'],
+    invalidates: ['records', 'identity'],
   },
   availableTenantUserMembersOperations: {
     route: 'OPTIONS /tenant/:id/user-members',
     checks: [],
     retry: 'always',
     links: true,
-    offers: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
+    allowedLinks: { create: 'TENANT_MEMBERSHIP.CREATE path:id', delete: 'TENANT_MEMBERSHIP.DELETE path:id' },
   },
   createUserMembership: {
     route: 'PUT /tenant/:id/user-members/:userId',
@@ -83,12 +83,12 @@ export const tenant = {
       { anyOf: ['TENANT.READ path:id'], denied: 403 },
       { anyOf: ['USER.READ path:userId'], denied: 403 },
     ],
-    changes: ['records', 'identity'],
+    invalidates: ['records', 'identity'],
   },
   deleteUserMembership: {
     route: 'DELETE /tenant/:id/user-members/:userId',
     checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
-    changes: ['records', 'identity'],
+    invalidates: ['records', 'identity'],
   },
   getTenantCount: {
     route: 'GET /tenant/count',
@@ -99,6 +99,6 @@ export const tenant = {
   createTenant: {
     route: 'POST /tenant/create',
     checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
-    changes: ['records'],
+    invalidates: ['records'],
   },
 } as const satisfies Rowset

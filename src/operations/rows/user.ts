@@ -13,7 +13,7 @@ export const user = {
     checks: [],
     retry: 'always',
     links: true,
-    offers: { create: 'USER.CREATE' },
+    allowedLinks: { create: 'USER.CREATE' },
   },
   deleteUser: {
     route: 'DELETE /user/:id',
@@ -21,14 +21,14 @@ export const user = {
       { anyOf: ['USER.DELETE path:id'], denied: 403 },
       { anyOf: ['USER.READ path:id'], denied: 403 },
     ],
-    changes: ['records', 'identity', 'lockouts'],
+    invalidates: ['records', 'identity', 'lockouts'],
   },
   availableUserOperations: {
     route: 'OPTIONS /user/:id',
     checks: [],
     retry: 'always',
     links: true,
-    offers: { delete: 'USER.DELETE path:id', update: 'USER.UPDATE path:id' },
+    allowedLinks: { delete: 'USER.DELETE path:id', update: 'USER.UPDATE path:id' },
   },
   updateCredentials: {
     route: 'PUT /user/:id/credentials',
@@ -37,15 +37,15 @@ export const user = {
       { anyOf: ['USER.READ path:id'], denied: 404 },
       { anyOf: ['USER.UPDATE path:id'], denied: 403 },
     ],
-    absent: '404 InvalidRequestException: User with id {id} does not exist',
-    changes: ['identity'],
+    notFound: '404 InvalidRequestException: User with id {id} does not exist',
+    invalidates: ['identity'],
     entity: 'user',
   },
   getUserProfile: {
     route: 'GET /user/:id/profile',
     checks: [{ anyOf: ['USER.READ path:id'], denied: 404 }],
     retry: 'always',
-    absent: '404 InvalidRequestException: User with id {id} does not exist',
+    notFound: '404 InvalidRequestException: User with id {id} does not exist',
     entity: 'user',
   },
   // The engine writes what it has read by the path's id, password and all, under the id in the body.
@@ -56,8 +56,8 @@ export const user = {
       { anyOf: ['USER.UPDATE body:id'], when: 'body:id given', denied: 403 },
       { anyOf: ['USER.UPDATE path:id'], when: 'body:id absent', denied: 403 },
     ],
-    absent: '404 InvalidRequestException: User with id {id} does not exist',
-    changes: ['identity'],
+    notFound: '404 InvalidRequestException: User with id {id} does not exist',
+    invalidates: ['identity'],
     entity: 'user',
   },
   unlockUser: {
@@ -66,7 +66,7 @@ export const user = {
       { admin: true, denied: 403 },
       { anyOf: ['USER.READ path:id'], denied: 403 },
     ],
-    changes: ['lockouts'],
+    invalidates: ['lockouts'],
   },
   getUserCount: {
     route: 'GET /user/count',
@@ -77,6 +77,6 @@ export const user = {
   createUser: {
     route: 'POST /user/create',
     checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
-    changes: ['records', 'identity', 'lockouts'],
+    invalidates: ['records', 'identity', 'lockouts'],
   },
 } as const satisfies Rowset

@@ -1,4 +1,4 @@
-import { EngineVerdict, GatewayError } from '../../errors.ts'
+import { EngineRefusal, GatewayError } from '../../errors.ts'
 import type {
   BasicCredential,
   CredentialMemoryOptions,
@@ -62,7 +62,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     )
   }
 
-  function missing(header: string | undefined): EngineVerdict {
+  function missing(header: string | undefined): EngineRefusal {
     options.onResult?.('missing')
     return challenge(options, header === undefined ? 'no credentials' : 'no readable Basic credentials')
   }
@@ -95,8 +95,8 @@ async function conclude(proof: Promise<Principal | null>, options: Authenticator
   return principal
 }
 
-function challenge({ engine }: AuthenticatorOptions, reason: string): EngineVerdict {
-  return new EngineVerdict({
+function challenge({ engine }: AuthenticatorOptions, reason: string): EngineRefusal {
+  return new EngineRefusal({
     status: 401,
     headers: { 'www-authenticate': `Basic realm="${engine}"` },
     reason,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { throttled } from './throttled.ts'
 
-export interface EvenTimeOptions {
+export interface ConstantTimeOptions {
   /** No failure is told sooner; default 50 ms. */
   readonly minMs?: number
   /** Failures that may wait to be told; default 256. Over it: 429 with Retry-After 1. */
@@ -12,7 +12,7 @@ export interface EvenTimeOptions {
 }
 
 /** A `true` is told at once, a `false` on a coarse grid of time. */
-export type EvenTime = (work: () => Promise<boolean>) => Promise<boolean>
+export type ConstantTime = (work: () => Promise<boolean>) => Promise<boolean>
 
 const MAX_MS = 1_000
 
@@ -20,7 +20,7 @@ const MAX_MS = 1_000
  * Hides how long a failure took: an engine answers for a name it does not know without a hash, which is sooner. The grid
  * is twice as wide as a success usually takes, so that failures of both kinds end on its first line.
  */
-export function createEvenTime(options: EvenTimeOptions = {}): EvenTime {
+export function createConstantTime(options: ConstantTimeOptions = {}): ConstantTime {
   const { minMs = 50, maxWaiting = 256, now = () => performance.now(), delay = wait } = options
   let usualMs = 0
   let waiting = 0

@@ -2,12 +2,12 @@ import { GatewayError } from '../../errors.ts'
 import { isRecord } from '../../request/access-request.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from '../../request/engine-request.ts'
 import type { Principal } from './credentials.ts'
-import { createEvenTime, type EvenTimeOptions } from './constant-time.ts'
+import { createConstantTime, type ConstantTimeOptions } from './constant-time.ts'
 import type { IdentitySource } from './identity-source.ts'
 import { createLockout, isSameName, type Lockout, type LockoutOptions } from './lockout.ts'
-import { troubleOf } from '../../files/source-state.ts'
+import { problemOf } from '../../files/source-state.ts'
 
-export interface EngineIdentityOptions extends LockoutOptions, EvenTimeOptions {
+export interface EngineIdentityOptions extends LockoutOptions, ConstantTimeOptions {
   readonly ask: AskEngine
   /** Another object stands in it once users may have changed. Handed on, it goes on counting for what is remembered. */
   readonly epoch?: { current: object }
@@ -26,18 +26,18 @@ const MAX_LIST_BYTES = 8 * 1024 ** 2
 export function createEngineIdentity(options: EngineIdentityOptions): EngineIdentity {
   const { ask, epoch = { current: {} }, now = () => performance.now() } = options
   const lockout = createLockout(options)
-  const inEvenTime = createEvenTime(options)
-  let trouble: string | null = null
+  const inEvenTime = createConstantTime(options)
+  let problem: string | null = null
   let answeredAt: number | null = null
 
-  async function findOut(user: string, isRight: () => Promise<boolean>): Promise<Principal | null> {
+  async function findCondition(user: string, isRight: () => Promise<boolean>): Promise<Principal | null> {
     try {
       const principal = (await isRight()) ? await principalOf(ask, user) : null
-      trouble = null
+      problem = null
       answeredAt = now()
       return principal
     } catch (error) {
-      if (!isThrottled(error)) trouble = troubleOf(error)
+      if (!isThrottled(error)) problem = problemOf(error)
       throw error
     }
   }
@@ -47,12 +47,12 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
       // To records it means everybody.
       const isRight = async () =>
         user !== '*' && lockout.attempt({ user, proven }, () => isVerified(ask, user, password))
-      return findOut(user, () => inEvenTime(isRight))
+      return findCondition(user, () => inEvenTime(isRight))
     },
     principalOf: (userId) => principalOf(ask, userId),
     groupsOf: (userId) => readIds(ask, `/group?member=${encodeURIComponent(userId)}`),
     stampOf: () => epoch.current,
-    state: () => ({ trouble, ageMs: answeredAt === null ? null : now() - answeredAt }),
+    state: () => ({ problem, ageMs: answeredAt === null ? null : now() - answeredAt }),
     changed: () => {
       epoch.current = {}
     },
@@ -68,8 +68,8 @@ async function isVerified(ask: AskEngine, username: string, password: string): P
     body: { username, password },
     limitBytes: MAX_VERDICT_BYTES,
   })
-  const verdict = jsonOf(answer, path)
-  if (isRecord(verdict) && typeof verdict['authenticated'] === 'boolean') return verdict['authenticated']
+  const decision = jsonOf(answer, path)
+  if (isRecord(decision) && typeof decision['authenticated'] === 'boolean') return decision['authenticated']
   throw invalidAnswer(`The engine answered ${path} without a verdict`)
 }
 

@@ -1,4 +1,4 @@
-import { createUnderway } from './throttle.ts'
+import { createInFlight } from './throttle.ts'
 import { throttled } from './throttled.ts'
 
 export interface LockoutOptions {
@@ -38,7 +38,7 @@ export interface Lockout {
 /** Keeps wrong passwords from the engine, whose own lock would hit the real user and at the tenth would not open again. */
 export function createLockout(options: LockoutOptions = {}): Lockout {
   const counts = new Counts(options)
-  const guesses = createUnderway()
+  const guesses = createInFlight()
   return {
     attempt: async ({ user, proven }, ask) => {
       const key = keyOf(user)

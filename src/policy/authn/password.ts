@@ -28,11 +28,11 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** Hashes off the main thread, a few at a time. One for the process: the bound is worth nothing if every engine has its own. */
 export function createPasswords(options: PasswordOptions = {}): Passwords {
-  const inTurn = createTurnstile(options.concurrency ?? 4, options.maxQueued ?? 256)
+  const withSemaphore = createTurnstile(options.concurrency ?? 4, options.maxQueued ?? 256)
   return {
-    verify: (hash, password, claim) => inTurn(() => verifyHash(hash, password), claim),
+    verify: (hash, password, claim) => withSemaphore(() => verifyHash(hash, password), claim),
     // argon2id is the library's default algorithm.
-    hash: (password) => inTurn(() => argon2.hash(password, COST)),
+    hash: (password) => withSemaphore(() => argon2.hash(password, COST)),
   }
 }
 

@@ -54,7 +54,7 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
   const pairs = counter()
   const addresses = counter()
   const users = counter()
-  const underway = createUnderway()
+  const inFlight = createInFlight()
   const slowDown = createSlowDown(options)
   const hold = createHold(options)
   const takeTurn = createTakeTurn(options)
@@ -63,7 +63,7 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
   function refuseTooMany(pair: string): void {
     const failed = pairs.read(pair)
     if (failed.count >= perUserAndAddress) throw throttled(failed.resetMs)
-    if (failed.count + underway.of(pair) >= perUserAndAddress) throw throttled(1_000)
+    if (failed.count + inFlight.of(pair) >= perUserAndAddress) throw throttled(1_000)
   }
 
   return {
@@ -73,9 +73,9 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
       if (refusesPairs) refuseTooMany(pair)
       const turn = takeTurn(
         { user, address },
-        { ofPair: pairs.read(pair).count + underway.of(pair), ofAddress: addresses.read(address).count },
+        { ofPair: pairs.read(pair).count + inFlight.of(pair), ofAddress: addresses.read(address).count },
       )
-      underway.enter(pair)
+      inFlight.enter(pair)
       try {
         const giveBack = turn === null ? null : await turn
         if (users.read(user).count >= slowUserAfter) await slowDown()
@@ -90,7 +90,7 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
         if (giveBack !== null) await hold()
         return null
       } finally {
-        underway.leave(pair)
+        inFlight.leave(pair)
       }
     },
   }
@@ -150,7 +150,7 @@ function createCounter({
 }
 
 /** How many attempts of each key are under way. */
-export function createUnderway() {
+export function createInFlight() {
   const counts = new Map<string, number>() // bounded: each holds a place among the waiting or the hashes
   return {
     of: (key: string) => counts.get(key) ?? 0,

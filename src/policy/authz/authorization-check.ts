@@ -1,6 +1,6 @@
-import { EngineVerdict } from '../../errors.ts'
+import { EngineRefusal } from '../../errors.ts'
 import { bitOf, COMMON_PERMISSIONS, type ResourceName } from '../../operations/permissions.ts'
-import type { Asked } from '../../request/access-request.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
 import type { Principal } from '../authn/credentials.ts'
 import { isAuthorized } from './decision/decide.ts'
 import type { Records } from './records/records.ts'
@@ -18,10 +18,10 @@ interface CheckOptions {
  * those count that the caller may read, as at the engine (7.22: without GROUP READ they look empty).
  */
 export async function answerAuthorizationCheck(
-  asked: Asked,
+  accessRequest: AccessRequest,
   { records, groupsOf }: CheckOptions,
 ): Promise<unknown> {
-  const { query, principal } = asked
+  const { query, principal } = accessRequest
   // The engine's framework reads it before anything is looked at.
   const type = integerOf(query.get('resourceType'))
   if (Number.isNaN(type)) throw refusal(404, 'QueryParamException', 'HTTP 404 Not Found')
@@ -32,14 +32,14 @@ export async function answerAuthorizationCheck(
   const id = query.get('resourceId') ?? null
   const userId = query.get('userId') ?? principal.userId
   const about =
-    userId === principal.userId ? principal : await otherUser(userId, asked, { records, groupsOf })
+    userId === principal.userId ? principal : await otherUser(userId, accessRequest, { records, groupsOf })
   const authorized = isAuthorized(records, about, { resource, permission, id }) === true
   return { permissionName, resourceName, resourceId: id, authorized }
 }
 
 async function otherUser(
   userId: string,
-  { principal }: Asked,
+  { principal }: AccessRequest,
   { records, groupsOf }: CheckOptions,
 ): Promise<Principal> {
   const isReadable = (id: string): boolean =>
@@ -53,7 +53,7 @@ function given(query: ReadonlyMap<string, string>, name: string): string {
   return value
 }
 
-function missing(name: string): EngineVerdict {
+function missing(name: string): EngineRefusal {
   return refusal(400, 'InvalidRequestException', `Query parameter '${name}' cannot be null`)
 }
 
@@ -85,7 +85,7 @@ function legalPermission({ permissionName, resourceName, type }: Named): {
   )
 }
 
-function refusal(status: number, type: string, message: string, code: number | null = null): EngineVerdict {
+function refusal(status: number, type: string, message: string, code: number | null = null): EngineRefusal {
   const headers = { 'content-type': 'application/json' }
-  return new EngineVerdict({ status, body: { type, message, code }, headers, reason: message })
+  return new EngineRefusal({ status, body: { type, message, code }, headers, reason: message })
 }

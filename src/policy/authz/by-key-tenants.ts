@@ -1,12 +1,12 @@
-import { EngineVerdict, GatewayError } from '../../errors.ts'
+import { EngineRefusal, GatewayError } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
-import { type Asked, bodyFlag, bodyText } from '../../request/access-request.ts'
+import { type AccessRequest, bodyFlag, bodyText } from '../../request/access-request.ts'
 import type { ReadEngine } from './entities/lookup.ts'
 import type { Permit } from './permit.ts'
 import { isOfTenants } from './rows/rows.ts'
-import { andThen, type Soon } from '../../request/maybe-promise.ts'
+import { chain, type MaybePromise } from '../../request/maybe-promise.ts'
 import { rowsOf, textOf } from './entities/start-finder.ts'
-import { PERMITTED, type Verdict } from './checks/decision.ts'
+import { PERMITTED, type Decision } from './checks/decision.ts'
 
 /** The tenants that have definitions of a key; null: one has them without a tenant. */
 export type TenantsOfKey = (key: string) => Promise<readonly (string | null)[]>
@@ -36,21 +36,24 @@ export function keepToTenants(permit: Permit, tenantsOfKey: TenantsOfKey): Permi
   if (byKey === undefined) return permit
   return {
     ...permit,
-    before: (asked, watch) =>
-      andThen(permit.before(asked, watch), (verdict) =>
-        verdict.permitted ? tenantVerdict({ permit, byKey, tenantsOfKey }, asked) : verdict,
+    before: (accessRequest, trace) =>
+      chain(permit.before(accessRequest, trace), (decision) =>
+        decision.permitted ? tenantDecision({ permit, byKey, tenantsOfKey }, accessRequest) : decision,
       ),
   }
 }
 
-interface Keyed {
+interface ByKey {
   readonly permit: Permit
   readonly byKey: NonNullable<Operation['byKey']>
   readonly tenantsOfKey: TenantsOfKey
 }
 
 /** As the engine reads it: a tenant that is named counts before the flag. */
-function tenantVerdict({ permit, byKey, tenantsOfKey }: Keyed, { principal, body }: Asked): Soon<Verdict> {
+function tenantDecision(
+  { permit, byKey, tenantsOfKey }: ByKey,
+  { principal, body }: AccessRequest,
+): MaybePromise<Decision> {
   const key = bodyText(body, 'processDefinitionKey')
   const tenants = permit.tenantsOf(principal)
   // With an id beside the key, the engine says that it takes only one of them.
@@ -64,12 +67,12 @@ function tenantVerdict({ permit, byKey, tenantsOfKey }: Keyed, { principal, body
 }
 
 /** To whom another tenant is named, the engine finds nothing to change. */
-const NOTHING_DONE: Verdict = {
+const NOTHING_DONE: Decision = {
   permitted: false,
-  refusal: new EngineVerdict({ status: 204, reason: 'another tenant is named' }),
+  refusal: new EngineRefusal({ status: 204, reason: 'another tenant is named' }),
 }
 
-function refused(byKey: Keyed['byKey']): Verdict {
+function refused(byKey: ByKey['byKey']): Decision {
   const message = FOREIGN_KEY + NEEDED[byKey]
   return { permitted: false, refusal: new GatewayError('GW_CHECK_NOT_EXACT', { message }) }
 }

@@ -2,12 +2,12 @@ import { GatewayError } from '../../errors.ts'
 import type { Rows } from '../../operations/notation.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { OtherForm } from '../../request/accept.ts'
-import type { Asked } from '../../request/access-request.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
 import type { Principal } from '../authn/credentials.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import type { Authorize, AuthorizeOptions } from './checks/authorize.ts'
 import { createAuthorize } from './checks/authorize.ts'
-import type { ReadRowFacts, Row } from './entities/row-attributes.ts'
+import type { ReadRowAttributes, Row } from './entities/row-attributes.ts'
 import type { CompiledRows, Scope, Viewer } from './rows/rows.ts'
 import { usesRevokes } from './records/records.ts'
 import {
@@ -17,19 +17,19 @@ import {
   idsGranted,
   isVisible,
   onlyOf,
-  rowsAsked,
+  rowsFor,
   scopeOf,
 } from './rows/rows.ts'
 import type { Narrow } from './rows/narrow.ts'
-import { createOffers } from './rows/allowed-links.ts'
-import { fetchableBy } from './rows/fetch-scope.ts'
+import { createAllowedLinks } from './rows/allowed-links.ts'
+import { fetchScopeOf } from './rows/fetch-scope.ts'
 import { pagingOf } from '../validation/schemas/parameters.ts'
 import { narrowTasks, type Visible } from './rows/narrow-tasks.ts'
 import { narrowTopics } from './rows/narrow-topics.ts'
 import { createSeesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
 
 /** What a row-restricted query may answer. */
-export type RowsVerdict =
+export type RowsDecision =
   | { readonly rows: 'all' }
   /** Nothing. `valid`: the query has been checked whole, so the engine need not be asked whether it is one. */
   | { readonly rows: 'none'; readonly valid: boolean }
@@ -47,13 +47,13 @@ export type RowsVerdict =
   | { readonly rows: 'refused'; readonly refusal: GatewayError }
 
 /** A verdict that leaves something out. */
-export type Restriction = Exclude<RowsVerdict, { readonly rows: 'all' | 'refused' }>
+export type Restriction = Exclude<RowsDecision, { readonly rows: 'all' | 'refused' }>
 
 /** Which of these rows of this list the caller sees. */
 export type KeepRows = (template: string, rows: readonly Row[]) => Promise<readonly boolean[]>
 
 export interface PermitOptions extends AuthorizeOptions {
-  readonly readRowFacts: ReadRowFacts
+  readonly readRowAttributes: ReadRowAttributes
   /** Whether the engine has cases, whose tasks and variables everybody sees. */
   readonly hasCases: () => Promise<boolean>
   /** Groups of any user, for those who may ask. */
@@ -66,24 +66,29 @@ export interface PermitOptions extends AuthorizeOptions {
 export interface Permit extends Authorize {
   readonly operation: Operation
   /** Null where the answer offers no links. */
-  readonly keepOffers: ((body: Buffer, asked: Asked) => Buffer) | null
+  readonly keepAllowedLinks: ((body: Buffer, accessRequest: AccessRequest) => Buffer) | null
   /** `GET /authorization/check`, which a bare engine cannot answer. */
-  readonly answerCheck: (asked: Asked) => Promise<unknown>
+  readonly answerCheck: (accessRequest: AccessRequest) => Promise<unknown>
   /** Whose entities are there for a caller, beside those of no tenant; null: every tenant's. */
   readonly tenantsOf: (principal: Principal) => ReadonlySet<string> | null
   /** For queries, and what embeds more than was asked for; null where the operation answers no rows of its own. `other`: what the engine would answer in the place of JSON. */
-  readonly rows: ((asked: Asked, other: OtherForm | false) => RowsVerdict | Promise<RowsVerdict>) | null
+  readonly rows:
+    | ((accessRequest: AccessRequest, other: OtherForm | false) => RowsDecision | Promise<RowsDecision>)
+    | null
 }
 
 /** Prepares everything the policy says about an operation. @throws Error on a row the notation does not know */
 export function createPermit(operation: Operation, options: PermitOptions): Permit {
-  const offers = createOffers(operation, options)
+  const keepAllowedLinks = createAllowedLinks(operation, options)
   return {
     ...createAuthorize(operation, options),
     operation,
-    keepOffers: offers === null ? null : (body, asked) => offers(body, asked, options.records()),
-    answerCheck: (asked) =>
-      answerAuthorizationCheck(asked, { records: options.records(), groupsOf: options.groupsOf }),
+    keepAllowedLinks:
+      keepAllowedLinks === null
+        ? null
+        : (body, accessRequest) => keepAllowedLinks(body, accessRequest, options.records()),
+    answerCheck: (accessRequest) =>
+      answerAuthorizationCheck(accessRequest, { records: options.records(), groupsOf: options.groupsOf }),
     tenantsOf: (principal) => viewerOf({ principal }, options).tenants,
     rows:
       operation.rows === undefined
@@ -96,19 +101,20 @@ export function createPermit(operation: Operation, options: PermitOptions): Perm
 function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
   if (operation.hal !== true) return null
   const seesEmbedded = createSeesEmbedded(options)
-  return (asked, other) => (other === 'hal' && !seesEmbedded(viewerOf(asked, options)) ? NOT_EXACT : ALL)
+  return (accessRequest, other) =>
+    other === 'hal' && !seesEmbedded(viewerOf(accessRequest, options)) ? NOT_EXACT : ALL
 }
 
 function createRows(operation: Operation, restriction: Rows, options: PermitOptions): Permit['rows'] {
   const usual = compileRows(restriction, options)
   const seesEmbedded = createSeesEmbedded(options)
   const isChecked = operation.body !== undefined || operation.query !== undefined
-  return (asked, other) => {
-    const wanted = rowsAsked(restriction, asked)
+  return (accessRequest, other) => {
+    const wanted = rowsFor(restriction, accessRequest)
     const rows = wanted === restriction ? usual : compileRows(wanted, options)
     // Whether it has such an answer, or such a page, only the engine says.
-    const isValid = isChecked && other !== 'neither' && pagingOf(asked.query) !== null
-    return rowsVerdict({ operation, rows, options, isValid, seesEmbedded }, asked, other)
+    const isValid = isChecked && other !== 'neither' && pagingOf(accessRequest.query) !== null
+    return rowsDecision({ operation, rows, options, isValid, seesEmbedded }, accessRequest, other)
   }
 }
 
@@ -121,23 +127,23 @@ interface RowsParts {
   readonly seesEmbedded: (viewer: Viewer) => boolean
 }
 
-const ALL: RowsVerdict = { rows: 'all' }
-const NOT_EXACT: RowsVerdict = { rows: 'refused', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
+const ALL: RowsDecision = { rows: 'all' }
+const NOT_EXACT: RowsDecision = { rows: 'refused', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
 
-function rowsVerdict(
+function rowsDecision(
   parts: RowsParts,
-  asked: Asked,
+  accessRequest: AccessRequest,
   other: OtherForm | false,
-): RowsVerdict | Promise<RowsVerdict> {
+): RowsDecision | Promise<RowsDecision> {
   const { rows, options } = parts
-  const viewer = viewerOf(asked, options)
-  if (rows.form === 'group counts' || rows.form === 'report') return countsVerdict(viewer)
+  const viewer = viewerOf(accessRequest, options)
+  if (rows.form === 'group counts' || rows.form === 'report') return countsDecision(viewer)
   const scope = scopeOf(rows, viewer.principal, viewer.records)
   const seesAll = seesWhole(rows, scope, viewer)
   // A HAL answer has another shape and embeds entities of other kinds.
   if (other === 'hal') return seesAll && parts.seesEmbedded(viewer) ? ALL : NOT_EXACT
   if (seesAll) return ALL
-  const special = verdictOfForm(parts, asked, scope, viewer)
+  const special = decisionOfForm(parts, accessRequest, scope, viewer)
   if (special !== null) return special
   if (scope === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
     return restrictedTo(parts, scope, viewer)
@@ -145,66 +151,68 @@ function rowsVerdict(
 }
 
 /** Null: a list, or what is made of one. */
-function verdictOfForm(
+function decisionOfForm(
   parts: RowsParts,
-  asked: Asked,
+  accessRequest: AccessRequest,
   scope: Scope,
   viewer: Viewer,
-): RowsVerdict | Promise<RowsVerdict> | null {
+): RowsDecision | Promise<RowsDecision> | null {
   const { form } = parts.rows
   // Two lists in one answer, each by its own permission.
   if (form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
   if (scope === 'none') return null
-  if (form === 'locks') return locksVerdict(parts, asked, viewer)
-  return form === 'instance counts' ? instancesVerdict(parts, asked, scope, viewer) : null
+  if (form === 'locks') return locksDecision(parts, accessRequest, viewer)
+  return form === 'instance counts' ? instancesDecision(parts, accessRequest, scope, viewer) : null
 }
 
-async function locksVerdict(
-  { rows, options: { findEach } }: RowsParts,
-  asked: Asked,
+async function locksDecision(
+  { rows, options: { findTargets } }: RowsParts,
+  accessRequest: AccessRequest,
   viewer: Viewer,
-): Promise<RowsVerdict> {
-  const fetchable = await fetchableBy({ rows, viewer, asked, findEach })
-  if (fetchable === null) return NOT_EXACT
-  const { definitionIds, tenants } = fetchable
+): Promise<RowsDecision> {
+  const fetchScope = await fetchScopeOf({ rows, viewer, accessRequest, findTargets })
+  if (fetchScope === null) return NOT_EXACT
+  const { definitionIds, tenants } = fetchScope
   const isOpen = definitionIds !== null && tenants !== null
-  return { rows: 'narrowed', narrow: narrowTopics(fetchable), ...(isOpen && { tenants }) }
+  return { rows: 'narrowed', narrow: narrowTopics(fetchScope), ...(isOpen && { tenants }) }
 }
 
 /** Of one definition: who sees all its instances gets what the engine has counted. */
-async function instancesVerdict(
+async function instancesDecision(
   parts: RowsParts,
-  { params }: Asked,
+  { params }: AccessRequest,
   scope: Scope,
   viewer: Viewer,
-): Promise<RowsVerdict> {
+): Promise<RowsDecision> {
   const { id, key } = params
   const keyOf = async () => key ?? (await parts.options.lookUp('processDefinition', id ?? ''))?.['key'] ?? ''
   const isFinal = !usesRevokes(viewer.records, viewer.principal)
   const isWhole =
     scope === 'all' ||
     (isFinal && idsGranted(parts.rows, 'PROCESS_DEFINITION', viewer).includes(await keyOf()))
-  return isWhole ? countsVerdict(viewer) : { rows: 'filtered', keep: keepOf(parts, viewer) }
+  return isWhole ? countsDecision(viewer) : { rows: 'filtered', keep: keepOf(parts, viewer) }
 }
 
 /** Everything is permitted; what is left is whose is counted. */
-function countsVerdict({ tenants }: Viewer): RowsVerdict {
+function countsDecision({ tenants }: Viewer): RowsDecision {
   return tenants === null ? ALL : { rows: 'recounted', tenants }
 }
 
 /** What only the engine can tell: the tasks that the caller's links open, and whether there are cases, which everybody sees. */
-async function withLinksAndCases(parts: RowsParts, scope: Scope, viewer: Viewer): Promise<RowsVerdict> {
+async function withLinksAndCases(parts: RowsParts, scope: Scope, viewer: Viewer): Promise<RowsDecision> {
   const { rows, options } = parts
-  const implied = concernsTasks(rows) ? ((await options.implied?.tasks(viewer.principal)) ?? null) : null
+  const implied = concernsTasks(rows)
+    ? ((await options.implicitGrants?.tasks(viewer.principal)) ?? null)
+    : null
   const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
   const opened = scope === 'none' && isLinked ? 'some' : scope
   if (rows.exempt === 'case' && (await options.hasCases()))
-    return { rows: 'filtered', keep: keepOf(parts, { ...viewer, implied }) }
-  return restrictedTo(parts, opened, { ...viewer, implied })
+    return { rows: 'filtered', keep: keepOf(parts, { ...viewer, implicitGrants: implied }) }
+  return restrictedTo(parts, opened, { ...viewer, implicitGrants: implied })
 }
 
 /** Without cases: nothing, or what the records and links name. */
-function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
+function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsDecision {
   const { rows, isValid } = parts
   const mayBeSelf = viewer.impliesIdentity && concernsIdentity(rows)
   if (scope === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
@@ -212,7 +220,7 @@ function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdi
   return someOf(parts, scope, viewer)
 }
 
-function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
+function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsDecision {
   const { operation, rows } = parts
   if (TASK_QUERIES.has(operation.id) && !usesRevokes(viewer.records, viewer.principal))
     return { rows: 'narrowed', narrow: narrowTasks(visibleTo(rows, scope, viewer)) }
@@ -220,7 +228,7 @@ function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsVerdict {
 }
 
 function visibleTo(rows: CompiledRows, scope: Scope, viewer: Viewer): Visible {
-  const { user, groups } = viewer.implied ?? { user: [], groups: [] }
+  const { user, groups } = viewer.implicitGrants ?? { user: [], groups: [] }
   const taskIds = [...new Set([...idsGranted(rows, 'TASK', viewer), ...user, ...groups])]
   const granted =
     scope === 'all'
@@ -231,11 +239,11 @@ function visibleTo(rows: CompiledRows, scope: Scope, viewer: Viewer): Visible {
 
 function keepOf({ rows, options }: RowsParts, viewer: Viewer): KeepRows {
   return async (template, list) => {
-    const facts = await options.readRowFacts(template, list)
-    const ruling = rows.form === 'groups' ? onlyOf(rows, template) : rows
+    const attributes = await options.readRowAttributes(template, list)
+    const evaluation = rows.form === 'groups' ? onlyOf(rows, template) : rows
     return list.map((row, index) => {
-      const fact = facts[index]
-      return fact !== undefined && isVisible(ruling, row, fact, viewer)
+      const attribute = attributes[index]
+      return attribute !== undefined && isVisible(evaluation, row, attribute, viewer)
     })
   }
 }

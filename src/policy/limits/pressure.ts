@@ -39,9 +39,9 @@ export interface Pressure {
   /** What new requests are refused with; null: there is room. */
   readonly refusal: () => GatewayError | null
   /** A request is to send so much: counted until it has `arrived`, which is to be said once. Null: there is room for it. */
-  readonly announce: (bytes: number) => GatewayError | null
+  readonly reserve: (bytes: number) => GatewayError | null
   /** It is in memory, or does not come any more. */
-  readonly arrived: (bytes: number) => void
+  readonly release: (bytes: number) => void
   /** Limits that count from now on. */
   readonly limit: (limits: PressureLimits) => void
   readonly isOver: (kind: PressureKind) => boolean
@@ -106,7 +106,7 @@ export function createPressure({ limits: first, probe, log }: PressureOptions): 
   const stop = probe.every(LOOK_MS, look)
   return {
     refusal: () => refusal,
-    announce: (bytes) => {
+    reserve: (bytes) => {
       const more = bodies.unseen() + bytes
       const hasMemory = used.memory + more < limits.memoryBytes
       // What is checked is a copy in the heap.
@@ -114,7 +114,7 @@ export function createPressure({ limits: first, probe, log }: PressureOptions): 
       collect()
       return hasMemory ? heap.refusal : memory.refusal
     },
-    arrived: bodies.arrived,
+    release: bodies.arrived,
     limit: (to) => {
       limits = to
     },

@@ -10,7 +10,7 @@ export interface Rate {
 }
 
 /** What became of one request. */
-export interface Spent {
+export interface RateState {
   readonly admitted: boolean
   /** Until the whole burst is there again. */
   readonly debtMs: number
@@ -23,7 +23,7 @@ const ROUNDING_MS = 0.001
  * The generic cell rate algorithm: one number says all of a principal, the time until nothing is owed any more. A request
  * that is refused costs nothing.
  */
-export function spend(rate: Rate, debtMs: number): Spent {
+export function consume(rate: Rate, debtMs: number): RateState {
   // Under a rate that was changed meanwhile nobody owes more than the new one lends.
   const owed = Math.min(Math.max(debtMs, 0), fullMs(rate))
   const after = owed + intervalMs(rate)
@@ -33,7 +33,7 @@ export function spend(rate: Rate, debtMs: number): Spent {
 }
 
 /** draft-ietf-httpapi-ratelimit-headers: what is left, and after how many seconds all of it is there again. */
-export function rateHeadersOf(rate: Rate, { debtMs }: Spent): Readonly<Record<string, string>> {
+export function rateHeadersOf(rate: Rate, { debtMs }: RateState): Readonly<Record<string, string>> {
   const left = Math.max(0, Math.floor((fullMs(rate) - debtMs + ROUNDING_MS) / intervalMs(rate)))
   return {
     'ratelimit-policy': `"default";q=${rate.requests};w=${rate.perMs / 1000}`,
@@ -42,7 +42,7 @@ export function rateHeadersOf(rate: Rate, { debtMs }: Spent): Readonly<Record<st
 }
 
 /** For one that was not admitted: when the next one will be. */
-export function rateLimited(rate: Rate, { debtMs }: Spent): GatewayError {
+export function rateLimited(rate: Rate, { debtMs }: RateState): GatewayError {
   const waitMs = debtMs + intervalMs(rate) - fullMs(rate)
   return new GatewayError('GW_RATE_LIMITED', { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) })
 }
@@ -56,10 +56,10 @@ function fullMs(rate: Rate): number {
 }
 
 /** What each principal owes, in this process. */
-export interface Debts {
-  readonly spend: (principal: string, rate: Rate) => Spent
+export interface GcraLimiter {
+  readonly consume: (principal: string, rate: Rate) => RateState
   /** What is known better elsewhere. */
-  readonly learn: (principal: string, spent: Spent) => void
+  readonly replace: (principal: string, spent: RateState) => void
 }
 
 interface DebtsOptions {
@@ -69,10 +69,13 @@ interface DebtsOptions {
   readonly now?: () => number
 }
 
-export function createDebts({ max = 100_000, now = () => performance.now() }: DebtsOptions = {}): Debts {
+export function createGcraLimiter({
+  max = 100_000,
+  now = () => performance.now(),
+}: DebtsOptions = {}): GcraLimiter {
   const paidAt = new Map<string, number>()
 
-  function learn(principal: string, { debtMs }: Spent): void {
+  function learn(principal: string, { debtMs }: RateState): void {
     // Last in the order: the first is forgotten.
     paidAt.delete(principal)
     paidAt.set(principal, now() + debtMs)
@@ -81,9 +84,9 @@ export function createDebts({ max = 100_000, now = () => performance.now() }: De
   }
 
   return {
-    learn,
-    spend: (principal, rate) => {
-      const spent = spend(rate, (paidAt.get(principal) ?? 0) - now())
+    replace: learn,
+    consume: (principal, rate) => {
+      const spent = consume(rate, (paidAt.get(principal) ?? 0) - now())
       learn(principal, spent)
       return spent
     },
@@ -91,40 +94,40 @@ export function createDebts({ max = 100_000, now = () => performance.now() }: De
 }
 
 /** What a limited caller hears, and whether it ends there. */
-export interface Taken {
+export interface RateResult {
   readonly told: Readonly<Record<string, string>>
   /** Null: the request goes on. */
   readonly refusal: GatewayError | null
 }
 
 /** Null: this user has no limit. */
-export type TakeRate = (userId: string) => Taken | Promise<Taken> | null
+export type TakeRate = (userId: string) => RateResult | Promise<RateResult> | null
 
 interface TakeRateOptions {
   readonly engine: string
   /** Null: no limit. */
   readonly rateOf: (userId: string) => Rate | null
-  readonly debts: Debts
+  readonly limiter: GcraLimiter
   /** What all replicas know together; null from it: now nobody knows. Never rejects. */
-  readonly shared: ((principal: string, rate: Rate) => Promise<Spent | null>) | null
+  readonly shared: ((principal: string, rate: Rate) => Promise<RateState | null>) | null
 }
 
 /** One request more of a user of one engine. */
-export function createTakeRate({ engine, rateOf, debts, shared }: TakeRateOptions): TakeRate {
+export function createTakeRate({ engine, rateOf, limiter, shared }: TakeRateOptions): TakeRate {
   return function takeRate(userId) {
     const rate = rateOf(userId)
     if (rate === null) return null
     const principal = `${engine} ${userId}`
-    if (shared === null) return takenOf(rate, debts.spend(principal, rate))
+    if (shared === null) return takenOf(rate, limiter.consume(principal, rate))
     return shared(principal, rate).then((spent) => {
-      if (spent === null) return takenOf(rate, debts.spend(principal, rate))
-      debts.learn(principal, spent)
+      if (spent === null) return takenOf(rate, limiter.consume(principal, rate))
+      limiter.replace(principal, spent)
       return takenOf(rate, spent)
     })
   }
 }
 
-function takenOf(rate: Rate, spent: Spent): Taken {
+function takenOf(rate: Rate, spent: RateState): RateResult {
   return {
     told: rateHeadersOf(rate, spent),
     refusal: spent.admitted ? null : rateLimited(rate, spent),

@@ -10,7 +10,10 @@ import { isGiven, isMembers } from './schemas/engine-error.ts'
  * @throws GatewayError GW_INVALID_BODY
  */
 export function checkSelection(
-  { selects = {}, finds = {} }: Pick<Operation, 'selects' | 'finds'>,
+  {
+    resolvesQueries: selects = {},
+    resolvesIds: finds = {},
+  }: Pick<Operation, 'resolvesQueries' | 'resolvesIds'>,
   body: unknown,
 ): void {
   for (const name of Object.keys(selects)) {

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import { EngineVerdict, GatewayError } from '../../errors.ts'
+import { EngineRefusal, GatewayError } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasNumerals } from '../../request/json.ts'
 import { BODIES, QUERIES, SELECTORS } from './schemas/contracts.ts'
-import type { Finding, Foregone, Objection, Received, Rule } from './schemas/engine-error.ts'
-import { LEAVE } from './schemas/engine-error.ts'
+import type { Finding, KnownAnswer, EngineError, Received, Rule } from './schemas/engine-error.ts'
+import { DEFER } from './schemas/engine-error.ts'
 
 export type { Received } from './schemas/engine-error.ts'
 
@@ -41,7 +41,7 @@ export function checkSelector(name: keyof typeof SELECTORS, query: unknown): voi
   const received = { params: {}, query: new Map<string, string>(), body: query }
   const finding = findAt(0, rules, { operation: NO_CHECKS, received })
   // It refuses this, but will not be asked.
-  if (finding === LEAVE) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (finding === DEFER) throw new GatewayError('GW_ROWS_NOT_EXACT')
   refuse(finding, 'GW_INVALID_BODY')
 }
 
@@ -70,7 +70,7 @@ function findAt(stage: number, rules: readonly Rule[], { operation, received }: 
     if ((rule.after === 'all' ? checkCountOf(operation) : rule.after) !== stage) continue
     const finding = rule.find(received, operation)
     // Its reader may have refused such a body, and its words show digits that are not known here.
-    if (finding !== null) return hasNumerals(received.body) ? LEAVE : finding
+    if (finding !== null) return hasNumerals(received.body) ? DEFER : finding
   }
   return null
 }
@@ -112,22 +112,22 @@ function placeOf(path: readonly PropertyKey[]): string {
 }
 
 function refuse(finding: Finding, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'): void {
-  if (finding === null || finding === LEAVE) return
-  if ('body' in finding) throw verdictOf(finding, 'the answer is known beforehand')
+  if (finding === null || finding === DEFER) return
+  if ('body' in finding) throw refusalOf(finding, 'the answer is known beforehand')
   const { status, type, message, code: engineCode } = finding
   if (isOurs(finding)) throw new GatewayError(code, { message })
-  throw verdictOf({ status, body: { type, message, code: engineCode } }, message)
+  throw refusalOf({ status, body: { type, message, code: engineCode } }, message)
 }
 
 function isFailure(finding: Finding): boolean {
-  return finding !== null && finding !== LEAVE && finding.status >= 500
+  return finding !== null && finding !== DEFER && finding.status >= 500
 }
 
 /** Whether our own error would have the very status and body of the engine's. */
-function isOurs({ status, type, code }: Objection): boolean {
+function isOurs({ status, type, code }: EngineError): boolean {
   return status === 400 && type === 'InvalidRequestException' && code === null
 }
 
-function verdictOf({ status, body }: Foregone, reason: string): EngineVerdict {
-  return new EngineVerdict({ status, body, headers: { 'content-type': 'application/json' }, reason })
+function refusalOf({ status, body }: KnownAnswer, reason: string): EngineRefusal {
+  return new EngineRefusal({ status, body, headers: { 'content-type': 'application/json' }, reason })
 }

@@ -17,7 +17,7 @@ export class Collector implements Receiver<Answer> {
     this.#limitBytes = limitBytes
   }
 
-  began(): void {
+  onStart(): void {
     this.#chunks = []
     this.#bytes = 0
   }
@@ -33,7 +33,7 @@ export class Collector implements Receiver<Answer> {
     this.#chunks.push(chunk)
   }
 
-  whole(attempt: Attempt): Answer {
+  onComplete(attempt: Attempt): Answer {
     const { 'content-length': _, ...headers } = clientHeaders(this.#headers)
     return { status: attempt.status, headers, body: this.#join() }
   }
@@ -42,7 +42,7 @@ export class Collector implements Receiver<Answer> {
     return false
   }
 
-  broken(): null {
+  onAbort(): null {
     return null
   }
 

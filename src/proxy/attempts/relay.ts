@@ -1,7 +1,7 @@
 import { type ServerResponse } from 'node:http'
 import type { Attempt, ParsedHeaders } from './attempt.ts'
 import { clientHeaders, hasBody, lengthOf } from '../wire/headers.ts'
-import type { Hop } from '../wire/upstream-request.ts'
+import type { UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Answers of a known length up to this are collected and leave in one write; until then nothing is given out. */
@@ -24,7 +24,7 @@ export interface Relayed {
 export const CLIENT_GONE: Relayed = { status: CLIENT_CLOSED, node: '', bytes: 0, ended: 'client-gone' }
 
 export interface RelayOptions {
-  readonly hop: Hop
+  readonly upstreamRequest: UpstreamRequest
   readonly headers: Readonly<Record<string, string>>
   /** A client that takes nothing for so long is cut: it holds a connection to the engine. */
   readonly stallMs: number
@@ -52,7 +52,7 @@ export class Relay implements Receiver<Relayed> {
     sink.on('close', () => this.#leave())
   }
 
-  began(attempt: Attempt): void {
+  onStart(attempt: Attempt): void {
     this.#attempt = attempt
     this.#giveUp = null
     this.#forget()
@@ -60,7 +60,7 @@ export class Relay implements Receiver<Relayed> {
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
     if (this.#isGone) return
-    const length = hasBody(this.#options.hop.method, attempt.status) ? lengthOf(headers) : 0
+    const length = hasBody(this.#options.upstreamRequest.method, attempt.status) ? lengthOf(headers) : 0
     if (length !== null && length <= COLLECT_BYTES) {
       this.#collected = { headers, chunks: [] }
       return
@@ -76,7 +76,7 @@ export class Relay implements Receiver<Relayed> {
     else if (!this.#sink.write(chunk)) this.#wait(attempt)
   }
 
-  whole(attempt: Attempt): Relayed {
+  onComplete(attempt: Attempt): Relayed {
     if (!this.#isGone) {
       if (this.#collected === null) {
         this.#begin(attempt)
@@ -94,7 +94,7 @@ export class Relay implements Receiver<Relayed> {
     return this.#isStreaming
   }
 
-  broken(attempt: Attempt): Relayed | null {
+  onAbort(attempt: Attempt): Relayed | null {
     if (this.#isGone) return this.#told(attempt, 'client-gone')
     if (!this.#isStreaming) return null
     cut(this.#sink)
@@ -150,7 +150,7 @@ export class Relay implements Receiver<Relayed> {
     if (this.#isOver) return
     this.#isGone = true
     this.#collected = null
-    if (this.#options.hop.retry !== 'always') return
+    if (this.#options.upstreamRequest.retry !== 'always') return
     this.#giveUp?.(CLIENT_GONE)
     this.#attempt?.cancel()
   }

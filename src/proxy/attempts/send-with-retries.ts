@@ -5,13 +5,13 @@ import type { Budget } from './retry-budget.ts'
 import { HeldBack, pauseMsOf } from './conflict.ts'
 import { failureOf, faultOf, isKeptLost, isOfTheNode } from '../wire/failure.ts'
 import { isTurnedAway } from '../nodes/health.ts'
-import type { AttemptEvent, AttemptResult, Hop } from '../wire/upstream-request.ts'
-import { learn } from '../nodes/record-outcome.ts'
+import type { AttemptEvent, AttemptResult, UpstreamRequest } from '../wire/upstream-request.ts'
+import { recordOutcome } from '../nodes/record-outcome.ts'
 import type { Node } from '../nodes/node.ts'
 import type { Queue } from './queue.ts'
 import type { Receiver } from './receiver.ts'
 
-export interface ExchangeParts {
+export interface SendOptions {
   readonly pick: Balance
   /** False if all are drained: a pause would not help. */
   readonly hasNodes: boolean
@@ -26,19 +26,19 @@ export interface ExchangeParts {
 }
 
 /** Sends the hop, on another node where that is safe, until an answer or an error stands. The only place that repeats. */
-export function exchange<T>(
-  parts: ExchangeParts,
-  hop: Hop,
+export function sendWithRetries<T>(
+  parts: SendOptions,
+  upstreamRequest: UpstreamRequest,
   request: WireRequest,
   receiver: Receiver<T>,
 ): Promise<T> {
   return new Promise(function begin(resolve, reject) {
-    new Exchange(parts, { hop, request, receiver, resolve, reject }).first()
+    new Exchange(parts, { upstreamRequest, request, receiver, resolve, reject }).first()
   })
 }
 
 interface Terms<T> {
-  readonly hop: Hop
+  readonly upstreamRequest: UpstreamRequest
   readonly request: WireRequest
   readonly receiver: Receiver<T>
   readonly resolve: (result: T) => void
@@ -61,7 +61,7 @@ class PassedOver extends Error {
 }
 
 class Exchange<T> implements AttemptOwner {
-  readonly #parts: ExchangeParts
+  readonly #parts: SendOptions
   readonly #terms: Terms<T>
   #tried = NONE
   #hasRepeated = false
@@ -73,7 +73,7 @@ class Exchange<T> implements AttemptOwner {
   #startedAtMs = 0
   #headAtMs = 0
 
-  constructor(parts: ExchangeParts, terms: Terms<T>) {
+  constructor(parts: SendOptions, terms: Terms<T>) {
     this.#parts = parts
     this.#terms = terms
   }
@@ -91,7 +91,7 @@ class Exchange<T> implements AttemptOwner {
     this.#headAtMs = this.#parts.now()
     const other = isTurnedAway(attempt.status) ? this.#repeatOn(attempt.node) : null
     if (other !== null) throw new PassedOver(other)
-    if (attempt.status === 500 && this.#terms.hop.conflict === 'repeat')
+    if (attempt.status === 500 && this.#terms.upstreamRequest.conflict === 'repeat')
       this.#heldBack = new HeldBack(headers)
     else this.#terms.receiver.head(attempt, headers)
   }
@@ -126,7 +126,7 @@ class Exchange<T> implements AttemptOwner {
 
   /** False: no node has a place for it. */
   #start(): boolean {
-    const node = this.#parts.pick(NONE, this.#terms.hop.deployment)
+    const node = this.#parts.pick(NONE, this.#terms.upstreamRequest.deployment)
     if (node !== null) this.#try(node)
     return node !== null
   }
@@ -142,11 +142,11 @@ class Exchange<T> implements AttemptOwner {
   }
 
   #wait(queue: Queue): void {
-    const { hop, request, receiver, resolve, reject } = this.#terms
+    const { upstreamRequest, request, receiver, resolve, reject } = this.#terms
     const refuse = (): void => reject(new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }))
     const waiter = {
       waitMs: request.headersMs,
-      isChoosy: hop.deployment !== undefined,
+      isChoosy: upstreamRequest.deployment !== undefined,
       start: () => this.#start() || this.#isRefusedAway(),
       expire: refuse,
     }
@@ -163,10 +163,11 @@ class Exchange<T> implements AttemptOwner {
     this.#heldBack = null
     this.#startedAtMs = this.#parts.now()
     this.#headAtMs = 0
-    const { hop, request, receiver } = this.#terms
-    receiver.began(attempt)
+    const { upstreamRequest, request, receiver } = this.#terms
+    receiver.onStart(attempt)
     const isSingle =
-      this.#needsSingle || (hop.retry === 'unsent' && node.keepAlive.takeSingle(this.#startedAtMs))
+      this.#needsSingle ||
+      (upstreamRequest.retry === 'unsent' && node.keepAlive.takeSingle(this.#startedAtMs))
     this.#needsSingle = false
     attempt.start(request, isSingle)
   }
@@ -180,7 +181,10 @@ class Exchange<T> implements AttemptOwner {
     const pauseMs = pauseMsOf(this.#parts.random(), this.#conflicts)
     this.#conflicts += 1
     this.#heldBack = null
-    setTimeout(() => this.#try(this.#parts.pick(NONE, this.#terms.hop.deployment) ?? last), pauseMs)
+    setTimeout(
+      () => this.#try(this.#parts.pick(NONE, this.#terms.upstreamRequest.deployment) ?? last),
+      pauseMs,
+    )
   }
 
   /** It is not what it was held back for. */
@@ -196,7 +200,7 @@ class Exchange<T> implements AttemptOwner {
   #finish(attempt: Attempt): Error | null {
     try {
       this.#release(attempt)
-      this.#terms.resolve(this.#terms.receiver.whole(attempt))
+      this.#terms.resolve(this.#terms.receiver.onComplete(attempt))
       return null
     } catch (error) {
       return asError(error)
@@ -205,16 +209,16 @@ class Exchange<T> implements AttemptOwner {
 
   #fail(attempt: Attempt, cause: Error): void {
     this.#report(attempt, attempt.isCancelled ? 'cancelled' : faultOf(cause, attempt), cause)
-    const { hop, receiver, resolve, reject } = this.#terms
+    const { upstreamRequest, receiver, resolve, reject } = this.#terms
     const { sent, status, isOnKept } = attempt
     const next = attempt.isCancelled ? null : this.#next(attempt, cause)
     if (next !== null) {
       this.#try(next)
       return
     }
-    const rest = receiver.broken(attempt)
+    const rest = receiver.onAbort(attempt)
     if (rest !== null) resolve(rest)
-    else reject(failureOf(cause, { sent, status, isOnKept, repeatable: hop.retry === 'always' }))
+    else reject(failureOf(cause, { sent, status, isOnKept, repeatable: upstreamRequest.retry === 'always' }))
   }
 
   /** The node to repeat on, or null if this failure stands. */
@@ -226,7 +230,7 @@ class Exchange<T> implements AttemptOwner {
     }
     if (!attempt.sent) {
       this.#tried = [...this.#tried, attempt.node]
-      return isOfTheNode(cause) ? this.#parts.pick(this.#tried, this.#terms.hop.deployment) : null
+      return isOfTheNode(cause) ? this.#parts.pick(this.#tried, this.#terms.upstreamRequest.deployment) : null
     }
     if (!isOfTheNode(cause) || faultOf(cause, attempt) === 'timeout') return null
     if (this.#terms.receiver.hasGiven()) return null
@@ -237,7 +241,7 @@ class Exchange<T> implements AttemptOwner {
   /** The node for a new connection; the same one will do, which is not to blame. Null: as with any other failure. */
   #renew({ sent, node }: Attempt): Node | null {
     const { pick, budget } = this.#parts
-    const { retry, deployment } = this.#terms.hop
+    const { retry, deployment } = this.#terms.upstreamRequest
     if (this.#renewed >= (sent ? 1 : MOST_RENEWED)) return null
     this.#renewed += 1
     if (!sent) return pick(this.#tried, deployment) ?? node
@@ -247,7 +251,7 @@ class Exchange<T> implements AttemptOwner {
 
   /** The node on which to repeat what was sent: another one, or `last` if there is none; null where it may not be repeated. */
   #repeatOn(failed: Node, last: Node | null = null): Node | null {
-    if (this.#terms.hop.retry !== 'always' || this.#hasRepeated) return null
+    if (this.#terms.upstreamRequest.retry !== 'always' || this.#hasRepeated) return null
     this.#tried = [...this.#tried, failed]
     const node = this.#parts.pick(this.#tried) ?? last
     if (node === null || !this.#parts.budget.spend()) return null
@@ -258,13 +262,13 @@ class Exchange<T> implements AttemptOwner {
   #report(attempt: Attempt, result: AttemptResult, cause: Error | null): void {
     const nowMs = this.#parts.now()
     const startedAtMs = this.#startedAtMs
-    learn(attempt.node, {
+    recordOutcome(attempt.node, {
       result,
       status: attempt.status,
       sent: attempt.sent,
       isOurs: cause !== null && !isOfTheNode(cause),
       isKeptLost: cause !== null && isKeptLost(cause, attempt),
-      isHeld: this.#terms.hop.headersMs !== undefined,
+      isHeld: this.#terms.upstreamRequest.headersMs !== undefined,
       startedAtMs,
       headAtMs: attempt.status === 0 ? nowMs : this.#headAtMs,
       nowMs,

@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http'
 import { errors } from 'undici'
 import type { Attempt, ParsedHeaders } from '../attempts/attempt.ts'
 import { Collector } from '../attempts/collector.ts'
-import type { Answer, Hop } from '../wire/upstream-request.ts'
+import type { Answer, UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Node } from '../nodes/node.ts'
 import type { Receiver } from '../attempts/receiver.ts'
 
 /** A client's poll, as far as the gateway has to know it. */
 export interface PollRequest {
-  readonly hop: Hop
+  readonly upstreamRequest: UpstreamRequest
   /** How long the engine is asked to hold it: its body says so. */
   readonly holdMs: number
   /** Who asks: nobody else is given what was locked for him. */
@@ -45,7 +45,7 @@ export class Poll {
   readonly request: PollRequest
   readonly ended: Promise<Polled>
   /** The engine's side; null while it waits in the gateway. */
-  held: Held | null = null
+  held: HeldPoll | null = null
   /** Lanes whose engine takes no more polls. */
   refusedBy = NONE
   readonly #owner: PollOwner
@@ -97,7 +97,7 @@ interface HeldOptions {
  * The engine's side of a poll. It is never cut while the engine may hold it: an engine does not notice, and would lock
  * tasks for a connection that is gone.
  */
-export class Held implements Receiver<Answer> {
+export class HeldPoll implements Receiver<Answer> {
   /** Null: its client has been answered, or has left. */
   poll: Poll | null
   /** Its client is another one than it was sent for. */
@@ -111,11 +111,11 @@ export class Held implements Receiver<Answer> {
   #key = ''
 
   constructor({ poll, untilMs }: HeldOptions) {
-    const { hop, limitBytes } = poll.request
+    const { upstreamRequest, limitBytes } = poll.request
     this.poll = poll
     this.#request = poll.request
     this.#untilMs = untilMs
-    this.#collector = new Collector(hop.method, limitBytes)
+    this.#collector = new Collector(upstreamRequest.method, limitBytes)
     poll.held = this
   }
 
@@ -146,10 +146,10 @@ export class Held implements Receiver<Answer> {
     clearTimeout(this.#timer)
   }
 
-  began(attempt: Attempt): void {
+  onStart(attempt: Attempt): void {
     this.#attempt = attempt
     this.node = attempt.node
-    this.#collector.began()
+    this.#collector.onStart()
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
@@ -160,26 +160,30 @@ export class Held implements Receiver<Answer> {
     this.#collector.data(attempt, chunk)
   }
 
-  whole(attempt: Attempt): Answer {
-    return this.#collector.whole(attempt)
+  onComplete(attempt: Attempt): Answer {
+    return this.#collector.onComplete(attempt)
   }
 
   hasGiven(): boolean {
     return false
   }
 
-  broken(): null {
+  onAbort(): null {
     return null
   }
 }
 
-function giveUp(held: Held): void {
+function giveUp(held: HeldPoll): void {
   held.cut()
 }
 
 /** The same for polls that an engine and a client could not tell apart. */
-export function keyOf({ hop, caller }: PollRequest): string {
-  const { accept = '', authorization = '' } = hop.headers
-  const about = JSON.stringify([caller, hop.path, accept, authorization])
-  return hash('sha256', Buffer.concat([Buffer.from(about), hop.body ?? Buffer.alloc(0)]), 'base64')
+export function keyOf({ upstreamRequest, caller }: PollRequest): string {
+  const { accept = '', authorization = '' } = upstreamRequest.headers
+  const about = JSON.stringify([caller, upstreamRequest.path, accept, authorization])
+  return hash(
+    'sha256',
+    Buffer.concat([Buffer.from(about), upstreamRequest.body ?? Buffer.alloc(0)]),
+    'base64',
+  )
 }

@@ -1,12 +1,12 @@
 import { GatewayError } from '../../errors.ts'
 import type { WireRequest } from '../attempts/attempt.ts'
-import type { Answer, Hop } from '../wire/upstream-request.ts'
-import type { Lanes } from './long-poll-pools.ts'
+import type { Answer, UpstreamRequest } from '../wire/upstream-request.ts'
+import type { LongPollPools } from './long-poll-pools.ts'
 import type { Node } from '../nodes/node.ts'
-import { Held, keyOf, Poll, type Polled, type PollRequest } from './poll.ts'
+import { HeldPoll, keyOf, Poll, type Polled, type PollRequest } from './poll.ts'
 import { isEmptyList, lockedTasksIn, NO_TASKS, pollRefusalOf } from './poll-answer.ts'
 import { Queue } from '../attempts/queue.ts'
-import { exchange, type ExchangeParts } from '../attempts/send-with-retries.ts'
+import { sendWithRetries, type SendOptions } from '../attempts/send-with-retries.ts'
 import type { Unlocks } from './unlocks.ts'
 
 /** How a poll ended for its client. */
@@ -22,10 +22,10 @@ export interface PollCounts {
 }
 
 export interface PollsOptions {
-  readonly lanes: Lanes
+  readonly pools: LongPollPools
   readonly unlocks: Unlocks
-  readonly parts: ExchangeParts
-  readonly requestOf: (hop: Hop) => WireRequest
+  readonly parts: SendOptions
+  readonly requestOf: (upstreamRequest: UpstreamRequest) => WireRequest
   /** No client waits longer. */
   readonly maxHoldMs: number
   readonly maxWaiting: number
@@ -48,8 +48,8 @@ export class Polls {
   readonly #waiting = new Set<Poll>()
   /** Sent before, and to be sent again: before all that wait. */
   readonly #returned = new Set<Poll>()
-  readonly #held = new Set<Held>()
-  readonly #abandoned = new Set<Held>()
+  readonly #held = new Set<HeldPoll>()
+  readonly #abandoned = new Set<HeldPoll>()
   /** A poll that is sent has its place. */
   readonly #noQueue = new Queue({ max: 0, waitMs: 0 })
   #isDraining = false
@@ -76,15 +76,15 @@ export class Polls {
 
   /** Fills the free places; to be called when a node takes requests that took none. */
   send(): void {
-    const { lanes } = this.#options
+    const { pools } = this.#options
     for (const poll of this.#returned) {
-      const lane = lanes.pick(poll.refusedBy)
-      if (lane !== null) this.#sendTo(lane, poll)
+      const pollPool = pools.pick(poll.refusedBy)
+      if (pollPool !== null) this.#sendTo(pollPool, poll)
     }
     for (const poll of this.#waiting) {
-      const lane = lanes.pick(NONE)
-      if (lane === null) return
-      this.#sendTo(lane, poll)
+      const pollPool = pools.pick(NONE)
+      if (pollPool === null) return
+      this.#sendTo(pollPool, poll)
     }
   }
 
@@ -108,7 +108,7 @@ export class Polls {
   async close(): Promise<void> {
     if (!this.#isEmpty()) await new Promise<void>((resolve) => this.#whenEmpty.push(resolve))
     await this.#options.unlocks.idle()
-    await this.#options.lanes.close()
+    await this.#options.pools.close()
   }
 
   #isEmpty(): boolean {
@@ -125,39 +125,44 @@ export class Polls {
     return Promise.reject(new GatewayError(code, { retryAfterSeconds: RETRY_AFTER_SECONDS }))
   }
 
-  #adoptable(request: PollRequest): Held | null {
+  #adoptable(request: PollRequest): HeldPoll | null {
     if (this.#abandoned.size === 0) return null
     const key = keyOf(request)
     for (const held of this.#abandoned) if (held.isFor(key)) return held
     return null
   }
 
-  #adopt(held: Held, poll: Poll): void {
+  #adopt(held: HeldPoll, poll: Poll): void {
     this.#abandoned.delete(held)
     held.adopt(poll)
   }
 
-  #sendTo(lane: Node, poll: Poll): void {
+  #sendTo(pollPool: Node, poll: Poll): void {
     this.#returned.delete(poll)
     this.#waiting.delete(poll)
-    const { parts, requestOf, lanes } = this.#options
+    const { parts, requestOf, pools } = this.#options
     const { request } = poll
     // It keeps its time itself.
-    const hop: Hop = { ...request.hop, headersMs: Infinity }
-    const held = new Held({ poll, untilMs: parts.now() + request.holdMs + LATE_MS })
+    const upstreamRequest: UpstreamRequest = { ...request.upstreamRequest, headersMs: Infinity }
+    const held = new HeldPoll({ poll, untilMs: parts.now() + request.holdMs + LATE_MS })
     this.#held.add(held)
     const pick = (tried: readonly Node[]): Node | null => {
-      if (tried.length === 0) return lane
+      if (tried.length === 0) return pollPool
       // For nobody it is not begun anew.
-      return held.poll === null ? null : lanes.pick([...tried, ...poll.refusedBy])
+      return held.poll === null ? null : pools.pick([...tried, ...poll.refusedBy])
     }
-    exchange({ ...parts, pick, queue: this.#noQueue }, hop, requestOf(hop), held).then(
+    sendWithRetries(
+      { ...parts, pick, queue: this.#noQueue },
+      upstreamRequest,
+      requestOf(upstreamRequest),
+      held,
+    ).then(
       (answer) => this.#answered(held, answer),
       (error: Error) => this.#failed(held, error),
     )
   }
 
-  #answered(held: Held, answer: Answer): void {
+  #answered(held: HeldPoll, answer: Answer): void {
     this.#over(held)
     const { poll } = held
     if (poll !== null && !poll.request.sink.destroyed) this.#answer(poll, held, answer)
@@ -168,19 +173,19 @@ export class Polls {
     this.#settled()
   }
 
-  #answer(poll: Poll, held: Held, answer: Answer): void {
+  #answer(poll: Poll, held: HeldPoll, answer: Answer): void {
     const { node } = held
     // It was sent for another, who came earlier: this one's time is not over.
     if (held.isAdopted && isEmptyList(answer)) return this.#return(poll)
     if (node !== null && pollRefusalOf(answer) !== null) {
-      this.#options.lanes.shun(node)
+      this.#options.pools.coolDown(node)
       return this.#tryAnother(poll, node, new GatewayError('GW_OVERLOADED', OVERLOAD))
     }
     this.#end(poll, 'answered')
     poll.resolve({ answer, node: node?.name ?? null })
   }
 
-  #failed(held: Held, error: Error): void {
+  #failed(held: HeldPoll, error: Error): void {
     this.#over(held)
     const { poll, node } = held
     const isUnsent = error instanceof GatewayError && error.code === 'GW_NO_NODE'
@@ -192,7 +197,7 @@ export class Polls {
   /** No engine has locked anything for it, so it may be sent once more; now or when there is a place. */
   #tryAnother(poll: Poll, refusing: Node, error: GatewayError): void {
     poll.refusedBy = [...poll.refusedBy, refusing]
-    if (this.#options.lanes.hasOther(poll.refusedBy)) this.#return(poll)
+    if (this.#options.pools.hasOther(poll.refusedBy)) this.#return(poll)
     else this.#reject(poll, error)
   }
 
@@ -229,7 +234,7 @@ export class Polls {
     this.#options.onEnd(end)
   }
 
-  #over(held: Held): void {
+  #over(held: HeldPoll): void {
     held.over()
     this.#held.delete(held)
     this.#abandoned.delete(held)

@@ -1,4 +1,4 @@
-import type { Answer, Hop } from '../wire/upstream-request.ts'
+import type { Answer, UpstreamRequest } from '../wire/upstream-request.ts'
 
 /** `failed`: the engine did not do it. `dropped`: too many at once, or the lock is over. Its lock then ends by itself. */
 export type UnlockResult = 'unlocked' | 'failed' | 'dropped'
@@ -17,7 +17,7 @@ export interface LockedTask {
 }
 
 export interface UnlocksOptions {
-  readonly send: (hop: Hop) => Promise<Answer>
+  readonly send: (upstreamRequest: UpstreamRequest) => Promise<Answer>
   readonly onUnlock: (result: UnlockResult) => void
   /** The wall clock, in which engines say how long a lock lasts. */
   readonly wallMs: () => number
@@ -35,7 +35,7 @@ export function createUnlocks({ send, onUnlock, wallMs }: UnlocksOptions): Unloc
     // Another worker may hold it by now: an engine unlocks whoever asks.
     if (lockedUntilMs <= wallMs()) return onUnlock('dropped')
     try {
-      const { status } = await send(unlockingHop(id))
+      const { status } = await send(unlockRequest(id))
       onUnlock(status >= 200 && status < 300 ? 'unlocked' : 'failed')
     } catch {
       // Not repeated: it may have been done.
@@ -66,7 +66,7 @@ export function createUnlocks({ send, onUnlock, wallMs }: UnlocksOptions): Unloc
   }
 }
 
-function unlockingHop(id: string): Hop {
+function unlockRequest(id: string): UpstreamRequest {
   return {
     method: 'POST',
     path: `/external-task/${encodeURIComponent(id)}/unlock`,

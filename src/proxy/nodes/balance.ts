@@ -1,5 +1,5 @@
 import type { Node } from './node.ts'
-import type { NodeSet } from './node-set.ts'
+import type { NodePool } from './node-pool.ts'
 
 /**
  * Chooses the node of the next attempt: none of `tried`, none that is full; null if no such node is left. Of `deployment`
@@ -17,7 +17,7 @@ export interface BalanceOptions {
 const LEAST_LATENCY_MS = 1
 
 /** Power of two choices: of two nodes at random the one whose queue would be over sooner. */
-export function createBalance(nodes: NodeSet, { now, random }: BalanceOptions): Balance {
+export function createBalance(nodes: NodePool, { now, random }: BalanceOptions): Balance {
   function better(open: readonly Node[]): Node | null {
     const count = open.length
     const one = open[Math.floor(random() * count)]

@@ -14,9 +14,9 @@ export type Reason =
   | 'wrong-engine'
 
 /** What a probe saw; `ok`: the node, and the engine on it. */
-export type Verdict = 'ok' | 'refused' | 'probe' | 'wrong-engine'
+export type ProbeResult = 'ok' | 'refused' | 'probe' | 'wrong-engine'
 
-interface Trouble {
+interface Ejection {
   readonly reason: Reason
   /** No trial before that. */
   readonly untilMs: number
@@ -58,7 +58,7 @@ export function isTurnedAway(status: number): boolean {
 /** What is believed of one node, from the tries on it and from probes. Times are of the clock that is passed in. */
 export class Health {
   readonly #changed: (change: HealthChange) => void
-  #trouble: Trouble | null = null
+  #ejection: Ejection | null = null
   #failures = 0
   #badProbes = 0
   #silences = 0
@@ -74,17 +74,17 @@ export class Health {
   }
 
   get reason(): Reason | null {
-    return this.#trouble?.reason ?? null
+    return this.#ejection?.reason ?? null
   }
 
   /** It cannot be reached, or is not this engine: no load makes it useful. */
-  get isAway(): boolean {
+  get isUnreachable(): boolean {
     return this.reason === 'refused' || this.reason === 'wrong-engine'
   }
 
   /** Nothing is heard of it at all: whoever waits for a connection to it waits the whole time for one. */
   get isSilent(): boolean {
-    return this.#trouble !== null && this.#silences >= SILENCES_IN_ROW
+    return this.#ejection !== null && this.#silences >= SILENCES_IN_ROW
   }
 
   /** What began before the last change says nothing about the time after it. */
@@ -109,30 +109,30 @@ export class Health {
     nowMs: number,
   ): void {
     if (startedAtMs < this.#changedAtMs) return
-    if (this.#trouble !== null) return this.#worsen(reason, nowMs, '')
+    if (this.#ejection !== null) return this.#worsen(reason, nowMs, '')
     this.#failures += 1
     if (reason === 'refused' || this.#failures >= FAILURES_IN_ROW) this.#eject(reason, nowMs, '')
   }
 
-  probed(verdict: Verdict, nowMs: number, detail: string): void {
+  probed(verdict: ProbeResult, nowMs: number, detail: string): void {
     if (verdict === 'ok') return this.#probedWell(nowMs)
     this.#badProbes += 1
-    if (this.#trouble !== null) this.#worsen(verdict, nowMs, detail)
+    if (this.#ejection !== null) this.#worsen(verdict, nowMs, detail)
     // A pause of its garbage collector is no reason yet.
     else if (verdict !== 'probe' || this.#badProbes >= PROBES_IN_ROW) this.#eject(verdict, nowMs, detail)
   }
 
   /** True if the next request may be the trial that brings the node back; then not again for a while. */
   takeTrial(nowMs: number): boolean {
-    if (this.#trouble === null || nowMs < this.#trouble.untilMs || nowMs < this.#trialAtMs) return false
+    if (this.#ejection === null || nowMs < this.#ejection.untilMs || nowMs < this.#trialAtMs) return false
     this.#trialAtMs = nowMs + this.#periodMs
     return true
   }
 
   /** Until the next probe; `usualMs` while all is well. */
   probeInMs(usualMs: number, nowMs: number): number {
-    if (this.#trouble !== null)
-      return Math.min(usualMs, Math.max(this.#trouble.untilMs - nowMs, FIRST_PERIOD_MS))
+    if (this.#ejection !== null)
+      return Math.min(usualMs, Math.max(this.#ejection.untilMs - nowMs, FIRST_PERIOD_MS))
     return this.#badProbes > 0 ? Math.min(usualMs, FIRST_PERIOD_MS) : usualMs
   }
 
@@ -145,9 +145,9 @@ export class Health {
   /** What a probe can see ends with a good one at once. What only requests have seen lasts its time. */
   #probedWell(nowMs: number): void {
     this.#badProbes = 0
-    const trouble = this.#trouble
-    if (trouble === null) return
-    if (this.#isOfProbe() || this.isAway || nowMs >= trouble.untilMs) this.#return(nowMs)
+    const ejection = this.#ejection
+    if (ejection === null) return
+    if (this.#isOfProbe() || this.isUnreachable || nowMs >= ejection.untilMs) this.#return(nowMs)
   }
 
   #isOfProbe(): boolean {
@@ -163,27 +163,27 @@ export class Health {
 
   /** A trial failed, or another fault is seen than the one that is known. */
   #worsen(seen: Reason, nowMs: number, detail: string): void {
-    const trouble = this.#trouble
-    if (trouble === null) return
-    const reason = this.#replaces(seen) ? seen : trouble.reason
-    if (nowMs >= trouble.untilMs) this.#lengthen(reason, nowMs)
-    else this.#trouble = { ...trouble, reason }
-    if (reason !== trouble.reason) this.#changed({ reason, detail, periodMs: this.#periodMs })
+    const ejection = this.#ejection
+    if (ejection === null) return
+    const reason = this.#replaces(seen) ? seen : ejection.reason
+    if (nowMs >= ejection.untilMs) this.#lengthen(reason, nowMs)
+    else this.#ejection = { ...ejection, reason }
+    if (reason !== ejection.reason) this.#changed({ reason, detail, periodMs: this.#periodMs })
   }
 
   /** To be away is worse than to answer badly; of what probes see, the last one counts. */
   #replaces(seen: Reason): boolean {
-    return seen === 'refused' || seen === 'wrong-engine' || (seen === 'probe' && this.isAway)
+    return seen === 'refused' || seen === 'wrong-engine' || (seen === 'probe' && this.isUnreachable)
   }
 
   #lengthen(reason: Reason, nowMs: number): void {
     this.#periods += 1
     this.#periodMs = Math.min(FIRST_PERIOD_MS * 2 ** (this.#periods - 1), LONGEST_PERIOD_MS)
-    this.#trouble = { reason, untilMs: nowMs + this.#periodMs }
+    this.#ejection = { reason, untilMs: nowMs + this.#periodMs }
   }
 
   #return(nowMs: number): void {
-    this.#trouble = null
+    this.#ejection = null
     this.#failures = 0
     this.#badProbes = 0
     this.#silences = 0

@@ -5,7 +5,7 @@ import { Concurrency } from './concurrency.ts'
 import { Health, type HealthChange } from './health.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { Latency } from './latency.ts'
-import { NodePool } from './node-pool.ts'
+import { ConnectionPool } from './connection-pool.ts'
 
 // Below the 20 s after which Tomcat drops an idle connection, so that we are the one who closes; a node may shorten it.
 const KEEP_ALIVE_MS = 4000
@@ -22,9 +22,9 @@ export interface Node {
   /** Put before every hop's path. */
   readonly prefix: string
   readonly probePath: string
-  readonly pool: NodePool
+  readonly pool: ConnectionPool
   /** Another one to the same node. */
-  readonly openPool: (connections: number) => NodePool
+  readonly openPool: (connections: number) => ConnectionPool
   readonly connect: buildConnector.connector
   /** Attempts it is given at once; what it answers raises and lowers it. */
   capacity: number
@@ -64,8 +64,8 @@ export function createNode(options: NodeOptions): Node {
   const basePath = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
   const connect = createConnector(options.connectMs, createAddresses(options))
   const clientTtl = isAddress(hostname) ? null : (options.renewedMs ?? RENEWED_MS)
-  const openPool = (size: number): NodePool =>
-    new NodePool(origin, { ...poolOptions(size), connect, clientTtl })
+  const openPool = (size: number): ConnectionPool =>
+    new ConnectionPool(origin, { ...poolOptions(size), connect, clientTtl })
   return {
     name: origin + basePath,
     origin,

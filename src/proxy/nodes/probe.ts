@@ -1,7 +1,7 @@
 import type { Client } from 'undici'
 import { messageOf } from '../../errors.ts'
 import { isConnectTimeout, isUnsent } from '../wire/failure.ts'
-import type { Verdict } from './health.ts'
+import type { ProbeResult } from './health.ts'
 
 export interface ProbeRequest {
   readonly path: string
@@ -13,7 +13,7 @@ export interface ProbeRequest {
 }
 
 export interface Probed {
-  readonly verdict: Verdict
+  readonly verdict: ProbeResult
   /** For the log: what was seen in place of the engine. */
   readonly detail: string
   /** No connection was had in time, nor refused. */
@@ -31,9 +31,9 @@ export async function probe(client: Client, request: ProbeRequest): Promise<Prob
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
     const text = await textOf(body, MAX_BYTES)
-    return statusCode === 200 ? judge(text, engine) : ill('probe', `it answers ${statusCode}`)
+    return statusCode === 200 ? judge(text, engine) : unhealthy('probe', `it answers ${statusCode}`)
   } catch (cause) {
-    const seen = ill(isUnsent(cause) ? 'refused' : 'probe', messageOf(cause))
+    const seen = unhealthy(isUnsent(cause) ? 'refused' : 'probe', messageOf(cause))
     return isConnectTimeout(cause) ? { ...seen, isSilent: true } : seen
   }
 }
@@ -66,10 +66,13 @@ async function textOf(body: AsyncIterable<Buffer>, maxBytes: number): Promise<st
 
 function judge(text: string, engine: string): Probed {
   const names = namesOf(JSON.parse(text))
-  if (names === null) return ill('probe', 'its answer is no list of engines')
+  if (names === null) return unhealthy('probe', 'its answer is no list of engines')
   return names.includes(engine)
     ? { verdict: 'ok', detail: '' }
-    : ill('wrong-engine', `it names ${names.length === 0 ? 'no engine' : names.join(', ')}, not ${engine}`)
+    : unhealthy(
+        'wrong-engine',
+        `it names ${names.length === 0 ? 'no engine' : names.join(', ')}, not ${engine}`,
+      )
 }
 
 function namesOf(value: unknown): readonly string[] | null {
@@ -79,6 +82,6 @@ function namesOf(value: unknown): readonly string[] | null {
   )
 }
 
-function ill(verdict: Verdict, detail: string): Probed {
+function unhealthy(verdict: ProbeResult, detail: string): Probed {
   return { verdict, detail: detail.slice(0, MAX_DETAIL_CHARS) }
 }

@@ -24,7 +24,7 @@ export interface Outcome {
 const ERROR_COUNTS_AS_MS = 5000
 
 /** What a try says about its node, for the next choice. */
-export function learn(node: Node, outcome: Outcome): void {
+export function recordOutcome(node: Node, outcome: Outcome): void {
   if (outcome.isKeptLost) node.keepAlive.lost(outcome.nowMs)
   if (outcome.isOurs || outcome.isKeptLost) return
   const { latency, health } = node

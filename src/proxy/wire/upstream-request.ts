@@ -1,5 +1,5 @@
 /** One request to an engine, written anew: nothing of the client's target is copied into it unread. */
-export interface Hop {
+export interface UpstreamRequest {
   readonly method: string
   /** Below the node's base, query included: `/task/x?a=b`. Goes onto the wire byte for byte. */
   readonly path: string

@@ -8,7 +8,7 @@ import { javaSkip } from '../../support/requirements.ts'
 import { compareReaders, type Outcome } from './compare.ts'
 import { arrayToken, documentBytes, numberToken, objectToken, stringToken, valueToken } from './json-texts.ts'
 import { answerOf, openEngine } from './open-engine.ts'
-import { verdictOf } from './verdicts.ts'
+import { refusalOf } from './verdicts.ts'
 import { jsonOf, type Told } from './wire.ts'
 import { words } from './texts.ts'
 
@@ -54,7 +54,7 @@ t.test('the engine reads JSON as the gateway does', { skip: javaSkip }, async (t
       const given = read(bytes)
       if ('why' in given) return refusal(given.why, told)
       const { body } = given
-      const verdict = verdictOf('createAuthorization', { params: {}, query: new Map(), body }, 'all')
+      const verdict = refusalOf('createAuthorization', { params: {}, query: new Map(), body }, 'all')
       if (verdict === 'unmapped')
         return told.status === 400 ? 'refused' : { engine: answerOf(told), gateway: verdict }
       if (verdict !== null) return differenceOf(answerOf(told), verdict)
@@ -118,7 +118,7 @@ t.test('the engine reads JSON as the gateway does', { skip: javaSkip }, async (t
       const told = await ask({ method: 'POST', path: '/task/count', headers: JSON_TYPE, body: bytes })
       const given = read(bytes)
       if ('why' in given) return refusal(given.why, told)
-      const verdict = verdictOf('queryTasksCount', { params: {}, query: new Map(), body: given.body })
+      const verdict = refusalOf('queryTasksCount', { params: {}, query: new Map(), body: given.body })
       if (verdict === null) return null
       if (verdict === 'unmapped')
         return told.status === 400 ? null : { engine: answerOf(told), gateway: verdict }

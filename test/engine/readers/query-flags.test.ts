@@ -1,6 +1,6 @@
 import t from 'tap'
 import { queryOf } from '../../../src/request/canonical.ts'
-import { rowsAsked } from '../../../src/policy/authz/rows/rows.ts'
+import { rowsFor } from '../../../src/policy/authz/rows/rows.ts'
 import { asksItemCounts } from '../../../src/handlers/rows/item-counts.ts'
 import type { Random } from '../../differential/random.ts'
 import { javaSkip } from '../../support/requirements.ts'
@@ -10,7 +10,7 @@ import { answerOf, eachOf, openEngine } from './open-engine.ts'
 import { FLAG_FRAGMENTS, TEXT_FRAGMENTS } from './query-fragments.ts'
 import { canonical } from './targets.ts'
 import { textFrom } from './texts.ts'
-import { verdictOf } from './verdicts.ts'
+import { refusalOf } from './verdicts.ts'
 import { jsonOf, type Wire } from './wire.ts'
 
 type Compare = (ask: Wire['ask'], flag: string, text: string) => Promise<Outcome>
@@ -22,7 +22,7 @@ const FLAGS: Readonly<Record<'definitions' | 'counts' | 'topics', Compare>> = {
   async definitions(ask, flag, text) {
     const told = await ask({ path: `/process-definition/count?key=moving&latestVersion=${flag}` })
     const engine = told.status === 200 && Object(jsonOf(told))['count'] === 1
-    const gateway = rowsAsked(STARTABLE, { query: new Map([['flag', text]]) }).and !== undefined
+    const gateway = rowsFor(STARTABLE, { query: new Map([['flag', text]]) }).and !== undefined
     // More may count as true than is.
     return engine && !gateway ? { engine, gateway } : null
   },
@@ -32,7 +32,7 @@ const FLAGS: Readonly<Record<'definitions' | 'counts' | 'topics', Compare>> = {
     const gateway = asksItemCounts({
       engine: { authorization: 'enforce' },
       operation: { itemCount: 'executeFilterCount' },
-      asked: { query: new Map([['itemCount', text]]) },
+      accessRequest: { query: new Map([['itemCount', text]]) },
     })
     return engine === gateway || told.status >= 400 ? null : { engine, gateway }
   },
@@ -43,7 +43,7 @@ const FLAGS: Readonly<Record<'definitions' | 'counts' | 'topics', Compare>> = {
       ['withLockedTasks', text],
       ['withUnlockedTasks', 'true'],
     ])
-    const gateway = verdictOf('getTopicNames', { params: {}, query, body: undefined }) !== null
+    const gateway = refusalOf('getTopicNames', { params: {}, query, body: undefined }) !== null
     return engine === gateway || told.status >= 400 ? null : { engine, gateway }
   },
 }
@@ -76,7 +76,7 @@ t.test('the engine reads flags of a query as the gateway does', { skip: javaSkip
       if (target === null) return 'refused'
       const told = await ask({ path: target })
       if (jsonOf(told) === undefined) return null
-      const verdict = verdictOf('getEventSubscriptions', {
+      const verdict = refusalOf('getEventSubscriptions', {
         params: {},
         query: queryOf(target),
         body: undefined,

@@ -8,7 +8,7 @@ import { answerOf, eachOf, openEngine } from './open-engine.ts'
 import { FLAG_FRAGMENTS, TEXT_FRAGMENTS } from './query-fragments.ts'
 import { canonical } from './targets.ts'
 import { textFrom, words } from './texts.ts'
-import { verdictOf } from './verdicts.ts'
+import { refusalOf } from './verdicts.ts'
 import { jsonOf } from './wire.ts'
 
 t.test('the engine reads the query of a task query as the gateway does', { skip: javaSkip }, async (t) => {
@@ -26,7 +26,7 @@ t.test('the engine reads the query of a task query as the gateway does', { skip:
       const told = await ask({ path: target })
       const engine = answerOf(told)
       if (jsonOf(told) === undefined && told.status === 400) return null
-      const verdict = verdictOf('getTasks', { params: {}, query: queryOf(target), body: undefined })
+      const verdict = refusalOf('getTasks', { params: {}, query: queryOf(target), body: undefined })
       if (verdict !== null)
         return JSON.stringify(verdict) === JSON.stringify(engine) ? null : { engine, gateway: verdict }
       if (told.status !== 200) return null

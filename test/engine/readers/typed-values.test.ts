@@ -9,7 +9,7 @@ import { compareReaders } from './compare.ts'
 import { arrayToken, documentBytes, numberToken, objectToken, stringToken, valueToken } from './json-texts.ts'
 import { answerOf, openEngine } from './open-engine.ts'
 import { words } from './texts.ts'
-import { verdictOf } from './verdicts.ts'
+import { refusalOf } from './verdicts.ts'
 
 const TYPES = words(
   'String Integer Long Short Double Boolean Date Bytes Null Number Object File Json Xml string integer INTEGER boolean x date double',
@@ -100,7 +100,7 @@ t.test('the engine reads typed values as the gateway does', { skip: javaSkip }, 
       try {
         const body = readJson(bytes)
         checkHazards({}, { query: new Map(), body }, new Set())
-        const verdict = verdictOf('setProcessInstanceVariable', {
+        const verdict = refusalOf('setProcessInstanceVariable', {
           params: { id, varName: 'x' },
           query: new Map(),
           body,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { EngineVerdict } from '../../../src/errors.ts'
+import { EngineRefusal } from '../../../src/errors.ts'
 import type { AuthenticationResult, AuthenticatorOptions } from '../../../src/policy/authn/authenticate.ts'
 import { createAuthenticator } from '../../../src/policy/authn/authenticate.ts'
 import { createFileIdentity } from '../../../src/policy/authn/identity-source.ts'
@@ -17,7 +17,7 @@ const usersOf = (...list: User[]): Users => ({
   dummyHash: 'hash of nobody',
 })
 
-const state = () => ({ trouble: null, ageMs: 0 })
+const state = () => ({ problem: null, ageMs: 0 })
 
 function open(options: Partial<AuthenticatorOptions> = {}) {
   const clock = { ms: 0 }
@@ -59,9 +59,9 @@ t.test('whatever is wrong, the answer is the engine’s 401: empty, with its rea
     basic('nobody:secret'),
   ]
   for (const header of headers) {
-    const verdict = await ask(header).catch((cause: unknown) => cause)
-    if (!(verdict instanceof EngineVerdict)) throw verdict
-    const { statusCode, body, headers: sent } = verdict
+    const decision = await ask(header).catch((cause: unknown) => cause)
+    if (!(decision instanceof EngineRefusal)) throw decision
+    const { statusCode, body, headers: sent } = decision
     t.same(
       { statusCode, body, sent },
       { statusCode: 401, body: undefined, sent: { 'www-authenticate': 'Basic realm="orders"' } },

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { createEvenTime } from '../../../src/policy/authn/constant-time.ts'
+import { createConstantTime } from '../../../src/policy/authn/constant-time.ts'
 
 const wrong = async () => false
 
-function open(options: Parameters<typeof createEvenTime>[0] = {}) {
+function open(options: Parameters<typeof createConstantTime>[0] = {}) {
   const clock = { ms: 0 }
-  const inEvenTime = createEvenTime({
+  const inEvenTime = createConstantTime({
     now: () => clock.ms,
     delay: async (ms) => {
       clock.ms += ms

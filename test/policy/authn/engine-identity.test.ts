@@ -104,7 +104,7 @@ t.test('an engine that answers something else lets nobody in', async (t) => {
   for (const [claim, routes] of cases) {
     const { verify, identity } = open(routes)
     await t.rejects(verify('mary', 'secret'), { code: 'GW_UPSTREAM_INVALID' }, claim)
-    t.match(identity.state().trouble, /^The engine answered/)
+    t.match(identity.state().problem, /^The engine answered/)
   }
 })
 
@@ -118,17 +118,17 @@ t.test('while the engine is away, so is the answer; it is no failure of the user
   })
   for (let time = 0; time < 10; time += 1)
     await t.rejects(verify('mary', 'secret'), { code: 'GW_NO_NODE', statusCode: 503 })
-  t.equal(identity.state().trouble, 'No node of the engine can be reached')
+  t.equal(identity.state().problem, 'No node of the engine can be reached')
   away = false
   t.match(await verify('mary', 'secret'), { userId: 'mary' })
-  t.same(identity.state(), { trouble: null, ageMs: 0 })
+  t.same(identity.state(), { problem: null, ageMs: 0 })
 })
 
-t.test('being throttled is no trouble of the source', async (t) => {
+t.test('being throttled is no problem of the source', async (t) => {
   const { verify, identity, asked } = open()
   await verify('mary', 'wrong')
   await t.rejects(verify('mary', 'wrong'), { code: 'GW_THROTTLED' })
-  t.equal(identity.state().trouble, null)
+  t.equal(identity.state().problem, null)
   t.equal(asked.length, 1)
 })
 

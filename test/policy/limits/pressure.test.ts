@@ -132,13 +132,13 @@ t.test(
   async (t) => {
     const { pressure, calm } = openPressure(t, { ...LIMITS, heapBytes: 1000 * MIB })
     await calm(1)
-    t.equal(pressure.announce(100 * MIB), null)
-    t.equal(pressure.announce(80 * MIB), null)
-    t.match(pressure.announce(20 * MIB), { code: 'GW_OVERLOADED' })
-    pressure.arrived(80 * MIB)
-    t.match(pressure.announce(20 * MIB), { code: 'GW_OVERLOADED' }, 'it is there, and was not seen yet')
+    t.equal(pressure.reserve(100 * MIB), null)
+    t.equal(pressure.reserve(80 * MIB), null)
+    t.match(pressure.reserve(20 * MIB), { code: 'GW_OVERLOADED' })
+    pressure.release(80 * MIB)
+    t.match(pressure.reserve(20 * MIB), { code: 'GW_OVERLOADED' }, 'it is there, and was not seen yet')
     await calm(1)
-    t.equal(pressure.announce(20 * MIB), null)
+    t.equal(pressure.reserve(20 * MIB), null)
     t.equal(pressure.refusal(), null, 'requests that bring little are served')
   },
 )
@@ -149,9 +149,9 @@ t.test('garbage keeps no large body out for long', async (t) => {
   state.onCollect = () => Object.assign(usage, { external: 0 })
   await calm(5)
   t.equal(state.collected, 0)
-  t.match(pressure.announce(20 * MIB), { code: 'GW_OVERLOADED' })
+  t.match(pressure.reserve(20 * MIB), { code: 'GW_OVERLOADED' })
   await calm(1)
-  t.equal(pressure.announce(20 * MIB), null)
+  t.equal(pressure.reserve(20 * MIB), null)
 })
 
 t.test('new limits count from now on', async (t) => {

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { clockAt } from '../../support/cache-harness.ts'
 import {
-  createDebts,
+  createGcraLimiter,
   createTakeRate,
   type Rate,
   rateHeadersOf,
   rateLimited,
-  spend,
+  consume,
 } from '../../../src/policy/limits/rate.ts'
 
 /** One each 100 ms, three at once. */
@@ -16,7 +16,7 @@ const RATE: Rate = { requests: 600, perMs: 60_000, burst: 3 }
 function admittedOf(rate: Rate, count: number): number {
   let [admitted, debtMs] = [0, 0]
   for (let index = 0; index < count; index += 1) {
-    const spent = spend(rate, debtMs)
+    const spent = consume(rate, debtMs)
     debtMs = spent.debtMs
     admitted += Number(spent.admitted)
   }
@@ -31,56 +31,56 @@ t.test('the burst passes at once, and nothing beyond it', (t) => {
 })
 
 t.test('a request that is refused costs nothing', (t) => {
-  const spent = spend(RATE, 300)
+  const spent = consume(RATE, 300)
   t.same(spent, { admitted: false, debtMs: 300 })
-  t.equal(spend(RATE, 300 - 100).admitted, true)
+  t.equal(consume(RATE, 300 - 100).admitted, true)
   t.end()
 })
 
 t.test('over any time no more pass than the rate and one burst', (t) => {
   const clock = clockAt(0)
-  const debts = createDebts({ now: clock.now })
+  const limiter = createGcraLimiter({ now: clock.now })
   let admitted = 0
-  for (; clock.nowMs < 10_000; clock.nowMs += 7) admitted += Number(debts.spend('mary', RATE).admitted)
+  for (; clock.nowMs < 10_000; clock.nowMs += 7) admitted += Number(limiter.consume('mary', RATE).admitted)
   t.ok(admitted >= 100 && admitted <= 103, `${admitted}`)
   t.end()
 })
 
 t.test('what is left and when all of it is there again is told in whole numbers', (t) => {
-  const first = spend(RATE, 0)
+  const first = consume(RATE, 0)
   t.same(rateHeadersOf(RATE, first), {
     'ratelimit-policy': '"default";q=600;w=60',
     ratelimit: '"default";r=2;t=1',
   })
-  t.match(rateHeadersOf(RATE, spend(RATE, 300)), { ratelimit: '"default";r=0;t=1' })
+  t.match(rateHeadersOf(RATE, consume(RATE, 300)), { ratelimit: '"default";r=0;t=1' })
   t.match(rateHeadersOf(RATE, { admitted: true, debtMs: 0 }), { ratelimit: '"default";r=3;t=0' })
   t.end()
 })
 
 t.test('who was refused is told to come back when one request passes, not when all do', (t) => {
   const slow: Rate = { requests: 6, perMs: 60_000, burst: 3 }
-  const refusal = rateLimited(slow, spend(slow, 30_000))
+  const refusal = rateLimited(slow, consume(slow, 30_000))
   t.match(refusal, { code: 'GW_RATE_LIMITED', statusCode: 429, retryAfterSeconds: 10 })
-  t.equal(rateLimited(slow, spend(slow, 20_001)).retryAfterSeconds, 1)
+  t.equal(rateLimited(slow, consume(slow, 20_001)).retryAfterSeconds, 1)
   t.end()
 })
 
 t.test('nobody owes under a new rate more than it lends', (t) => {
   const clock = clockAt(0)
-  const debts = createDebts({ now: clock.now })
+  const limiter = createGcraLimiter({ now: clock.now })
   const hourly: Rate = { requests: 1, perMs: 3_600_000, burst: 1 }
-  debts.spend('mary', hourly)
-  t.equal(debts.spend('mary', hourly).admitted, false)
-  t.same(debts.spend('mary', RATE), { admitted: false, debtMs: 300 })
+  limiter.consume('mary', hourly)
+  t.equal(limiter.consume('mary', hourly).admitted, false)
+  t.same(limiter.consume('mary', RATE), { admitted: false, debtMs: 300 })
   clock.nowMs = 100
-  t.equal(debts.spend('mary', RATE).admitted, true)
+  t.equal(limiter.consume('mary', RATE).admitted, true)
   t.end()
 })
 
 t.test('who has not asked for the longest time is forgotten first', (t) => {
-  const debts = createDebts({ max: 2, now: () => 0 })
+  const limiter = createGcraLimiter({ max: 2, now: () => 0 })
   const one: Rate = { requests: 1, perMs: 1000, burst: 1 }
-  const admitted = (user: string) => debts.spend(user, one).admitted
+  const admitted = (user: string) => limiter.consume(user, one).admitted
   t.same(['anna', 'ben', 'anna', 'mary'].map(admitted), [true, true, false, true])
   t.equal(admitted('anna'), false, 'asked after ben')
   t.equal(admitted('ben'), true, 'was forgotten')
@@ -88,9 +88,9 @@ t.test('who has not asked for the longest time is forgotten first', (t) => {
 })
 
 t.test('users do not spend what is another’s, and engines not what is another engine’s', (t) => {
-  const debts = createDebts({ now: () => 0 })
+  const limiter = createGcraLimiter({ now: () => 0 })
   const one: Rate = { requests: 1, perMs: 1000, burst: 1 }
-  const takeOf = (engine: string) => createTakeRate({ engine, rateOf: () => one, debts, shared: null })
+  const takeOf = (engine: string) => createTakeRate({ engine, rateOf: () => one, limiter, shared: null })
   const [a, b] = [takeOf('a'), takeOf('b')]
   for (const first of [a('mary'), a('anna'), b('mary')]) t.match(first, { refusal: null })
   t.match(a('mary'), { refusal: { code: 'GW_RATE_LIMITED' } })
@@ -101,7 +101,7 @@ t.test('a user without a limit is told nothing, at once', (t) => {
   const take = createTakeRate({
     engine: 'default',
     rateOf: (user) => (user === 'worker' ? null : RATE),
-    debts: createDebts(),
+    limiter: createGcraLimiter(),
     shared: () => Promise.reject(new Error('was asked')),
   })
   t.equal(take('worker'), null)
@@ -113,7 +113,7 @@ t.test('where the shared count cannot be asked, this process goes on from what i
   const take = createTakeRate({
     engine: 'default',
     rateOf: () => RATE,
-    debts: createDebts({ now: () => 0 }),
+    limiter: createGcraLimiter({ now: () => 0 }),
     shared: async () => answers.shift() ?? null,
   })
   t.match(await take('mary'), { refusal: null, told: { ratelimit: '"default";r=0;t=1' } })

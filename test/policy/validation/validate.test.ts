@@ -1,5 +1,5 @@
 import t from 'tap'
-import { EngineVerdict } from '../../../src/errors.ts'
+import { EngineRefusal } from '../../../src/errors.ts'
 import { readJson } from '../../../src/request/json.ts'
 import { checkRules, checkShape } from '../../../src/policy/validation/validate.ts'
 import type { Received } from '../../../src/policy/validation/validate.ts'
@@ -90,7 +90,7 @@ t.test('topics of tasks that are locked and not locked are none', async (t) => {
     ['withUnlockedTasks', 'TRUE'],
   ])
   const thrown = thrownBy(() => checkShape(operation, { params: {}, query, body: undefined }))
-  t.equal(thrown instanceof EngineVerdict, true)
+  t.equal(thrown instanceof EngineRefusal, true)
   t.match(thrown, { statusCode: 200, body: [] })
 })
 
@@ -124,7 +124,7 @@ function thrownFor(body: string): unknown {
 }
 
 t.test('of a number that the copy does not show as it is written, the engine speaks itself', async (t) => {
-  t.match(thrownFor('{"includeAssignedTasks":1}'), EngineVerdict)
+  t.match(thrownFor('{"includeAssignedTasks":1}'), EngineRefusal)
   t.match(thrownFor('{"taskVariables":[{"name":"a","operator":5}]}'), {
     message: 'Invalid task variable comparator specified: 5',
   })

@@ -134,7 +134,7 @@ t.test('a client of HTTP/1.0 sees a reset, not an end', async (t) => {
 })
 
 t.test('a break in a small answer is an error that the client can read', async (t) => {
-  for (const [hop, code, tries] of [
+  for (const [upstreamRequest, code, tries] of [
     [READ, 'GW_UPSTREAM_FAILED', 2],
     [WRITE, 'GW_OUTCOME_UNKNOWN', 1],
   ] as const) {
@@ -143,7 +143,7 @@ t.test('a break in a small answer is an error that the client can read', async (
       setTimeout(() => socket.resetAndDestroy(), 20)
     })
     const { upstream } = openUpstream(t, [node.url, node.url])
-    const door = await openDoor(t, upstream, hop)
+    const door = await openDoor(t, upstream, upstreamRequest)
     t.match(await ask(door.port), { status: 502, headers: { 'x-gateway-error': code } })
     t.equal(node.heard.length, tries)
   }

@@ -17,7 +17,8 @@ t.test('a node that refuses costs no request, read or write', async (t) => {
   const down = await refusingUrl()
   const up = await startNode(t)
   const { upstream, attempts } = openUpstream(t, [down, up.url])
-  for (const hop of [READ, WRITE, READ, WRITE]) t.match(await upstream.fetch(hop, LIMIT), { status: 200 })
+  for (const upstreamRequest of [READ, WRITE, READ, WRITE])
+    t.match(await upstream.fetch(upstreamRequest, LIMIT), { status: 200 })
   t.equal(up.seen.length, 4)
   t.same(
     attempts.slice(0, 2).map(({ result }) => result),
@@ -92,7 +93,7 @@ t.test('a write that is reset is never repeated: its outcome is unknown', async 
 t.test(
   'a reset on a kept-alive connection: the read is repeated even with one node, the write is not',
   async (t) => {
-    for (const [hop, count] of [
+    for (const [upstreamRequest, count] of [
       [READ, 3],
       [WRITE, 2],
     ] as const) {
@@ -101,9 +102,9 @@ t.test(
         else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
       })
       const { upstream } = openUpstream(t, [node.url], { connections: 1 })
-      await upstream.fetch(hop, LIMIT)
-      const second = upstream.fetch(hop, LIMIT)
-      if (hop === READ) t.match(await second, { status: 200 })
+      await upstream.fetch(upstreamRequest, LIMIT)
+      const second = upstream.fetch(upstreamRequest, LIMIT)
+      if (upstreamRequest === READ) t.match(await second, { status: 200 })
       else t.match(await refusalOf(second), { code: 'GW_OUTCOME_UNKNOWN' })
       t.equal(node.heard.length, count)
     }
@@ -122,13 +123,16 @@ t.test('a connection the node closed while it was idle is not written to', async
 })
 
 t.test('no head in time is a 504, and neither read nor write is repeated', async (t) => {
-  for (const hop of [READ, WRITE]) {
+  for (const upstreamRequest of [READ, WRITE]) {
     const frozen = await startRawNode(t, () => {})
     const up = await startNode(t)
     const { upstream, attempts } = openUpstream(t, [frozen.url, up.url], {
       timeouts: { connectMs: 500, headersMs: 60, bodyMs: 5000 },
     })
-    t.match(await refusalOf(upstream.fetch(hop, LIMIT)), { code: 'GW_UPSTREAM_TIMEOUT', statusCode: 504 })
+    t.match(await refusalOf(upstream.fetch(upstreamRequest, LIMIT)), {
+      code: 'GW_UPSTREAM_TIMEOUT',
+      statusCode: 504,
+    })
     t.equal(frozen.heard.length, 1)
     t.same(up.seen, [])
     t.match(attempts, [{ result: 'timeout' }])

@@ -1,17 +1,23 @@
 import t from 'tap'
-import type { Answer, Hop } from '../../../src/proxy/wire/upstream-request.ts'
+import type { Answer, UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import { createUnlocks, type LockedTask, type UnlockResult } from '../../../src/proxy/long-polls/unlocks.ts'
 
 const DONE: Answer = { status: 204, headers: {}, body: Buffer.alloc(0) }
 
 /** An engine that answers when it is told to. */
 function openUnlocks() {
-  const sent: { readonly hop: Hop; readonly answer: (answer: Answer | Error) => void }[] = []
+  const sent: {
+    readonly upstreamRequest: UpstreamRequest
+    readonly answer: (answer: Answer | Error) => void
+  }[] = []
   const results: UnlockResult[] = []
   const unlocks = createUnlocks({
-    send: (hop) =>
+    send: (upstreamRequest) =>
       new Promise((resolve, reject) => {
-        sent.push({ hop, answer: (answer) => (answer instanceof Error ? reject(answer) : resolve(answer)) })
+        sent.push({
+          upstreamRequest,
+          answer: (answer) => (answer instanceof Error ? reject(answer) : resolve(answer)),
+        })
       }),
     onUnlock: (result) => results.push(result),
     wallMs: () => 1000,
@@ -61,7 +67,7 @@ t.test('a lock that lasts is given back, one that is over is not', async (t) => 
   ])
   await new Promise(setImmediate)
   t.match(
-    sent.map(({ hop }) => `${hop.method} ${hop.path}`),
+    sent.map(({ upstreamRequest }) => `${upstreamRequest.method} ${upstreamRequest.path}`),
     ['POST /external-task/a%2Fb/unlock'],
   )
   sent[0]?.answer(DONE)

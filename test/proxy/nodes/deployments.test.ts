@@ -1,12 +1,12 @@
 import t from 'tap'
-import type { Hop } from '../../../src/proxy/wire/upstream-request.ts'
+import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import { type FakeNode, openUpstream, type Seen, startNode, WRITE } from '../../support/fake-engine.ts'
 import { NAMES } from '../../support/watch-nodes.ts'
 
 const LIMIT = 1_000_000
 const TIMES = { intervalMs: 20, timeoutMs: 5000, deployments: true }
-const OF_A: Hop = { ...WRITE, deployment: 'a' }
-const OF_NOBODY: Hop = { ...WRITE, deployment: 'x' }
+const OF_A: UpstreamRequest = { ...WRITE, deployment: 'a' }
+const OF_NOBODY: UpstreamRequest = { ...WRITE, deployment: 'x' }
 
 /** A node that says which deployments it has; null: it does not say. */
 function startWith(t: Parameters<typeof startNode>[0], registered: () => readonly string[] | null) {

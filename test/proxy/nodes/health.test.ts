@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Health, type HealthChange, type Verdict } from '../../../src/proxy/nodes/health.ts'
+import { Health, type HealthChange, type ProbeResult } from '../../../src/proxy/nodes/health.ts'
 
 function openHealth() {
   const changes: HealthChange[] = []
@@ -15,7 +15,7 @@ t.test('a refused connection ejects at once', (t) => {
   const { health, changes } = openHealth()
   health.failed('refused', 0, 0)
   t.same(changes, [{ reason: 'refused', detail: '', periodMs: 1000 }])
-  t.ok(health.isAway)
+  t.ok(health.isUnreachable)
   t.end()
 })
 
@@ -26,7 +26,7 @@ for (const reason of ['reset', 'timeout', 'gateway-error'] as const)
     t.equal(health.reason, null)
     health.failed(reason, 0, 0)
     t.equal(health.reason, reason)
-    t.notOk(health.isAway)
+    t.notOk(health.isUnreachable)
     t.end()
   })
 
@@ -125,10 +125,10 @@ t.test('a good probe ends what only requests have seen when its time is over', (
 
 t.test('one probe without a good answer is no reason, two in a row are', (t) => {
   const { health } = openHealth()
-  const seen: Verdict[] = ['probe', 'ok', 'probe', 'probe']
+  const seen: ProbeResult[] = ['probe', 'ok', 'probe', 'probe']
   t.same(
-    seen.map((verdict) => {
-      health.probed(verdict, 0, '')
+    seen.map((decision) => {
+      health.probed(decision, 0, '')
       return health.reason
     }),
     [null, null, null, 'probe'],
@@ -178,7 +178,7 @@ t.test('a node is silent after two connections in a row that were neither had no
     health.failed('refused', startedAtMs, startedAtMs + 1000)
   }
   hearNothing(0)
-  t.ok(health.isAway)
+  t.ok(health.isUnreachable)
   t.notOk(health.isSilent, 'one packet may be lost')
   hearNothing(2000)
   t.ok(health.isSilent)

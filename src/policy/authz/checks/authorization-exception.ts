@@ -1,4 +1,4 @@
-import { EngineVerdict } from '../../../errors.ts'
+import { EngineRefusal } from '../../../errors.ts'
 
 /** One permission the caller would have needed. */
 export interface Missing {
@@ -10,7 +10,7 @@ export interface Missing {
 }
 
 /** The engine's 403 for a check that failed; several missing permissions are alternatives or all needed, the wording is the same. */
-export function authorizationExceptionOf(userId: string, missing: readonly Missing[]): EngineVerdict {
+export function authorizationExceptionOf(userId: string, missing: readonly Missing[]): EngineRefusal {
   const [only] = missing
   const message =
     only !== undefined && missing.length === 1
@@ -20,12 +20,12 @@ export function authorizationExceptionOf(userId: string, missing: readonly Missi
 }
 
 /** The engine's 403 where only an admin may. */
-export function adminExceptionOf(): EngineVerdict {
+export function adminExceptionOf(): EngineRefusal {
   return forbidden('ENGINE-03029 Required admin authenticated group or user.', null, [])
 }
 
 /** The engine's 403 where an admin may, or whoever has one of these permissions. */
-export function adminOrPermissionExceptionOf(missing: readonly Missing[]): EngineVerdict {
+export function adminOrPermissionExceptionOf(missing: readonly Missing[]): EngineRefusal {
   return forbidden(
     `ENGINE-03110 Required admin authenticated group or user or any of the following permissions: ${phrasesOf(missing)}.`,
     null,
@@ -33,7 +33,7 @@ export function adminOrPermissionExceptionOf(missing: readonly Missing[]): Engin
   )
 }
 
-function forbidden(message: string, userId: string | null, missing: readonly Missing[]): EngineVerdict {
+function forbidden(message: string, userId: string | null, missing: readonly Missing[]): EngineRefusal {
   const [only] = missing.length === 1 ? missing : []
   const body = {
     type: 'AuthorizationException',
@@ -49,7 +49,7 @@ function forbidden(message: string, userId: string | null, missing: readonly Mis
       resourceId: id,
     })),
   }
-  return new EngineVerdict({
+  return new EngineRefusal({
     status: 403,
     headers: { 'content-type': 'application/json' },
     body,

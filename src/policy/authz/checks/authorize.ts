@@ -1,40 +1,43 @@
 import type { Operation } from '../../../operations/table.ts'
 import { applies, isForEngine } from './conditions.ts'
-import type { Asked } from '../../../request/access-request.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import { listOf } from '../../../request/access-request.ts'
-import type { CompiledCheck, Ground } from './check.ts'
-import { atomsOf, compileCheck } from './check.ts'
+import type { CompiledCheck, EvaluationContext } from './check.ts'
+import { permissionChecksOf, compileCheck } from './check.ts'
 import {
   type Entities,
   entitiesOf,
-  isForeign,
-  lateAnswer,
-  learn,
-  settle,
+  isOfOtherTenant,
+  postconditionAnswer,
+  loadEntities,
+  checkPreconditions,
   tenantsOf,
 } from './preconditions.ts'
-import type { FindOut } from '../entities/engine-condition.ts'
-import type { Implied } from '../entities/implicit-grants.ts'
-import { Known } from '../entities/loaded-entities.ts'
-import type { Facts, LookUps } from '../entities/lookup.ts'
-import { absentAnswer } from './not-found.ts'
-import { isAdmin, isSettled, NOT_EXACT, rule, type RulingOptions } from './evaluate.ts'
-import { andThen, type Soon } from '../../../request/maybe-promise.ts'
-import type { Verdict, Watch } from './decision.ts'
+import type { FindCondition } from '../entities/engine-condition.ts'
+import type { ImplicitGrants } from '../entities/implicit-grants.ts'
+import { LoadedEntities } from '../entities/loaded-entities.ts'
+import type { Attributes, LookUps } from '../entities/lookup.ts'
+import { notFoundAnswer } from './not-found.ts'
+import { isAdmin, isSettled, NOT_EXACT, evaluate, type EvaluationOptions } from './evaluate.ts'
+import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
+import type { Decision, TraceDecision } from './decision.ts'
 import { NOT_APPLIED, PERMITTED } from './decision.ts'
 
 /** The members of a set that only the engine knows; null: it cannot be determined here. */
-export type FindEach = (each: string, asked: Asked) => Promise<readonly Facts[] | null>
+export type FindTargets = (
+  each: string,
+  accessRequest: AccessRequest,
+) => Promise<readonly Attributes[] | null>
 
 /** Whether nothing of a set that cannot be determined belongs to a tenant that the caller is no member of. */
-export type IsOwn = (each: string, asked: Asked) => Promise<boolean>
+export type IsOwn = (each: string, accessRequest: AccessRequest) => Promise<boolean>
 
-export interface AuthorizeOptions extends RulingOptions, LookUps {
-  readonly findEach: FindEach
+export interface AuthorizeOptions extends EvaluationOptions, LookUps {
+  readonly findTargets: FindTargets
   readonly isOwn: IsOwn
-  readonly findOut: FindOut
+  readonly findCondition: FindCondition
   /** Null: links to tasks grant nothing. */
-  readonly implied: Implied | null
+  readonly implicitGrants: ImplicitGrants | null
   /** Whether users, groups and tenants are open to themselves and their members. */
   readonly impliesIdentity: boolean
   /** As the engine's `tenantCheckEnabled`. */
@@ -44,14 +47,14 @@ export interface AuthorizeOptions extends RulingOptions, LookUps {
 /** The checks of one operation, ready to be asked. */
 export interface Authorize {
   /** Before the engine is asked. Without look-ups the answer comes at once. @throws GatewayError when a look-up fails */
-  readonly before: (asked: Asked, watch?: Watch) => Soon<Verdict>
+  readonly before: (accessRequest: AccessRequest, trace?: TraceDecision) => MaybePromise<Decision>
   /** After the engine has answered; null: this operation has no such check. */
-  readonly after: ((asked: Asked, created: string, watch?: Watch) => Verdict) | null
+  readonly after: ((accessRequest: AccessRequest, created: string, trace?: TraceDecision) => Decision) | null
 }
 
 /** The options, and who looks on while one request is decided. */
 interface Pass extends AuthorizeOptions {
-  readonly watch?: Watch
+  readonly trace?: TraceDecision
 }
 
 interface Parts {
@@ -66,91 +69,103 @@ export function createAuthorize(operation: Operation, options: AuthorizeOptions)
   const before = checks.filter((check) => !check.after)
   const after = checks.filter((check) => check.after)
   const entities = entitiesOf(operation, before)
-  const passOf = (watch: Watch | undefined): Pass => (watch === undefined ? options : { ...options, watch })
+  const passOf = (trace: TraceDecision | undefined): Pass =>
+    trace === undefined ? options : { ...options, trace }
   return {
-    before: (asked, watch) => runBefore({ checks: before, entities, options: passOf(watch) }, asked),
+    before: (accessRequest, trace) =>
+      runBefore({ checks: before, entities, options: passOf(trace) }, accessRequest),
     after:
       after.length === 0
         ? null
-        : (asked, created, watch) => runAfter(after, { asked, created }, passOf(watch)),
+        : (accessRequest, created, trace) => runAfter(after, { accessRequest, created }, passOf(trace)),
   }
 }
 
-function runBefore(parts: Parts, asked: Asked): Soon<Verdict> {
+function runBefore(parts: Parts, accessRequest: AccessRequest): MaybePromise<Decision> {
   const { entities, options } = parts
-  const ground = groundOf(asked, options)
+  const context = contextOf(accessRequest, options)
   // Another tenant's entity is refused before any permission is asked for, and a bare engine would not refuse it.
-  if (entities.isTenanted && tenantsFor(asked, options) !== null)
-    return andThen(
-      settled(parts, ground),
-      (verdict) => verdict ?? andThen(runAll(parts, ground), (said) => late(parts, ground, said)),
+  if (entities.isTenanted && tenantsFor(accessRequest, options) !== null)
+    return chain(
+      settled(parts, context),
+      (decision) => decision ?? chain(runAll(parts, context), (said) => late(parts, context, said)),
     )
-  return andThen(runAll(parts, ground), (verdict) => inOrder(parts, ground, verdict))
+  return chain(runAll(parts, context), (decision) => inOrder(parts, context, decision))
 }
 
-function late({ entities, options }: Parts, ground: Ground, verdict: Verdict): Verdict {
-  if (!verdict.permitted || !entities.isLate) return verdict
-  const refusal = lateAnswer(entities, ground, tenantsFor(ground.asked, options))
-  return refusal === null ? verdict : { permitted: false, refusal }
+function late({ entities, options }: Parts, context: EvaluationContext, decision: Decision): Decision {
+  if (!decision.permitted || !entities.isLate) return decision
+  const refusal = postconditionAnswer(entities, context, tenantsFor(context.accessRequest, options))
+  return refusal === null ? decision : { permitted: false, refusal }
 }
 
 /** The engine looks for what is asked about before it refuses it: nobody is forbidden what does not exist. */
-function inOrder(parts: Parts, ground: Ground, verdict: Verdict): Soon<Verdict> {
+function inOrder(parts: Parts, context: EvaluationContext, decision: Decision): MaybePromise<Decision> {
   const { list, first } = parts.entities
-  if (verdict.permitted || verdict.isHidden === true || list.length + first.length === 0) return verdict
-  return andThen(settled(parts, ground), (earlier) => earlier ?? verdict)
+  if (decision.permitted || decision.isHidden === true || list.length + first.length === 0) return decision
+  return chain(settled(parts, context), (earlier) => earlier ?? decision)
 }
 
-function settled({ entities, options }: Parts, ground: Ground): Soon<Verdict | null> {
+function settled({ entities, options }: Parts, context: EvaluationContext): MaybePromise<Decision | null> {
   const { lookUp } = options
-  const said = settle(entities, ground, { lookUp, tenants: tenantsFor(ground.asked, options) })
-  return andThen(said, (refusal) =>
-    refusal === null ? null : { permitted: false, refusal, ...goneIn(ground) },
+  const said = checkPreconditions(entities, context, {
+    lookUp,
+    tenants: tenantsFor(context.accessRequest, options),
+  })
+  return chain(said, (refusal) =>
+    refusal === null ? null : { permitted: false, refusal, ...goneIn(context) },
   )
 }
 
 /** Whether something that was looked for is not there. */
-function goneIn({ known }: Ground): { readonly isGone?: true } {
-  return known.lacksOne() ? { isGone: true } : {}
+function goneIn({ loaded }: EvaluationContext): { readonly isGone?: true } {
+  return loaded.lacksEntity() ? { isGone: true } : {}
 }
 
 /** Admins see every tenant's, and so does everybody where tenants are not checked. */
-function tenantsFor({ principal }: Asked, options: AuthorizeOptions): readonly string[] | null {
+function tenantsFor({ principal }: AccessRequest, options: AuthorizeOptions): readonly string[] | null {
   return tenantsOf(principal, !options.checksTenants || isAdmin(principal, options))
 }
 
-function groundOf(asked: Asked, { impliesIdentity }: Pick<AuthorizeOptions, 'impliesIdentity'>): Ground {
-  return { asked, known: new Known(), each: null, created: null, impliesIdentity }
+function contextOf(
+  accessRequest: AccessRequest,
+  { impliesIdentity }: Pick<AuthorizeOptions, 'impliesIdentity'>,
+): EvaluationContext {
+  return { accessRequest, loaded: new LoadedEntities(), each: null, created: null, impliesIdentity }
 }
 
 /** Runs the checks in order; goes on asynchronously from the first that needs the engine. */
-function runAll({ checks, options }: Parts, ground: Ground): Soon<Verdict> {
+function runAll({ checks, options }: Parts, context: EvaluationContext): MaybePromise<Decision> {
   for (const check of checks) {
-    if (isOver(check, ground.asked, options)) continue
-    if (needsEngine(check)) return runRest(checks.slice(checks.indexOf(check)), ground, options)
-    const verdict = run(check, ground, options)
-    if (!verdict.permitted) return verdict
+    if (isOver(check, context.accessRequest, options)) continue
+    if (needsEngine(check)) return runRest(checks.slice(checks.indexOf(check)), context, options)
+    const decision = run(check, context, options)
+    if (!decision.permitted) return decision
   }
   return PERMITTED
 }
 
-async function runRest(checks: readonly CompiledCheck[], ground: Ground, options: Pass): Promise<Verdict> {
+async function runRest(
+  checks: readonly CompiledCheck[],
+  context: EvaluationContext,
+  options: Pass,
+): Promise<Decision> {
   for (const check of checks) {
-    if (isOver(check, ground.asked, options)) continue
-    const verdict = await runOne(check, ground, options)
-    if (!verdict.permitted) return verdict
+    if (isOver(check, context.accessRequest, options)) continue
+    const decision = await runOne(check, context, options)
+    if (!decision.permitted) return decision
   }
   return PERMITTED
 }
 
 function runAfter(
   checks: readonly CompiledCheck[],
-  { asked, created }: Pick<Ground, 'asked' | 'created'>,
+  { accessRequest, created }: Pick<EvaluationContext, 'accessRequest' | 'created'>,
   options: Pass,
-): Verdict {
+): Decision {
   for (const check of checks) {
-    const verdict = run(check, { ...groundOf(asked, options), created }, options)
-    if (!verdict.permitted) return verdict
+    const decision = run(check, { ...contextOf(accessRequest, options), created }, options)
+    if (!decision.permitted) return decision
   }
   return PERMITTED
 }
@@ -160,67 +175,71 @@ function needsEngine({ permissions, each, when, entity }: CompiledCheck): boolea
     each !== null ||
     entity !== null ||
     (when !== null && isForEngine(when)) ||
-    permissions.some(({ fact }) => fact.from === 'lookup')
+    permissions.some(({ attribute }) => attribute.from === 'lookup')
   )
 }
 
-async function runOne(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
+async function runOne(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
   const missing = check.each === null ? isMissing : isUnloaded
-  if (await missing(check, ground, options))
-    return { permitted: false, refusal: absentAnswer(check.absent, ground), isGone: true }
-  const applied = applies(check.when, ground)
-  if (applied === false) return options.watch?.({ check, ground, verdict: NOT_APPLIED }) ?? NOT_APPLIED
-  const verdict = await (check.each === null ? runLinked : runEach)(check, ground, options)
-  if (verdict.permitted || applied === true || check.when === null) return verdict
-  const found = await options.findOut(check.when, ground.asked)
-  return found === null ? NOT_EXACT : found ? verdict : NOT_APPLIED
+  if (await missing(check, context, options))
+    return { permitted: false, refusal: notFoundAnswer(check.notFound, context), isGone: true }
+  const applied = applies(check.when, context)
+  if (applied === false) return options.trace?.({ check, context, decision: NOT_APPLIED }) ?? NOT_APPLIED
+  const decision = await (check.each === null ? runLinked : runEach)(check, context, options)
+  if (decision.permitted || applied === true || check.when === null) return decision
+  const found = await options.findCondition(check.when, context.accessRequest)
+  return found === null ? NOT_EXACT : found ? decision : NOT_APPLIED
 }
 
 /** Reads what the engine has loaded before the check. True: it does not exist. */
 async function isUnloaded(
   { entity }: CompiledCheck,
-  ground: Ground,
+  context: EvaluationContext,
   { lookUp }: AuthorizeOptions,
 ): Promise<boolean> {
-  return entity !== null && (await learn(entity, ground, lookUp)) === null
+  return entity !== null && (await loadEntities(entity, context, lookUp)) === null
 }
 
 /** Reads what the check needs. True: an entity that the request names does not exist. */
-async function isMissing(check: CompiledCheck, ground: Ground, options: AuthorizeOptions): Promise<boolean> {
+async function isMissing(
+  check: CompiledCheck,
+  context: EvaluationContext,
+  options: AuthorizeOptions,
+): Promise<boolean> {
   const { permissions } = check
   const { lookUp } = options
-  if (await isUnloaded(check, ground, options)) return true
-  for (const { fact } of permissions)
-    if (fact.from === 'lookup' && (await learn(fact, ground, lookUp)) === null) return true
+  if (await isUnloaded(check, context, options)) return true
+  for (const { attribute } of permissions)
+    if (attribute.from === 'lookup' && (await loadEntities(attribute, context, lookUp)) === null) return true
   return false
 }
 
-async function runEach(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
-  const members = await membersOf(check.each ?? '', ground.asked, options)
-  if (members === null) return (await isOwnOnAll(check, ground, options)) ? PERMITTED : NOT_EXACT
-  const tenants = tenantsFor(ground.asked, options)
+async function runEach(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
+  const members = await membersOf(check.each ?? '', context.accessRequest, options)
+  if (members === null) return (await isOwnOnAll(check, context, options)) ? PERMITTED : NOT_EXACT
+  const tenants = tenantsFor(context.accessRequest, options)
   // Another tenant's are not selected; here nothing is left out of what is sent, so only all of them are as good as none.
-  const unseen = members.filter((each) => each['isSelected'] === 'true' && isForeign(each, tenants))
-  if (unseen.length > 0) return unseen.length === members.length ? emptyVerdict(check, ground) : NOT_EXACT
-  await listEach(check, members, ground, options)
-  return runMembers(check, members, ground, options)
+  const unseen = members.filter((each) => each['isSelected'] === 'true' && isOfOtherTenant(each, tenants))
+  if (unseen.length > 0) return unseen.length === members.length ? emptyDecision(check, context) : NOT_EXACT
+  await listEach(check, members, context, options)
+  return runTargets(check, members, context, options)
 }
 
-async function runMembers(
+async function runTargets(
   check: CompiledCheck,
-  members: readonly Facts[],
-  ground: Ground,
+  members: readonly Attributes[],
+  context: EvaluationContext,
   options: Pass,
-): Promise<Verdict> {
-  let refused: Verdict | null = null
+): Promise<Decision> {
+  let refused: Decision | null = null
   let passed = 0
   for (const each of members) {
-    ground.asked.stillAwaited?.()
-    const verdict = await runMember(check, { ...ground, each }, options)
-    if (verdict.permitted) passed += 1
+    context.accessRequest.stillAwaited?.()
+    const decision = await runTarget(check, { ...context, each }, options)
+    if (decision.permitted) passed += 1
     // A selection, too: what the caller may not see is left out, and only an empty one is refused.
-    else if (check.denied === 400) refused ??= verdict
-    else return verdict
+    else if (check.denied === 400) refused ??= decision
+    else return decision
   }
   return refused === null ? PERMITTED : passed === 0 ? refused : NOT_EXACT
 }
@@ -229,79 +248,94 @@ async function runMembers(
  * What cannot be found is decided by a grant on all, where nothing of it is another tenant's. A caller whom tenants do not
  * restrict has been asked for that grant before.
  */
-async function isOwnOnAll(check: CompiledCheck, { asked }: Ground, options: Pass): Promise<boolean> {
+async function isOwnOnAll(
+  check: CompiledCheck,
+  { accessRequest }: EvaluationContext,
+  options: Pass,
+): Promise<boolean> {
   return (
-    tenantsFor(asked, options) !== null &&
-    isSettled(check, asked, options) &&
-    (await options.isOwn(check.each ?? '', asked))
+    tenantsFor(accessRequest, options) !== null &&
+    isSettled(check, accessRequest, options) &&
+    (await options.isOwn(check.each ?? '', accessRequest))
   )
 }
 
 /** What each member names and the engine lists is read at once, and not one by one. */
 async function listEach(
   { permissions }: CompiledCheck,
-  members: readonly Facts[],
-  { asked, known }: Ground,
+  members: readonly Attributes[],
+  { accessRequest, loaded }: EvaluationContext,
   { lookUpAll }: AuthorizeOptions,
 ): Promise<void> {
-  for (const { fact } of permissions) {
-    if (fact.from !== 'lookup' || fact.by.from !== 'each' || fact.lookup !== 'processDefinition') continue
-    const { name } = fact.by
+  for (const { attribute } of permissions) {
+    if (
+      attribute.from !== 'lookup' ||
+      attribute.by.from !== 'each' ||
+      attribute.lookup !== 'processDefinition'
+    )
+      continue
+    const { name } = attribute.by
     const ids = members.flatMap((each) => each[name] ?? [])
-    known.list(fact.lookup, ids, await lookUpAll(fact.lookup, ids, asked.stillAwaited))
+    loaded.list(attribute.lookup, ids, await lookUpAll(attribute.lookup, ids, accessRequest.stillAwaited))
   }
 }
 
-async function runMember(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
+async function runTarget(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
   // The engine asks for nothing on what is not there.
-  if (await isMissing(check, ground, options)) return PERMITTED
-  const isAnothers = isForeign(ground.each ?? {}, tenantsFor(ground.asked, options))
-  return isAnothers ? foreignVerdict(check, ground) : run(check, ground, options)
+  if (await isMissing(check, context, options)) return PERMITTED
+  const isAnothers = isOfOtherTenant(context.each ?? {}, tenantsFor(context.accessRequest, options))
+  return isAnothers ? otherTenantDecision(check, context) : run(check, context, options)
 }
 
-function emptyVerdict({ absent }: CompiledCheck, ground: Ground): Verdict {
-  return { permitted: false, refusal: absentAnswer(absent, ground) }
+function emptyDecision({ notFound }: CompiledCheck, context: EvaluationContext): Decision {
+  return { permitted: false, refusal: notFoundAnswer(notFound, context) }
 }
 
-function foreignVerdict({ foreign }: CompiledCheck, ground: Ground): Verdict {
-  const said = foreign === 'ignored' ? null : foreign
-  return said === null ? NOT_EXACT : { permitted: false, refusal: absentAnswer(said, ground) }
+function otherTenantDecision({ otherTenant }: CompiledCheck, context: EvaluationContext): Decision {
+  const said = otherTenant === 'ignored' ? null : otherTenant
+  return said === null ? NOT_EXACT : { permitted: false, refusal: notFoundAnswer(said, context) }
 }
 
 /** Links to a task are asked for only where the records say no: they can only open. */
-async function runLinked(check: CompiledCheck, ground: Ground, options: Pass): Promise<Verdict> {
-  const verdict = rule(check, ground, options)
-  const linked = verdict.permitted ? null : await linksOf(check, ground, options)
+async function runLinked(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
+  const decision = evaluate(check, context, options)
+  const linked = decision.permitted ? null : await linksOf(check, context, options)
   return linked === null
-    ? (options.watch?.({ check, ground, verdict }) ?? verdict)
-    : run(check, { ...ground, linked }, options)
+    ? (options.trace?.({ check, context, decision }) ?? decision)
+    : run(check, { ...context, linked }, options)
 }
 
-async function linksOf(check: CompiledCheck, ground: Ground, { implied }: AuthorizeOptions) {
-  const taskId = atomsOf(check, ground).find(({ resource }) => resource === 'TASK')?.id ?? null
+async function linksOf(
+  check: CompiledCheck,
+  context: EvaluationContext,
+  { implicitGrants: implied }: AuthorizeOptions,
+) {
+  const taskId = permissionChecksOf(check, context).find(({ resource }) => resource === 'TASK')?.id ?? null
   if (implied === null || taskId === null || taskId === '*') return null
-  const linked = await implied.on(taskId, ground.asked.principal)
+  const linked = await implied.on(taskId, context.accessRequest.principal)
   return linked.user + linked.groups === 0 ? null : linked
 }
 
-function isOver(check: CompiledCheck, asked: Asked, options: Pass): boolean {
+function isOver(check: CompiledCheck, accessRequest: AccessRequest, options: Pass): boolean {
   // Among what only the engine finds may be another tenant's.
-  if (check.each !== null && tenantsFor(asked, options) !== null) return false
-  const isOnAll = isSettled(check, asked, options)
-  if (isOnAll) options.watch?.({ check, ground: null, verdict: PERMITTED })
+  if (check.each !== null && tenantsFor(accessRequest, options) !== null) return false
+  const isOnAll = isSettled(check, accessRequest, options)
+  if (isOnAll) options.trace?.({ check, context: null, decision: PERMITTED })
   return isOnAll
 }
 
-function run(check: CompiledCheck, ground: Ground, options: Pass): Verdict {
-  const verdict = rule(check, ground, options)
-  return options.watch?.({ check, ground, verdict }) ?? verdict
+function run(check: CompiledCheck, context: EvaluationContext, options: Pass): Decision {
+  const decision = evaluate(check, context, options)
+  return options.trace?.({ check, context, decision }) ?? decision
 }
 
 async function membersOf(
   each: string,
-  asked: Asked,
-  { findEach }: AuthorizeOptions,
-): Promise<readonly Facts[] | null> {
+  accessRequest: AccessRequest,
+  { findTargets }: AuthorizeOptions,
+): Promise<readonly Attributes[] | null> {
   const [, from, name] = /^(body|query):(\w+)\[\]$/.exec(each) ?? []
-  return from === undefined || name === undefined ? findEach(each, asked) : listOf(asked, from, name)
+  return from === undefined || name === undefined
+    ? findTargets(each, accessRequest)
+    : listOf(accessRequest, from, name)
 }

@@ -1,22 +1,22 @@
 import type {
-  Absent,
+  NotFoundAnswer,
   Check,
   Denied,
   Each,
   Exempt,
-  Foreign,
+  OtherTenantAnswer,
   When,
   LookupName,
 } from '../../../operations/notation.ts'
 import { RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
-import type { Asked } from '../../../request/access-request.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyText } from '../../../request/access-request.ts'
-import type { AtomOptions, Fact, Permission, Reference } from './permission-checks.ts'
+import type { PermissionCheckOptions, AttributePath, Permission, Reference } from './permission-checks.ts'
 import { permissionsOf, referenceOf } from './permission-checks.ts'
-import type { AtomicCheck } from '../decision/decide.ts'
-import { identityBits, type ImpliedBits } from '../entities/implicit-grants.ts'
-import type { Known } from '../entities/loaded-entities.ts'
-import type { Facts } from '../entities/lookup.ts'
+import type { PermissionCheck } from '../decision/decide.ts'
+import { identityBits, type ImplicitBits } from '../entities/implicit-grants.ts'
+import type { LoadedEntities } from '../entities/loaded-entities.ts'
+import type { Attributes } from '../entities/lookup.ts'
 import { COMPOSITES } from '../entities/lookup.ts'
 import type { Missing } from './authorization-exception.ts'
 
@@ -26,14 +26,14 @@ export interface CompiledCheck {
   readonly index: number
   readonly permissions: readonly Permission[]
   /** Those that a grant on all surely reaches, asked for on all. */
-  readonly onAll: readonly AtomicCheck[]
+  readonly onAll: readonly PermissionCheck[]
   readonly mode: 'any' | 'all'
   readonly admin: boolean
   readonly when: When | null
   readonly each: Each | null
   readonly denied: Denied
-  readonly absent: Absent | null
-  readonly foreign: Foreign | null
+  readonly notFound: NotFoundAnswer | null
+  readonly otherTenant: OtherTenantAnswer | null
   /** Found by a restricted query: an id that the entity lacks is asked for as `*`. */
   readonly isFound: boolean
   readonly exempt: Exempt | null
@@ -47,8 +47,8 @@ export interface CompiledCheck {
 /** @throws Error on an atom that the notation does not know. */
 export function compileCheck(
   check: Check,
-  row: { readonly absent?: Absent; readonly foreign?: Foreign },
-  options: AtomOptions & { readonly index?: number },
+  row: { readonly notFound?: NotFoundAnswer; readonly otherTenant?: OtherTenantAnswer },
+  options: PermissionCheckOptions & { readonly index?: number },
 ): CompiledCheck {
   const {
     anyOf = [],
@@ -61,13 +61,15 @@ export function compileCheck(
     after = false,
   } = check
   const permissions = permissionsOf(allOf ?? anyOf, options)
-  for (const { fact } of permissions) checkPlace(fact, check)
-  const isFound = check.found === 'query'
+  for (const { attribute } of permissions) checkPlace(attribute, check)
+  const isFound = check.viaQuery === 'query'
   return {
     index: options.index ?? 0,
     permissions,
     onAll: permissions
-      .filter(({ fact }) => isFound || !(fact.from === 'lookup' && MAY_BE_MISSING.has(fact.lookup)))
+      .filter(
+        ({ attribute }) => isFound || !(attribute.from === 'lookup' && MAY_BE_MISSING.has(attribute.lookup)),
+      )
       .map(({ resource, permission }) => ({ resource, permission, id: null })),
     mode: allOf === undefined ? 'any' : 'all',
     admin,
@@ -79,12 +81,12 @@ export function compileCheck(
     exempt,
     entity: check.entity === undefined ? null : referenceOf(check.entity),
     after,
-    isUnselected: check.unselected === true,
+    isUnselected: check.beforeSelection === true,
   }
 }
 
 /** An id that is not there is left out, and with it what `allOf` asks for. */
-function checkPlace({ from }: Fact, { each, after }: Check): void {
+function checkPlace({ from }: AttributePath, { each, after }: Check): void {
   const isMisplaced = { each: each === undefined, created: after !== true, row: true }
   if ((from === 'each' || from === 'created' || from === 'row') && isMisplaced[from])
     throw new Error(`A check asks about ${from}, which is not there`)
@@ -95,21 +97,21 @@ const MAY_BE_MISSING: ReadonlySet<string> = new Set(['task', 'variableInstance',
 
 /** What a check does not say, its row says. */
 function answersOf(
-  { absent, foreign }: Check,
-  row: { readonly absent?: Absent; readonly foreign?: Foreign },
-): Pick<CompiledCheck, 'absent' | 'foreign'> {
-  return { absent: absent ?? row.absent ?? null, foreign: foreign ?? row.foreign ?? null }
+  { notFound, otherTenant }: Check,
+  row: { readonly notFound?: NotFoundAnswer; readonly otherTenant?: OtherTenantAnswer },
+): Pick<CompiledCheck, 'notFound' | 'otherTenant'> {
+  return { notFound: notFound ?? row.notFound ?? null, otherTenant: otherTenant ?? row.otherTenant ?? null }
 }
 
 /** Everything an atom's id may come from. */
-export interface Ground {
-  readonly asked: Asked
-  readonly known: Known
-  readonly each: Facts | null
+export interface EvaluationContext {
+  readonly accessRequest: AccessRequest
+  readonly loaded: LoadedEntities
+  readonly each: Attributes | null
   /** The id an operation has just created; only for checks that come after. */
   readonly created: string | null
   /** What the caller's links to the task grant on it. */
-  readonly linked?: ImpliedBits
+  readonly linked?: ImplicitBits
   /** Whether users, groups and tenants are open to themselves and their members. */
   readonly impliesIdentity: boolean
 }
@@ -117,17 +119,19 @@ export interface Ground {
 /** The id of the entity that is referred to; null: the request does not give one. */
 export function argumentOf(
   { lookup, by }: Reference,
-  { asked, each }: Pick<Ground, 'asked' | 'each'>,
+  { accessRequest, each }: Pick<EvaluationContext, 'accessRequest' | 'each'>,
 ): string | null {
-  const composite = compositeOf(lookup, asked)
+  const composite = compositeOf(lookup, accessRequest)
   if (composite !== null) return composite
   if (by.from === 'each') return each?.[by.name] ?? null
-  if (by.from === 'path') return asked.params[by.name] ?? null
-  return by.from === 'query' ? (asked.query.get(by.name) ?? null) : bodyText(asked.body, by.name)
+  if (by.from === 'path') return accessRequest.params[by.name] ?? null
+  return by.from === 'query'
+    ? (accessRequest.query.get(by.name) ?? null)
+    : bodyText(accessRequest.body, by.name)
 }
 
 /** The argument of a look-up by several path parameters; null: one is enough for it. */
-export function compositeOf(lookup: LookupName, { params }: Pick<Asked, 'params'>): string | null {
+export function compositeOf(lookup: LookupName, { params }: Pick<AccessRequest, 'params'>): string | null {
   const names = COMPOSITES[lookup]
   if (names === undefined) return null
   let id = ''
@@ -139,17 +143,17 @@ export function compositeOf(lookup: LookupName, { params }: Pick<Asked, 'params'
 }
 
 /** What is known of an entity; null: it is not there, or was not looked up. */
-export function factsOf(
+export function attributesOf(
   reference: Reference,
-  ground: Pick<Ground, 'asked' | 'each' | 'known'>,
-): Facts | null {
-  return ground.known.find(reference.lookup, argumentOf(reference, ground)) ?? null
+  context: Pick<EvaluationContext, 'accessRequest' | 'each' | 'loaded'>,
+): Attributes | null {
+  return context.loaded.find(reference.lookup, argumentOf(reference, context)) ?? null
 }
 
 type IdOf = {
-  readonly [F in Fact['from']]: (
-    fact: Fact & { readonly from: F },
-    ground: Ground,
+  readonly [F in AttributePath['from']]: (
+    attribute: AttributePath & { readonly from: F },
+    context: EvaluationContext,
   ) => string | null | undefined
 }
 
@@ -160,44 +164,56 @@ type IdOf = {
 const ID_OF: IdOf = {
   none: () => null,
   any: () => '*',
-  caller: (_fact, { asked }) => asked.principal.userId,
+  caller: (_fact, { accessRequest }) => accessRequest.principal.userId,
   created: (_fact, { created }) => created ?? undefined,
   each: ({ name }, { each }) => each?.[name] ?? undefined,
-  lookup: (fact, ground) => factsOf(fact, ground)?.[fact.name] ?? undefined,
+  lookup: (attribute, context) => attributesOf(attribute, context)?.[attribute.name] ?? undefined,
   row: () => undefined,
-  path: ({ name }, { asked }) => asked.params[name] ?? null,
-  query: ({ name }, { asked }) => asked.query.get(name) ?? null,
-  body: ({ name }, { asked }) => bodyText(asked.body, name),
+  path: ({ name }, { accessRequest }) => accessRequest.params[name] ?? null,
+  query: ({ name }, { accessRequest }) => accessRequest.query.get(name) ?? null,
+  body: ({ name }, { accessRequest }) => bodyText(accessRequest.body, name),
 }
 
-function idOf<F extends Fact['from']>(
-  fact: Fact & { readonly from: F },
-  ground: Ground,
+function idOf<F extends AttributePath['from']>(
+  attribute: AttributePath & { readonly from: F },
+  context: EvaluationContext,
 ): string | null | undefined {
-  const read: IdOf[F] = ID_OF[fact.from]
-  return read(fact, ground)
+  const read: IdOf[F] = ID_OF[attribute.from]
+  return read(attribute, context)
 }
 
 /** The atoms the engine would ask, with their ids filled in. */
-export function atomsOf({ permissions, isFound }: CompiledCheck, ground: Ground): readonly AtomicCheck[] {
-  const atoms: AtomicCheck[] = []
-  for (const { resource, permission, fact } of permissions) {
-    const id = idOf(fact, ground)
+export function permissionChecksOf(
+  { permissions, isFound }: CompiledCheck,
+  context: EvaluationContext,
+): readonly PermissionCheck[] {
+  const permissionChecks: PermissionCheck[] = []
+  for (const { resource, permission, attribute } of permissions) {
+    const id = idOf(attribute, context)
     if (id === undefined && !isFound) continue
-    atoms.push({ resource, permission, id: id ?? null, implied: impliedOn(resource, id ?? null, ground) })
+    permissionChecks.push({
+      resource,
+      permission,
+      id: id ?? null,
+      implicitBits: implicitOn(resource, id ?? null, context),
+    })
   }
-  return atoms
+  return permissionChecks
 }
 
-function impliedOn(
+function implicitOn(
   resource: ResourceName,
   id: string | null,
-  { asked, linked, impliesIdentity }: Ground,
-): AtomicCheck['implied'] {
+  { accessRequest, linked, impliesIdentity }: EvaluationContext,
+): PermissionCheck['implicitBits'] {
   if (resource === 'TASK') return linked
-  return impliesIdentity ? identityBits(resource, id, asked.principal) : undefined
+  return impliesIdentity ? identityBits(resource, id, accessRequest.principal) : undefined
 }
 
-export function missingOf(atoms: readonly AtomicCheck[]): readonly Missing[] {
-  return atoms.map(({ resource, permission, id }) => ({ permission, resource: RESOURCES[resource].name, id }))
+export function missingOf(permissionChecks: readonly PermissionCheck[]): readonly Missing[] {
+  return permissionChecks.map(({ resource, permission, id }) => ({
+    permission,
+    resource: RESOURCES[resource].name,
+    id,
+  }))
 }

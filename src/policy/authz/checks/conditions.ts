@@ -1,11 +1,11 @@
 import { KNOWN_COMMANDS } from '../../../operations/job-commands.ts'
 import type { Exempt, LookupName, When } from '../../../operations/notation.ts'
 import { bodyFlag, bodyText, bodyValue } from '../../../request/access-request.ts'
-import type { Ground } from './check.ts'
-import type { Facts } from '../entities/lookup.ts'
+import type { EvaluationContext } from './check.ts'
+import type { Attributes } from '../entities/lookup.ts'
 import { splitAt } from '../../validation/schemas/query-text.ts'
 
-type Situation = Pick<Ground, 'asked' | 'known' | 'each'>
+type Situation = Pick<EvaluationContext, 'accessRequest' | 'loaded' | 'each'>
 type Named = Exclude<When, `${'body' | 'query'}:${string}` | Running>
 type Running = Exclude<Extract<When, `the job runs ${string}`>, 'the job runs an unknown command'>
 
@@ -21,30 +21,34 @@ const NAMED: Readonly<Record<Named, (situation: Situation) => boolean | null>> =
     !isGiven(situation, 'query:processDefinitionKeyIn') && !isGiven(situation, 'query:processDefinitionIdIn'),
   'nothing is left active': () => null,
   'the execution is no instance': (situation) =>
-    ofEntity('execution', situation, (facts) => facts['processInstanceId'] !== situation.asked.params['id']),
+    ofEntity(
+      'execution',
+      situation,
+      (attributes) => attributes['processInstanceId'] !== situation.accessRequest.params['id'],
+    ),
   'the incident was not created by a caller': (situation) =>
-    ofEntity('incident', situation, (facts) => ENGINES_OWN.has(facts['incidentType'] ?? '')),
+    ofEntity('incident', situation, (attributes) => ENGINES_OWN.has(attributes['incidentType'] ?? '')),
   'the job has an instance': (situation) =>
-    ofEntity('jobOfInstance', situation, (facts) => has(facts, 'processInstanceId')),
+    ofEntity('jobOfInstance', situation, (attributes) => has(attributes, 'processInstanceId')),
   'the job has only a definition': (situation) =>
     ofEntity(
       'jobOfInstance',
       situation,
-      (facts) => !has(facts, 'processInstanceId') && has(facts, 'processDefinitionKey'),
+      (attributes) => !has(attributes, 'processInstanceId') && has(attributes, 'processDefinitionKey'),
     ),
   'the job runs an unknown command': (situation) =>
     ofCommand(situation, (command) => !KNOWN_COMMANDS.has(command)),
   'the plan is valid': () => null,
   'the task belongs to a case': (situation) =>
-    ofEntity('task', situation, (facts) => has(facts, 'caseExecutionId')),
+    ofEntity('task', situation, (attributes) => has(attributes, 'caseExecutionId')),
   'the task belongs to a process': (situation) =>
-    ofEntity('task', situation, (facts) => has(facts, 'processInstanceId')),
+    ofEntity('task', situation, (attributes) => has(attributes, 'processInstanceId')),
   'the worker does not hold the task': (situation) =>
     isGiven(situation, 'body:workerId') &&
     ofEntity(
       'externalTask',
       situation,
-      (facts) => facts['workerId'] !== bodyText(situation.asked.body, 'workerId'),
+      (attributes) => attributes['workerId'] !== bodyText(situation.accessRequest.body, 'workerId'),
     ),
 }
 
@@ -52,10 +56,10 @@ const NAMED: Readonly<Record<Named, (situation: Situation) => boolean | null>> =
 const ENGINES_OWN: ReadonlySet<string> = new Set(['failedJob', 'failedExternalTask'])
 
 /** Whether everybody finds the entity, whatever the records say. */
-export function isExempt(exempt: Exempt | null, facts: Facts | null): boolean {
-  if (exempt === null || facts === null) return false
-  if (exempt === 'case') return (facts['caseExecutionId'] ?? null) !== null
-  return (facts[exempt === 'no execution' ? 'executionId' : 'processDefinitionKey'] ?? null) === null
+export function isExempt(exempt: Exempt | null, attributes: Attributes | null): boolean {
+  if (exempt === null || attributes === null) return false
+  if (exempt === 'case') return (attributes['caseExecutionId'] ?? null) !== null
+  return (attributes[exempt === 'no execution' ? 'executionId' : 'processDefinitionKey'] ?? null) === null
 }
 
 /** Whether only the engine knows if a condition holds. */
@@ -85,22 +89,22 @@ function isNamed(when: When): when is Named {
 /** What is true of the path's entity; null: nobody has looked at it, so only the engine can know. */
 function ofEntity(
   lookup: LookupName,
-  { asked, known }: Situation,
-  isSo: (facts: Facts) => boolean,
+  { accessRequest, loaded }: Situation,
+  isSo: (attributes: Attributes) => boolean,
 ): boolean | null {
-  const facts = known.find(lookup, asked.params['id'] ?? null)
-  if (facts === undefined) return null
-  return facts !== null && isSo(facts)
+  const attributes = loaded.find(lookup, accessRequest.params['id'] ?? null)
+  if (attributes === undefined) return null
+  return attributes !== null && isSo(attributes)
 }
 
-function has(facts: Facts, member: string): boolean {
-  return (facts[member] ?? null) !== null
+function has(attributes: Attributes, member: string): boolean {
+  return (attributes[member] ?? null) !== null
 }
 
 function memberApplies(when: string, situation: Situation): boolean {
   if (when.includes(' and ')) return when.split(' and ').every((one) => memberApplies(one, situation))
   const [member = '', ...words] = when.split(' ')
-  const { userId, tenants } = situation.asked.principal
+  const { userId, tenants } = situation.accessRequest.principal
   switch (words.join(' ')) {
     case 'given':
       return isGiven(situation, member)
@@ -109,15 +113,15 @@ function memberApplies(when: string, situation: Situation): boolean {
     case 'of another tenant':
       return isGiven(situation, member) && !tenants.includes(textOf(situation, member) ?? '')
     case 'is true':
-      return bodyFlag(situation.asked.body, placeOf(member).name)
+      return bodyFlag(situation.accessRequest.body, placeOf(member).name)
     default:
       return isGiven(situation, member) && textOf(situation, member) !== userId
   }
 }
 
-function textOf({ asked }: Situation, member: string): string | null {
+function textOf({ accessRequest }: Situation, member: string): string | null {
   const { from, name } = placeOf(member)
-  return from === 'query' ? (asked.query.get(name) ?? null) : bodyText(asked.body, name)
+  return from === 'query' ? (accessRequest.query.get(name) ?? null) : bodyText(accessRequest.body, name)
 }
 
 function isGiven(situation: Situation, member: string): boolean {
@@ -131,9 +135,9 @@ function isList(member: string): boolean {
   return member.startsWith('query:') && member.endsWith('In')
 }
 
-function valueOf({ asked }: Situation, member: string): unknown {
+function valueOf({ accessRequest }: Situation, member: string): unknown {
   const { from, name } = placeOf(member)
-  return from === 'query' ? asked.query.get(name) : bodyValue(asked.body, name)
+  return from === 'query' ? accessRequest.query.get(name) : bodyValue(accessRequest.body, name)
 }
 
 function placeOf(member: string): { readonly from: string; readonly name: string } {

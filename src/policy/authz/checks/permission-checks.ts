@@ -1,11 +1,11 @@
-import type { Atom, LookupName } from '../../../operations/notation.ts'
+import type { PermissionTerm, LookupName } from '../../../operations/notation.ts'
 import { isLookup } from '../entities/lookup.ts'
 import { bitOf, RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
 
 type Place = 'path' | 'query' | 'body' | 'row' | 'each'
 
 /** Where an atom's id comes from. `none` is asked without an id, `any` with the id `*`; both mean "on all". */
-export type Fact =
+export type AttributePath =
   | { readonly from: 'none' | 'any' | 'caller' | 'created' }
   | { readonly from: Place; readonly name: string }
   | ({ readonly from: 'lookup'; readonly name: string } & Reference)
@@ -27,24 +27,27 @@ export interface Permission {
   readonly resource: ResourceName
   readonly permission: string
   readonly bit: number
-  readonly fact: Fact
+  readonly attribute: AttributePath
 }
 
-export interface AtomOptions {
+export interface PermissionCheckOptions {
   /** As the engine's `enableHistoricInstancePermissions`. Default false: those atoms are left out. */
   readonly historicInstancePermissions: boolean
 }
 
 /** Takes the atoms of a check apart. @throws Error on an atom that the notation does not know: the table is wrong. */
-export function permissionsOf(atoms: readonly Atom[], options: AtomOptions): readonly Permission[] {
-  return atoms.flatMap((atom) => {
-    const [name = '', fact, condition] = atom.split(' ')
+export function permissionsOf(
+  permissionChecks: readonly PermissionTerm[],
+  options: PermissionCheckOptions,
+): readonly Permission[] {
+  return permissionChecks.flatMap((permissionCheck) => {
+    const [name = '', attribute, condition] = permissionCheck.split(' ')
     if (condition === 'when:historicInstancePermissions' && !options.historicInstancePermissions) return []
     const [resource = '', permission = ''] = name.split('.').map(asName)
-    if (!isResource(resource)) throw new Error(`Unknown resource in ${atom}`)
+    if (!isResource(resource)) throw new Error(`Unknown resource in ${permissionCheck}`)
     const bit = bitOf(resource, permission)
-    if (bit === null) throw new Error(`Unknown permission in ${atom}`)
-    return [{ resource, permission, bit, fact: factOf(fact) }]
+    if (bit === null) throw new Error(`Unknown permission in ${permissionCheck}`)
+    return [{ resource, permission, bit, attribute: attributeOf(attribute) }]
   })
 }
 
@@ -52,7 +55,7 @@ function isResource(name: string): name is ResourceName {
   return Object.hasOwn(RESOURCES, name)
 }
 
-const WORDS: Readonly<Record<string, Fact>> = {
+const WORDS: Readonly<Record<string, AttributePath>> = {
   '*': { from: 'any' },
   caller: { from: 'caller' },
   'created.id': { from: 'created' },
@@ -61,7 +64,7 @@ const MEMBER = /^(path|query|body|row|each)[:.](.+)$/
 const LOOKUP = /^(.+)\.(\w+)$/
 const ENTITY = /^(\w+)(?:\((\w+):([^)]+)\))?$/
 
-function factOf(text: string | undefined): Fact {
+function attributeOf(text: string | undefined): AttributePath {
   if (text === undefined) return { from: 'none' }
   const word = WORDS[text]
   if (word !== undefined) return word

@@ -1,19 +1,19 @@
-import type { EngineVerdict, GatewayError } from '../../../errors.ts'
-import type { Absent, First, Foreign, When } from '../../../operations/notation.ts'
+import type { EngineRefusal, GatewayError } from '../../../errors.ts'
+import type { NotFoundAnswer, Precondition, OtherTenantAnswer, When } from '../../../operations/notation.ts'
 import type { Operation } from '../../../operations/table.ts'
-import { absentAnswer } from './not-found.ts'
+import { notFoundAnswer } from './not-found.ts'
 import { applies } from './conditions.ts'
 import { type Reference, referenceOf } from './permission-checks.ts'
-import { argumentOf, type CompiledCheck, factsOf, type Ground } from './check.ts'
+import { argumentOf, type CompiledCheck, attributesOf, type EvaluationContext } from './check.ts'
 import type { Principal } from '../../authn/credentials.ts'
-import type { Facts, LookUp } from '../entities/lookup.ts'
+import type { Attributes, LookUp } from '../entities/lookup.ts'
 import { LOOKUPS } from '../entities/lookup.ts'
-import { andThen, type Soon } from '../../../request/maybe-promise.ts'
+import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 
 /** What the engine loads before it asks for any permission, and says when it must not or cannot. */
 export interface Entities {
   readonly list: readonly Loaded[]
-  readonly first: readonly First[]
+  readonly first: readonly Precondition[]
   /** Whether a tenant may be concerned: of an entity, or of what is to be made. */
   readonly isTenanted: boolean
   /** Whether another tenant's entity is left out of the answer, once permission is granted. */
@@ -23,29 +23,38 @@ export interface Entities {
 interface Loaded {
   readonly reference: Reference
   readonly when: When | null
-  readonly absent: Absent | null
-  readonly foreign: Foreign | null
+  readonly notFound: NotFoundAnswer | null
+  readonly otherTenant: OtherTenantAnswer | null
 }
 
 /** @throws Error on an entity that the notation does not know */
 export function entitiesOf(operation: Operation, checks: readonly CompiledCheck[]): Entities {
-  const { entity, first = [] } = operation
-  const [absent, foreign] = [operation.absent ?? null, operation.foreign ?? null]
+  const { entity, preconditions: first = [] } = operation
+  const [notFound, otherTenant] = [operation.notFound ?? null, operation.otherTenant ?? null]
   const list: Loaded[] = []
-  if (entity !== undefined) list.push({ reference: referenceOf(entity), when: null, absent, foreign })
+  if (entity !== undefined) list.push({ reference: referenceOf(entity), when: null, notFound, otherTenant })
   for (const check of checks) {
-    for (const { fact } of check.permissions) {
-      if (fact.from !== 'lookup' || fact.by.from === 'each') continue
-      if (list.some(({ reference }) => isSame(reference, fact))) continue
-      list.push({ reference: fact, when: check.when, absent: check.absent, foreign: check.foreign })
+    for (const { attribute } of check.permissions) {
+      if (attribute.from !== 'lookup' || attribute.by.from === 'each') continue
+      if (list.some(({ reference }) => isSame(reference, attribute))) continue
+      list.push({
+        reference: attribute,
+        when: check.when,
+        notFound: check.notFound,
+        otherTenant: check.otherTenant,
+      })
     }
   }
-  const tenanted = list.filter(({ reference, foreign: said }) => said !== 'ignored' && hasTenant(reference))
+  const tenanted = list.filter(
+    ({ reference, otherTenant: said }) => said !== 'ignored' && hasTenant(reference),
+  )
   return {
     list,
     first,
     isTenanted: tenanted.length > 0 || first.some(({ when }) => isOfTenant(when)),
-    isLate: tenanted.some(({ foreign: said }) => said === LATE) || first.some(({ late }) => late),
+    isLate:
+      tenanted.some(({ otherTenant: said }) => said === LATE) ||
+      first.some(({ afterPermission: late }) => late),
   }
 }
 
@@ -66,29 +75,33 @@ export function hasTenant({ lookup }: Pick<Reference, 'lookup'>): boolean {
   return tenant !== undefined || members.includes('tenantId')
 }
 
-export interface SettleOptions {
+export interface PreconditionOptions {
   readonly lookUp: LookUp
   /** Whose entities are there for the caller, beside those of no tenant; null: every tenant's. */
   readonly tenants: readonly string[] | null
 }
 
 /** Null: nothing speaks against it. */
-type Said = EngineVerdict | GatewayError | null
+type Said = EngineRefusal | GatewayError | null
 
-type Found = Loaded & { readonly facts: Facts }
+type Found = Loaded & { readonly attributes: Attributes }
 
 /** Looks in the engine's order at what is asked about. @throws GatewayError when a look-up fails, or rejects with it */
-export function settle({ list, first }: Entities, ground: Ground, options: SettleOptions): Soon<Said> {
+export function checkPreconditions(
+  { list, first }: Entities,
+  context: EvaluationContext,
+  options: PreconditionOptions,
+): MaybePromise<Said> {
   const { lookUp, tenants } = options
   const found: Found[] = []
-  const lookFrom = (at: number): Soon<Said> => {
+  const lookFrom = (at: number): MaybePromise<Said> => {
     const one = list[at]
-    if (one === undefined) return concluded(first, found, { ground, tenants })
+    if (one === undefined) return concluded(first, found, { context, tenants })
     // What an entity itself decides is not known yet.
-    if (one.when?.startsWith('body:') && applies(one.when, ground) === false) return lookFrom(at + 1)
-    return andThen(learn(one.reference, ground, lookUp), (facts) => {
-      if (facts === null && one.absent !== null) return absentAnswer(one.absent, ground)
-      if (facts) found.push({ ...one, facts })
+    if (one.when?.startsWith('body:') && applies(one.when, context) === false) return lookFrom(at + 1)
+    return chain(loadEntities(one.reference, context, lookUp), (attributes) => {
+      if (attributes === null && one.notFound !== null) return notFoundAnswer(one.notFound, context)
+      if (attributes) found.push({ ...one, attributes })
       return lookFrom(at + 1)
     })
   }
@@ -96,66 +109,66 @@ export function settle({ list, first }: Entities, ground: Ground, options: Settl
 }
 
 function concluded(
-  first: readonly First[],
+  first: readonly Precondition[],
   found: readonly Found[],
-  { ground, tenants }: Pick<SettleOptions, 'tenants'> & { readonly ground: Ground },
+  { context, tenants }: Pick<PreconditionOptions, 'tenants'> & { readonly context: EvaluationContext },
 ): Said {
-  const said = spokenOf(first, ground, { tenants, late: false })
+  const said = spokenOf(first, context, { tenants, late: false })
   if (said !== null) return said
   const anothers = found.find((one) => isRefused(one, tenants))
   if (anothers === undefined) return null
-  const { foreign, absent } = anothers
-  return absentAnswer(foreign === 'ignored' ? absent : (foreign ?? absent), ground)
+  const { otherTenant, notFound } = anothers
+  return notFoundAnswer(otherTenant === 'ignored' ? notFound : (otherTenant ?? notFound), context)
 }
 
-function isRefused({ foreign, facts }: Found, tenants: readonly string[] | null): boolean {
-  return foreign !== 'ignored' && foreign !== LATE && isForeign(facts, tenants)
+function isRefused({ otherTenant, attributes }: Found, tenants: readonly string[] | null): boolean {
+  return otherTenant !== 'ignored' && otherTenant !== LATE && isOfOtherTenant(attributes, tenants)
 }
 
 function spokenOf(
-  first: readonly First[],
-  ground: Ground,
-  { tenants, late }: Pick<SettleOptions, 'tenants'> & { readonly late: boolean },
-): EngineVerdict | GatewayError | null {
+  first: readonly Precondition[],
+  context: EvaluationContext,
+  { tenants, late }: Pick<PreconditionOptions, 'tenants'> & { readonly late: boolean },
+): EngineRefusal | GatewayError | null {
   const spoken = first.find(
     (said) =>
-      (said.late ?? false) === late &&
+      (said.afterPermission ?? false) === late &&
       !(isOfTenant(said.when) && tenants === null) &&
-      applies(said.when, ground) === true,
+      applies(said.when, context) === true,
   )
-  return spoken === undefined ? null : absentAnswer(spoken.answer, ground)
+  return spoken === undefined ? null : notFoundAnswer(spoken.answer, context)
 }
 
 /** The answer to who is permitted and asks about another tenant's; null: nothing of it is another's. */
-export function lateAnswer(
+export function postconditionAnswer(
   { list, first }: Entities,
-  ground: Ground,
+  context: EvaluationContext,
   tenants: readonly string[] | null,
-): EngineVerdict | GatewayError | null {
-  for (const { reference, foreign } of list) {
-    const facts = foreign === LATE ? factsOf(reference, ground) : null
-    if (facts !== null && isForeign(facts, tenants)) return absentAnswer(LATE, ground)
+): EngineRefusal | GatewayError | null {
+  for (const { reference, otherTenant } of list) {
+    const attributes = otherTenant === LATE ? attributesOf(reference, context) : null
+    if (attributes !== null && isOfOtherTenant(attributes, tenants)) return notFoundAnswer(LATE, context)
   }
-  return spokenOf(first, ground, { tenants, late: true })
+  return spokenOf(first, context, { tenants, late: true })
 }
 
 /** Reads an entity, once for a request. `undefined`: the request names none. */
-export function learn(
+export function loadEntities(
   reference: Reference,
-  ground: Pick<Ground, 'asked' | 'each' | 'known'>,
+  context: Pick<EvaluationContext, 'accessRequest' | 'each' | 'loaded'>,
   lookUp: LookUp,
-): Soon<Facts | null | undefined> {
-  const id = argumentOf(reference, ground)
+): MaybePromise<Attributes | null | undefined> {
+  const id = argumentOf(reference, context)
   if (id === null) return undefined
   const { lookup } = reference
-  const known = ground.known.find(lookup, id)
-  if (known !== undefined) return known
-  return andThen(lookUp(lookup, id), (facts) => ground.known.add(lookup, id, facts))
+  const loaded = context.loaded.find(lookup, id)
+  if (loaded !== undefined) return loaded
+  return chain(lookUp(lookup, id), (attributes) => context.loaded.add(lookup, id, attributes))
 }
 
 /** Whether an entity belongs to a tenant that is none of these. */
-export function isForeign(facts: Facts, tenants: readonly string[] | null): boolean {
-  const tenantId = facts['tenantId'] ?? null
+export function isOfOtherTenant(attributes: Attributes, tenants: readonly string[] | null): boolean {
+  const tenantId = attributes['tenantId'] ?? null
   return tenantId !== null && tenants !== null && !tenants.includes(tenantId)
 }
 

@@ -5,29 +5,29 @@ import type { Records, Rights, Subjects } from '../records/records.ts'
 import { NOBODY, usesRevokes } from '../records/records.ts'
 
 /** One question: may the caller do `permission` on this resource? Id null is the engine's null: it asks about `*`. */
-export interface AtomicCheck {
+export interface PermissionCheck {
   readonly resource: ResourceName
   readonly permission: string
   readonly id: string | null
   /** GRANT bits on exactly this id that no record holds: what a secured engine would have written for an assignee or candidate. */
-  readonly implied?: { readonly user: number; readonly groups: number } | undefined
+  readonly implicitBits?: { readonly user: number; readonly groups: number } | undefined
 }
 
 /**
  * The step of the engine's decision that answers: 1–4 the user's records, 5–8 those of the groups, 9–12 the global
  * ones; within each grant on the id, revocation on the id, grant on `*`, revocation on `*`. 0: none does. Odd is yes.
  */
-export function stepOf(records: Records, principal: Principal, check: AtomicCheck): number {
+export function stepOf(records: Records, principal: Principal, check: PermissionCheck): number {
   const bit = bitOf(check.resource, check.permission)
   if (bit === null) return 0
   const { any, own } = subjectsOf(records, check)
   const steps = usesRevokes(records, principal) ? 0b1111 : 0b0101
   const { userId } = principal
   const user =
-    impliedStep(check.implied?.user, bit) | stepsIn(any.users.get(userId), own.users.get(userId), bit)
+    implicitStep(check.implicitBits?.user, bit) | stepsIn(any.users.get(userId), own.users.get(userId), bit)
   if ((user & steps) !== 0) return lowest(user & steps)
   // All groups together: a grant through one beats a revocation through another.
-  let groups = impliedStep(check.implied?.groups, bit)
+  let groups = implicitStep(check.implicitBits?.groups, bit)
   for (const group of principal.groups) groups |= stepsIn(any.groups.get(group), own.groups.get(group), bit)
   if ((groups & steps) !== 0) return 4 + lowest(groups & steps)
   const global = stepsIn(any.global, own.global, bit) & steps
@@ -37,7 +37,7 @@ export function stepOf(records: Records, principal: Principal, check: AtomicChec
 /** Whom records name for `*` and for the very id. */
 export function subjectsOf(
   { rights }: Records,
-  { resource, id }: AtomicCheck,
+  { resource, id }: PermissionCheck,
 ): { readonly any: Subjects; readonly own: Subjects } {
   const byId = rights.get(RESOURCES[resource].id)
   const own = id === null || id === '*' ? undefined : byId?.get(id)
@@ -45,13 +45,17 @@ export function subjectsOf(
 }
 
 /** The engine's answer to one atomic check; null when no record speaks about it. */
-export function isAuthorized(records: Records, principal: Principal, check: AtomicCheck): boolean | null {
+export function isAuthorized(records: Records, principal: Principal, check: PermissionCheck): boolean | null {
   const step = stepOf(records, principal, check)
   return step === 0 ? null : step % 2 === 1
 }
 
 /** The engine's "one of": the first check with an answer decides, even with no; so the order matters as soon as there are revocations. */
-export function decideAny(records: Records, principal: Principal, checks: readonly AtomicCheck[]): boolean {
+export function decideAny(
+  records: Records,
+  principal: Principal,
+  checks: readonly PermissionCheck[],
+): boolean {
   if (isLoneDisabled(records, checks)) return true
   for (const check of enabledChecks(records, checks)) {
     const answer = isAuthorized(records, principal, check)
@@ -61,7 +65,11 @@ export function decideAny(records: Records, principal: Principal, checks: readon
 }
 
 /** The engine's "all of": no answer counts as no. */
-export function decideAll(records: Records, principal: Principal, checks: readonly AtomicCheck[]): boolean {
+export function decideAll(
+  records: Records,
+  principal: Principal,
+  checks: readonly PermissionCheck[],
+): boolean {
   if (isLoneDisabled(records, checks)) return true
   const enabled = enabledChecks(records, checks)
   return enabled.length > 0 && enabled.every((check) => isAuthorized(records, principal, check) === true)
@@ -74,7 +82,7 @@ export function decideAll(records: Records, principal: Principal, checks: readon
 export function isGrantedTogether(
   records: Records,
   { userId, groups }: Principal,
-  checks: readonly AtomicCheck[],
+  checks: readonly PermissionCheck[],
 ): boolean {
   const enabled = enabledChecks(records, checks)
   const [first] = enabled
@@ -92,14 +100,17 @@ export function isGrantedTogether(
 }
 
 /** The checks that a decision looks at and a refusal names: those whose permission is not disabled. */
-export function enabledChecks(records: Records, checks: readonly AtomicCheck[]): readonly AtomicCheck[] {
+export function enabledChecks(
+  records: Records,
+  checks: readonly PermissionCheck[],
+): readonly PermissionCheck[] {
   return records.disabled.size === 0
     ? checks
     : checks.filter(({ permission }) => !records.disabled.has(permission))
 }
 
 /** A check with nothing but one disabled permission is no check. Several, all disabled, are refused: what the engine does then is no promise. */
-function isLoneDisabled(records: Records, checks: readonly AtomicCheck[]): boolean {
+function isLoneDisabled(records: Records, checks: readonly PermissionCheck[]): boolean {
   const [only] = checks
   return checks.length === 1 && only !== undefined && records.disabled.has(only.permission)
 }
@@ -115,7 +126,7 @@ function stepsOfRights(rights: Rights | undefined, bit: number): number {
   return (rights.revoked & bit) === 0 ? grants : grants | 0b10
 }
 
-function impliedStep(implied: number | undefined, bit: number): number {
+function implicitStep(implied: number | undefined, bit: number): number {
   return implied !== undefined && bit !== 0 && (implied & bit) === bit ? 0b01 : 0
 }
 

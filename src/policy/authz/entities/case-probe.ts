@@ -9,15 +9,15 @@ const REMEMBER_MS = 2000
  * them beside those that the records name; where there are none, a query can be narrowed.
  */
 export function createCaseProbe(read: ReadEngine, now: () => number): () => Promise<boolean> {
-  let known: { readonly at: number; readonly hasCases: Promise<boolean> } | null = null
+  let loaded: { readonly at: number; readonly hasCases: Promise<boolean> } | null = null
   return () => {
-    if (known === null || now() - known.at > REMEMBER_MS) {
+    if (loaded === null || now() - loaded.at > REMEMBER_MS) {
       const hasCases = read('/case-definition/count').then(
         (answer) => isRecord(answer) && answer['count'] !== 0,
       )
-      hasCases.catch(() => (known = null))
-      known = { at: now(), hasCases }
+      hasCases.catch(() => (loaded = null))
+      loaded = { at: now(), hasCases }
     }
-    return known.hasCases
+    return loaded.hasCases
   }
 }

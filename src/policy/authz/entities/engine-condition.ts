@@ -1,13 +1,13 @@
 import type { When } from '../../../operations/notation.ts'
 import { type AskEngine, jsonIn } from '../../../request/engine-request.ts'
-import type { Asked } from '../../../request/access-request.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyText, bodyTexts, bodyValue, isRecord } from '../../../request/access-request.ts'
 import { withNumerals } from '../../../request/json.ts'
 import { isNameable, type ReadEngine } from './lookup.ts'
 import { inLists } from './lookup-lists.ts'
 
 /** Whether a condition holds that only the engine knows; null: it cannot be told. */
-export type FindOut = (when: When, asked: Asked) => Promise<boolean | null>
+export type FindCondition = (when: When, accessRequest: AccessRequest) => Promise<boolean | null>
 
 interface FindOutOptions {
   readonly ask: AskEngine
@@ -20,13 +20,13 @@ const MAX_TREES = 1000
 const MAX_REPORT_BYTES = 4 * 1024 ** 2
 
 /** Asks the engine about conditions that decide whether it runs a check at all. */
-export function createFindOut({ ask, read }: FindOutOptions): FindOut {
-  return async (when, asked) => {
-    if (when === 'the plan is valid') return isValidPlan(ask, asked)
+export function createFindCondition({ ask, read }: FindOutOptions): FindCondition {
+  return async (when, accessRequest) => {
+    if (when === 'the plan is valid') return isValidPlan(ask, accessRequest)
     if (when !== 'nothing is left active') return null
-    const { id } = asked.params
-    const named = new Set(id === undefined ? bodyTexts(asked.body, 'processInstanceIds') : [id])
-    return named.size > MAX_TREES ? null : isOneEmptied([...named].filter(isNameable), asked, read)
+    const { id } = accessRequest.params
+    const named = new Set(id === undefined ? bodyTexts(accessRequest.body, 'processInstanceIds') : [id])
+    return named.size > MAX_TREES ? null : isOneEmptied([...named].filter(isNameable), accessRequest, read)
   }
 }
 
@@ -35,7 +35,7 @@ const AT_ONCE = 8
 
 async function isOneEmptied(
   ids: readonly string[],
-  { body, stillAwaited }: Asked,
+  { body, stillAwaited }: AccessRequest,
   read: ReadEngine,
 ): Promise<boolean | null> {
   const instructions = instructionsIn(body)
@@ -52,7 +52,7 @@ async function isOneEmptied(
 }
 
 /** Looks at nothing but the two definitions, which never change. */
-async function isValidPlan(ask: AskEngine, { body }: Asked): Promise<boolean | null> {
+async function isValidPlan(ask: AskEngine, { body }: AccessRequest): Promise<boolean | null> {
   const answer = await ask({
     method: 'POST',
     path: '/migration/validate',

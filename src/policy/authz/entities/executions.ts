@@ -1,5 +1,5 @@
-import type { Asked } from '../../../request/access-request.ts'
-import type { Facts, LookUps } from './lookup.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
+import type { Attributes, LookUps } from './lookup.ts'
 import { inLists } from './lookup-lists.ts'
 import { textOf } from './start-finder.ts'
 
@@ -9,8 +9,8 @@ type Row = Readonly<Record<string, unknown>>
 export async function* instancesNamed(
   name: 'processInstance' | 'historicProcessInstance',
   ids: readonly string[],
-  { lookUpAll, stillAwaited }: Pick<LookUps, 'lookUpAll'> & Pick<Asked, 'stillAwaited'>,
-): AsyncGenerator<readonly [id: string, facts: Facts | null]> {
+  { lookUpAll, stillAwaited }: Pick<LookUps, 'lookUpAll'> & Pick<AccessRequest, 'stillAwaited'>,
+): AsyncGenerator<readonly [id: string, attributes: Attributes | null]> {
   for (const some of inLists([...new Set(ids)])) {
     const found = await lookUpAll(name, some, stillAwaited)
     for (const id of some) yield [id, found.get(id) ?? null]
@@ -21,20 +21,20 @@ export async function* instancesNamed(
 export async function executionsIn(
   rows: readonly Row[],
   member: 'executionId' | 'id',
-  { lookUp, lookUpAll, stillAwaited }: LookUps & Pick<Asked, 'stillAwaited'>,
-): Promise<readonly Facts[]> {
+  { lookUp, lookUpAll, stillAwaited }: LookUps & Pick<AccessRequest, 'stillAwaited'>,
+): Promise<readonly Attributes[]> {
   const ids = rows.flatMap((row) => textOf(row['processInstanceId']) ?? [])
   const instances = await lookUpAll('processInstance', ids, stillAwaited)
-  const found: Facts[] = []
+  const found: Attributes[] = []
   for (const row of rows) {
     const processInstanceId = textOf(row['processInstanceId'])
     const instance = instances.get(processInstanceId ?? '')
     stillAwaited?.()
-    const facts =
+    const attributes =
       instance === undefined
         ? await lookUp('execution', textOf(row[member]) ?? '')
         : { ...instance, processInstanceId, tenantId: textOf(row['tenantId']) }
-    if (facts !== null) found.push(facts)
+    if (attributes !== null) found.push(attributes)
   }
   return found
 }

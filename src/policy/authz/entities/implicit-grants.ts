@@ -5,13 +5,13 @@ import type { Principal } from '../../authn/credentials.ts'
 import type { ReadEngine } from './lookup.ts'
 
 /** Bits that a link gives to its user, and to its group: on the task it belongs to. */
-export interface ImpliedBits {
+export interface ImplicitBits {
   readonly user: number
   readonly groups: number
 }
 
 /** Ids of tasks that links of the caller, and of the caller's groups, belong to. */
-export interface ImpliedTasks {
+export interface ImplicitTasks {
   readonly user: ReadonlySet<string>
   readonly groups: ReadonlySet<string>
 }
@@ -21,7 +21,7 @@ export function identityBits(
   resource: ResourceName,
   id: string | null,
   { userId, groups, tenants }: Principal,
-): ImpliedBits {
+): ImplicitBits {
   if (id === null) return NONE
   if (resource === 'USER' && id === userId) return { user: ALL_BITS, groups: 0 }
   if (resource === 'GROUP' && groups.includes(id)) return { user: 0, groups: READ_BITS }
@@ -29,18 +29,18 @@ export function identityBits(
 }
 
 /** The grants on tasks that a secured engine writes by itself, for as long as the task lives. */
-export interface Implied {
+export interface ImplicitGrants {
   /** On one task. */
-  readonly on: (taskId: string, principal: Principal) => Promise<ImpliedBits>
+  readonly on: (taskId: string, principal: Principal) => Promise<ImplicitBits>
   /** All tasks the caller was ever linked to, live or not. @throws GatewayError when there are more than can be asked for */
-  readonly tasks: (principal: Principal) => Promise<ImpliedTasks>
+  readonly tasks: (principal: Principal) => Promise<ImplicitTasks>
 }
 
 // What the engine's default provider writes for an assignee, an owner, and every user or group of an identity link.
 const LINK_BITS = (bitOf('TASK', 'READ') ?? 0) | (bitOf('TASK', 'UPDATE') ?? 0)
 // The same bit on users, groups and tenants.
 const READ_BITS = bitOf('GROUP', 'READ') ?? 0
-const NONE: ImpliedBits = { user: 0, groups: 0 }
+const NONE: ImplicitBits = { user: 0, groups: 0 }
 /** Of one user's or one group's links, and of the tasks that a query can name. */
 const MAX_LINKS = 5000
 
@@ -48,7 +48,7 @@ const MAX_LINKS = 5000
  * Reads the grants from the identity-link log (history level full): it keeps a link after it was taken back, as the
  * engine keeps the grant. A removed link therefore still counts, until the task is completed.
  */
-export function createImplied(read: ReadEngine): Implied {
+export function createImplicitGrants(read: ReadEngine): ImplicitGrants {
   const logOf = async (
     query: Readonly<Record<string, string>>,
   ): Promise<readonly Readonly<Record<string, unknown>>[]> => {
@@ -84,7 +84,7 @@ export function createImplied(read: ReadEngine): Implied {
 }
 
 /** The bits on one task, of a caller whose tasks are known. */
-export function impliedBits({ user, groups }: ImpliedTasks, taskId: string | null): ImpliedBits {
+export function implicitBits({ user, groups }: ImplicitTasks, taskId: string | null): ImplicitBits {
   if (taskId === null) return NONE
   return { user: user.has(taskId) ? LINK_BITS : 0, groups: groups.has(taskId) ? LINK_BITS : 0 }
 }

@@ -1,5 +1,5 @@
 import type { LookupName } from '../../../operations/notation.ts'
-import type { Facts, LookUp } from './lookup.ts'
+import type { Attributes, LookUp } from './lookup.ts'
 import { inLists } from './lookup-lists.ts'
 import type { Row } from './row-attributes.ts'
 
@@ -36,7 +36,7 @@ const DECISION = 'decisionDefinitionId'
 /** Whose each entry is; null: nobody's. `definitions`: by the id of a row's process definition, as far as there are any. */
 export async function tenantsOfEntries(
   rows: readonly Row[],
-  definitions: ReadonlyMap<string, Facts>,
+  definitions: ReadonlyMap<string, Attributes>,
   lookUp: LookUp,
 ): Promise<ReadonlyMap<Row, string | null>> {
   const told = await toldByOperations(rows, lookUp)
@@ -47,9 +47,12 @@ export async function tenantsOfEntries(
   const tenants = new Map<Row, string | null>()
   for (const row of rows) {
     const definitionId = textIn(row, 'processDefinitionId')
-    const known = definitionId === null ? named.get(row) : tenantIn(definitions.get(definitionId))
+    const loaded = definitionId === null ? named.get(row) : tenantIn(definitions.get(definitionId))
     const byOperation = told.get(row['operationId'])
-    tenants.set(row, known !== undefined ? known : byOperation !== undefined ? byOperation : freeTenant(row))
+    tenants.set(
+      row,
+      loaded !== undefined ? loaded : byOperation !== undefined ? byOperation : freeTenant(row),
+    )
   }
   return tenants
 }
@@ -100,8 +103,8 @@ async function toldByOperations(
 }
 
 /** What is gone may have been anybody's. */
-function tenantIn(facts: Facts | null | undefined): string | null {
-  return facts === null || facts === undefined ? UNKNOWN_TENANT : (facts['tenantId'] ?? null)
+function tenantIn(attributes: Attributes | null | undefined): string | null {
+  return attributes === null || attributes === undefined ? UNKNOWN_TENANT : (attributes['tenantId'] ?? null)
 }
 
 function freeTenant(row: Row): string | null {

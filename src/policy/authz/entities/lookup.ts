@@ -3,16 +3,16 @@ import type { LookupName } from '../../../operations/notation.ts'
 import { isRecord } from '../../../request/access-request.ts'
 import { commandOf } from './job-command.ts'
 import { listByIds, type ListedName } from './lookup-lists.ts'
-import type { Soon } from '../../../request/maybe-promise.ts'
+import type { MaybePromise } from '../../../request/maybe-promise.ts'
 
 /** What a look-up learnt: members by name, `null` where the entity has none (a standalone task has no definition). */
-export type Facts = Readonly<Record<string, string | null>>
+export type Attributes = Readonly<Record<string, string | null>>
 
 /** Reads JSON at the engine, below its base path; `null` when the engine says 404. `query`: asked with this body, as a POST that only reads. @throws GatewayError when it cannot answer. */
 export type ReadEngine = (path: string, query?: unknown) => Promise<unknown>
 
 /** Facts of one entity, at once where they are remembered; `null` when there is none with that id. */
-export type LookUp = (name: LookupName, id: string) => Soon<Facts | null>
+export type LookUp = (name: LookupName, id: string) => MaybePromise<Attributes | null>
 
 /**
  * Facts of those of many entities that are there, by their ids, asked for in lists. `stillAwaited` is called before each hop.
@@ -22,7 +22,7 @@ export type LookUpAll = (
   name: ListedName,
   ids: readonly string[],
   stillAwaited?: () => void,
-) => Promise<ReadonlyMap<string, Facts>>
+) => Promise<ReadonlyMap<string, Attributes>>
 
 export interface LookUps {
   readonly lookUp: LookUp
@@ -204,8 +204,8 @@ export function createLookUps(options: LookUpOptions): LookUps {
 
 class Learner {
   readonly #read: ReadEngine
-  readonly #remembered: LRUCache<string, Facts>
-  readonly #flying = new Map<string, Promise<Facts | null>>()
+  readonly #remembered: LRUCache<string, Attributes>
+  readonly #inFlight = new Map<string, Promise<Attributes | null>>()
 
   constructor({ read, maxRemembered = 10_000 }: LookUpOptions) {
     this.#read = read
@@ -213,15 +213,15 @@ class Learner {
     this.#remembered = new LRUCache({ maxSize: maxRemembered, sizeCalculation: () => 1 })
   }
 
-  lookUp(name: LookupName, id: string): Soon<Facts | null> {
+  lookUp(name: LookupName, id: string): MaybePromise<Attributes | null> {
     if (!isNameable(id)) return null
     const key = `${name} ${id}`
-    const known = this.#remembered.get(key)
-    if (known !== undefined) return known
-    const started = this.#flying.get(key)
+    const loaded = this.#remembered.get(key)
+    if (loaded !== undefined) return loaded
+    const started = this.#inFlight.get(key)
     if (started !== undefined) return started
-    const flight = this.#learn(name, id).finally(() => this.#flying.delete(key))
-    this.#flying.set(key, flight)
+    const flight = this.#learn(name, id).finally(() => this.#inFlight.delete(key))
+    this.#inFlight.set(key, flight)
     return flight
   }
 
@@ -229,13 +229,13 @@ class Learner {
     name: ListedName,
     ids: readonly string[],
     stillAwaited: () => void = () => undefined,
-  ): Promise<ReadonlyMap<string, Facts>> {
-    const found = new Map<string, Facts>()
+  ): Promise<ReadonlyMap<string, Attributes>> {
+    const found = new Map<string, Attributes>()
     const unknown: string[] = []
     for (const id of new Set(ids.filter(isNameable))) {
-      const facts = this.#remembered.get(`${name} ${id}`)
-      if (facts === undefined) unknown.push(id)
-      else found.set(id, facts)
+      const attributes = this.#remembered.get(`${name} ${id}`)
+      if (attributes === undefined) unknown.push(id)
+      else found.set(id, attributes)
     }
     // One by itself shares its hop with others who look it up.
     const { rows, respelt } =
@@ -247,13 +247,13 @@ class Learner {
           })
     const keys = await this.#keysOf(name, rows, stillAwaited)
     for (const [id, row] of rows) {
-      const facts = factsOf(name, row, keys)
-      if (facts !== null) found.set(id, this.#remember(name, id, facts))
+      const attributes = attributesOf(name, row, keys)
+      if (attributes !== null) found.set(id, this.#remember(name, id, attributes))
     }
     for (const id of respelt) {
       stillAwaited()
-      const facts = await this.lookUp(name, id)
-      if (facts !== null) found.set(id, facts)
+      const attributes = await this.lookUp(name, id)
+      if (attributes !== null) found.set(id, attributes)
     }
     return found
   }
@@ -261,33 +261,33 @@ class Learner {
   /** Keys of the definitions that the rows name by id alone. */
   async #keysOf(name: ListedName, rows: ReadonlyMap<string, Json>, stillAwaited: () => void) {
     const { definition } = LOOKUPS[name]
-    if (definition === undefined) return new Map<string, Facts>()
+    if (definition === undefined) return new Map<string, Attributes>()
     const ids = [...rows.values()].flatMap((row) => textOf(row, definition) ?? [])
     return this.lookUpAll('processDefinition', ids, stillAwaited)
   }
 
-  #remember(name: LookupName, id: string, facts: Facts): Facts {
+  #remember(name: LookupName, id: string, attributes: Attributes): Attributes {
     const kept = KEPT[name]
-    if (kept !== undefined) this.#remembered.set(`${name} ${id}`, facts, kept)
-    return facts
+    if (kept !== undefined) this.#remembered.set(`${name} ${id}`, attributes, kept)
+    return attributes
   }
 
-  async #learn(name: LookupName, id: string): Promise<Facts | null> {
+  async #learn(name: LookupName, id: string): Promise<Attributes | null> {
     const rule = LOOKUPS[name]
     const path = rule.path(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)
     const answer = firstOf(await this.#read(path))
     if (answer === null) return null
-    const facts = membersOf(rule, answer)
-    if (rule.command) facts['command'] = await commandOf(answer, this.#read)
-    if (rule.tenant !== undefined) facts['tenantId'] = await this.#tenantOf(textOf(answer, rule.tenant))
-    if (needsKey(rule, facts)) {
+    const attributes = membersOf(rule, answer)
+    if (rule.command) attributes['command'] = await commandOf(answer, this.#read)
+    if (rule.tenant !== undefined) attributes['tenantId'] = await this.#tenantOf(textOf(answer, rule.tenant))
+    if (needsKey(rule, attributes)) {
       const definitionId = await this.#definitionOf(rule, answer)
       const key = definitionId === null ? null : await this.#keyOf(definitionId)
       // Its definition is gone, so it is going too: no entity without a definition, which everybody may see.
       if (definitionId !== null && key === null) return null
-      facts['processDefinitionKey'] = key
+      attributes['processDefinitionKey'] = key
     }
-    return this.#remember(name, id, facts)
+    return this.#remember(name, id, attributes)
   }
 
   async #definitionOf(rule: LookupRule, answer: Json): Promise<string | null> {
@@ -311,26 +311,30 @@ class Learner {
 }
 
 /** Whether the answer names the definition by its id or its instance alone. */
-function needsKey({ definition, instance }: LookupRule, facts: Facts): boolean {
-  return (facts['processDefinitionKey'] ?? null) === null && (definition ?? instance) !== undefined
+function needsKey({ definition, instance }: LookupRule, attributes: Attributes): boolean {
+  return (attributes['processDefinitionKey'] ?? null) === null && (definition ?? instance) !== undefined
 }
 
 const NONE: ReadonlyMap<string, Json> = new Map()
 
 function membersOf({ members }: LookupRule, answer: Json): Record<string, string | null> {
-  const facts: Record<string, string | null> = {}
-  for (const member of members) facts[member] = textOf(answer, member)
-  return facts
+  const attributes: Record<string, string | null> = {}
+  for (const member of members) attributes[member] = textOf(answer, member)
+  return attributes
 }
 
 /** Of a row that a list has given; null: its definition is gone. */
-function factsOf(name: ListedName, row: Json, definitions: ReadonlyMap<string, Facts>): Facts | null {
+function attributesOf(
+  name: ListedName,
+  row: Json,
+  definitions: ReadonlyMap<string, Attributes>,
+): Attributes | null {
   const rule = LOOKUPS[name]
-  const facts = membersOf(rule, row)
-  if (rule.definition === undefined) return facts
+  const attributes = membersOf(rule, row)
+  if (rule.definition === undefined) return attributes
   const definitionId = textOf(row, rule.definition)
   const key = definitionId === null ? null : (definitions.get(definitionId)?.['key'] ?? null)
-  return definitionId !== null && key === null ? null : { ...facts, processDefinitionKey: key }
+  return definitionId !== null && key === null ? null : { ...attributes, processDefinitionKey: key }
 }
 
 /** With one of these as its last part a path leads elsewhere, to the list of all there are; half a character cannot be encoded. */

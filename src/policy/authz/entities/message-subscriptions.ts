@@ -1,7 +1,7 @@
-import type { Asked } from '../../../request/access-request.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyFlag, bodyText, bodyValue, isRecord } from '../../../request/access-request.ts'
 import { executionsIn } from './executions.ts'
-import type { Facts, LookUps, ReadEngine } from './lookup.ts'
+import type { Attributes, LookUps, ReadEngine } from './lookup.ts'
 import { rowsOf, type StartFinder, tenantQueryOf } from './start-finder.ts'
 
 interface MessageOptions extends LookUps {
@@ -10,8 +10,8 @@ interface MessageOptions extends LookUps {
 }
 
 interface Correlated {
-  readonly executions: readonly Facts[]
-  readonly definitions: readonly Facts[]
+  readonly executions: readonly Attributes[]
+  readonly definitions: readonly Attributes[]
 }
 
 /**
@@ -25,15 +25,15 @@ export class MessageFinder {
     this.#options = options
   }
 
-  async executions(asked: Asked): Promise<readonly Facts[] | null> {
-    return (await this.#correlate(asked))?.executions ?? null
+  async executions(accessRequest: AccessRequest): Promise<readonly Attributes[] | null> {
+    return (await this.#correlate(accessRequest))?.executions ?? null
   }
 
-  async definitions(asked: Asked): Promise<readonly Facts[] | null> {
-    return (await this.#correlate(asked))?.definitions ?? null
+  async definitions(accessRequest: AccessRequest): Promise<readonly Attributes[] | null> {
+    return (await this.#correlate(accessRequest))?.definitions ?? null
   }
 
-  async #correlate({ body, stillAwaited }: Asked): Promise<Correlated | null> {
+  async #correlate({ body, stillAwaited }: AccessRequest): Promise<Correlated | null> {
     const query = executionQueryOf(body)
     if (query === null) return null
     const executions = rowsOf(await this.#options.read(`/execution?${query}`))
@@ -46,7 +46,7 @@ export class MessageFinder {
     return { executions: found, definitions }
   }
 
-  async #started(body: unknown): Promise<readonly Facts[] | null> {
+  async #started(body: unknown): Promise<readonly Attributes[] | null> {
     const tenants = tenantQueryOf(body)
     if (tenants === null) return null
     const eventName = bodyText(body, 'messageName') ?? ''

@@ -1,17 +1,17 @@
-import type { Facts, LookUps } from './lookup.ts'
+import type { Attributes, LookUps } from './lookup.ts'
 import { isRecord } from '../../../request/access-request.ts'
 import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
 /** The id that a row offers for a fact of the notation; null: it belongs to none. */
-export type RowFact = (name: string) => string | null
+export type RowAttribute = (name: string) => string | null
 
 /** What rows of one operation say, with the definitions that they name by id or through their instance. */
-export type ReadRowFacts = (template: string, rows: readonly Row[]) => Promise<readonly RowFact[]>
+export type ReadRowAttributes = (template: string, rows: readonly Row[]) => Promise<readonly RowAttribute[]>
 
-export function createRowFacts({ lookUp, lookUpAll }: LookUps): ReadRowFacts {
-  return async function readRowFacts(template, rows) {
+export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttributes {
+  return async function readRowAttributes(template, rows) {
     const homeless = rows.filter(
       (row) => definitionIdOf(row) === null && textOf(row['processDefinitionKey']) === null,
     )
@@ -27,15 +27,18 @@ export function createRowFacts({ lookUp, lookUpAll }: LookUps): ReadRowFacts {
     const tenants = template === OPERATION_LOG ? await tenantsOfEntries(rows, definitions, lookUp) : null
     return rows.map((row) => (name) => {
       if (name === 'tenantId' && tenants !== null) return tenants.get(row) ?? null
-      return factOf(template, row, name) ?? inheritedFact(row, name, definitions.get(definitionOf(row) ?? ''))
+      return (
+        attributeOf(template, row, name) ??
+        inheritedAttribute(row, name, definitions.get(definitionOf(row) ?? ''))
+      )
     })
   }
 }
 
-const NONE: ReadonlyMap<string, Facts> = new Map()
+const NONE: ReadonlyMap<string, Attributes> = new Map()
 
 /** What a row does not say, and its definition does. */
-function inheritedFact(row: Row, name: string, definition: Facts | undefined): string | null {
+function inheritedAttribute(row: Row, name: string, definition: Attributes | undefined): string | null {
   if (name === 'processDefinitionKey') return definition?.['key'] ?? null
   return name === 'tenantId' && !('tenantId' in row) ? (definition?.['tenantId'] ?? null) : null
 }
@@ -50,7 +53,7 @@ const OWN_ID: ReadonlyMap<string, readonly string[]> = new Map([
   ['processInstanceId', ['/process-instance']],
 ])
 
-function factOf(template: string, row: Row, name: string): string | null {
+function attributeOf(template: string, row: Row, name: string): string | null {
   if (OWN_ID.get(name)?.some((prefix) => template.startsWith(prefix)) === true) return textOf(row['id'])
   return SPECIAL.get(name)?.(row) ?? textOf(row[name])
 }

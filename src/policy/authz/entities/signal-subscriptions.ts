@@ -1,7 +1,7 @@
 import { bodyText } from '../../../request/access-request.ts'
-import type { Asked } from '../../../request/access-request.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import { executionsIn } from './executions.ts'
-import type { Facts, LookUps, ReadEngine } from './lookup.ts'
+import type { Attributes, LookUps, ReadEngine } from './lookup.ts'
 import { rowsOf, type StartFinder, tenantQueryOf, textOf } from './start-finder.ts'
 
 interface SignalOptions extends LookUps {
@@ -18,19 +18,19 @@ export class SignalFinder {
   }
 
   /** Null: it cannot be told. */
-  async executions({ body, stillAwaited }: Asked): Promise<readonly Facts[] | null> {
-    const asked = queryOf(body)
-    if (asked === null) return null
-    const query = new URLSearchParams({ eventType: 'signal', ...asked })
+  async executions({ body, stillAwaited }: AccessRequest): Promise<readonly Attributes[] | null> {
+    const accessRequest = queryOf(body)
+    if (accessRequest === null) return null
+    const query = new URLSearchParams({ eventType: 'signal', ...accessRequest })
     const rows = rowsOf(await this.#options.read(`/event-subscription?${query}`))
     const waiting = rows.filter(({ executionId }) => textOf(executionId) !== null)
     return executionsIn(waiting, 'executionId', { ...this.#options, stillAwaited })
   }
 
   /** Null: it cannot be told which definitions it starts. */
-  async starts({ body }: Asked): Promise<readonly Facts[] | null> {
-    const asked = queryOf(body)
-    return asked === null ? null : this.#options.starts.startedBy('signal', asked)
+  async starts({ body }: AccessRequest): Promise<readonly Attributes[] | null> {
+    const accessRequest = queryOf(body)
+    return accessRequest === null ? null : this.#options.starts.startedBy('signal', accessRequest)
   }
 }
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../errors.ts'
 import { bodyFlag, bodyText, isRecord } from '../../../request/access-request.ts'
-import type { Facts, ReadEngine } from './lookup.ts'
+import type { Attributes, ReadEngine } from './lookup.ts'
 import { type StartEvent, startEventsOf } from './start-events.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -36,9 +36,9 @@ export class StartFinder {
   async startedBy(
     type: StartEvent['type'],
     query: Readonly<Record<string, string>>,
-  ): Promise<readonly Facts[] | null> {
-    const asked = new URLSearchParams({ eventType: type, ...query })
-    const rows = rowsOf(await this.#read(`/event-subscription?${asked}`))
+  ): Promise<readonly Attributes[] | null> {
+    const accessRequest = new URLSearchParams({ eventType: type, ...query })
+    const rows = rowsOf(await this.#read(`/event-subscription?${accessRequest}`))
     const starting = rows.filter((row) => textOf(row['executionId']) === null)
     return this.#definitionsOf(
       starting.map((row) => ({
@@ -51,28 +51,29 @@ export class StartFinder {
   }
 
   /** Every version of all definitions. Null: there are too many. */
-  async definitions(): Promise<readonly Facts[] | null> {
-    return (await this.#listed({}))?.map(factsOf) ?? null
+  async definitions(): Promise<readonly Attributes[] | null> {
+    return (await this.#listed({}))?.map(attributesOf) ?? null
   }
 
   /** Null: there are too many. A definition left out could be started by who may not start it. */
   async #listed(query: Readonly<Record<string, string>>): Promise<readonly Json[] | null> {
-    const asked = new URLSearchParams({ ...query, maxResults: `${MAX_DEFINITIONS + 1}` })
-    const rows = rowsOf(await this.#read(`/process-definition?${asked}`))
+    const accessRequest = new URLSearchParams({ ...query, maxResults: `${MAX_DEFINITIONS + 1}` })
+    const rows = rowsOf(await this.#read(`/process-definition?${accessRequest}`))
     return rows.length > MAX_DEFINITIONS ? null : rows
   }
 
-  async #definitionsOf(subscriptions: readonly StartSubscription[]): Promise<readonly Facts[] | null> {
+  async #definitionsOf(subscriptions: readonly StartSubscription[]): Promise<readonly Attributes[] | null> {
     if (subscriptions.length === 0) return []
     const definitions = await this.#listed({ latestVersion: 'true' })
     if (definitions === null) return null
-    const started = new Map<string, Facts>()
+    const started = new Map<string, Attributes>()
     for (const subscription of subscriptions) {
       const fitting = await this.#fitting(definitions, subscription)
       if (fitting.length === 0) return null
       // The engine starts no suspended definition, and asks nothing about it.
       for (const definition of fitting)
-        if (definition['suspended'] !== true) started.set(textOf(definition['id']) ?? '', factsOf(definition))
+        if (definition['suspended'] !== true)
+          started.set(textOf(definition['id']) ?? '', attributesOf(definition))
     }
     return [...started.values()]
   }
@@ -90,8 +91,8 @@ export class StartFinder {
   }
 
   async #startEventsOf(definitionId: string): Promise<readonly StartEvent[]> {
-    const known = this.#startEvents.get(definitionId)
-    if (known !== undefined) return known
+    const loaded = this.#startEvents.get(definitionId)
+    if (loaded !== undefined) return loaded
     const answer = await this.#read(`/process-definition/${encodeURIComponent(definitionId)}/xml`)
     const xml = isRecord(answer) ? textOf(answer['bpmn20Xml']) : null
     // Deleted since it was listed: nothing to remember.
@@ -103,7 +104,7 @@ export class StartFinder {
   }
 }
 
-function factsOf(definition: Json): Facts {
+function attributesOf(definition: Json): Attributes {
   return {
     id: textOf(definition['id']),
     processDefinitionKey: textOf(definition['key']),

@@ -1,9 +1,9 @@
 import type { Each } from '../../../operations/notation.ts'
-import type { Asked } from '../../../request/access-request.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyText, bodyTexts } from '../../../request/access-request.ts'
-import type { FindEach } from '../checks/authorize.ts'
+import type { FindTargets } from '../checks/authorize.ts'
 import { instancesNamed } from './executions.ts'
-import type { Facts, LookUps, ReadEngine } from './lookup.ts'
+import type { Attributes, LookUps, ReadEngine } from './lookup.ts'
 import { LOOKUPS } from './lookup.ts'
 import { inLists, type ListedName } from './lookup-lists.ts'
 import { MessageFinder } from './message-subscriptions.ts'
@@ -19,34 +19,34 @@ interface MembersOptions extends LookUps {
   readonly maxNamed?: number
 }
 
-type Find = (asked: Asked) => Promise<readonly Facts[] | null>
+type Find = (accessRequest: AccessRequest) => Promise<readonly Attributes[] | null>
 type Sought = Exclude<Each, `${'body' | 'query'}:${string}[]`>
 
 /** Finds what a request acts on where the request does not name all of it. */
-export function createFindEach(options: MembersOptions): FindEach {
+export function createFindTargets(options: MembersOptions): FindTargets {
   const starts = new StartFinder(options.read)
   const signals = new SignalFinder({ ...options, starts })
   const messages = new MessageFinder({ ...options, starts })
   const finders: Readonly<Record<Sought, Find>> = {
-    conditionalStarts: (asked) => conditionalStarts(asked, options, starts),
-    correlatedDefinitions: (asked) => messages.definitions(asked),
-    correlatedExecutions: (asked) => messages.executions(asked),
+    conditionalStarts: (accessRequest) => conditionalStarts(accessRequest, options, starts),
+    correlatedDefinitions: (accessRequest) => messages.definitions(accessRequest),
+    correlatedExecutions: (accessRequest) => messages.executions(accessRequest),
     definitions: () => starts.definitions(),
-    externalTasks: (asked) => externalTasks(asked, options),
+    externalTasks: (accessRequest) => externalTasks(accessRequest, options),
     jobDefinitions: async () => null,
     jobHistoricInstances: async () => null,
-    jobInstances: (asked) => jobInstances(asked, options),
+    jobInstances: (accessRequest) => jobInstances(accessRequest, options),
     jobJobs: async () => null,
-    modifiedInstances: (asked) => modifiedInstances(asked, options),
-    processInstances: (asked) => processInstances(asked, options),
-    restartedInstances: (asked) => restartedInstances(asked, options),
-    signalStarts: (asked) => signals.starts(asked),
-    signalSubscriptions: (asked) => signals.executions(asked),
+    modifiedInstances: (accessRequest) => modifiedInstances(accessRequest, options),
+    processInstances: (accessRequest) => processInstances(accessRequest, options),
+    restartedInstances: (accessRequest) => restartedInstances(accessRequest, options),
+    signalStarts: (accessRequest) => signals.starts(accessRequest),
+    signalSubscriptions: (accessRequest) => signals.executions(accessRequest),
     unknown: async () => null,
   }
   const { maxNamed = MAX_NAMED } = options
-  return async (each, asked) =>
-    isSought(each) && namedIn(asked.body) <= maxNamed ? finders[each](asked) : null
+  return async (each, accessRequest) =>
+    isSought(each) && namedIn(accessRequest.body) <= maxNamed ? finders[each](accessRequest) : null
 
   function isSought(each: string): each is Sought {
     return Object.hasOwn(finders, each)
@@ -55,10 +55,10 @@ export function createFindEach(options: MembersOptions): FindEach {
 
 /** Definitions that may be started; whether their conditions hold, only the engine knows. */
 async function conditionalStarts(
-  { body }: Asked,
+  { body }: AccessRequest,
   { lookUp }: MembersOptions,
   starts: StartFinder,
-): Promise<readonly Facts[] | null> {
+): Promise<readonly Attributes[] | null> {
   const tenants = tenantQueryOf(body)
   const found = tenants === null ? null : await starts.startedBy('conditional', tenants)
   const definitionId = bodyText(body, 'processDefinitionId')
@@ -71,42 +71,45 @@ async function conditionalStarts(
 
 /** Instances that the body names. What a query in it selects is not sought here. */
 async function processInstances(
-  asked: Asked,
+  accessRequest: AccessRequest,
   { lookUpAll }: MembersOptions,
-): Promise<readonly Facts[] | null> {
-  if (hasQuery(asked.body)) return null
-  return namedBy(asked, 'processInstance', { member: 'processInstanceIds', lookUpAll })
+): Promise<readonly Attributes[] | null> {
+  if (hasQuery(accessRequest.body)) return null
+  return namedBy(accessRequest, 'processInstance', { member: 'processInstanceIds', lookUpAll })
 }
 
 /** Those that are there of what a list of the body names. */
 async function namedBy(
-  { body, stillAwaited }: Asked,
+  { body, stillAwaited }: AccessRequest,
   name: ListedName,
   { member, lookUpAll }: Pick<LookUps, 'lookUpAll'> & { readonly member: string },
-): Promise<readonly Facts[]> {
+): Promise<readonly Attributes[]> {
   const ids = [...new Set(bodyTexts(body, member))]
   const found = await lookUpAll(name, ids, stillAwaited)
   return ids.flatMap((id) => {
-    const facts = found.get(id)
-    return facts === undefined ? [] : { ...facts, id }
+    const attributes = found.get(id)
+    return attributes === undefined ? [] : { ...attributes, id }
   })
 }
 
 /** As far as the engine comes: it stops at one that is not there or is of another definition. */
 async function modifiedInstances(
-  { body, stillAwaited }: Asked,
+  { body, stillAwaited }: AccessRequest,
   { lookUpAll }: MembersOptions,
-): Promise<readonly Facts[] | null> {
+): Promise<readonly Attributes[] | null> {
   if (hasQuery(body)) return null
-  const found: Facts[] = []
+  const found: Attributes[] = []
   const named = bodyTexts(body, 'processInstanceIds')
-  for await (const [id, facts] of instancesNamed('processInstance', named, { lookUpAll, stillAwaited })) {
+  for await (const [id, attributes] of instancesNamed('processInstance', named, {
+    lookUpAll,
+    stillAwaited,
+  })) {
     const isOfDefinition = mayBeSame(
-      facts?.['definitionId'] ?? '',
+      attributes?.['definitionId'] ?? '',
       bodyText(body, 'processDefinitionId') ?? '',
     )
-    if (facts === null || !isOfDefinition) return found
-    found.push({ ...facts, id })
+    if (attributes === null || !isOfDefinition) return found
+    found.push({ ...attributes, id })
   }
   return found
 }
@@ -120,45 +123,45 @@ function mayBeSame(one: string, other: string): boolean {
 
 /** Tasks that the body names, and those of instances that it names. Of the latter, another tenant's are not found. */
 async function externalTasks(
-  asked: Asked,
+  accessRequest: AccessRequest,
   { read, lookUpAll }: MembersOptions,
-): Promise<readonly Facts[] | null> {
-  const { body, stillAwaited } = asked
+): Promise<readonly Attributes[] | null> {
+  const { body, stillAwaited } = accessRequest
   if (hasQuery(body)) return null
-  const named = await namedBy(asked, 'externalTask', { member: 'externalTaskIds', lookUpAll })
-  const known = new Set(named.map(({ id }) => id))
-  const ofInstances: Facts[] = []
+  const named = await namedBy(accessRequest, 'externalTask', { member: 'externalTaskIds', lookUpAll })
+  const loaded = new Set(named.map(({ id }) => id))
+  const ofInstances: Attributes[] = []
   for (const some of inLists([...new Set(bodyTexts(body, 'processInstanceIds'))])) {
     stillAwaited?.()
     for (const row of rowsOf(await read('/external-task', { processInstanceIdIn: some })))
-      if (!known.has(textOf(row['id']))) ofInstances.push({ ...taskIn(row), isSelected: 'true' })
+      if (!loaded.has(textOf(row['id']))) ofInstances.push({ ...taskIn(row), isSelected: 'true' })
   }
   return [...named, ...ofInstances]
 }
 
 const TASK_MEMBERS = ['id', ...LOOKUPS.externalTask.members]
 
-function taskIn(row: Readonly<Record<string, unknown>>): Facts {
+function taskIn(row: Readonly<Record<string, unknown>>): Attributes {
   return Object.fromEntries(TASK_MEMBERS.map((name) => [name, textOf(row[name])]))
 }
 
 /** Ended instances of the definition, as far as the engine comes: it stops at one that is not there, active or of another. */
 async function restartedInstances(
-  { body, params, principal, stillAwaited }: Asked,
+  { body, params, principal, stillAwaited }: AccessRequest,
   { lookUpAll }: MembersOptions,
-): Promise<readonly Facts[] | null> {
+): Promise<readonly Attributes[] | null> {
   if (hasQuery(body)) return null
-  const found: Facts[] = []
+  const found: Attributes[] = []
   const named = bodyTexts(body, 'processInstanceIds')
-  for await (const [id, facts] of instancesNamed('historicProcessInstance', named, {
+  for await (const [id, attributes] of instancesNamed('historicProcessInstance', named, {
     lookUpAll,
     stillAwaited,
   })) {
-    const { endTime = null, processDefinitionId, tenantId = null } = facts ?? {}
+    const { endTime = null, processDefinitionId, tenantId = null } = attributes ?? {}
     const isSound = endTime !== null && processDefinitionId === params['id']
-    const isForeign = tenantId !== null && !principal.tenants.includes(tenantId)
-    if (facts === null || !(isSound || isForeign)) return found
-    found.push({ ...facts, id })
+    const isOfOtherTenant = tenantId !== null && !principal.tenants.includes(tenantId)
+    if (attributes === null || !(isSound || isOfOtherTenant)) return found
+    found.push({ ...attributes, id })
   }
   return found
 }
@@ -167,11 +170,14 @@ async function restartedInstances(
 const NAMES_ITS_INSTANCE: ReadonlySet<string> = new Set(['correlate-message', 'set-variables'])
 
 /** The instance that the path's job acts on; null: only the job knows them. */
-async function jobInstances({ params }: Asked, { lookUp }: MembersOptions): Promise<readonly Facts[] | null> {
+async function jobInstances(
+  { params }: AccessRequest,
+  { lookUp }: MembersOptions,
+): Promise<readonly Attributes[] | null> {
   const { command, processInstanceId } = (await lookUp('executedJob', params['id'] ?? '')) ?? {}
   if (typeof processInstanceId !== 'string' || !NAMES_ITS_INSTANCE.has(command ?? '')) return null
-  const facts = await lookUp('processInstance', processInstanceId)
-  return facts === null ? [] : [{ ...facts, id: processInstanceId }]
+  const attributes = await lookUp('processInstance', processInstanceId)
+  return attributes === null ? [] : [{ ...attributes, id: processInstanceId }]
 }
 
 function namedIn(body: unknown): number {

@@ -1,6 +1,6 @@
 import { bitOf } from '../../../operations/permissions.ts'
 import type { Principal } from '../../authn/credentials.ts'
-import type { AtomicCheck } from '../decision/decide.ts'
+import type { PermissionCheck } from '../decision/decide.ts'
 import { stepOf, stepsIn, subjectsOf } from '../decision/decide.ts'
 import type { AuthorizationRecord, Records, Rights, Subjects } from '../records/records.ts'
 import { GLOBAL, GRANT, REVOKE } from '../records/records.ts'
@@ -20,7 +20,11 @@ export interface Deciding {
 }
 
 /** Which record gave the answer to this check; null when none speaks about it. For people: a request needs only stepOf. */
-export function decidingRecord(records: Records, principal: Principal, check: AtomicCheck): Deciding | null {
+export function decidingRecord(
+  records: Records,
+  principal: Principal,
+  check: PermissionCheck,
+): Deciding | null {
   const step = stepOf(records, principal, check)
   if (step === 0) return null
   const permitted = step % 2 === 1
@@ -47,7 +51,7 @@ type RightsOf = (subjects: Subjects) => Rights | undefined
 
 interface Step {
   readonly records: Records
-  readonly check: AtomicCheck
+  readonly check: PermissionCheck
   /** Of a level's four, from 0. */
   readonly within: number
 }

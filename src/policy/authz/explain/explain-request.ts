@@ -1,10 +1,10 @@
-import type { EngineVerdict, GatewayError, Lack } from '../../../errors.ts'
+import type { EngineRefusal, GatewayError, MissingPermission } from '../../../errors.ts'
 import type { Check } from '../../../operations/notation.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
-import type { Asked } from '../../../request/access-request.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import { createAuthorize } from '../checks/authorize.ts'
-import { atomsOf } from '../checks/check.ts'
-import type { AtomicCheck } from '../decision/decide.ts'
+import { permissionChecksOf } from '../checks/check.ts'
+import type { PermissionCheck } from '../decision/decide.ts'
 import type { Deciding } from './deciding-record.ts'
 import { decidingRecord } from './deciding-record.ts'
 import type { RowsExplanation } from './explain-rows.ts'
@@ -12,8 +12,8 @@ import { explainRows } from './explain-rows.ts'
 import { needsOf, recordsOfGrants, smallestGrants, withGrants } from '../records/grants.ts'
 import type { Permit, PermitOptions } from '../permit.ts'
 import type { AuthorizationRecord } from '../records/records.ts'
-import type { Seen, Verdict, Watch } from '../checks/decision.ts'
-import { goOn, lacksOf } from '../checks/decision.ts'
+import type { DecisionTrace, Decision, TraceDecision } from '../checks/decision.ts'
+import { continueBehind, missingPermissionsOf } from '../checks/decision.ts'
 
 /** Why a request is permitted, or what stands in its way: the decision itself, looked at. */
 export interface Explanation {
@@ -22,9 +22,9 @@ export interface Explanation {
   /** Null where the operation answers no rows of its own. */
   readonly rows: RowsExplanation | null
   /** Null: permitted. */
-  readonly refusal: GatewayError | EngineVerdict | null
+  readonly refusal: GatewayError | EngineRefusal | null
   /** Of all checks, not only of the first that refuses. */
-  readonly missing: readonly Lack[]
+  readonly missing: readonly MissingPermission[]
   /** The fewest records for the user that would be enough. */
   readonly grants: readonly AuthorizationRecord[]
   /** Whether the request has been decided with these records and was permitted; null: there are none. */
@@ -36,19 +36,19 @@ export interface CheckExplanation {
   /** As the table has it. */
   readonly row: Check
   readonly verdict: string
-  readonly decisions: readonly Decision[]
+  readonly decisions: readonly CheckDecision[]
   /** Further decisions that are not listed. */
   readonly more: number
 }
 
 /** A check runs once, or once for each of what it runs over. */
-interface Decision {
+interface CheckDecision {
   readonly verdict: string
-  readonly atoms: readonly DecidedAtom[]
+  readonly atoms: readonly DecidedPermission[]
 }
 
 /** A permission that was asked for, and what decided about it. */
-export interface DecidedAtom {
+export interface DecidedPermission {
   readonly permission: string
   /** As the engine's messages name it. */
   readonly resource: string
@@ -61,26 +61,28 @@ export interface DecidedAtom {
 const SHOWN_DECISIONS = 50
 
 /** Explains what the permits of one engine decide. @throws GatewayError when a look-up fails */
-export type ExplainRequest = (permit: Permit, asked: Asked) => Promise<Explanation>
+export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => Promise<Explanation>
 
 /** @param options what the permits were made of */
 export function createExplainRequest(options: PermitOptions): ExplainRequest {
-  return async function explainRequest(permit, asked) {
+  return async function explainRequest(permit, accessRequest) {
     const { operation } = permit
-    const verdict = await permit.before(asked)
-    const rows = (await permit.rows?.(asked, false)) ?? { rows: 'all' }
-    const { seen, end } = await lookAtAll(permit, asked)
-    const missing = lacksOf(seen.filter(({ check }) => !check.after))
+    const verdict = await permit.before(accessRequest)
+    const rows = (await permit.rows?.(accessRequest, false)) ?? { rows: 'all' }
+    const { seen, end } = await lookAtAll(permit, accessRequest)
+    const missing = missingPermissionsOf(seen.filter(({ check }) => !check.after))
     const grants = smallestGrants(needsOf(missing))
-    const { userId } = asked.principal
+    const { userId } = accessRequest.principal
     const isEnough = async (): Promise<boolean> => {
       const records = () => withGrants(options.records(), userId, grants)
-      const { permitted } = await createAuthorize(operation, { ...options, records }).before(asked)
+      const { permitted } = await createAuthorize(operation, { ...options, records }).before(accessRequest)
       return permitted
     }
     return {
-      checks: operation.checks.map((row, index) => checkOf(row, index, { seen, end, asked, options })),
-      rows: await explainRows(operation, rows, { asked, options }),
+      checks: operation.checks.map((row, index) =>
+        checkOf(row, index, { seen, end, accessRequest, options }),
+      ),
+      rows: await explainRows(operation, rows, { accessRequest, options }),
       refusal: verdict.permitted ? (rows.rows === 'refused' ? rows.refusal : null) : verdict.refusal,
       missing,
       grants: recordsOfGrants(grants, { userId }),
@@ -90,38 +92,41 @@ export function createExplainRequest(options: PermitOptions): ExplainRequest {
 }
 
 /** Every check, also those behind one that refuses; those that come after the engine's work are asked about all ids. */
-async function lookAtAll(permit: Permit, asked: Asked): Promise<{ seen: readonly Seen[]; end: Verdict }> {
-  const seen: Seen[] = []
-  const watch: Watch = (one) => {
+async function lookAtAll(
+  permit: Permit,
+  accessRequest: AccessRequest,
+): Promise<{ seen: readonly DecisionTrace[]; end: Decision }> {
+  const seen: DecisionTrace[] = []
+  const trace: TraceDecision = (one) => {
     seen.push(one)
-    return goOn(one)
+    return continueBehind(one)
   }
-  const end = await permit.before(asked, watch)
-  permit.after?.(asked, '*', watch)
+  const end = await permit.before(accessRequest, trace)
+  permit.after?.(accessRequest, '*', trace)
   return { seen, end }
 }
 
 interface Look {
-  readonly seen: readonly Seen[]
-  readonly end: Verdict
-  readonly asked: Asked
+  readonly seen: readonly DecisionTrace[]
+  readonly end: Decision
+  readonly accessRequest: AccessRequest
   readonly options: PermitOptions
 }
 
 function checkOf(row: Check, index: number, look: Look): CheckExplanation {
   const seen = look.seen.filter(({ check }) => check.index === index)
   const shown = seen.slice(0, SHOWN_DECISIONS)
-  const telling = seen.find(({ verdict }) => !verdict.permitted) ?? seen.at(-1)
+  const telling = seen.find(({ decision }) => !decision.permitted) ?? seen.at(-1)
   return {
     check: index,
     row,
-    verdict: telling === undefined ? unseenWord(index, look) : wordOf(telling.verdict),
-    decisions: shown.map((one) => ({ verdict: wordOf(one.verdict), atoms: decidedAtoms(one, look) })),
+    verdict: telling === undefined ? unseenWord(index, look) : wordOf(telling.decision),
+    decisions: shown.map((one) => ({ verdict: wordOf(one.decision), atoms: decidedPermissions(one, look) })),
     more: seen.length - shown.length,
   }
 }
 
-function wordOf(verdict: Verdict): string {
+function wordOf(verdict: Decision): string {
   return verdict.permitted ? (verdict.because ?? 'granted') : 'refused'
 }
 
@@ -133,16 +138,19 @@ function unseenWord(index: number, { seen, end }: Look): string {
   return 'code' in end.refusal ? 'cannot be told exactly' : 'there is no such entity'
 }
 
-function decidedAtoms({ check, ground }: Seen, { asked, options }: Look): readonly DecidedAtom[] {
+function decidedPermissions(
+  { check, context }: DecisionTrace,
+  { accessRequest, options }: Look,
+): readonly DecidedPermission[] {
   const records = options.records()
-  const atoms: readonly AtomicCheck[] =
-    ground === null
+  const atoms: readonly PermissionCheck[] =
+    context === null
       ? check.permissions.map(({ resource, permission }) => ({ resource, permission, id: null }))
-      : atomsOf(check, ground)
-  return atoms.map((atom) => ({
-    permission: atom.permission,
-    resource: RESOURCES[atom.resource].name,
-    resourceId: atom.id ?? '*',
-    record: decidingRecord(records, asked.principal, atom),
+      : permissionChecksOf(check, context)
+  return atoms.map((permissionCheck) => ({
+    permission: permissionCheck.permission,
+    resource: RESOURCES[permissionCheck.resource].name,
+    resourceId: permissionCheck.id ?? '*',
+    record: decidingRecord(records, accessRequest.principal, permissionCheck),
   }))
 }

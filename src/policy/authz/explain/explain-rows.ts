@@ -1,19 +1,19 @@
 import type { Operation } from '../../../operations/table.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
-import type { Asked } from '../../../request/access-request.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Deciding } from './deciding-record.ts'
 import { decidingRecord } from './deciding-record.ts'
 import { grantedIds } from '../decision/granted-ids.ts'
-import type { PermitOptions, RowsVerdict } from '../permit.ts'
+import type { PermitOptions, RowsDecision } from '../permit.ts'
 import { usesRevokes } from '../records/records.ts'
 import { isAdmin } from '../checks/evaluate.ts'
-import { compileRows, concernsTasks, rowsAsked } from '../rows/rows.ts'
+import { compileRows, concernsTasks, rowsFor } from '../rows/rows.ts'
 
 /** What of a query's rows somebody sees, and why. */
 export interface RowsExplanation {
   readonly sees: 'all rows' | 'some rows' | 'no rows' | 'cannot be told exactly'
   /** Every row must meet each of these. */
-  readonly conditions: readonly { readonly anyOf: readonly RowsAtom[] }[]
+  readonly conditions: readonly { readonly anyOf: readonly RowsPermission[] }[]
   /** One record has to meet all of them, unless revocations count for the caller. */
   readonly oneRecord: boolean
   /** Rows that everybody sees. */
@@ -25,7 +25,7 @@ export interface RowsExplanation {
 }
 
 /** A permission that a row may be seen by. */
-export interface RowsAtom {
+export interface RowsPermission {
   readonly permission: string
   /** As the engine's messages name it. */
   readonly resource: string
@@ -41,13 +41,15 @@ const SHOWN_IDS = 20
 /** @returns null for an operation that answers no rows of its own */
 export async function explainRows(
   { rows: restriction }: Pick<Operation, 'rows'>,
-  { rows: verdict }: Pick<RowsVerdict, 'rows'>,
-  { asked, options }: { readonly asked: Asked; readonly options: PermitOptions },
+  { rows: verdict }: Pick<RowsDecision, 'rows'>,
+  { accessRequest, options }: { readonly accessRequest: AccessRequest; readonly options: PermitOptions },
 ): Promise<RowsExplanation | null> {
   if (restriction === undefined) return null
-  const rows = compileRows(rowsAsked(restriction, asked), options)
-  const isFree = !rows.tenanted || !options.checksTenants || isAdmin(asked.principal, options)
-  const linked = concernsTasks(rows) ? await options.implied?.tasks(asked.principal) : undefined
+  const rows = compileRows(rowsFor(restriction, accessRequest), options)
+  const isFree = !rows.tenanted || !options.checksTenants || isAdmin(accessRequest.principal, options)
+  const linked = concernsTasks(rows)
+    ? await options.implicitGrants?.tasks(accessRequest.principal)
+    : undefined
   return {
     sees: WORDS[verdict],
     conditions: rows.conditions
@@ -55,11 +57,11 @@ export async function explainRows(
         together === true ? permissions.map((one) => [one]) : [permissions],
       )
       .map((permissions) => ({
-        anyOf: permissions.map((permission) => atomOf(permission, asked, options)),
+        anyOf: permissions.map((permission) => permissionCheckOf(permission, accessRequest, options)),
       })),
-    oneRecord: restriction.oneRecord === true && !usesRevokes(options.records(), asked.principal),
+    oneRecord: restriction.oneRecord === true && !usesRevokes(options.records(), accessRequest.principal),
     exempt: restriction.exempt ?? null,
-    tenants: isFree ? null : asked.principal.tenants,
+    tenants: isFree ? null : accessRequest.principal.tenants,
     linkedTasks: linked === undefined ? null : new Set([...linked.user, ...linked.groups]).size,
   }
 }
@@ -73,11 +75,11 @@ const WORDS = {
   refused: 'cannot be told exactly',
 } as const
 
-function atomOf(
+function permissionCheckOf(
   { resource, permission }: Parameters<typeof grantedIds>[2],
-  { principal }: Asked,
+  { principal }: AccessRequest,
   options: PermitOptions,
-): RowsAtom {
+): RowsPermission {
   const records = options.records()
   const { ids } = grantedIds(records, principal, { resource, permission })
   return {

@@ -1,4 +1,4 @@
-import type { Lack } from '../../../errors.ts'
+import type { MissingPermission } from '../../../errors.ts'
 import { decideAny } from '../decision/decide.ts'
 import type { Grant, Need } from '../records/grants.ts'
 import { needsOf, recordsOfGrants, smallestGrants } from '../records/grants.ts'
@@ -8,7 +8,7 @@ import { indexRecords } from '../records/records.ts'
 /** Something that was refused, or would have been, for want of records. */
 export interface Observed {
   readonly user: string
-  readonly missing: readonly Lack[]
+  readonly missing: readonly MissingPermission[]
 }
 
 export interface Suggested {

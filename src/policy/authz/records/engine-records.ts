@@ -5,7 +5,7 @@ import type { Records, RecordsOptions, StoredRecord } from './records.ts'
 import { isPartlyRead } from './records.ts'
 import type { RecordsSource } from './records-source.ts'
 import { createIndex, recordsUnavailable } from './records-source.ts'
-import { type Schedule, scheduleTimer, troubleOf } from '../../../files/source-state.ts'
+import { type Schedule, scheduleTimer, problemOf } from '../../../files/source-state.ts'
 
 export interface EngineRecordsOptions extends RecordsOptions {
   readonly ask: AskEngine
@@ -16,7 +16,7 @@ export interface EngineRecordsOptions extends RecordsOptions {
   /** More are not taken; default 64 MiB, about 300,000 records. */
   readonly maxBytes?: number
   /** After each reading; null: it went well. */
-  readonly onRead?: (trouble: string | null) => void
+  readonly onRead?: (problem: string | null) => void
   /** After each reading of another list: how many of its records are about no id, or name what is not known here. They open nothing. */
   readonly onPartlyRead?: (count: number) => void
   /** Monotonic milliseconds; default performance.now. */
@@ -48,13 +48,13 @@ export function createEngineRecords(options: EngineRecordsOptions): RecordsSourc
 class Reading {
   readonly #options: Required<Omit<EngineRecordsOptions, keyof RecordsOptions | 'onRead' | 'onPartlyRead'>>
   readonly #index: (list: readonly StoredRecord[]) => Records
-  readonly #onRead: (trouble: string | null) => void
+  readonly #onRead: (problem: string | null) => void
   readonly #onPartlyRead: (count: number) => void
   #records: Records | null = null
   /** Of the answer that was indexed: a large one costs half a second to take apart, and mostly it is the same. */
   #digest = ''
   #readAt = 0
-  #trouble: string | null = null
+  #problem: string | null = null
   #running: Promise<void> | null = null
   #next: Promise<void> | null = null
   #cancel: () => void = () => undefined
@@ -76,7 +76,7 @@ class Reading {
 
   state() {
     const ageMs = this.#records === null ? null : this.#options.now() - this.#readAt
-    return { trouble: this.#records === null ? (this.#trouble ?? 'not read yet') : this.#trouble, ageMs }
+    return { problem: this.#records === null ? (this.#problem ?? 'not read yet') : this.#problem, ageMs }
   }
 
   /** A reading that is under way may have begun before the change that is asked for: then one more follows it. */
@@ -103,10 +103,10 @@ class Reading {
     const { now, schedule, refreshMs } = this.#options
     // As old as the moment it was asked for: what changed after that may be missing.
     const askedAt = now()
-    this.#trouble = await this.#read().then(() => null, troubleOf)
-    if (this.#trouble === null) this.#readAt = askedAt
-    this.#onRead(this.#trouble)
-    const ms = this.#trouble === null ? refreshMs : Math.min(refreshMs, RETRY_MS)
+    this.#problem = await this.#read().then(() => null, problemOf)
+    if (this.#problem === null) this.#readAt = askedAt
+    this.#onRead(this.#problem)
+    const ms = this.#problem === null ? refreshMs : Math.min(refreshMs, RETRY_MS)
     if (!this.#closed) this.#cancel = schedule(() => void this.refresh(), ms)
   }
 

@@ -1,4 +1,4 @@
-import type { Lack } from '../../../errors.ts'
+import type { MissingPermission } from '../../../errors.ts'
 import type { ResourceName } from '../../../operations/permissions.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AuthorizationRecord, Records, Rights, Subjects } from './records.ts'
@@ -18,7 +18,7 @@ export interface Need {
 }
 
 /** Lacks with the same number are one need. Those that name no resource of the engine's are left out. */
-export function needsOf(missing: readonly Lack[]): readonly Need[] {
+export function needsOf(missing: readonly MissingPermission[]): readonly Need[] {
   const needs = new Map<number, Grant[]>()
   for (const { resource, permission, resourceId, need } of missing) {
     const name = RESOURCE_BY_NAME.get(resource)

@@ -1,11 +1,11 @@
 import { bodyValue, isRecord } from '../../../request/access-request.ts'
-import type { Asked } from '../../../request/access-request.ts'
-import type { FindEach } from '../checks/authorize.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
+import type { FindTargets } from '../checks/authorize.ts'
 import { grantedIds } from '../decision/granted-ids.ts'
-import type { Facts } from '../entities/lookup.ts'
+import type { Attributes } from '../entities/lookup.ts'
 import { usesRevokes } from '../records/records.ts'
 import { type CompiledRows, idsGranted, isVisible, scopeOf, type Viewer } from './rows.ts'
-import { type Fetchable, tenantsAsked } from './narrow-topics.ts'
+import { type FetchScope, tenantsAsked } from './narrow-topics.ts'
 
 /** More definitions than this are not asked for in one query. */
 const MAX_DEFINITIONS = 1000
@@ -13,19 +13,24 @@ const MAX_DEFINITIONS = 1000
 interface Fetching {
   readonly rows: CompiledRows
   readonly viewer: Viewer
-  readonly asked: Asked
-  readonly findEach: FindEach
+  readonly accessRequest: AccessRequest
+  readonly findTargets: FindTargets
 }
 
 /** Whose external tasks a caller may fetch; null: no topic can say it. */
-export async function fetchableBy({ rows, viewer, asked, findEach }: Fetching): Promise<Fetchable | null> {
+export async function fetchScopeOf({
+  rows,
+  viewer,
+  accessRequest,
+  findTargets,
+}: Fetching): Promise<FetchScope | null> {
   const revokes = usesRevokes(viewer.records, viewer.principal)
   if (revokes && speaksOfInstances(rows, viewer)) return null
-  const needsTenants = (viewer.tenants?.size ?? 0) > 0 && !namesTenants(asked)
+  const needsTenants = (viewer.tenants?.size ?? 0) > 0 && !namesTenants(accessRequest)
   if (!revokes && !needsTenants)
     return { keys: keysGranted(rows, viewer), definitionIds: null, tenants: viewer.tenants }
-  const definitions = await findEach('definitions', asked)
-  const seen = definitions?.filter((definition) => isVisible(rows, {}, factOf(definition), viewer))
+  const definitions = await findTargets('definitions', accessRequest)
+  const seen = definitions?.filter((definition) => isVisible(rows, {}, attributeOf(definition), viewer))
   if (seen === undefined || seen.length > MAX_DEFINITIONS) return null
   return { keys: null, definitionIds: seen.flatMap(({ id }) => id ?? []), tenants: viewer.tenants }
 }
@@ -39,7 +44,7 @@ function speaksOfInstances({ conditions }: CompiledRows, { records, principal }:
 }
 
 /** Whether every topic asks for the tasks of no tenant, or of some. */
-function namesTenants({ body }: Asked): boolean {
+function namesTenants({ body }: AccessRequest): boolean {
   const topics = bodyValue(body, 'topics')
   if (!Array.isArray(topics)) return true
   return topics.every((topic: unknown) => isRecord(topic) && tenantsAsked(topic) !== 'all')
@@ -56,6 +61,6 @@ function keysGranted(rows: CompiledRows, viewer: Viewer): readonly string[] | nu
 }
 
 /** Its tasks, but for instances that records name. */
-function factOf(definition: Facts): (name: string) => string | null {
+function attributeOf(definition: Attributes): (name: string) => string | null {
   return (name) => (name === 'processInstanceId' ? null : (definition[name] ?? null))
 }

@@ -21,15 +21,15 @@ export interface Visible {
 export function narrowTasks(visible: Visible): Narrow {
   return ({ method, path, body }, parameters) => {
     const [route = ''] = path.split('?', 1)
-    const asked =
+    const accessRequest =
       method === 'POST'
         ? { path, body }
         : { path: route + pagingOf(parameters), body: taskQueryOf(parameters) }
     const narrowed = blocksOf(visible).reduce(
       (query, block) => appendTo(query, 'orQueries', block),
-      asked.body,
+      accessRequest.body,
     )
-    return { method: 'POST', path: asked.path, body: narrowed }
+    return { method: 'POST', path: accessRequest.path, body: narrowed }
   }
 }
 

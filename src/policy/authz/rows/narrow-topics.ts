@@ -4,7 +4,7 @@ import { type Narrow, spliceElements, spliceMember } from './narrow.ts'
 import { isMembers } from '../../validation/schemas/engine-error.ts'
 
 /** Whose external tasks a caller may fetch. Grants on single instances cannot be asked for, so their tasks are not offered. */
-export interface Fetchable {
+export interface FetchScope {
   /** Keys of definitions; null: all. */
   readonly keys: readonly string[] | null
   /** Definitions, in the place of keys and tenants; null: all. */
@@ -17,14 +17,14 @@ export interface Fetchable {
  * Narrows the topics of a fetch: its rows are locked as they are answered, so none may be left out afterwards. A topic
  * that asks for nothing the caller may fetch is taken out; without topics there is nothing to ask for.
  */
-export function narrowTopics(fetchable: Fetchable): Narrow {
+export function narrowTopics(fetchScope: FetchScope): Narrow {
   return (query) => {
     if (query.body === null) return query
     const { topics } = parsed(query.body)
     if (!Array.isArray(topics)) return query
     const narrowed = topics.map((topic: unknown) => {
       if (!isMembers(topic)) throw misfit('is not a list of topics')
-      return narrowTopic(topic, fetchable)
+      return narrowTopic(topic, fetchScope)
     })
     if (narrowed.every((changes) => changes === null)) return null
     const body = spliceElements(query.body, 'topics', (topic, at) => changedBy(narrowed[at] ?? null, topic))
@@ -43,7 +43,7 @@ export type Topic = Readonly<Record<string, unknown>>
 type Changes = Readonly<Record<string, unknown>>
 
 /** The members to set in a topic; null: it asks for nothing the caller may fetch. */
-function narrowTopic(topic: Topic, { keys, definitionIds, tenants }: Fetchable): Changes | null {
+function narrowTopic(topic: Topic, { keys, definitionIds, tenants }: FetchScope): Changes | null {
   const changes = [
     keys === null ? {} : within(topic, 'processDefinitionKey', keys),
     definitionIds === null ? {} : within(topic, 'processDefinitionId', definitionIds),
@@ -60,8 +60,8 @@ function within(
 ): Changes | null {
   const [one, some] = [topic[name], listIn(topic, `${name}In`)]
   if (typeof one === 'string' && !granted.includes(one)) return null
-  const asked = some.length > 0 ? granted.filter((id) => some.includes(id)) : granted
-  return asked.length === 0 ? null : { [`${name}In`]: asked }
+  const accessRequest = some.length > 0 ? granted.filter((id) => some.includes(id)) : granted
+  return accessRequest.length === 0 ? null : { [`${name}In`]: accessRequest }
 }
 
 /**
@@ -69,9 +69,10 @@ function within(
  * `tenantIdIn`, and an empty one asks for all. Who belongs to a tenant and asks for neither is given definitions.
  */
 function tenantsWithin(topic: Topic, tenants: ReadonlySet<string>): Changes | null {
-  const asked = tenantsAsked(topic)
-  if (asked === 'all') return tenants.size === 0 ? { tenantIdIn: undefined, withoutTenantId: true } : {}
-  if (asked === 'none') return {}
+  const accessRequest = tenantsAsked(topic)
+  if (accessRequest === 'all')
+    return tenants.size === 0 ? { tenantIdIn: undefined, withoutTenantId: true } : {}
+  if (accessRequest === 'none') return {}
   const own = listIn(topic, 'tenantIdIn').filter((id) => typeof id === 'string' && tenants.has(id))
   return own.length === 0 ? null : { tenantIdIn: own }
 }

@@ -1,16 +1,16 @@
 import type { Rows, RowsForm } from '../../../operations/notation.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
-import type { Asked } from '../../../request/access-request.ts'
-import type { AtomOptions, Permission } from '../checks/permission-checks.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
+import type { PermissionCheckOptions, Permission } from '../checks/permission-checks.ts'
 import { permissionsOf } from '../checks/permission-checks.ts'
 import type { Principal } from '../../authn/credentials.ts'
-import { identityBits, impliedBits, type ImpliedTasks } from '../entities/implicit-grants.ts'
+import { identityBits, implicitBits, type ImplicitTasks } from '../entities/implicit-grants.ts'
 import { decideAny, isAuthorized, isGrantedTogether } from '../decision/decide.ts'
 import { grantedIds, namedIds } from '../decision/granted-ids.ts'
 import type { Records } from '../records/records.ts'
 import { usesRevokes } from '../records/records.ts'
 import { javaTrim } from '../../validation/schemas/engine-error.ts'
-import type { Row, RowFact } from '../entities/row-attributes.ts'
+import type { Row, RowAttribute } from '../entities/row-attributes.ts'
 
 /** A row's restriction, taken apart once. */
 export interface CompiledRows {
@@ -34,7 +34,7 @@ interface Condition {
 export type Scope = 'all' | 'none' | 'some'
 
 /** The restriction as this query has it. */
-export function rowsAsked(rows: Rows, { query }: Pick<Asked, 'query'>): Rows {
+export function rowsFor(rows: Rows, { query }: Pick<AccessRequest, 'query'>): Rows {
   const { where } = rows
   return where !== undefined && !isFalse(query.get(where.query)) ? { ...rows, and: where.and } : rows
 }
@@ -46,13 +46,13 @@ function isFalse(text = 'false'): boolean {
 
 const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
 
-export function compileRows(rows: Rows, options: AtomOptions): CompiledRows {
+export function compileRows(rows: Rows, options: PermissionCheckOptions): CompiledRows {
   const conditions: Condition[] =
     rows.allOf === undefined
       ? [{ permissions: permissionsOf(rows.anyOf ?? [], options) }]
       : rows.oneRecord === true
         ? [{ permissions: permissionsOf(rows.allOf, options), together: true }]
-        : rows.allOf.map((atom) => ({ permissions: permissionsOf([atom], options) }))
+        : rows.allOf.map((permissionCheck) => ({ permissions: permissionsOf([permissionCheck], options) }))
   if (rows.and !== undefined) conditions.push({ permissions: permissionsOf(rows.and, options) })
   return {
     form: rows.form ?? 'list',
@@ -118,16 +118,22 @@ export function idsGranted(
   resource: Permission['resource'],
   about: { principal: Principal; records: Records },
 ): readonly string[] {
-  const atoms = rows.conditions
+  const permissionChecks = rows.conditions
     .flatMap(({ permissions }) => permissions)
     .filter((permission) => permission.resource === resource)
-  return [...new Set(atoms.flatMap((atom) => grantedIds(about.records, about.principal, atom).ids))]
+  return [
+    ...new Set(
+      permissionChecks.flatMap(
+        (permissionCheck) => grantedIds(about.records, about.principal, permissionCheck).ids,
+      ),
+    ),
+  ]
 }
 
 /** The conditions on one kind of entity alone, for an answer with several kinds. */
 export function onlyOf(rows: CompiledRows, kind: string): CompiledRows {
   const conditions = rows.conditions.filter(({ permissions }) =>
-    permissions.every(({ fact }) => 'name' in fact && fact.name.startsWith(`${kind}.`)),
+    permissions.every(({ attribute }) => 'name' in attribute && attribute.name.startsWith(`${kind}.`)),
   )
   return { ...rows, conditions }
 }
@@ -139,7 +145,7 @@ export interface Viewer {
   /** Whose rows the caller sees beside those of no tenant; null: every tenant's. */
   readonly tenants: ReadonlySet<string> | null
   /** Tasks that the caller's links open; null: links open nothing here. */
-  readonly implied: ImpliedTasks | null
+  readonly implicitGrants: ImplicitTasks | null
   /** Whether users, groups and tenants are open to themselves and their members. */
   readonly impliesIdentity: boolean
 }
@@ -148,24 +154,27 @@ export interface Viewer {
 export function isVisible(
   { conditions, exempt, tenanted }: CompiledRows,
   row: Row,
-  fact: RowFact,
+  attribute: RowAttribute,
   viewer: Viewer,
 ): boolean {
-  const { principal, records, tenants, implied, impliesIdentity } = viewer
-  if (tenanted && !isOfTenants(fact('tenantId'), tenants)) return false
-  if (exempt !== null && isExempt(exempt, row, fact)) return true
+  const { principal, records, tenants, implicitGrants: implied, impliesIdentity } = viewer
+  if (tenanted && !isOfTenants(attribute('tenantId'), tenants)) return false
+  if (exempt !== null && isExempt(exempt, row, attribute)) return true
   const isTogether = !usesRevokes(records, principal)
   return conditions.every(({ permissions, together }) => {
-    const atoms = permissions.map(({ resource, permission, fact: asked }) => {
-      const id = 'name' in asked ? fact(asked.name) : null
-      const atom = { resource, permission, id }
-      if (resource === 'TASK' && implied !== null) return { ...atom, implied: impliedBits(implied, id) }
-      return impliesIdentity ? { ...atom, implied: identityBits(resource, id, principal) } : atom
+    const permissionChecks = permissions.map(({ resource, permission, attribute: accessRequest }) => {
+      const id = 'name' in accessRequest ? attribute(accessRequest.name) : null
+      const permissionCheck = { resource, permission, id }
+      if (resource === 'TASK' && implied !== null)
+        return { ...permissionCheck, implied: implicitBits(implied, id) }
+      return impliesIdentity
+        ? { ...permissionCheck, implied: identityBits(resource, id, principal) }
+        : permissionCheck
     })
-    if (together !== true) return decideAny(records, principal, atoms)
+    if (together !== true) return decideAny(records, principal, permissionChecks)
     return isTogether
-      ? isGrantedTogether(records, principal, atoms)
-      : atoms.every((atom) => decideAny(records, principal, [atom]))
+      ? isGrantedTogether(records, principal, permissionChecks)
+      : permissionChecks.every((permissionCheck) => decideAny(records, principal, [permissionCheck]))
   })
 }
 
@@ -175,11 +184,11 @@ export function isOfTenants(tenantId: unknown, tenants: ReadonlySet<string> | nu
 }
 
 /** Rows that belong to nothing a record could name; the engine shows them to everybody. */
-function isExempt(exempt: Exempt, row: Row, fact: RowFact): boolean {
+function isExempt(exempt: Exempt, row: Row, attribute: RowAttribute): boolean {
   if (exempt === 'case') return typeof row['caseExecutionId'] === 'string'
   if (exempt === 'no execution') return typeof row['executionId'] !== 'string'
-  if (exempt === 'no category and no definition' && fact('category') !== null) return false
-  return fact('processDefinitionKey') === null
+  if (exempt === 'no category and no definition' && attribute('category') !== null) return false
+  return attribute('processDefinitionKey') === null
 }
 
 /** Whether rows may be open to the caller by being the caller, or the caller's group or tenant. */

@@ -1,16 +1,16 @@
-import type { Asked } from '../../../request/access-request.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import type { AuthorizeOptions } from '../checks/authorize.ts'
 import { type CompiledRows, compileRows, type Scope, scopeOf, type Viewer } from './rows.ts'
 import { isAdmin } from '../checks/evaluate.ts'
 
 /** Admins see the rows of every tenant, and so does everybody where tenants are not checked. */
-export function viewerOf({ principal }: Pick<Asked, 'principal'>, options: AuthorizeOptions): Viewer {
+export function viewerOf({ principal }: Pick<AccessRequest, 'principal'>, options: AuthorizeOptions): Viewer {
   const isFree = !options.checksTenants || isAdmin(principal, options)
   return {
     principal,
     records: options.records(),
     tenants: isFree ? null : new Set(principal.tenants),
-    implied: null,
+    implicitGrants: null,
     impliesIdentity: options.impliesIdentity,
   }
 }

@@ -3,14 +3,14 @@ import type { ResourceName } from '../../../operations/permissions.ts'
 import { integer, isNullText, list, object, string } from './jackson.ts'
 import type { Finding, Members, Rule } from './engine-error.ts'
 import {
-  failed,
+  restFailure,
   firstOf,
   isGiven,
   itemsOf,
   javaTrim,
-  LEAVE,
+  DEFER,
   membersOf,
-  raised,
+  engineException,
   textOf,
 } from './engine-error.ts'
 
@@ -33,7 +33,7 @@ export const authorizationRules: readonly Rule[] = [
 function presenceFinding(record: Members): Finding {
   return Object.hasOwn(record, 'type')
     ? null
-    : failed(
+    : restFailure(
         'NullPointerException',
         'Cannot invoke "java.lang.Integer.intValue()" because "this.type" is null',
       )
@@ -44,15 +44,15 @@ function recordFinding(record: Members): Finding {
   const type = intOf(record['type']) ?? 0
   const resourceType = intOf(record['resourceType'])
   // Digits that are not read here: the engine sees them itself.
-  if (Number.isNaN(type) || Number.isNaN(resourceType)) return LEAVE
+  if (Number.isNaN(type) || Number.isNaN(resourceType)) return DEFER
   return (
     typeFinding(type) ??
     (type === 0 ? globalFinding(userId, groupId) : null) ??
     // Without a resource type it fails in words that name its own classes.
-    (resourceType === null ? LEAVE : null) ??
+    (resourceType === null ? DEFER : null) ??
     (isGiven(permissions)
       ? null
-      : failed('NullPointerException', 'Cannot read the array length because "names" is null')) ??
+      : restFailure('NullPointerException', 'Cannot read the array length because "names" is null')) ??
     permissionsFinding(itemsOf(permissions), resourceType ?? 0, record)
   )
 }
@@ -67,7 +67,7 @@ function intOf(value: unknown): number | null {
 
 function typeFinding(type: number): Finding {
   if (type === 0 || type === 1 || type === 2) return null
-  return raised(
+  return engineException(
     500,
     'ProcessEngineException',
     `ENGINE-03025 Unrecognized authorization type '${type}'. Must be one of ['0', '1', '2']`,
@@ -76,9 +76,13 @@ function typeFinding(type: number): Finding {
 
 function globalFinding(userId: unknown, groupId: unknown): Finding {
   if (isGiven(groupId))
-    return raised(500, 'ProcessEngineException', "ENGINE-03027 Cannot use 'groupId' for GLOBAL authorization")
+    return engineException(
+      500,
+      'ProcessEngineException',
+      "ENGINE-03027 Cannot use 'groupId' for GLOBAL authorization",
+    )
   if (!isGiven(userId) || userId === '*') return null
-  return raised(
+  return engineException(
     500,
     'ProcessEngineException',
     `ENGINE-03028 Illegal value '${textOf(userId)}' for userId for GLOBAL authorization. Must be '*'`,
@@ -95,10 +99,14 @@ function permissionsFinding(
   const finding = firstOf(names, (name) => nameFinding(name, resource))
   if (finding !== null) return finding
   if (isGiven(userId) === isGiven(groupId))
-    return raised(500, 'NullValueException', "Authorization must either have a 'userId' or a 'groupId'.")
+    return engineException(
+      500,
+      'NullValueException',
+      "Authorization must either have a 'userId' or a 'groupId'.",
+    )
   const foreign = new Set(names.filter((name) => resource === null || bitOf(resource, name) === null))
   // Which of several the engine names is not known.
-  if (foreign.size > 1) return LEAVE
+  if (foreign.size > 1) return DEFER
   const [name] = foreign
   return name === undefined
     ? null
@@ -134,5 +142,5 @@ function isResource(name: string | undefined): name is ResourceName {
 }
 
 function badRequest(message: string): Finding {
-  return raised(400, 'BadUserRequestException', message)
+  return engineException(400, 'BadUserRequestException', message)
 }

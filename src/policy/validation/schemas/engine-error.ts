@@ -1,7 +1,7 @@
 import type { Operation } from '../../../operations/table.ts'
 
 /** What the engine answers to a request it does not take. */
-export interface Objection {
+export interface EngineError {
   readonly status: number
   readonly type: string
   readonly message: string
@@ -9,16 +9,16 @@ export interface Objection {
 }
 
 /** An answer that the engine gives without looking. */
-export interface Foregone {
+export interface KnownAnswer {
   readonly status: number
   readonly body: unknown
 }
 
 /** The engine objects here, but with words that cannot be told in advance: nothing later is looked at, it shall say so itself. */
-export const LEAVE = 'leave'
+export const DEFER = 'leave'
 
 /** Null: nothing to object to. */
-export type Finding = Objection | Foregone | typeof LEAVE | null
+export type Finding = EngineError | KnownAnswer | typeof DEFER | null
 
 export interface Received {
   readonly params: Readonly<Record<string, string>>
@@ -74,17 +74,17 @@ export function javaTrim(text: string): string {
 
 const BLANK = 0x20
 
-export function invalid(message: string): Objection {
+export function invalid(message: string): EngineError {
   return { status: 400, type: 'InvalidRequestException', message, code: null }
 }
 
 /** An exception of the engine proper that its REST layer shows as it is. */
-export function raised(status: number, type: string, message: string): Objection {
+export function engineException(status: number, type: string, message: string): EngineError {
   return { status, type, message, code: 0 }
 }
 
 /** A failure inside the engine's REST layer. */
-export function failed(type: string, message: string): Objection {
+export function restFailure(type: string, message: string): EngineError {
   return { status: 500, type, message, code: null }
 }
 

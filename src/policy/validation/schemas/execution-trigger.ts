@@ -1,6 +1,6 @@
 import { boolean, list, map, anything, object, string } from './jackson.ts'
 import type { Finding, Rule } from './engine-error.ts'
-import { invalid, isGiven, isTrue, membersOf, raised } from './engine-error.ts'
+import { invalid, isGiven, isTrue, membersOf, engineException } from './engine-error.ts'
 import { prefixed, valueFinding, variables, variablesFinding } from './variable-value.ts'
 
 /* Bodies that set things going: signals, decisions, start forms, one variable. */
@@ -50,7 +50,7 @@ function signalFinding(body: unknown): Finding {
   if (finding !== null) return finding
   const hasTenant = isGiven(tenantId) || isTrue(withoutTenantId)
   if (!isGiven(executionId) || !hasTenant) return null
-  return raised(
+  return engineException(
     400,
     'BadUserRequestException',
     'ENGINE-13027 Cannot specify a tenant-id when deliver a signal to a single execution.',

@@ -1,6 +1,6 @@
 import { boolean, list, long, object, string } from './jackson.ts'
 import type { Finding, Members, Rule } from './engine-error.ts'
-import { firstOf, itemsOf, membersOf, raised } from './engine-error.ts'
+import { firstOf, itemsOf, membersOf, engineException } from './engine-error.ts'
 import type { Sorts } from './sorting.ts'
 import { directionFinding, sortingFinding, sortMembers } from './sorting.ts'
 
@@ -66,10 +66,15 @@ function queryFinding(query: Members): Finding {
 }
 
 function listFinding(items: readonly unknown[], name: string): Finding {
-  if (items.includes(null)) return raised(400, 'NotValidException', 'activityIds contains null value')
-  return items.includes('') ? raised(400, 'NotValidException', `${name} contains empty string`) : null
+  if (items.includes(null))
+    return engineException(400, 'NotValidException', 'activityIds contains null value')
+  return items.includes('')
+    ? engineException(400, 'NotValidException', `${name} contains empty string`)
+    : null
 }
 
 function tenantFinding(items: readonly unknown[]): Finding {
-  return items.includes(null) ? raised(500, 'NullValueException', 'tenantIds contains null value') : null
+  return items.includes(null)
+    ? engineException(500, 'NullValueException', 'tenantIds contains null value')
+    : null
 }

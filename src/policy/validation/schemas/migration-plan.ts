@@ -1,15 +1,15 @@
 import { boolean, list, object, string } from './jackson.ts'
 import type { Finding, Members, Received, Rule } from './engine-error.ts'
 import {
-  failed,
+  restFailure,
   firstOf,
   invalid,
   isGiven,
   isMembers,
   itemsOf,
-  LEAVE,
+  DEFER,
   membersOf,
-  raised,
+  engineException,
 } from './engine-error.ts'
 import { processInstanceQuery, processInstanceQueryFinding } from './process-instance-query.ts'
 import { variables, variablesFinding } from './variable-value.ts'
@@ -53,7 +53,7 @@ function planOf({ body }: Received): unknown {
 
 function planFinding(plan: unknown): Finding {
   if (!isMembers(plan))
-    return failed(
+    return restFailure(
       'NullPointerException',
       'Cannot invoke "org.camunda.bpm.engine.rest.dto.migration.MigrationPlanDto.getSourceProcessDefinitionId()" because "migrationPlanDto" is null',
     )
@@ -69,8 +69,10 @@ function planFinding(plan: unknown): Finding {
 function instructionFinding(given: unknown): Finding {
   const { sourceActivityIds, targetActivityIds } = membersOf(given)
   return firstOf([sourceActivityIds, targetActivityIds], (ids) => {
-    if (!Array.isArray(ids)) return LEAVE
-    return ids.length === 0 ? failed('IndexOutOfBoundsException', 'Index 0 out of bounds for length 0') : null
+    if (!Array.isArray(ids)) return DEFER
+    return ids.length === 0
+      ? restFailure('IndexOutOfBoundsException', 'Index 0 out of bounds for length 0')
+      : null
   })
 }
 
@@ -83,7 +85,7 @@ function instancesFinding({ processInstanceIds, processInstanceQuery: query }: M
   const finding = isMembers(query) ? processInstanceQueryFinding(query) : null
   if (finding !== null) return finding
   // What the query finds is not known here.
-  if (ids.length === 0 && isMembers(query)) return LEAVE
+  if (ids.length === 0 && isMembers(query)) return DEFER
   if (ids.length === 0) return badRequest('Process instance ids cannot empty: process instance ids is empty')
   return ids.includes(null)
     ? badRequest('Process instance ids cannot be null: process instance ids contains null value')
@@ -95,7 +97,7 @@ function transientFinding(plan: unknown): Finding {
     .filter(([, value]) => isTransient(membersOf(value)))
     .map(([name]) => name)
   // Which of several the engine names is not known.
-  if (names.length > 1) return LEAVE
+  if (names.length > 1) return DEFER
   return names.length === 0
     ? null
     : badRequest(
@@ -109,5 +111,5 @@ function isTransient({ valueInfo }: Members): boolean {
 }
 
 function badRequest(message: string): Finding {
-  return raised(400, 'BadUserRequestException', message)
+  return engineException(400, 'BadUserRequestException', message)
 }

@@ -1,6 +1,6 @@
 import { boolean, list, nested, string } from './jackson.ts'
 import type { Finding, Members } from './engine-error.ts'
-import { firstOf, isGiven, isMembers, isTrue, itemsOf, LEAVE, raised } from './engine-error.ts'
+import { firstOf, isGiven, isMembers, isTrue, itemsOf, DEFER, engineException } from './engine-error.ts'
 import type { Sorts } from './sorting.ts'
 import { directionFinding, sortingFinding, sortMembers } from './sorting.ts'
 import type { FilterKind } from './variable-filters.ts'
@@ -48,7 +48,7 @@ export function processInstanceQueryFinding(query: Members): Finding {
   return (
     filterFinding(query) ??
     sortingFinding(query, sorts) ??
-    (comparesObjects(query['variables']) ? LEAVE : null) ??
+    (comparesObjects(query['variables']) ? DEFER : null) ??
     directionFinding(query, sorts)
   )
 }
@@ -63,7 +63,7 @@ const LISTS = {
 
 function filterFinding(query: Members): Finding {
   return (
-    firstOf(itemsOf(query['orQueries']), (block) => (isMembers(block) ? filterFinding(block) : LEAVE)) ??
+    firstOf(itemsOf(query['orQueries']), (block) => (isMembers(block) ? filterFinding(block) : DEFER)) ??
     idsFinding(query['processInstanceIds']) ??
     firstOf(Object.entries(LISTS), ([member, name]) => listFinding(query[member], name)) ??
     levelFinding(query) ??
@@ -73,12 +73,14 @@ function filterFinding(query: Members): Finding {
 
 function idsFinding(ids: unknown): Finding {
   const isEmpty = Array.isArray(ids) && ids.length === 0
-  return isEmpty ? raised(500, 'ProcessEngineException', 'Set of process instance ids is empty') : null
+  return isEmpty
+    ? engineException(500, 'ProcessEngineException', 'Set of process instance ids is empty')
+    : null
 }
 
 function listFinding(items: unknown, name: string): Finding {
   return itemsOf(items).includes(null)
-    ? raised(500, 'NullValueException', `${name} contains null value`)
+    ? engineException(500, 'NullValueException', `${name} contains null value`)
     : null
 }
 
@@ -89,5 +91,9 @@ function levelFinding(query: Members): Finding {
   ].find(([flag = '', id = '']) => isTrue(query[flag]) && isGiven(query[id]))
   if (clash === undefined) return null
   const [flag, id] = clash
-  return raised(500, 'ProcessEngineException', `Invalid query usage: cannot set both ${flag} and ${id}Id`)
+  return engineException(
+    500,
+    'ProcessEngineException',
+    `Invalid query usage: cannot set both ${flag} and ${id}Id`,
+  )
 }

@@ -1,6 +1,6 @@
 import { isBooleanText, isDateText, isWholeNumber, isWholeText } from './jackson.ts'
 import type { Finding, Members, Received } from './engine-error.ts'
-import { invalid, javaTrim, LEAVE } from './engine-error.ts'
+import { invalid, javaTrim, DEFER } from './engine-error.ts'
 
 /** How the engine converts a query parameter's text; a list of texts: it takes only these. */
 export type Kind =
@@ -33,13 +33,13 @@ export function readQuery(
     if (kind === undefined) continue
     const converted = convert(text, kind)
     if ('value' in converted) query[names[name] ?? name] = converted.value
-    else if (converted.why === LEAVE) faults.push(LEAVE)
+    else if (converted.why === DEFER) faults.push(DEFER)
     else faults.push(invalid(`Cannot set query parameter '${name}' to value '${text}'${converted.why}`))
   }
   const [fault, ...others] = faults
   if (fault === undefined) return { query, finding: null }
   // Which of several the engine names depends on its hash table.
-  return { query: null, finding: others.length === 0 ? fault : LEAVE }
+  return { query: null, finding: others.length === 0 ? fault : DEFER }
 }
 
 type Converted = { readonly value: unknown } | { readonly why: string }
@@ -86,7 +86,7 @@ function convertDate(text: string): Converted {
   const token = QUOTED.exec(`"${text}"`)?.[0] ?? ''
   const read = jsonTextOf(token)
   const isTold = read !== null && (isDateText(read) || !token.includes('\\'))
-  if (!isTold) return { why: LEAVE }
+  if (!isTold) return { why: DEFER }
   return isDateText(read) ? { value: read } : { why: unfit(`"${text}"`, 'date') }
 }
 
@@ -113,7 +113,7 @@ function convertScalar(text: string, kind: 'integer' | 'boolean'): Converted {
   if (token === undefined) return { why: unfit(text, kind) }
   const isQuoted = token.startsWith('"')
   const inner = isQuoted ? jsonTextOf(token) : null
-  if (isQuoted && inner === null) return { why: LEAVE }
+  if (isQuoted && inner === null) return { why: DEFER }
   const fits =
     inner === null
       ? fitsBare(token, kind)
@@ -121,7 +121,7 @@ function convertScalar(text: string, kind: 'integer' | 'boolean'): Converted {
         ? isWholeText(inner, kind)
         : isBooleanText(inner)
   if (fits) return { value: inner ?? JSON.parse(token) }
-  return { why: token.includes('\\') ? LEAVE : unfit(text, kind) }
+  return { why: token.includes('\\') ? DEFER : unfit(text, kind) }
 }
 
 function fitsBare(token: string, kind: 'integer' | 'boolean'): boolean {

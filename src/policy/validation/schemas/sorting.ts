@@ -8,9 +8,9 @@ import {
   isGiven,
   isMembers,
   itemsOf,
-  LEAVE,
+  DEFER,
   membersOf,
-  raised,
+  engineException,
   textOf,
 } from './engine-error.ts'
 
@@ -51,7 +51,7 @@ export function sortingFinding(query: Members, sorts: Sorts): Finding {
   const state: State = { last: isGiven(query['sortBy']) ? 'directed' : 'none' }
   // An entry that is null fails inside the engine, in words that name its own classes.
   return firstOf(itemsOf(query['sorting']), (item) =>
-    isMembers(item) ? applyOne(item, sorts, state) : LEAVE,
+    isMembers(item) ? applyOne(item, sorts, state) : DEFER,
   )
 }
 
@@ -94,14 +94,14 @@ function applyOne({ sortBy, sortOrder, parameters }: Members, sorts: Sorts, stat
 
 function variableFinding({ variable, type }: Members): Finding {
   const isText = [variable, type].every((value) => !isGiven(value) || typeof value === 'string')
-  if (!isText || type === '') return LEAVE
-  if (!isGiven(variable)) return raised(500, 'NullValueException', 'variableName is null')
+  if (!isText || type === '') return DEFER
+  if (!isGiven(variable)) return engineException(500, 'NullValueException', 'variableName is null')
   const name = isGiven(type) ? typeNameOf(textOf(type)) : ''
   if (SORTABLE.has(name)) return null
   if (UNSORTABLE.has(name))
-    return raised(500, 'ProcessEngineException', `Cannot order by variables of type ${name}`)
+    return engineException(500, 'ProcessEngineException', `Cannot order by variables of type ${name}`)
   // A plugin may bring more types.
-  return name === '' ? raised(500, 'NullValueException', 'valueType is null') : LEAVE
+  return name === '' ? engineException(500, 'NullValueException', 'valueType is null') : DEFER
 }
 
 function isSort(value: unknown, { by, byVariable = [] }: Sorts): boolean {
@@ -113,5 +113,5 @@ function isOrder(value: unknown): boolean {
 }
 
 function notValid(message: string): Finding {
-  return raised(400, 'NotValidException', message)
+  return engineException(400, 'NotValidException', message)
 }

@@ -1,16 +1,16 @@
 import { isNullText } from './jackson.ts'
 import type { Finding, Members, Rule } from './engine-error.ts'
 import {
-  failed,
+  restFailure,
   firstOf,
   invalid,
   isGiven,
   isMembers,
   isTrue,
   itemsOf,
-  LEAVE,
+  DEFER,
   membersOf,
-  raised,
+  engineException,
   textOf,
 } from './engine-error.ts'
 import { directionFinding, sortingFinding } from './sorting.ts'
@@ -37,7 +37,7 @@ export const taskParameterRules: readonly Rule[] = [
   {
     after: 0,
     find({ query }) {
-      if (query.has('orQueries')) return failed('IllegalArgumentException', 'argument type mismatch')
+      if (query.has('orQueries')) return restFailure('IllegalArgumentException', 'argument type mismatch')
       const text = readTaskQuery(query)
       return text.finding ?? queryFinding(text.query)
     },
@@ -50,17 +50,17 @@ function queryFinding(query: Members): Finding {
   return (
     filterFinding(query, false) ??
     sortingFinding(query, taskSorts) ??
-    ([query, ...blocks].some(hasObjects) ? LEAVE : null) ??
+    ([query, ...blocks].some(hasObjects) ? DEFER : null) ??
     directionFinding(query, taskSorts)
   )
 }
 
 function filterFinding(query: Members, isBlock: boolean): Finding {
   // Opened expressions are evaluated by the engine; what comes of them is not known here.
-  if (Object.keys(query).some((name) => name.endsWith('Expression') && isGiven(query[name]))) return LEAVE
+  if (Object.keys(query).some((name) => name.endsWith('Expression') && isGiven(query[name]))) return DEFER
   const blocks = itemsOf(query['orQueries'])
   return (
-    firstOf(blocks, (block) => (isMembers(block) ? filterFinding(block, true) : LEAVE)) ??
+    firstOf(blocks, (block) => (isMembers(block) ? filterFinding(block, true) : DEFER)) ??
     tenantFinding(query, isBlock) ??
     assigneeFinding(query) ??
     candidateFinding(query, isBlock) ??
@@ -102,7 +102,7 @@ function candidateFinding(query: Members, isBlock: boolean): Finding {
 function dueFinding(query: Members, isBlock: boolean): Finding {
   if (isBlock || !isTrue(query['withoutDueDate'])) return null
   if (Object.entries(ALIASES).some(([old, name]) => Object.hasOwn(query, old) && Object.hasOwn(query, name)))
-    return LEAVE
+    return DEFER
   const isDue = ['due', 'dueDate', 'dueAfter', 'dueBefore'].some((name) => isDateGiven(query[name]))
   return isDue
     ? misuse('cannot set both due date (equal to, before, or after) and withoutDueDate filters.')
@@ -112,7 +112,7 @@ function dueFinding(query: Members, isBlock: boolean): Finding {
 /** The two states a task can be delegated in, in any case. */
 export function delegationFinding(state: unknown): Finding {
   if (!isGiven(state)) return null
-  if (typeof state === 'number') return LEAVE
+  if (typeof state === 'number') return DEFER
   if (['PENDING', 'RESOLVED'].includes(textOf(state).toUpperCase())) return null
   return invalid(
     `Valid values for property 'delegationState' are 'PENDING' or 'RESOLVED', but was '${textOf(state)}'`,
@@ -122,7 +122,7 @@ export function delegationFinding(state: unknown): Finding {
 function candidateGroupsFinding({ candidateGroups, candidateUser }: Members, isBlock: boolean): Finding {
   if (!isGiven(candidateGroups)) return null
   if (itemsOf(candidateGroups).length === 0)
-    return raised(500, 'ProcessEngineException', 'Candidate group list is empty')
+    return engineException(500, 'ProcessEngineException', 'Candidate group list is empty')
   return isGiven(candidateUser) && !isBlock
     ? misuse('cannot set both candidateGroupIn and candidateUser')
     : null
@@ -152,9 +152,9 @@ function isDateGiven(value: unknown): boolean {
 }
 
 function nullValue(what: string): Finding {
-  return raised(500, 'NullValueException', `${what} contains null value`)
+  return engineException(500, 'NullValueException', `${what} contains null value`)
 }
 
 function misuse(how: string): Finding {
-  return raised(500, 'ProcessEngineException', `Invalid query usage: ${how}`)
+  return engineException(500, 'ProcessEngineException', `Invalid query usage: ${how}`)
 }

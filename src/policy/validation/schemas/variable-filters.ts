@@ -1,6 +1,15 @@
 import { anything, isNullText, list, object, string } from './jackson.ts'
 import type { Finding, Members } from './engine-error.ts'
-import { firstOf, invalid, isGiven, isMembers, itemsOf, LEAVE, raised, textOf } from './engine-error.ts'
+import {
+  firstOf,
+  invalid,
+  isGiven,
+  isMembers,
+  itemsOf,
+  DEFER,
+  engineException,
+  textOf,
+} from './engine-error.ts'
 
 export const variableFilters = list(object({ name: string, operator: string, value: anything }))
 
@@ -29,7 +38,7 @@ export interface FilterKind {
 export function filtersFinding(filters: unknown, kind: FilterKind, readsDates: boolean): Finding {
   // A filter that is null fails inside the engine, in words that name its own classes.
   return firstOf(itemsOf(filters), (filter) =>
-    isMembers(filter) ? filterFinding(filter, kind, readsDates) : LEAVE,
+    isMembers(filter) ? filterFinding(filter, kind, readsDates) : DEFER,
   )
 }
 
@@ -46,16 +55,16 @@ export function comparesObjects(filters: unknown): boolean {
 
 function filterFinding({ name, operator, value }: Members, kind: FilterKind, readsDates: boolean): Finding {
   // A missing operator is a failure in Camunda and a refusal in Operaton.
-  if (!isGiven(operator)) return LEAVE
+  if (!isGiven(operator)) return DEFER
   const word = textOf(operator)
   const order = ORDERED.get(word)
   if (order === undefined && !EQUALITY.has(word) && !isPatternOf(word, kind))
     return invalid(`Invalid ${kind.name} comparator specified: ${word}`)
   const type = kind.disorder === 400 ? 'NotValidException' : undefined
-  if (!isGiven(name)) return raised(kind.disorder, type ?? 'NullValueException', 'name is null')
+  if (!isGiven(name)) return engineException(kind.disorder, type ?? 'NullValueException', 'name is null')
   if (order === undefined || !hasNoOrder(value, readsDates)) return null
   const message = `Booleans and null cannot be used in '${order}' condition`
-  return raised(kind.disorder, type ?? 'ProcessEngineException', message)
+  return engineException(kind.disorder, type ?? 'ProcessEngineException', message)
 }
 
 function isPatternOf(operator: string, { hasNotLike = false }: FilterKind): boolean {

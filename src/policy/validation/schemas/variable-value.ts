@@ -10,13 +10,13 @@ import {
 } from './jackson.ts'
 import type { Finding, Members } from './engine-error.ts'
 import {
-  failed,
+  restFailure,
   firstOf,
   invalid,
   isGiven,
   isMembers,
   javaTrim,
-  LEAVE,
+  DEFER,
   membersOf,
   textOf,
 } from './engine-error.ts'
@@ -64,20 +64,20 @@ const PLUGIN_TYPES: ReadonlySet<string> = new Set(['json', 'xml'])
 /** Whether the engine can build every typed value of a map of variables. */
 export function variablesFinding(given: unknown): Finding {
   // A variable that is null fails inside the engine, in words that name its own classes.
-  return firstOf(Object.values(membersOf(given)), (value) => (isMembers(value) ? valueFinding(value) : LEAVE))
+  return firstOf(Object.values(membersOf(given)), (value) => (isMembers(value) ? valueFinding(value) : DEFER))
 }
 
 /** Whether the engine can build a typed value. Without a type every value is one. */
 export function valueFinding({ type, value, valueInfo }: Members): Finding {
   if (!isGiven(type)) return null
-  if (typeof type === 'number' || type === '') return LEAVE
+  if (typeof type === 'number' || type === '') return DEFER
   const name = typeNameOf(textOf(type))
   const info = isMembers(valueInfo) ? valueInfo : null
   const primitive = Object.hasOwn(PRIMITIVES, name) ? PRIMITIVES[name] : undefined
   if (primitive !== undefined) return primitiveFinding(primitive, { type: textOf(type), value, info })
   if (name === 'object') return objectFinding(textOf(type), value, info)
   if (name === 'file') return fileFinding(value, info)
-  if (PLUGIN_TYPES.has(name)) return LEAVE
+  if (PLUGIN_TYPES.has(name)) return DEFER
   return {
     status: 400,
     type: 'RestException',
@@ -93,7 +93,7 @@ export function typeNameOf(type: string): string {
 
 /** The finding with the words that a resource puts before it; failures of another kind pass its handler by. */
 export function prefixed(finding: Finding, prefix: string): Finding {
-  const isRefusal = finding !== null && finding !== LEAVE && 'message' in finding && finding.status === 400
+  const isRefusal = finding !== null && finding !== DEFER && 'message' in finding && finding.status === 400
   return isRefusal ? invalid(`${prefix}${finding.message}`) : finding
 }
 
@@ -108,7 +108,7 @@ function primitiveFinding(primitive: Primitive, { type, value, info }: Typed): F
   const text = javaText(value)
   if (isTaken && hasTransient(info)) return null
   // The engine reads the text between two quotes of JSON: what stands in it may end it or be decoded.
-  if (text === null || (!isTaken && /["\\]/.test(text))) return LEAVE
+  if (text === null || (!isTaken && /["\\]/.test(text))) return DEFER
   if (!isTaken && primitive.takesText(text) && hasTransient(info)) return null
   return invalid(`Cannot convert value '${text}' of type '${type}' to java type ${primitive.java}`)
 }
@@ -117,7 +117,7 @@ function objectFinding(type: string, value: unknown, info: Members | null): Find
   if (isGiven(value) && typeof value !== 'string')
     return invalid(`Must provide 'null' or String value for value of SerializableValue type '${type}'.`)
   const names = [info?.['objectTypeName'], info?.['serializationDataFormat']]
-  if (names.some((name) => isGiven(name) && typeof name !== 'string')) return LEAVE
+  if (names.some((name) => isGiven(name) && typeof name !== 'string')) return DEFER
   return transientFinding(info)
 }
 
@@ -142,7 +142,7 @@ function hasTransient(info: Members | null): boolean {
 }
 
 function refused(message: string): Finding {
-  return failed('IllegalArgumentException', message)
+  return restFailure('IllegalArgumentException', message)
 }
 
 /** Its reader passes over all up to the blank, control characters with it. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { EngineVerdict } from '../../../../src/errors.ts'
+import type { EngineRefusal } from '../../../../src/errors.ts'
 import {
   adminExceptionOf,
   adminOrPermissionExceptionOf,
@@ -7,7 +7,7 @@ import {
 } from '../../../../src/policy/authz/checks/authorization-exception.ts'
 
 // The bytes a running engine 7.22.0 answered with; ids shortened.
-const RECORDED: readonly (readonly [claim: string, verdict: EngineVerdict, text: string])[] = [
+const RECORDED: readonly (readonly [claim: string, decision: EngineRefusal, text: string])[] = [
   [
     'one permission asked without an id',
     authorizationExceptionOf('peter', [{ permission: 'CREATE', resource: 'Authorization', id: null }]),
@@ -45,10 +45,10 @@ const RECORDED: readonly (readonly [claim: string, verdict: EngineVerdict, text:
   ],
 ]
 
-for (const [claim, verdict, text] of RECORDED) {
+for (const [claim, decision, text] of RECORDED) {
   t.test(`${claim}: the body is the engine’s, byte for byte`, async (t) => {
-    t.equal(JSON.stringify(verdict.body), text)
-    t.match(verdict, { statusCode: 403, headers: { 'content-type': 'application/json' } })
+    t.equal(JSON.stringify(decision.body), text)
+    t.match(decision, { statusCode: 403, headers: { 'content-type': 'application/json' } })
   })
 }
 

@@ -1,12 +1,16 @@
 import t from 'tap'
 import type { Principal } from '../../../../src/policy/authn/credentials.ts'
-import type { AtomicCheck } from '../../../../src/policy/authz/decision/decide.ts'
+import type { PermissionCheck } from '../../../../src/policy/authz/decision/decide.ts'
 import { decideAll, decideAny } from '../../../../src/policy/authz/decision/decide.ts'
 import { recordsOf } from '../../../support/record-lines.ts'
 
 const anna: Principal = { userId: 'anna', groups: ['clerks', 'night'], tenants: [] }
-const readTask: AtomicCheck = { resource: 'TASK', permission: 'READ', id: 't1' }
-const readTaskByKey: AtomicCheck = { resource: 'PROCESS_DEFINITION', permission: 'READ_TASK', id: 'review' }
+const readTask: PermissionCheck = { resource: 'TASK', permission: 'READ', id: 't1' }
+const readTaskByKey: PermissionCheck = {
+  resource: 'PROCESS_DEFINITION',
+  permission: 'READ_TASK',
+  id: 'review',
+}
 
 t.test('one of several checks', async (t) => {
   const checks = [readTask, readTaskByKey]
@@ -44,7 +48,7 @@ t.test('one of several checks', async (t) => {
 })
 
 t.test('all of several checks', async (t) => {
-  const checks: readonly AtomicCheck[] = ['a', 'b'].map((id) => ({
+  const checks: readonly PermissionCheck[] = ['a', 'b'].map((id) => ({
     resource: 'PROCESS_DEFINITION',
     permission: 'MIGRATE_INSTANCE',
     id,

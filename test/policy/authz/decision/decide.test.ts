@@ -1,11 +1,11 @@
 import t from 'tap'
 import type { Principal } from '../../../../src/policy/authn/credentials.ts'
-import type { AtomicCheck } from '../../../../src/policy/authz/decision/decide.ts'
+import type { PermissionCheck } from '../../../../src/policy/authz/decision/decide.ts'
 import { isAuthorized, isGrantedTogether, stepOf } from '../../../../src/policy/authz/decision/decide.ts'
 import { keyOf, recordsOf } from '../../../support/record-lines.ts'
 
 const anna: Principal = { userId: 'anna', groups: ['clerks', 'night'], tenants: [] }
-const readTask: AtomicCheck = { resource: 'TASK', permission: 'READ', id: 't1' }
+const readTask: PermissionCheck = { resource: 'TASK', permission: 'READ', id: 't1' }
 
 t.test('each of the twelve steps answers when none before it does', async (t) => {
   // Read from the bottom: each line is one record more, and its step takes over from the one below.
@@ -113,10 +113,14 @@ t.test('revoke mode auto', async (t) => {
 
 t.test('implied grants', async (t) => {
   const implied = { user: 0, groups: 2 }
-  t.equal(isAuthorized(recordsOf([]), anna, { ...readTask, implied }), true, 'open like a record on the id')
+  t.equal(
+    isAuthorized(recordsOf([]), anna, { ...readTask, implicitBits: implied }),
+    true,
+    'open like a record on the id',
+  )
   const revoked = recordsOf(['revoke anna TASK:* READ'])
   t.equal(
-    isAuthorized(revoked, anna, { ...readTask, implied }),
+    isAuthorized(revoked, anna, { ...readTask, implicitBits: implied }),
     false,
     'through a group lose to the user’s revocation',
   )
@@ -126,7 +130,7 @@ t.test('implied grants', async (t) => {
 })
 
 t.test('a permission the resource does not have is never granted', async (t) => {
-  const check: AtomicCheck = { resource: 'TASK', permission: 'CREATE_INSTANCE', id: 't1' }
+  const check: PermissionCheck = { resource: 'TASK', permission: 'CREATE_INSTANCE', id: 't1' }
   t.equal(isAuthorized(recordsOf(['grant anna TASK:t1 ALL', 'global * TASK:* ALL']), anna, check), null)
 })
 

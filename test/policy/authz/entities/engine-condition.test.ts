@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createFindOut } from '../../../../src/policy/authz/entities/engine-condition.ts'
+import { createFindCondition } from '../../../../src/policy/authz/entities/engine-condition.ts'
 import { readJson } from '../../../../src/request/json.ts'
 
 const leaf = (activityId: string) => ({ id: `${activityId}:1`, activityId, childActivityInstances: [] })
@@ -10,7 +10,7 @@ const tree = (...children: readonly object[]) => ({
 })
 
 function ask(report: object, children: readonly object[] = []) {
-  return createFindOut({
+  return createFindCondition({
     ask: async () => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(report)) }),
     read: async () => tree(...children),
   })
@@ -57,7 +57,7 @@ t.test('a plan is valid when the engine reports nothing about it', async (t) => 
 
 t.test('the plan is shown to the engine with the digits that it will read', async (t) => {
   const bodies: unknown[] = []
-  const findOut = createFindOut({
+  const findCondition = createFindCondition({
     ask: async ({ body }) => {
       bodies.push(JSON.stringify(body))
       return { status: 400, body: Buffer.from('') }
@@ -66,7 +66,7 @@ t.test('the plan is shown to the engine with the digits that it will read', asyn
   })
   const plan = '{"variables":{"x":{"value":9223372036854775807,"y":[1.0,"1.0"]}},"a":null}'
   const body = readJson(Buffer.from(`{"migrationPlan":${plan}}`))
-  t.equal(await findOut('the plan is valid', asked(body)), false)
+  t.equal(await findCondition('the plan is valid', asked(body)), false)
   t.same(bodies, [plan])
 })
 
@@ -77,7 +77,7 @@ t.test('what only the engine can know stays open', async (t) => {
 /** Asks about so many instances, of which one at a place is emptied. */
 async function askMany(count: number, { emptied, type = 'cancel' }: { emptied: number; type?: string }) {
   let [now, most, reads] = [0, 0, 0]
-  const findOut = createFindOut({
+  const findCondition = createFindCondition({
     ask: async () => ({ status: 500, body: Buffer.from('') }),
     read: async (path) => {
       reads += 1
@@ -90,7 +90,7 @@ async function askMany(count: number, { emptied, type = 'cancel' }: { emptied: n
   })
   const processInstanceIds = Array.from({ length: count }, (_, at) => `${at}`)
   const body = { processInstanceIds, instructions: [{ type, activityId: 'a' }] }
-  const found = await findOut('nothing is left active', { ...asked(body), params: {} })
+  const found = await findCondition('nothing is left active', { ...asked(body), params: {} })
   return { found, most, reads }
 }
 
@@ -111,7 +111,7 @@ t.test('more than ten thousand named instances are not read', async (t) => {
 t.test('instances are looked at once each, eight at once, and no more than a thousand of them', async (t) => {
   const seen: string[] = []
   let [now, most] = [0, 0]
-  const findOut = createFindOut({
+  const findCondition = createFindCondition({
     ask: async () => ({ status: 200, body: Buffer.from('{}') }),
     read: async (path) => {
       seen.push(path)
@@ -125,7 +125,11 @@ t.test('instances are looked at once each, eight at once, and no more than a tho
   const instructions = [{ type: 'cancel', activityId: 'a' }]
   const ids = Array.from({ length: 1000 }, (_, at) => `p${at}`)
   const askAbout = (processInstanceIds: readonly string[], more = {}) =>
-    findOut('nothing is left active', { ...asked({ instructions, processInstanceIds }), params: {}, ...more })
+    findCondition('nothing is left active', {
+      ...asked({ instructions, processInstanceIds }),
+      params: {},
+      ...more,
+    })
   t.equal(await askAbout([...ids, ...ids, ...ids]), false)
   t.same([seen.length, most], [1000, 8])
   t.equal(await askAbout([...ids, 'one more']), null)

@@ -16,10 +16,10 @@ async function decide(check: Check): Promise<unknown> {
     historicInstancePermissions: false,
     lookUp: () => null,
     lookUpAll: async () => new Map(),
-    findEach: async () => null,
+    findTargets: async () => null,
     isOwn: async () => true,
-    findOut: async () => null,
-    implied: null,
+    findCondition: async () => null,
+    implicitGrants: null,
     impliesIdentity: false,
     checksTenants: false,
   })

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { tenantsOfEntries, UNKNOWN_TENANT } from '../../../../src/policy/authz/entities/log-tenants.ts'
-import type { Facts, LookUp } from '../../../../src/policy/authz/entities/lookup.ts'
+import type { Attributes, LookUp } from '../../../../src/policy/authz/entities/lookup.ts'
 
-const ENTITIES: Readonly<Record<string, Facts>> = {
+const ENTITIES: Readonly<Record<string, Attributes>> = {
   'historicTask t1': { tenantId: 'acme' },
   'historicTask t2': { tenantId: null },
   'deployment d1': { tenantId: 'acme' },

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createLookUps } from '../../../../src/policy/authz/entities/lookup.ts'
-import { type Asked, bodyTexts } from '../../../../src/request/access-request.ts'
-import { createFindEach } from '../../../../src/policy/authz/entities/targets.ts'
+import { type AccessRequest, bodyTexts } from '../../../../src/request/access-request.ts'
+import { createFindTargets } from '../../../../src/policy/authz/entities/targets.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -13,7 +13,7 @@ const many = (count: number, name: string): readonly string[] =>
 function findIn(
   answers: Readonly<Record<string, unknown>>,
   ids: readonly string[] = [],
-  more: Partial<Asked> = {},
+  more: Partial<AccessRequest> = {},
 ) {
   const seen: string[] = []
   let [now, most] = [0, 0]
@@ -38,7 +38,7 @@ function findIn(
     now -= 1
     return answerTo(path, query)
   }
-  const find = createFindEach({ read, ...createLookUps({ read }) })
+  const find = createFindTargets({ read, ...createLookUps({ read }) })
   const ask = (each: string, body: unknown) =>
     find(each, { ...ANNA, params: {}, query: new Map(), body, ...more })
   return { ask, seen, most: () => most }

@@ -61,12 +61,12 @@ t.test('the deciding record is named by type, subject and resource id', async (t
 
 t.test('an implied grant is told from a record', async (t) => {
   const none = indexRecords([])
-  t.match(decidingRecord(none, anna, { ...readTask, implied: { user: 2, groups: 0 } }), {
+  t.match(decidingRecord(none, anna, { ...readTask, implicitBits: { user: 2, groups: 0 } }), {
     step: 1,
     implied: true,
     subject: 'anna',
   })
-  t.match(decidingRecord(none, anna, { ...readTask, implied: { user: 0, groups: 2 } }), {
+  t.match(decidingRecord(none, anna, { ...readTask, implicitBits: { user: 0, groups: 2 } }), {
     step: 5,
     implied: true,
     level: 'group',

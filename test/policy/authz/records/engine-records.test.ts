@@ -47,7 +47,7 @@ function open(options: Partial<EngineRecordsOptions> = {}) {
     ask,
     refreshMs: 30_000,
     staleAfterMs: 300_000,
-    onRead: (trouble) => void read.push(trouble),
+    onRead: (problem) => void read.push(problem),
     now: time.now,
     schedule: time.schedule,
     ...options,
@@ -60,7 +60,7 @@ function open(options: Partial<EngineRecordsOptions> = {}) {
 t.test('before the first reading nothing is decided', (t) => {
   const { records } = open()
   t.throws(() => records.current(), UNAVAILABLE)
-  t.same(records.state(), { trouble: 'not read yet', ageMs: null })
+  t.same(records.state(), { problem: 'not read yet', ageMs: null })
   t.end()
 })
 
@@ -120,7 +120,7 @@ t.test('while the engine is away the last good records stay in force, up to the 
     await settle()
   }
   t.same(users(), ['mary'])
-  t.match(records.state(), { trouble: 'No node of the engine can be reached', ageMs: 300_000 })
+  t.match(records.state(), { problem: 'No node of the engine can be reached', ageMs: 300_000 })
   time.advance(1)
   t.throws(() => records.current(), UNAVAILABLE)
   t.ok(read.length > 100, 'it is tried every two seconds')
@@ -128,7 +128,7 @@ t.test('while the engine is away the last good records stay in force, up to the 
   time.advance(2_000)
   await settle()
   t.same(users(), ['mary'])
-  t.equal(records.state().trouble, null)
+  t.equal(records.state().problem, null)
 })
 
 t.test('records are as old as the request for them, not as its answer', async (t) => {
@@ -161,7 +161,7 @@ t.test('an answer that is no whole list of records changes nothing', async (t) =
     Object.assign(engine, { list, status })
     await records.refresh()
     t.same(users(), ['mary'], claim)
-    t.match(records.state().trouble, /^The engine answered/, claim)
+    t.match(records.state().problem, /^The engine answered/, claim)
   }
 })
 
@@ -191,7 +191,7 @@ t.test('a record without a resource id opens nothing, and takes no other away', 
   const { records, engine, users } = open()
   engine.list = [{ ...grant('bob'), resourceId: null }, grant('mary')]
   await records.start()
-  t.equal(records.state().trouble, null)
+  t.equal(records.state().problem, null)
   t.same(users(), ['mary'])
 })
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Principal } from '../../../../src/policy/authn/credentials.ts'
-import type { AtomicCheck } from '../../../../src/policy/authz/decision/decide.ts'
+import type { PermissionCheck } from '../../../../src/policy/authz/decision/decide.ts'
 import { isAuthorized } from '../../../../src/policy/authz/decision/decide.ts'
 import type { AuthorizationRecord } from '../../../../src/policy/authz/records/records.ts'
 import { keyOf, recordOf, recordsOf } from '../../../support/record-lines.ts'
@@ -49,7 +49,7 @@ t.test('the index answers what a scan of all records answers', async (t) => {
 })
 
 /** The engine's SQL, word for word and slow: one EXISTS after the other. */
-function scan(list: readonly AuthorizationRecord[], mode: string, check: AtomicCheck): boolean | null {
+function scan(list: readonly AuthorizationRecord[], mode: string, check: PermissionCheck): boolean | null {
   const bit = check.permission === 'READ' ? 2 : 4
   const revokes =
     mode === 'always' ||

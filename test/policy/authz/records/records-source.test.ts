@@ -18,7 +18,7 @@ function open(list: readonly AuthorizationRecord[] | null) {
       look: async () => {
         file.looks += 1
       },
-      state: () => ({ trouble: null, ageMs: 0 }),
+      state: () => ({ problem: null, ageMs: 0 }),
     },
     revokes: 'always',
   })

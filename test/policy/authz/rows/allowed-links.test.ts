@@ -1,6 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../../../src/operations/all.ts'
-import { createOffers } from '../../../../src/policy/authz/rows/allowed-links.ts'
+import { createAllowedLinks } from '../../../../src/policy/authz/rows/allowed-links.ts'
 import { indexRecords } from '../../../../src/policy/authz/records/records.ts'
 
 const operation = OPERATIONS.find(({ id }) => id === 'availableUserOperations')
@@ -8,7 +8,7 @@ const LINKS = ['self', 'delete', 'update'].map((rel) => ({ rel }))
 
 function offeredTo(userId: string, impliesIdentity: boolean): readonly unknown[] {
   if (operation === undefined) throw new Error('no such operation')
-  const keep = createOffers(operation, { historicInstancePermissions: false, impliesIdentity })
+  const keep = createAllowedLinks(operation, { historicInstancePermissions: false, impliesIdentity })
   const asked = {
     principal: { userId, groups: [], tenants: [] },
     params: { id: 'anna' },

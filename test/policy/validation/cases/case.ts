@@ -1,6 +1,6 @@
 import { OPERATIONS } from '../../../../src/operations/all.ts'
 import type { Operation } from '../../../../src/operations/table.ts'
-import type { Objection } from '../../../../src/policy/validation/schemas/engine-error.ts'
+import type { EngineError } from '../../../../src/policy/validation/schemas/engine-error.ts'
 
 /**
  * One request and what the engine says to it: told by the gateway in advance, or, where only a status stands, left to the
@@ -13,7 +13,7 @@ export interface Case {
   readonly query: string
   /** Text is sent as it is. */
   readonly body: unknown
-  readonly engine: Objection | 'unmapped' | number
+  readonly engine: EngineError | 'unmapped' | number
   /** How many permission checks the engine makes before. */
   readonly after: number
 }
@@ -35,11 +35,11 @@ export function queries(
 }
 
 /** The 400 of the engine's REST layer. */
-export function invalid(message: string): Objection {
+export function invalid(message: string): EngineError {
   return { status: 400, type: 'InvalidRequestException', message, code: null }
 }
 
-export function answer(status: number, type: string, message: string, code: 0 | null = 0): Objection {
+export function answer(status: number, type: string, message: string, code: 0 | null = 0): EngineError {
   return { status, type, message, code }
 }
 
