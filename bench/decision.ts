@@ -5,11 +5,12 @@ import { build } from '../src/assembly/build.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { createLogger } from '../src/log.ts'
 import type { EngineParts } from '../src/pipeline/parts.ts'
-import type { Principal } from '../src/policy/authn/credentials.ts'
+import type { Principal } from '../src/request/principal.ts'
 import { canonicalOf } from '../src/request/canonical.ts'
 import { decideAny } from '../src/policy/authz/decision/decide.ts'
 import { readJson } from '../src/request/json.ts'
-import { type AuthorizationRecord, indexRecords } from '../src/policy/authz/records/records.ts'
+import { indexRecords } from '../src/policy/authz/records/records.ts'
+import { type AuthorizationRecord } from '../src/operations/authorization-record.ts'
 import { median } from './report.ts'
 import { AUTHORIZATION, START_BODY } from './scenario.ts'
 
@@ -17,6 +18,7 @@ import { AUTHORIZATION, START_BODY } from './scenario.ts'
 
 const ROUNDS = 25
 const CALLS_PER_ROUND = 10_000
+
 /** Of the rounds, for the compiler. */
 const WARM_UP = 5
 

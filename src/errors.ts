@@ -147,7 +147,7 @@ export class EngineRefusal extends Error {
     reason: string
   }) {
     super(decision.reason)
-    this.name = 'EngineVerdict'
+    this.name = 'EngineRefusal'
     this.statusCode = decision.status
     this.body = decision.body
     this.headers = decision.headers ?? {}

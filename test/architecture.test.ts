@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import t from 'tap'
+import { OPERATIONS } from '../src/operations/all.ts'
 
 const SOURCE = new URL('../src/', import.meta.url).pathname
 
@@ -27,39 +28,87 @@ function resolved(file: string, specifier: string): string {
   return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : specifier
 }
 
-/** The files that every room may know. */
-const GROUND = ['operations', 'config', 'errors.ts', 'log.ts']
+/**
+ * The layers, from the top down: a file imports from its own layer and from those below. A folder that is not named here
+ * has no layer, and a file in it fails.
+ */
+const LAYERS = [
+  'main.ts',
+  'cli',
+  'workers',
+  'server',
+  'assembly',
+  'gateway.ts',
+  'handlers',
+  'handlers/selection',
+  'handlers/rows',
+  'pipeline',
+  'policy/authz/explain',
+  'policy/authz',
+  'policy/authz/rows',
+  'policy/authz/checks',
+  'policy/authz/entities',
+  'policy/authz/decision',
+  'policy/authz/records',
+  'policy/authn',
+  'policy/validation',
+  'policy/validation/schemas',
+  'policy/limits',
+  'proxy',
+  'proxy/long-polls',
+  'proxy/attempts',
+  'proxy/nodes',
+  'proxy/wire',
+  'cache',
+  'idempotency',
+  'metrics',
+  'redis',
+  'request',
+  'files',
+  'config',
+  'operations',
+  'operations/rows',
+  'sandbox',
+  'errors.ts',
+  'log.ts',
+] as const
 
-/** What each part of the house may import beside itself and packages. What is not named stands between: main.ts, gateway.ts and their like. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  proxy: GROUND,
-  policy: GROUND,
-  cache: GROUND,
-  metrics: GROUND,
-  operations: [],
-  sandbox: [],
-  'errors.ts': [],
-  'log.ts': [],
-  config: [],
-}
+/** Layers that stand beside one another: with all that is below their folder they import nothing of each other. */
+const SIBLINGS = [
+  'policy/authn',
+  'policy/validation',
+  'policy/limits',
+  'proxy',
+  'cache',
+  'idempotency',
+  'metrics',
+]
 
-/** Packages that only some parts may import. */
+/** Layers whose rows are written in the words of the layer above. */
+const TYPES_FROM_ABOVE: Readonly<Record<string, readonly string[]>> = { 'operations/rows': ['operations'] }
+
+/** The longest chain of imports, types included. */
+const LONGEST_CHAIN = 30
+
+/** Packages that only some layers may import, with all that is below their folder. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: ['proxy'],
   '@fastify/http-proxy': ['proxy'],
-  ioredis: ['cache'],
-  'lru-cache': ['cache', 'policy'],
+  ioredis: ['redis', 'cache', 'idempotency'],
   'prom-client': ['metrics'],
-  zod: ['config', 'policy'],
-  bcrypt: ['policy'],
-  '@node-rs/argon2': ['policy'],
+  zod: ['config', 'files', 'policy/validation'],
+  bcrypt: ['policy/authn'],
+  '@node-rs/argon2': ['policy/authn'],
   pino: ['log.ts'],
 }
 
-/** The room of a file, or the file itself where it stands in none. The configuration is several files beside one another. */
-function partOf(file: string): string {
-  if (/^(config(-\w+)?|substitute)\.ts$/.test(file)) return 'config'
-  return file.split('/')[0] ?? ''
+/** The folder of a file, or the file itself where it stands at the root. */
+function layerOf(file: string): string {
+  return file.includes('/') ? dirname(file) : file
+}
+
+function isWithin(file: string, layers: readonly string[]): boolean {
+  return layers.some((layer) => file === layer || file.startsWith(`${layer}/`))
 }
 
 function where(claim: (source: Source) => boolean): readonly string[] {
@@ -67,19 +116,104 @@ function where(claim: (source: Source) => boolean): readonly string[] {
 }
 
 t.test('there is something to look at', (t) => {
-  t.ok(FILES.length > 100)
-  t.ok(FILES.some(({ file, imports }) => file === 'serving.ts' && imports.includes('generation.ts')))
+  t.ok(FILES.length > 200)
+  t.ok(FILES.some(({ file, imports }) => file === 'gateway.ts' && imports.includes('pipeline/match.ts')))
   t.end()
 })
 
-t.test('imports go one way, and the four rooms do not know one another', (t) => {
+t.test('every file belongs to a named layer', (t) => {
+  t.same(
+    where(({ file }) => !LAYERS.some((layer) => layer === layerOf(file))),
+    [],
+  )
+  t.same(
+    LAYERS.filter((layer) => !FILES.some(({ file }) => layerOf(file) === layer)),
+    [],
+  )
+  t.end()
+})
+
+const DEPTHS = new Map<string, number>(LAYERS.map((layer, depth) => [layer, depth]))
+
+t.test('imports lead down', (t) => {
   for (const { file, imports } of FILES) {
-    const part = partOf(file)
-    const allowed = MAY_IMPORT[part]
-    if (allowed === undefined) continue
-    const own = imports.filter((name) => name.endsWith('.ts')).map(partOf)
+    const depth = DEPTHS.get(layerOf(file)) ?? -1
+    const allowed = TYPES_FROM_ABOVE[layerOf(file)] ?? []
     t.same(
-      own.filter((name) => name !== part && !allowed.includes(name)),
+      imports.filter(
+        (name) =>
+          name.endsWith('.ts') &&
+          (DEPTHS.get(layerOf(name)) ?? -1) < depth &&
+          !allowed.includes(layerOf(name)),
+      ),
+      [],
+      file,
+    )
+  }
+  t.end()
+})
+
+t.test('siblings do not know one another', (t) => {
+  for (const { file, imports } of FILES) {
+    const own = SIBLINGS.find((layer) => isWithin(file, [layer]))
+    if (own === undefined) continue
+    const others = SIBLINGS.filter((layer) => layer !== own)
+    t.same(
+      imports.filter((name) => isWithin(name, others)),
+      [],
+      file,
+    )
+  }
+  t.end()
+})
+
+t.test('no imports go round in a circle, and no chain of them is long', (t) => {
+  const longest = new Map<string, readonly string[]>()
+  const open = new Set<string>()
+  const circles: string[] = []
+  const byName = new Map(FILES.map((source) => [source.file, source]))
+  const chainOf = (file: string): readonly string[] => {
+    const known = longest.get(file)
+    if (known !== undefined) return known
+    if (open.has(file)) circles.push(file)
+    if (open.has(file)) return []
+    open.add(file)
+    const chains = (byName.get(file)?.imports ?? []).filter((name) => byName.has(name)).map(chainOf)
+    open.delete(file)
+    const chain = [file, ...chains.reduce((long, one) => (one.length > long.length ? one : long), [])]
+    longest.set(file, chain)
+    return chain
+  }
+  const chains = FILES.map(({ file }) => chainOf(file)).filter(({ length }) => length > LONGEST_CHAIN)
+  t.same(circles, [])
+  t.same(chains.sort((a, b) => b.length - a.length).slice(0, 1), [])
+  t.end()
+})
+
+t.test('no two files have one name, and no two exports', (t) => {
+  const files = FILES.map(({ file }) => file).filter(
+    (file) => !isWithin(file, ['operations/rows', 'sandbox']),
+  )
+  t.same(twice(files.map((file) => basename(file))), [])
+  const exported = FILES.filter(({ file }) => !isWithin(file, ['sandbox'])).flatMap(({ text }) => [
+    ...text.matchAll(/^export (?:abstract )?(?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm),
+  ])
+  t.same(twice(exported.map(([, name = '']) => name)), [])
+  t.end()
+})
+
+function twice(names: readonly string[]): readonly string[] {
+  return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))].sort()
+}
+
+t.test('no operation is known by its id outside the table', (t) => {
+  const ids = new Set(OPERATIONS.map(({ id }) => id))
+  for (const { file, text } of FILES) {
+    // One operation is called `interval`, which is a setting, too.
+    if (isWithin(file, ['config', 'operations', 'sandbox'])) continue
+    const quoted = [...text.matchAll(/'(\w+)'/g)].map(([, name = '']) => name)
+    t.same(
+      quoted.filter((name) => ids.has(name)),
       [],
       file,
     )
@@ -95,7 +229,7 @@ t.test('nobody imports the process, and it alone the commands', (t) => {
   t.same(
     where(
       ({ file, imports }) =>
-        file !== 'main.ts' && imports.some((name) => partOf(name) === 'cli') && partOf(file) !== 'cli',
+        file !== 'main.ts' && imports.some((name) => isWithin(name, ['cli'])) && !isWithin(file, ['cli']),
     ),
     [],
   )
@@ -104,18 +238,19 @@ t.test('nobody imports the process, and it alone the commands', (t) => {
 
 t.test('the sandbox is for the demo and the tests', (t) => {
   const importing = where(
-    ({ file, imports }) => partOf(file) !== 'sandbox' && imports.some((name) => partOf(name) === 'sandbox'),
+    ({ file, imports }) =>
+      !isWithin(file, ['sandbox']) && imports.some((name) => isWithin(name, ['sandbox'])),
   )
   t.same(importing, ['cli/demo.ts'])
   t.end()
 })
 
-for (const [name, parts] of Object.entries(ONLY_IN)) {
-  t.test(`${name} is known only to ${parts.join(' and ')}`, (t) => {
+for (const [name, layers] of Object.entries(ONLY_IN)) {
+  t.test(`${name} is known only to ${layers.join(' and ')}`, (t) => {
     const importing = where(({ imports }) => imports.includes(name))
     t.ok(importing.length > 0)
     t.same(
-      importing.filter((file) => !parts.includes(partOf(file))),
+      importing.filter((file) => !isWithin(file, layers)),
       [],
     )
     t.end()
@@ -133,10 +268,10 @@ t.test('every package that is imported is a dependency, and the other way round'
   t.end()
 })
 
-t.test('the environment is read in config.ts alone', (t) => {
+t.test('the environment is read in config/config.ts alone', (t) => {
   t.same(
     where(({ text }) => /\bprocess\.env\b/.test(text)),
-    ['config.ts'],
+    ['config/config.ts'],
   )
   t.end()
 })

@@ -5,7 +5,7 @@ import type { AskEngine } from '../request/engine-request.ts'
 import { createEngineIdentity, type EngineIdentity } from '../policy/authn/engine-identity.ts'
 import { createEngineRecords } from '../policy/authz/records/engine-records.ts'
 import { createFileIdentity, type IdentitySource } from '../policy/authn/identity-source.ts'
-import type { Outcome } from '../policy/authn/lockout.ts'
+import type { LoginOutcome } from '../policy/authn/lockout.ts'
 import type { Passwords } from '../policy/authn/password.ts'
 import { createFileRecords, type RecordsSource } from '../policy/authz/records/records-source.ts'
 import type { ThrottleOptions } from '../policy/authn/throttle.ts'
@@ -84,7 +84,7 @@ function isChange(topic: string): topic is Change {
   return topic === 'records' || topic === 'identity' || topic === 'lockouts'
 }
 
-function isOutcome(topic: string): topic is Outcome {
+function isOutcome(topic: string): topic is LoginOutcome {
   return topic === 'failed' || topic === 'succeeded' || topic === 'renewed'
 }
 

@@ -1,9 +1,9 @@
 import { type Config, ConfigError, settingsOf } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { recordsOf } from '../policy/authz/records/record-file.ts'
-import type { AuthorizationRecord } from '../policy/authz/records/records.ts'
-import { type Users, usersOf } from '../policy/authn/users.ts'
+import { recordsOf } from '../files/records-file.ts'
+import type { AuthorizationRecord } from '../operations/authorization-record.ts'
+import { type Users, usersOf } from '../files/users-file.ts'
 import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
 
 /** What stands in files, each read and watched once however many engines share it. */

@@ -10,7 +10,7 @@ export interface KeyParts {
 }
 
 /** The entry's name. Two requests with one key mean the same; a meaning spelt in two ways may have two keys. */
-export function keyOf({ engine, template, params, query, accept }: KeyParts): string {
+export function cacheKeyOf({ engine, template, params, query, accept }: KeyParts): string {
   return JSON.stringify([engine, template, params, sortedQueryOf(query), accept ?? null])
 }
 

@@ -1,4 +1,5 @@
-import type { Answer, Entry, CacheHit, Rule } from './entry.ts'
+import type { Answer } from '../request/answer.ts'
+import type { CacheHit, Entry, CacheRule } from './entry.ts'
 import { cacheHitOf, keptOf } from './entry.ts'
 import { MemoryTier, bytesOf } from './memory.ts'
 import type { Found, Reading, RedisTier } from './redis-tier.ts'
@@ -38,7 +39,7 @@ export interface Cache {
   /** A fresh entry of this process, without waiting. */
   peek(key: string): CacheHit | null
   /** After a `peek` in vain: Redis, then one `fill` however many ask. Rejects only as `fill` does. */
-  load(key: string, rule: Rule, fill: () => Promise<Answer>): Promise<CacheHit>
+  load(key: string, rule: CacheRule, fill: () => Promise<Answer>): Promise<CacheHit>
   /** This process is clean on return; the promise is for Redis and the other replicas, and never rejects. */
   evict(tags: readonly string[]): Promise<void>
   readonly size: { readonly entries: number; readonly bytes: number }
@@ -82,7 +83,7 @@ class TieredCache implements Cache {
     return entry === undefined ? null : cacheHitOf(entry, 'memory', nowMs)
   }
 
-  load(key: string, rule: Rule, fill: () => Promise<Answer>): Promise<CacheHit> {
+  load(key: string, rule: CacheRule, fill: () => Promise<Answer>): Promise<CacheHit> {
     const running = this.#flights.get(key)
     if (running !== undefined) {
       this.#options.onEvent('upstream', 'joined')
@@ -110,7 +111,12 @@ class TieredCache implements Cache {
     await this.#options.redis?.close()
   }
 
-  async #fillShared(key: string, rule: Rule, fill: () => Promise<Answer>, flight: Flight): Promise<CacheHit> {
+  async #fillShared(
+    key: string,
+    rule: CacheRule,
+    fill: () => Promise<Answer>,
+    flight: Flight,
+  ): Promise<CacheHit> {
     const { redis, onEvent } = this.#options
     const reading = redis === null ? NOT_ASKED : await redis.read(key, rule)
     if (redis !== null) onEvent('redis', reading.result)
@@ -132,7 +138,7 @@ class TieredCache implements Cache {
     }
   }
 
-  #keep(key: string, rule: Rule, answer: Answer, flight: Flight): CacheHit {
+  #keep(key: string, rule: CacheRule, answer: Answer, flight: Flight): CacheHit {
     const { now, onEvent } = this.#options
     const nowMs = now()
     if (flight.evicted || rule.seconds <= 0 || !isStorable(answer) || !this.#fits(key, answer)) {
@@ -146,7 +152,7 @@ class TieredCache implements Cache {
   }
 
   /** Takes what Redis held, with the time it has left there. */
-  #adopt(key: string, { tags }: Rule, found: Found): CacheHit {
+  #adopt(key: string, { tags }: CacheRule, found: Found): CacheHit {
     const nowMs = this.#options.now()
     const { answer, seconds, ttlMs } = found
     const entry: Entry = {
@@ -159,7 +165,7 @@ class TieredCache implements Cache {
     return cacheHitOf(entry, 'redis', nowMs)
   }
 
-  async #share(key: string, { seconds }: Rule, answer: Answer, tokens: string): Promise<void> {
+  async #share(key: string, { seconds }: CacheRule, answer: Answer, tokens: string): Promise<void> {
     const result = await this.#options.redis?.write(key, { answer, seconds }, tokens)
     if (result !== undefined) this.#options.onEvent('redis', result)
   }

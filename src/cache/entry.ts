@@ -1,19 +1,13 @@
 import { createHash } from 'node:crypto'
-
-/** An engine's whole answer: lower-case header names, hop-by-hop fields removed. */
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[]>>
-  readonly body: Buffer
-}
+import type { Answer } from '../request/answer.ts'
 
 /** A row's word on holding its answer; tags name what evicts it. */
-export interface Rule {
+export interface CacheRule {
   readonly seconds: number
   readonly tags: readonly string[]
 }
 
-export interface Entry extends Rule {
+export interface Entry extends CacheRule {
   readonly answer: Answer
   /** On the injected monotonic clock; before the clock's zero for an entry that another process stored. */
   readonly storedAtMs: number

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { Answer } from './entry.ts'
+import type { Answer } from '../request/answer.ts'
 import { isStorable } from './storable.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
 

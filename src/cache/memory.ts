@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { Answer, Entry } from './entry.ts'
+import type { Answer } from '../request/answer.ts'
+import type { Entry } from './entry.ts'
 
 /**
  * What an entry costs beside its bytes: list links, objects, tag index and the buffer's own bookkeeping. Measured over

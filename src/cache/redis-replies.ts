@@ -81,7 +81,9 @@ export const ALL = '*'
 export const MAX_TAGS = 1000
 
 /** What another replica published; `null` for anything else. */
-export function messageOf(text: string): { readonly from: string; readonly tags: readonly string[] } | null {
+export function parseMessage(
+  text: string,
+): { readonly from: string; readonly tags: readonly string[] } | null {
   try {
     const message: unknown = JSON.parse(text)
     if (typeof message !== 'object' || message === null || !('from' in message) || !('tags' in message))

@@ -1,11 +1,20 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { ChainableCommander } from 'ioredis'
-import type { Answer, Rule } from './entry.ts'
+import type { Answer } from '../request/answer.ts'
+import type { CacheRule } from './entry.ts'
 import { MAX_ENCODED_BYTES, encode } from './envelope.ts'
 import { RedisLink } from '../redis/redis-link.ts'
 import type { RedisLog } from '../redis/redis-link.ts'
 import { Subscription } from '../redis/subscription.ts'
-import { ALL, foundIn, isForeign, MAX_TAGS, messageOf, TOKEN_READ_BYTES, tokensOf } from './redis-replies.ts'
+import {
+  ALL,
+  foundIn,
+  isForeign,
+  MAX_TAGS,
+  parseMessage,
+  TOKEN_READ_BYTES,
+  tokensOf,
+} from './redis-replies.ts'
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 
 interface RedisTierOptions {
@@ -39,7 +48,7 @@ interface Listener {
 
 /** The tier that the replicas share. It never rejects, and never waits longer than the command timeout. */
 export interface RedisTier {
-  read(key: string, rule: Rule): Promise<Reading>
+  read(key: string, rule: CacheRule): Promise<Reading>
   write(
     key: string,
     entry: Omit<Found, 'ttlMs'>,
@@ -96,7 +105,7 @@ class SharedTier implements RedisTier {
     this.#listener = listener
   }
 
-  async read(key: string, { tags, seconds }: Rule): Promise<Reading> {
+  async read(key: string, { tags, seconds }: CacheRule): Promise<Reading> {
     if (this.#isEvicted(tags)) {
       void this.#tell()
       return SKIPPED
@@ -198,7 +207,7 @@ class SharedTier implements RedisTier {
   }
 
   #hear(text: string): void {
-    const message = text.length > MAX_MESSAGE_CHARS ? null : messageOf(text)
+    const message = text.length > MAX_MESSAGE_CHARS ? null : parseMessage(text)
     if (message === null || message.from === this.#self) return
     if (message.tags.includes(ALL)) this.#listener?.onGap()
     else this.#listener?.onEvicted(message.tags)

@@ -1,4 +1,4 @@
-import type { Answer } from './entry.ts'
+import type { Answer } from '../request/answer.ts'
 
 /** What the key tells apart; an answer that varies by anything else is not stored. */
 const IN_KEY: ReadonlySet<string> = new Set(['accept', 'accept-encoding', 'host'])

@@ -9,7 +9,7 @@ import { createLogger, openDestination } from '../log.ts'
 import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import { readArguments, UsageError } from './arguments.ts'
 import { textOfExplained } from './explain-text.ts'
-import { textOfFailure } from './failure.ts'
+import { textOfFailure } from './command-failure.ts'
 
 export interface ExplainStreams {
   readonly stdout: Writable

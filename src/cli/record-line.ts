@@ -1,5 +1,5 @@
-import type { AuthorizationRecord } from '../policy/authz/records/records.ts'
-import { resourceOfType } from '../policy/authz/records/records.ts'
+import type { AuthorizationRecord } from '../operations/authorization-record.ts'
+import { resourceOfType } from '../operations/authorization-record.ts'
 
 /** A record as a line of authorizations.yaml: `- { type: 1, userId: mary, … } # process definition`. */
 export function lineOfRecord(record: AuthorizationRecord): string {

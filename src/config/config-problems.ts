@@ -1,26 +1,26 @@
 import { z } from 'zod'
-import type { Missing } from './substitute.ts'
+import type { MissingVariable } from './substitute.ts'
 
 /** Issues as lines; never with the offending value, which may be a secret. */
-export function problemsOf(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
+export function issueProblemsOf(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
   const path = pathOf(issue.path)
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map(
       (key) =>
         `${path === '' ? key : `${path}.${key}`}: unknown key (allowed: ${allowedAt(issue.path, schema, key)})`,
     )
-  return [`${path === '' ? '(the file)' : path}: ${messageOf(issue)}`]
+  return [`${path === '' ? '(the file)' : path}: ${issueMessageOf(issue)}`]
 }
 
 /** A key of the user's choice has its own rule. */
-export function messageOf(issue: z.core.$ZodIssue): string {
+export function issueMessageOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
 }
 
 /** Nothing stands where a variable is missing, and that is said already. */
 export function withoutMissing(
   issues: readonly z.core.$ZodIssue[],
-  missing: readonly Missing[],
+  missing: readonly MissingVariable[],
 ): readonly z.core.$ZodIssue[] {
   return issues.filter(({ code, path }) => {
     const at = pathOf(path)

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { crossProblems } from './cross-checks.ts'
-import { problemsOf, withoutMissing, withoutUnknownKeys } from './config-problems.ts'
+import { issueProblemsOf, withoutMissing, withoutUnknownKeys } from './config-problems.ts'
 import { type AuthorizationConfig, type Config, schema } from './schema.ts'
 import { readYaml } from './yaml.ts'
-import { type Missing, substitute } from './substitute.ts'
+import { type MissingVariable, substitute } from './substitute.ts'
 
 export type { AuthorizationConfig, Config, EngineConfig, IdentityConfig } from './schema.ts'
 export { settingsOf } from './schema.ts'
@@ -26,13 +26,13 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   const env = { ...process.env, ...extra }
   const text = readYaml(read(file))
   if (text.problems !== null) throw new ConfigError(file, text.problems)
-  const missing: Missing[] = []
+  const missing: MissingVariable[] = []
   const value = substitute(text.value, { env, base: dirname(resolve(file)), missing, path: '' })
   const result = schema.safeParse(value)
   const issues = result.success ? [] : withoutMissing(result.error.issues, missing)
   const problems = [
     ...missing.map(({ path, message }) => `${path}: ${message}`),
-    ...issues.flatMap((issue) => problemsOf(issue, schema)),
+    ...issues.flatMap((issue) => issueProblemsOf(issue, schema)),
     ...crossProblems(withoutUnknownKeys(value, issues)),
   ]
   if (!result.success || problems.length > 0) throw new ConfigError(file, problems)

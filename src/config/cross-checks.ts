@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type Config, engine, type EngineConfig, schema } from './schema.ts'
+import { type Config, engineSettings, type EngineConfig, schema } from './schema.ts'
 
 /** What does not go together, as far as the parts are right by themselves: what is wrong elsewhere hides nothing here. */
 export function crossProblems(value: unknown): readonly string[] {
@@ -28,7 +28,7 @@ function soundPartsOf(value: Readonly<Record<string, unknown>>): SoundParts {
     authorization: soundOf(shape.authorization, value['authorization']),
     health: soundOf(shape.health, value['health']),
     engines: engines.flatMap(([name, one]) => {
-      const sound = soundOf(engine, one)
+      const sound = soundOf(engineSettings, one)
       return sound === null ? [] : [[name, sound] as const]
     }),
   }

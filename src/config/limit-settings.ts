@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { age, decimal, integer, size, time } from './values.ts'
+import { age, decimal, wholeNumber, size, time } from './values.ts'
 
 const LEAST_HOLD_MS = 1000
 
@@ -8,18 +8,18 @@ const longPolls = z.strictObject({
   /** No client waits longer, whatever it asks for; the engine itself takes 30 minutes at most. */
   maxHold: time(LEAST_HOLD_MS).default(1_800_000),
   /** Held by each node at once: an engine refuses polls beyond 200 that it has not looked at. */
-  perNode: integer(1, 199).default(150),
+  perNode: wholeNumber(1, 199).default(150),
   /** Of one engine, waiting in the gateway for a place at a node; more are refused with 503. */
-  waiting: integer(1, 1_000_000).default(20_000),
+  waiting: wholeNumber(1, 1_000_000).default(20_000),
 })
 
 /** So many requests, evenly; whoever has not asked for a while may ask `burst` at once, by default all of them. */
 const rateMembers = {
-  requests: integer(1, 1_000_000),
+  requests: wholeNumber(1, 1_000_000),
   per: age()
     .default(60_000)
     .refine((ms) => ms >= 1000 && ms % 1000 === 0, 'must be whole seconds'),
-  burst: integer(1, 1_000_000).optional(),
+  burst: wholeNumber(1, 1_000_000).optional(),
 }
 const fitsRate = ({ requests, burst }: { requests: number; burst?: number | undefined }) =>
   burst === undefined || burst <= requests
@@ -60,13 +60,13 @@ export const limits = z.strictObject({
   body: size().default(2 * 1024 ** 2),
   deploymentBody: size().default(64 * 1024 ** 2),
   /** Rows of one query that are read to leave out those the caller may not see; a query with more is refused. */
-  filteredRows: integer(1, 1_000_000).default(10_000),
+  filteredRows: wholeNumber(1, 1_000_000).default(10_000),
   /** Connections to each node, and so requests at once at most: a node that gets slow is given fewer. */
-  connections: integer(1, 10_000).default(64),
+  connections: wholeNumber(1, 10_000).default(64),
   /** Requests of one engine that wait while no node has a place for them, and how long; more are refused with 503. */
   queue: z
     .strictObject({
-      size: integer(0, 1_000_000).default(1000),
+      size: wholeNumber(0, 1_000_000).default(1000),
       wait: time().default(2000),
       /** How long those may wait that come while the queue has been standing; `wait` or more: as long as the others. */
       target: time().default(100),

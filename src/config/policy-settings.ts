@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { age, integer, time } from './values.ts'
+import { age, wholeNumber, time } from './values.ts'
 
 const mode = z.enum(['enforce', 'report', 'off'])
 const FIVE_MINUTES_MS = 300_000
@@ -14,7 +14,7 @@ const remembering = {
 const fromFile = { file: z.string().min(1), staleAfter: age().default(FIVE_MINUTES_MS) }
 const SOURCE_NEEDED = '{ source: file, file } or { source: engine } is needed'
 /** Who there is. */
-export const identity = z.discriminatedUnion(
+export const identitySettings = z.discriminatedUnion(
   'source',
   [
     z.strictObject({ source: z.literal('file'), ...fromFile, ...remembering }),
@@ -22,7 +22,7 @@ export const identity = z.discriminatedUnion(
       source: z.literal('engine'),
       ...remembering,
       /** Wrong passwords of one user that may reach the engine in a row: at ten it locks the user for good. */
-      failures: integer(1, 4).default(4),
+      failures: wholeNumber(1, 4).default(4),
       /** How long guesses do not reach the engine after that. */
       pause: age(1).default(FIVE_MINUTES_MS),
     }),
@@ -49,7 +49,7 @@ const records = z.discriminatedUnion(
   SOURCE_NEEDED,
 )
 /** Who may do what, and from where it is known. */
-export const authorization = z.strictObject({
+export const authorizationSettings = z.strictObject({
   /** `engine`: the engine is secured and told the caller; only what is held here is decided here. */
   mode: z.enum(['enforce', 'report', 'off', 'engine']).default('enforce'),
   records,

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { idempotency } from './idempotency-settings.ts'
 import { limits, rate } from './limit-settings.ts'
 import { health, node } from './node-settings.ts'
-import { authorization, identity, validation } from './policy-settings.ts'
+import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
 import { OF_A_FILE } from './config-problems.ts'
 import {
   adminHost,
   bearerToken,
   engineName,
   httpUrl,
-  integer,
+  wholeNumber,
   network,
   origin,
   remoteName,
@@ -21,7 +21,7 @@ import {
 
 const address = (port: number) => ({
   host: z.string().default('127.0.0.1'),
-  port: integer(0, 65_535).default(port),
+  port: wholeNumber(0, 65_535).default(port),
 })
 /** The public listener. */
 const listen = z.strictObject({
@@ -45,7 +45,7 @@ const credentials = z.union(
   [z.enum(['none', 'forward']), account],
   'none, forward or { username, password } is needed',
 )
-export const engine = z.strictObject({
+export const engineSettings = z.strictObject({
   nodes: z.array(node).min(1, 'at least one node is needed'),
   remoteName: remoteName.optional(),
   credentials: credentials.default('none'),
@@ -53,8 +53,8 @@ export const engine = z.strictObject({
   service: account.optional(),
   /** Whose Host the engine sees. `client` keeps the engine's absolute links right. */
   host: z.enum(['client', 'node']).default('client'),
-  identity: identity.optional(),
-  authorization: authorization.optional(),
+  identity: identitySettings.optional(),
+  authorization: authorizationSettings.optional(),
   validation: validation.optional(),
   health: health.optional(),
   /** In place of `limits.rate`; null: nobody is limited. */
@@ -72,7 +72,7 @@ export const schema = z.strictObject(
   {
     version: z.literal(1),
     /** Processes that share the public port; a change needs a restart. */
-    workers: integer(1, 64).default(1),
+    workers: wholeNumber(1, 64).default(1),
     listen: listen.prefault({}),
     admin: admin.prefault({}),
     basePath: z
@@ -82,10 +82,10 @@ export const schema = z.strictObject(
     /** Values of Host that are served; empty: any. */
     hosts: z.array(servedHost).default([]),
     engines: z
-      .record(engineName, engine)
+      .record(engineName, engineSettings)
       .refine((engines) => Object.keys(engines).length > 0, 'at least one engine is needed'),
-    identity,
-    authorization,
+    identity: identitySettings,
+    authorization: authorizationSettings,
     validation: validation.prefault({}),
     health: health.prefault({}),
     cache: z

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 /** A name that stands for nothing, and the place where it is used. */
-export interface Missing {
+export interface MissingVariable {
   readonly path: string
   readonly message: string
 }
@@ -12,7 +12,7 @@ export interface Substitution {
   /** What `${file:…}` is relative to. */
   readonly base: string
   /** Gets a line for every name that stands for nothing. */
-  readonly missing: Missing[]
+  readonly missing: MissingVariable[]
   readonly path: string
 }
 

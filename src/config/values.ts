@@ -25,7 +25,7 @@ export const time = (least = 1) =>
 export const age = (least = 0) => amountFrom(least, UNIT_MS, '30s')
 /** Bytes, written `2MiB`. */
 export const size = (least = 1) => amountFrom(least, UNIT_BYTES, '2MiB')
-export const integer = (min: number, max: number) => {
+export const wholeNumber = (min: number, max: number) => {
   const needed = `a whole number from ${min} to ${max} is needed`
   const number = z.int(needed).min(min, needed).max(max, needed)
   return z.union([number, textual(String.raw`\d+`).pipe(number)], needed)

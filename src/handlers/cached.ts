@@ -1,31 +1,28 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isNotModified } from '../cache/conditional.ts'
 import type { CacheHit } from '../cache/entry.ts'
-import { keyOf } from '../cache/cache-key.ts'
+import { cacheKeyOf } from '../cache/cache-key.ts'
 import { cacheStatusOf } from '../cache/cache-status.ts'
 import { type Exchange, MAX_READ_BYTES } from '../pipeline/exchange.ts'
 import type { Match } from '../pipeline/match.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { EngineParts, Parts } from '../pipeline/parts.ts'
-import type { Answer } from '../proxy/wire/upstream-request.ts'
+import type { Answer } from '../request/answer.ts'
 import { writeAnswer } from '../pipeline/replies.ts'
 
 /** What this process holds of the answer; null: nothing, or nothing for this request. */
 export function peekCached({ cache }: Parts, match: Match, request: FastifyRequest): CacheHit | null {
-  return isCacheable(match, request) ? cache.peek(cacheKeyOf(match, request)) : null
+  return isCacheable(match, request) ? cache.peek(keyOf(match, request)) : null
 }
 
 /** Only an answer that is the same for all who were permitted, and that somebody here has permitted. */
-export function isCacheable(
-  { operation }: Match,
-  { method, rows, bypassCache: unheld }: FastifyRequest,
-): boolean {
-  return operation.cache !== undefined && method === 'GET' && rows === null && unheld === null
+export function isCacheable({ operation }: Match, { method, rows, bypassCache }: FastifyRequest): boolean {
+  return operation.cache !== undefined && method === 'GET' && rows === null && bypassCache === null
 }
 
-function cacheKeyOf({ engine, operation, accessRequest }: Match, request: FastifyRequest): string {
+function keyOf({ engine, operation, accessRequest }: Match, request: FastifyRequest): string {
   const mark = request.url.indexOf('?')
-  return keyOf({
+  return cacheKeyOf({
     engine: engine.name,
     template: operation.template,
     params: accessRequest.params,
@@ -46,7 +43,7 @@ export async function serveCached({
   const { seconds = 0, tags = [] } = operation.cache ?? {}
   const fill = (): Promise<Answer> => engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
   const rule = { seconds, tags: tagsOf(engine, tags) }
-  return sendCached(await parts.cache.load(cacheKeyOf(match, request), rule, fill), request, reply)
+  return sendCached(await parts.cache.load(keyOf(match, request), rule, fill), request, reply)
 }
 
 /** A held answer with its age, or the word that the client's own copy is still good. */

@@ -7,7 +7,8 @@ import { bodyText } from '../request/access-request.ts'
 import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { Restriction } from '../policy/authz/permit.ts'
 import type { Query } from '../policy/authz/rows/narrow.ts'
-import type { Answer, UpstreamRequest } from '../proxy/wire/upstream-request.ts'
+import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
+import type { Answer } from '../request/answer.ts'
 import { upstreamHeaders } from '../proxy/wire/headers.ts'
 import { enforce } from '../pipeline/enforcement-mode.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
@@ -179,12 +180,12 @@ async function applyInvalidations({
   parts,
   match: { engine, operation, accessRequest },
 }: Exchange): Promise<void> {
-  const { evicts, invalidates: changes } = operation
+  const { evicts, invalidates } = operation
   if (evicts !== undefined)
     await Promise.all([parts.cache.evict(tagsOf(engine, evicts)), engine.upstream.deployed()])
-  if (changes === undefined) return
+  if (invalidates === undefined) return
   await engine.changed(
-    changes,
+    invalidates,
     accessRequest.params['id'] ?? bodyText(accessRequest.body, 'profile.id') ?? '',
   )
 }

@@ -13,7 +13,7 @@ import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-ke
 import { type Match, matchOf } from '../pipeline/match.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { isConflict } from '../proxy/attempts/conflict.ts'
-import type { Answer } from '../proxy/wire/upstream-request.ts'
+import type { Answer } from '../request/answer.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 import { linkAddressOf, withMovedLinks } from './client-links.ts'
 
@@ -125,6 +125,7 @@ type Outcome = 'kept' | 'unknown' | 'released'
 
 /** By something before the engine, which may have heard of the request: proxies say 503 also when a node breaks off. So are all redirects. */
 const UNKNOWN: ReadonlySet<number> = new Set([502, 503, 504])
+
 /** Whoever says so has done nothing. */
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
 

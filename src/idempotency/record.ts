@@ -1,4 +1,4 @@
-import type { Answer } from '../cache/entry.ts'
+import type { Answer } from '../request/answer.ts'
 import { isStoredHead, isStoredStatus } from '../redis/stored-answer.ts'
 
 /** What Redis holds under a key that a client has chosen. */

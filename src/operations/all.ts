@@ -50,7 +50,8 @@ import { tenant } from './rows/tenant.ts'
 import { user } from './rows/user.ts'
 import { variableInstance } from './rows/variable-instance.ts'
 import { version } from './rows/version.ts'
-import { type Operation, operationsOf } from './table.ts'
+import { type Operation } from './table.ts'
+import { operationsOf } from './compile-table.ts'
 
 /** Every operation the gateway serves. What is not here does not exist. */
 export const OPERATIONS: readonly Operation[] = operationsOf([

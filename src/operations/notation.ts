@@ -1,4 +1,4 @@
-import type { CheckedCommand } from './job-commands.ts'
+import type { CheckedCommand } from './job-command-names.ts'
 import type { PermissionName } from './permissions.ts'
 
 /**
@@ -188,6 +188,10 @@ export interface Rows {
   /** The same, where this parameter of the query is true. */
   readonly where?: { readonly query: string; readonly and: readonly PermissionTerm[] }
   readonly exempt?: Exempt
+  /** The engine narrows the query itself, exactly, once conditions are added to it. */
+  readonly narrowed?: 'task query'
+  /** A report that can be asked for some definitions only, by `processDefinitionIdIn` or `processDefinitionKeyIn`. */
+  readonly ofDefinitions?: true
   /** Tenants do not restrict these rows. */
   readonly tenants?: 'ignored'
 }

@@ -1,5 +1,4 @@
 import type { NotFoundAnswer, PermissionTerm, Check, Entity, Precondition, OtherTenantAnswer, Rows } from './notation.ts'
-import { namedBy } from './tenanted.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
@@ -34,6 +33,22 @@ export type Selector =
   | 'historicProcessInstanceQuery'
   | 'jobQuery'
   | 'processInstanceQuery'
+
+/** The operation that lists what a selector selects. */
+export const SELECTOR_LISTS: Readonly<Record<Selector, string>> = {
+  externalTaskQuery: 'queryExternalTasks',
+  historicBatchQuery: 'getHistoricBatches',
+  historicDecisionInstanceQuery: 'getHistoricDecisionInstances',
+  historicProcessInstanceQuery: 'queryHistoricProcessInstances',
+  jobQuery: 'queryJobs',
+  processInstanceQuery: 'queryProcessInstances',
+}
+
+export const LISTED_SELECTORS = Object.keys(SELECTOR_LISTS).filter(isSelector)
+
+function isSelector(name: string): name is Selector {
+  return Object.hasOwn(SELECTOR_LISTS, name)
+}
 
 /** How the engine finds ids that a body names: the list operation, and the member of its query that takes them. */
 export interface Finder {
@@ -123,36 +138,3 @@ export interface Operation extends Omit<Row, 'route' | 'retry'> {
   readonly retry: 'always' | 'unsent'
 }
 
-/**
- * Takes the rows' routes apart.
- * @throws Error when the table is wrong: two rows share a name or a route, or a row names what may belong to a tenant and
- * does not say how that tenant is known
- */
-export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
-  const ids = new Set<string>()
-  const routes = new Set<string>()
-  return rowsets.flatMap((rows) =>
-    Object.entries(rows).map(([id, { route, ...row }]) => {
-      checkTenants(id, { route, ...row })
-      if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
-      ids.add(id)
-      routes.add(route)
-      const [method, template = ''] = route.split(' ')
-      if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
-      return { ...row, id, method, template, retry: row.retry ?? 'unsent' }
-    }),
-  )
-}
-
-function checkTenants(id: string, row: Row): void {
-  const unknown = namedBy(row).find(({ knownBy }) => knownBy === null)
-  if (unknown === undefined) return
-  const ways = "an entity, a look-up in a check, `finds`, `byKey`, or `foreign: 'ignored'`"
-  throw new Error(
-    `The table holds ${id} (${row.route}), which does not say how the tenant of what it names is known (${unknown.member}): ${ways} is needed`,
-  )
-}
-
-function isMethod(text: string | undefined): text is Method {
-  return text === 'GET' || text === 'POST' || text === 'PUT' || text === 'DELETE' || text === 'OPTIONS'
-}

@@ -93,7 +93,7 @@ function memberKnownBy(row: Row, member: string): string | null {
 }
 
 function listKnownBy(row: Row, list: string): string | null {
-  if (row.resolvesIds?.[list] !== undefined) return `finds: ${list}`
+  if (row.resolvesIds?.[list] !== undefined) return `resolvesIds: ${list}`
   if (row.rows !== undefined && row.rows.tenants !== 'ignored') return 'rows'
   return row.checks.flatMap(lookedUpIn).find((entity) => entity.includes('(each:') && isTenanted(entity)) ?? null
 }

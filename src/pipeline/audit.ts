@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
-import type { Stage } from './request-fields.ts'
-import type { Report } from './enforcement-mode.ts'
+import type { Stage } from './stage.ts'
+import type { Report } from './stage.ts'
 import type { Audit } from '../metrics/audit-log.ts'
 
 const NONE: readonly Audit[] = []
 const WRITING: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE'])
+
 /** What an application does with other methods is not known, so each of them may write. */
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { EngineRefusal, GatewayError, DenialReason } from '../errors.ts'
-import type { Stage } from './request-fields.ts'
+import type { Report } from './stage.ts'
 import { matchOf } from './match.ts'
 import { bounded } from '../metrics/access-log.ts'
 import type { AuthorizationMode, Parts } from './parts.ts'
@@ -8,14 +7,6 @@ import type { Restriction, RowsDecision } from '../policy/authz/permit.ts'
 import { checkRules } from '../policy/validation/validate.ts'
 import type { TraceDecision } from '../policy/authz/checks/decision.ts'
 import { answerableOf } from './replies.ts'
-
-/** What would have been refused. */
-export interface Report {
-  readonly stage: Stage
-  /** Null: answered, with fewer rows. */
-  readonly refusal: GatewayError | EngineRefusal | null
-  readonly denialReason: DenialReason | null
-}
 
 /**
  * Runs a check as its mode says: `report` counts and logs a refusal and lets the request go on; with `engine` it goes on to

@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { PreviousOutcome } from '../idempotency/idempotency-store.ts'
 import type { EngineRefusal, GatewayError, DenialReason } from '../errors.ts'
-import type { Report } from './enforcement-mode.ts'
+import type { Report } from './stage.ts'
 import type { Operation } from '../operations/table.ts'
 import type { EngineParts } from './parts.ts'
 import type { AccessRequest } from '../request/access-request.ts'
-import type { Principal } from '../policy/authn/credentials.ts'
+import type { Principal } from '../request/principal.ts'
 import type { Restriction } from '../policy/authz/permit.ts'
 import type { RouteConfig } from './routes.ts'
+import type { Stage } from './stage.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig extends Partial<RouteConfig> {}
@@ -47,17 +48,6 @@ declare module 'fastify' {
     writtenBytes: number | null
   }
 }
-
-/** What a request is asked at each. */
-export type Stage =
-  | 'canonical'
-  | 'authenticate'
-  | 'operation'
-  | 'admit'
-  | 'body'
-  | 'permit'
-  | 'rules'
-  | 'forward'
 
 const FIELDS = [
   'engine',

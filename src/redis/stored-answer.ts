@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import type { Answer } from '../cache/entry.ts'
+import type { Answer } from '../request/answer.ts'
 
 /**
  * Headers that describe a body. An answer in Redis has no others: none of a connection (RFC 9110 section 7.6.1), no length,

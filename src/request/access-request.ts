@@ -1,8 +1,7 @@
-import type { Attributes } from '../policy/authz/entities/lookup.ts'
-import type { Principal } from '../policy/authn/credentials.ts'
+import type { Principal } from './principal.ts'
 import { numeralOf } from './json.ts'
-import { isTrue } from '../policy/validation/schemas/engine-error.ts'
-import { splitAt } from '../policy/validation/schemas/query-text.ts'
+import { isTrue } from './java-text.ts'
+import { splitAt } from './java-text.ts'
 
 /** What a decision may look at: the caller and the parsed copy of the request. */
 export interface AccessRequest {
@@ -62,3 +61,6 @@ export function listOf({ body, query }: AccessRequest, from: string, name: strin
   const list = query.get(name)
   return list === undefined ? [] : splitAt(list, ',').map((id) => ({ id }))
 }
+
+/** What a look-up learnt: members by name, `null` where the entity has none (a standalone task has no definition). */
+export type Attributes = Readonly<Record<string, string | null>>

@@ -83,7 +83,7 @@ async function attempt({ load, current, replace, log }: ReloadOptions): Promise<
     if (config.log.level !== before.log.level) log.level = config.log.level
     return { result: 'applied', changed }
   } catch (error) {
-    return { result: 'refused', problems: problemsOf(error) }
+    return { result: 'refused', problems: configProblemsOf(error) }
   }
 }
 
@@ -105,7 +105,7 @@ function logReload(log: Logger, cause: string, reloaded: Reloaded): void {
     )
 }
 
-export function problemsOf(error: unknown): readonly string[] {
+export function configProblemsOf(error: unknown): readonly string[] {
   const all = error instanceof ConfigError ? error.problems : [`(the gateway): ${messageOf(error)}`]
   const shown = all.slice(0, MAX_PROBLEMS).map(lineOf)
   return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more`] : shown

@@ -1,4 +1,4 @@
-import type { Answer, Topic, ToWorker } from './worker-messages.ts'
+import type { WorkerAnswer, WorkerTopic, ToWorker } from './worker-messages.ts'
 
 /** Nobody has answered in time, or nobody is there any more. */
 export class NoAnswer extends Error {}
@@ -6,8 +6,8 @@ export class NoAnswer extends Error {}
 /** Questions to another process, each with a time. */
 export interface Calls {
   /** @throws NoAnswer, or Error with what the other side says is wrong */
-  readonly ask: (topic: Topic, value: unknown, withinMs: number) => Promise<unknown>
-  readonly heard: (answer: Answer) => void
+  readonly ask: (topic: WorkerTopic, value: unknown, withinMs: number) => Promise<unknown>
+  readonly heard: (answer: WorkerAnswer) => void
   /** The other side is gone: no question is open any more. */
   readonly end: () => void
 }
@@ -28,7 +28,7 @@ export function createCalls(send: (message: ToWorker) => void): Calls {
     if (call !== undefined) how(call)
   }
 
-  function ask(topic: Topic, value: unknown, withinMs: number): Promise<unknown> {
+  function ask(topic: WorkerTopic, value: unknown, withinMs: number): Promise<unknown> {
     if (isOver) return Promise.reject(new NoAnswer('is gone'))
     const id = (asked += 1)
     const late = () =>

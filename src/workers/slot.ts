@@ -14,12 +14,12 @@ interface SlotOptions {
   readonly fork: Fork
   /** In force. */
   readonly config: () => Config
-  readonly onEnd: (reason: Reason) => void
+  readonly onEnd: (reason: EndReason) => void
   readonly log: Logger
 }
 
 /** `silent`: it did not answer any more, and was killed. */
-export type Reason = 'exit' | 'signal' | 'silent'
+export type EndReason = 'exit' | 'signal' | 'silent'
 
 interface SlotWorker {
   readonly process: WorkerProcess

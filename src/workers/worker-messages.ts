@@ -3,22 +3,22 @@ import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/access-request.ts'
 
 /** What the primary asks a worker. */
-export type Topic = 'metrics' | 'readiness' | 'explain' | 'replace'
+export type WorkerTopic = 'metrics' | 'readiness' | 'explain' | 'replace'
 
 export type ToWorker = { readonly type: 'begin'; readonly config: Config } | Ask | { readonly type: 'drain' }
 
 export interface Ask {
   readonly type: 'ask'
   readonly id: number
-  readonly topic: Topic
+  readonly topic: WorkerTopic
   readonly value: unknown
 }
 
 export type ToPrimary =
   /** It can hear. */
-  { readonly type: 'up' } | { readonly type: 'listening'; readonly address: string } | Answer
+  { readonly type: 'up' } | { readonly type: 'listening'; readonly address: string } | WorkerAnswer
 
-export type Answer =
+export type WorkerAnswer =
   | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly type: 'failure'; readonly id: number; readonly problem: string }
 
@@ -44,9 +44,9 @@ export function readToPrimary(message: unknown): ToPrimary | null {
   return null
 }
 
-const TOPICS: ReadonlySet<unknown> = new Set<Topic>(['metrics', 'readiness', 'explain', 'replace'])
+const TOPICS: ReadonlySet<unknown> = new Set<WorkerTopic>(['metrics', 'readiness', 'explain', 'replace'])
 
-function isTopic(value: unknown): value is Topic {
+function isTopic(value: unknown): value is WorkerTopic {
   return TOPICS.has(value)
 }
 

@@ -3,9 +3,9 @@ import type { Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { answerQuestion } from '../pipeline/explain.ts'
 import { createLogger, type Logger, openDestination } from '../log.ts'
-import { problemsOf } from '../server/reload.ts'
+import { configProblemsOf } from '../server/reload.ts'
 import { openServing, type Serving } from '../server/serving.ts'
-import { type Ask, isConfig, readToWorker, type Topic, type ToPrimary } from './worker-messages.ts'
+import { type Ask, isConfig, readToWorker, type WorkerTopic, type ToPrimary } from './worker-messages.ts'
 
 export interface WorkingProcess {
   /** Resolves when the primary says so, or is gone. */
@@ -83,7 +83,7 @@ async function answer({ id, topic, value }: Ask, served: Served): Promise<void> 
   }
 }
 
-const ANSWERS: Readonly<Record<Topic, (served: Served, value: unknown) => unknown>> = {
+const ANSWERS: Readonly<Record<WorkerTopic, (served: Served, value: unknown) => unknown>> = {
   metrics: ({ serving }) => serving.current().parts.metrics.snapshot(),
   readiness: ({ serving }) => serving.readiness(),
   explain: ({ serving }, question) => answerQuestion(serving.current().parts, question),
@@ -98,6 +98,6 @@ async function replace({ serving, log }: Served, config: unknown): Promise<reado
     log.level = config.log.level
     return []
   } catch (error) {
-    return problemsOf(error)
+    return configProblemsOf(error)
   }
 }

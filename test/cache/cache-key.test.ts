@@ -1,5 +1,5 @@
 import t from 'tap'
-import { keyOf, sortedQueryOf } from '../../src/cache/cache-key.ts'
+import { cacheKeyOf, sortedQueryOf } from '../../src/cache/cache-key.ts'
 
 const parts = {
   engine: 'default',
@@ -11,20 +11,20 @@ const parts = {
 
 t.test('each part tells keys apart', async (t) => {
   const keys = [
-    keyOf(parts),
-    keyOf({ ...parts, engine: 'orders' }),
-    keyOf({ ...parts, template: '/process-definition/:id/diagram' }),
-    keyOf({ ...parts, params: { id: 'invoice:1:8' } }),
-    keyOf({ ...parts, query: 'a=1' }),
-    keyOf({ ...parts, accept: undefined }),
-    keyOf({ ...parts, accept: 'undefined' }),
+    cacheKeyOf(parts),
+    cacheKeyOf({ ...parts, engine: 'orders' }),
+    cacheKeyOf({ ...parts, template: '/process-definition/:id/diagram' }),
+    cacheKeyOf({ ...parts, params: { id: 'invoice:1:8' } }),
+    cacheKeyOf({ ...parts, query: 'a=1' }),
+    cacheKeyOf({ ...parts, accept: undefined }),
+    cacheKeyOf({ ...parts, accept: 'undefined' }),
   ]
   t.equal(new Set(keys).size, keys.length)
 })
 
 t.test('no value can pose as two', async (t) => {
-  const one = keyOf({ ...parts, template: '/t/:a/:b', params: { a: 'x","b":"y', b: '' } })
-  const other = keyOf({ ...parts, template: '/t/:a/:b', params: { a: 'x', b: 'y' } })
+  const one = cacheKeyOf({ ...parts, template: '/t/:a/:b', params: { a: 'x","b":"y', b: '' } })
+  const other = cacheKeyOf({ ...parts, template: '/t/:a/:b', params: { a: 'x', b: 'y' } })
   t.not(one, other)
 })
 

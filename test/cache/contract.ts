@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import type { Test } from 'tap'
-import type { Answer } from '../../src/cache/entry.ts'
+import type { Answer } from '../../src/request/answer.ts'
 import { answerOf, fillOf } from '../support/cache-harness.ts'
 import type { OpenedCache } from '../support/cache-harness.ts'
 

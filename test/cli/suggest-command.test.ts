@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream'
 import t from 'tap'
 import { suggestCommand } from '../../src/cli/suggest-command.ts'
 import { isAuthorized } from '../../src/policy/authz/decision/decide.ts'
-import { recordsOf } from '../../src/policy/authz/records/record-file.ts'
+import { recordsOf } from '../../src/files/records-file.ts'
 import { indexRecords } from '../../src/policy/authz/records/records.ts'
 
 const readTask = (id: string) => ({ permission: 'READ', resource: 'Task', resourceId: id, need: 0 })

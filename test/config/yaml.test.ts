@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readYaml } from '../../src/config/yaml.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
-import { recordsOf } from '../../src/policy/authz/records/record-file.ts'
-import { usersOf } from '../../src/policy/authn/users.ts'
+import { recordsOf } from '../../src/files/records-file.ts'
+import { usersOf } from '../../src/files/users-file.ts'
 
 /** Where a secret stands in each. */
 const FAULTY: readonly (readonly [name: string, text: string, problems: readonly RegExp[]])[] = [

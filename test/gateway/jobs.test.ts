@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { CHECKED_COMMANDS, OPEN_COMMANDS } from '../../src/operations/job-commands.ts'
+import { CHECKED_COMMANDS, OPEN_COMMANDS } from '../../src/operations/job-command-names.ts'
 import { explain, questionOf } from '../../src/pipeline/explain.ts'
 import { BASE, openGateway } from '../support/open-gateway.ts'
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import { CHECKED_COMMANDS, COMMAND_CHECKS, OPEN_COMMANDS } from '../../src/operations/job-commands.ts'
+import { CHECKED_COMMANDS, OPEN_COMMANDS } from '../../src/operations/job-command-names.ts'
+import { COMMAND_CHECKS } from '../../src/operations/job-commands.ts'
 
 const PAGE = readFileSync(new URL('../../docs/effects.md', import.meta.url), 'utf8')
 

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { LookupName } from '../../src/operations/notation.ts'
-import { type Operation, operationsOf, type Row } from '../../src/operations/table.ts'
+import { type Operation, type Row } from '../../src/operations/table.ts'
+import { operationsOf } from '../../src/operations/compile-table.ts'
 import { namedBy, UNTENANTED_LOOKUPS } from '../../src/operations/tenanted.ts'
 import { hasTenant } from '../../src/policy/authz/checks/preconditions.ts'
 import { isLookup, LOOKUPS } from '../../src/policy/authz/entities/lookup.ts'
@@ -23,7 +24,7 @@ const WAYS: Readonly<Record<string, number>> = {
   execution: 22,
   externalTask: 10,
   externalTasks: 1,
-  'finds: historicBatchIds': 1,
+  'resolvesIds: historicBatchIds': 1,
   historicActivityInstance: 1,
   historicBatch: 2,
   historicDecisionInstance: 1,

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { createCache } from '../../src/cache/cache.ts'
 import type { Cache } from '../../src/cache/cache.ts'
-import type { Answer } from '../../src/cache/entry.ts'
+import type { Answer } from '../../src/request/answer.ts'
 import { createRedisTier } from '../../src/cache/redis-tier.ts'
 import { createSigner } from '../../src/redis/signature.ts'
 

@@ -1,5 +1,5 @@
 import { RESOURCES } from '../../src/operations/permissions.ts'
-import type { AuthorizationRecord } from '../../src/policy/authz/records/records.ts'
+import type { AuthorizationRecord } from '../../src/operations/authorization-record.ts'
 
 /** Each one's password is the name; bcrypt at its lowest cost, for speed. */
 export const USERS = [

@@ -1,4 +1,5 @@
-import type { AuthorizationRecord, Records, RecordsOptions } from '../../src/policy/authz/records/records.ts'
+import type { Records, RecordsOptions } from '../../src/policy/authz/records/records.ts'
+import type { AuthorizationRecord } from '../../src/operations/authorization-record.ts'
 import { indexRecords } from '../../src/policy/authz/records/records.ts'
 
 const TYPES: ReadonlyMap<string, AuthorizationRecord['type']> = new Map([

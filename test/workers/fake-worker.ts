@@ -1,12 +1,12 @@
 import type { Config } from '../../src/config/config.ts'
 import { NoAnswer } from '../../src/workers/calls.ts'
-import type { Topic } from '../../src/workers/worker-messages.ts'
+import type { WorkerTopic } from '../../src/workers/worker-messages.ts'
 import type { Ending, Fork } from '../../src/workers/worker-process.ts'
 
 export interface FakeWorker {
-  readonly asked: { readonly topic: Topic; readonly value: unknown }[]
+  readonly asked: { readonly topic: WorkerTopic; readonly value: unknown }[]
   /** What it answers; default: nothing is wrong, and it is ready. */
-  answer: (topic: Topic, value: unknown) => Promise<unknown>
+  answer: (topic: WorkerTopic, value: unknown) => Promise<unknown>
   readonly end: (code: number) => void
   readonly killed: () => boolean
 }

@@ -4,10 +4,10 @@ import type { Exchange } from '../../pipeline/exchange.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/access-request.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
-import type { Row } from '../../policy/authz/entities/row-attributes.ts'
+import type { ListRow } from '../../policy/authz/entities/log-tenants.ts'
 import { isOfTenants } from '../../policy/authz/rows/rows.ts'
-import type { Answer } from '../../proxy/wire/upstream-request.ts'
-import { readJson, readRows, readWhole, rowsIn } from './read-rows.ts'
+import type { Answer } from '../../request/answer.ts'
+import { readEngineJson, readRows, readWhole, rowsIn } from './read-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
 
 /** Activities of one definition that are counted again, with a request for each. */
@@ -15,7 +15,7 @@ const MAX_ACTIVITIES = 200
 
 interface Counting {
   readonly exchange: Exchange
-  readonly definition: Row
+  readonly definition: ListRow
   readonly keep: KeepRows
   readonly maxRows: number
 }
@@ -48,16 +48,16 @@ export async function serveActivityCountsOfTenants(
       ? queryOf({ tenantIdIn: definition['tenantId'] })
       : 'withoutTenantId=true'
   const [all, ofOwn] = await Promise.all([
-    readJson(exchange, `/process-instance/count?${query}`),
-    readJson(exchange, `/process-instance/count?${query}&${own}`),
+    readEngineJson(exchange, `/process-instance/count?${query}`),
+    readEngineJson(exchange, `/process-instance/count?${query}&${own}`),
   ])
   if (JSON.stringify(all) === JSON.stringify(ofOwn))
     return sendAnswer(exchange.reply, await readWhole(exchange))
   return serveActivityCounts(exchange, { keep, maxRows: filteredRows })
 }
 
-async function definitionOf(exchange: Exchange): Promise<Row> {
-  const definition = await readJson(
+async function definitionOf(exchange: Exchange): Promise<ListRow> {
+  const definition = await readEngineJson(
     exchange,
     exchange.upstreamRequest.path.replace(/\/statistics(\?.*)?$/, ''),
   )
@@ -96,7 +96,7 @@ async function recounted(answer: Answer, counting: Counting): Promise<Answer> {
  * The engine counts active executions and lists others as well: those that wait at a gateway for others to join, and those
  * of a multi-instance activity that have ended. Where there are any beside what the caller sees, it cannot be told which.
  */
-async function instancesIn(activity: Row, counting: Counting): Promise<number> {
+async function instancesIn(activity: ListRow, counting: Counting): Promise<number> {
   const total = numberOf(activity, 'instances')
   if (total === 0) return 0
   const all = await listed('execution', { activityId: activity['id'] }, counting)
@@ -115,7 +115,7 @@ async function failedJobs(counting: Counting): Promise<readonly unknown[]> {
   return seen.map(({ jobDefinitionId }) => activities.get(jobDefinitionId))
 }
 
-async function incidentsOf(counting: Counting): Promise<readonly Row[]> {
+async function incidentsOf(counting: Counting): Promise<readonly ListRow[]> {
   return visible('incident', await listed('incident', {}, counting), counting)
 }
 
@@ -123,7 +123,7 @@ async function listed(
   kind: string,
   query: Readonly<Record<string, unknown>>,
   { exchange, definition, maxRows }: Counting,
-): Promise<readonly Row[]> {
+): Promise<readonly ListRow[]> {
   const accessRequest = queryOf({ processDefinitionId: definition['id'], ...query, maxResults: maxRows + 1 })
   const rows = await readRows(exchange, `/${kind}?${accessRequest}`)
   if (rows.length > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -133,9 +133,9 @@ async function listed(
 /** Executions do not say what definition they are of. */
 async function visible(
   kind: string,
-  rows: readonly Row[],
+  rows: readonly ListRow[],
   { definition, keep }: Counting,
-): Promise<readonly Row[]> {
+): Promise<readonly ListRow[]> {
   const named = rows.map((row) => ({ ...row, processDefinitionId: definition['id'] }))
   const keeps = await keep(`/${kind}`, named)
   return rows.filter((_, index) => keeps[index] === true)
@@ -145,6 +145,6 @@ function queryOf(query: Readonly<Record<string, unknown>>): URLSearchParams {
   return new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
 }
 
-function numberOf(row: Row, member: string): number {
+function numberOf(row: ListRow, member: string): number {
   return Number(row[member] ?? 0)
 }

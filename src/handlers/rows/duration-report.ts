@@ -25,7 +25,7 @@ export async function serveReport(exchange: Exchange, tenants: ReadonlySet<strin
 
 /** Of which definitions the report is. Only that of instances can be asked for some; an empty entry the engine reads its own way. */
 function queriesOf({ match: { operation, accessRequest } }: Exchange): readonly Query[] {
-  if (operation.id !== 'getHistoricProcessInstanceDurationReport') return [{}]
+  if (operation.rows?.ofDefinitions !== true) return [{}]
   const [ids, keys] = (['processDefinitionIdIn', 'processDefinitionKeyIn'] as const).map((name) =>
     listOf(accessRequest, 'query', name).map(({ id }) => id),
   )

@@ -8,9 +8,10 @@ import { jsonAcceptOf, otherFormOf } from '../../request/accept.ts'
 import { isRecord } from '../../request/access-request.ts'
 import { joinRows, spansOf } from '../../request/json-rows.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
-import type { Row } from '../../policy/authz/entities/row-attributes.ts'
-import { type Paging, pagingOf } from '../../policy/validation/schemas/parameters.ts'
-import type { Answer } from '../../proxy/wire/upstream-request.ts'
+import type { ListRow } from '../../policy/authz/entities/log-tenants.ts'
+import { pagingOf } from '../../request/paging.ts'
+import { type Paging } from '../../request/paging.ts'
+import type { Answer } from '../../request/answer.ts'
 import { readWhole } from './read-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
 import { serveActivityCounts } from './activity-counts.ts'
@@ -66,7 +67,7 @@ async function answerRefused(exchange: Asking): Promise<Answer> {
 
 /** One row that the caller sees. */
 interface SeenRow {
-  readonly row: Row
+  readonly row: ListRow
   readonly bytes: Buffer
 }
 
@@ -157,7 +158,7 @@ const TOPIC_FLAGS = {
   withRetriesLeft: 'withRetriesLeft',
 } as const
 
-function rowsOf({ body }: Answer): readonly Row[] {
+function rowsOf({ body }: Answer): readonly ListRow[] {
   const rows = jsonIn(body)
   if (Array.isArray(rows) && rows.every(isRecord)) return rows
   throw new GatewayError('GW_ROWS_NOT_EXACT')

@@ -4,9 +4,9 @@ import type { Exchange } from '../../pipeline/exchange.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/access-request.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
-import type { Row } from '../../policy/authz/entities/row-attributes.ts'
+import type { ListRow } from '../../policy/authz/entities/log-tenants.ts'
 import { isOfTenants } from '../../policy/authz/rows/rows.ts'
-import type { Answer } from '../../proxy/wire/upstream-request.ts'
+import type { Answer } from '../../request/answer.ts'
 import { readRows, readWhole, rowsIn } from './read-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
 
@@ -27,12 +27,12 @@ export async function serveGroups(exchange: Exchange, keep: KeepRows): Promise<F
   return sendAnswer(reply, jsonOf(answer, { groups: seen, groupUsers: await kept(keep, 'user', users) }))
 }
 
-async function kept(keep: KeepRows, kind: string, rows: readonly Row[]): Promise<readonly Row[]> {
+async function kept(keep: KeepRows, kind: string, rows: readonly ListRow[]): Promise<readonly ListRow[]> {
   const keeps = await keep(kind, rows)
   return rows.filter((_, index) => keeps[index] === true)
 }
 
-async function membersOf(exchange: Exchange, groups: readonly Row[]): Promise<ReadonlySet<unknown>> {
+async function membersOf(exchange: Exchange, groups: readonly ListRow[]): Promise<ReadonlySet<unknown>> {
   if (groups.length > MAX_GROUPS) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const lists = await Promise.all(
     groups.map(({ id }) => readRows(exchange, `/user?memberOfGroup=${encodeURIComponent(String(id))}`)),

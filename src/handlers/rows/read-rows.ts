@@ -2,8 +2,8 @@ import { GatewayError } from '../../errors.ts'
 import { type Exchange, MAX_READ_BYTES } from '../../pipeline/exchange.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/access-request.ts'
-import type { Row } from '../../policy/authz/entities/row-attributes.ts'
-import type { Answer } from '../../proxy/wire/upstream-request.ts'
+import type { ListRow } from '../../policy/authz/entities/log-tenants.ts'
+import type { Answer } from '../../request/answer.ts'
 
 /** The engine's answer to what the caller asks. A HEAD is asked as a GET, for there is something to look at; but the engine marks only those. */
 export async function readWhole({
@@ -18,7 +18,7 @@ export async function readWhole({
 }
 
 /** What a restricted answer is made from, asked at the engine that the caller asks. @throws GatewayError when it does not answer */
-export async function readJson(
+export async function readEngineJson(
   { match, upstreamRequest }: Pick<Exchange, 'match' | 'upstreamRequest'>,
   path: string,
 ): Promise<unknown> {
@@ -34,10 +34,10 @@ export async function readJson(
 export async function readRows(
   exchange: Pick<Exchange, 'match' | 'upstreamRequest'>,
   path: string,
-): Promise<readonly Row[]> {
-  return rowsIn(await readJson(exchange, path))
+): Promise<readonly ListRow[]> {
+  return rowsIn(await readEngineJson(exchange, path))
 }
 
-export function rowsIn(value: unknown): readonly Row[] {
+export function rowsIn(value: unknown): readonly ListRow[] {
   return Array.isArray(value) ? value.filter(isRecord) : []
 }

@@ -7,18 +7,12 @@ import { emptyAnswer } from '../../policy/authz/checks/not-found.ts'
 import { type AccessRequest, bodyTexts, bodyValue } from '../../request/access-request.ts'
 import { readJson } from '../../request/json.ts'
 import { memberBytes, spliceMember } from '../../policy/authz/rows/narrow.ts'
-import type { Row } from '../../policy/authz/entities/row-attributes.ts'
+import type { ListRow } from '../../policy/authz/entities/log-tenants.ts'
+import { LISTED_SELECTORS } from '../../operations/table.ts'
 import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
 import type { Decision } from '../../policy/authz/checks/decision.ts'
 import { upstreamHeaders } from '../../proxy/wire/headers.ts'
-import {
-  foundOf,
-  keepAll,
-  rowsFound,
-  SELECTORS,
-  type SelectionContext,
-  selectionQueryOf,
-} from './selected-ids.ts'
+import { foundOf, keepAll, rowsFound, type SelectionContext, selectionQueryOf } from './selected-ids.ts'
 
 /**
  * The body with the ids that the caller may select in the place of the queries that select them: a bare engine would
@@ -209,13 +203,13 @@ function bodyWith(selections: readonly Selection[], { match }: SelectionContext,
   return body
 }
 
-function idsOf(rows: readonly Row[]): readonly string[] {
+function idsOf(rows: readonly ListRow[]): readonly string[] {
   return rows.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
 }
 
-function selectorsOf({ resolvesQueries: selects = {} }: Operation): readonly (readonly [Selector, string])[] {
-  return SELECTORS.flatMap((selector) => {
-    const member = selects[selector]
+function selectorsOf({ resolvesQueries = {} }: Operation): readonly (readonly [Selector, string])[] {
+  return LISTED_SELECTORS.flatMap((selector) => {
+    const member = resolvesQueries[selector]
     return member === undefined ? [] : [[selector, member] as const]
   })
 }

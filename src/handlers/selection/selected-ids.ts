@@ -1,37 +1,22 @@
 import { EngineRefusal, GatewayError } from '../../errors.ts'
 import type { Exchange } from '../../pipeline/exchange.ts'
-import type { Finder, Selector } from '../../operations/table.ts'
+import { SELECTOR_LISTS, type Finder, type Selector } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { bodyText, bodyTexts, isRecord } from '../../request/access-request.ts'
 import { readJson } from '../../request/json.ts'
 import { inLists } from '../../policy/authz/entities/lookup-lists.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
-import type { Row } from '../../policy/authz/entities/row-attributes.ts'
+import type { ListRow } from '../../policy/authz/entities/log-tenants.ts'
 import { isOfTenants } from '../../policy/authz/rows/rows.ts'
 import { isNullText } from '../../policy/validation/schemas/jackson.ts'
-import { isMembers, isTrue } from '../../policy/validation/schemas/engine-error.ts'
+import { isMembers } from '../../policy/validation/schemas/engine-error.ts'
+import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
-import type { Answer } from '../../proxy/wire/upstream-request.ts'
+import type { Answer } from '../../request/answer.ts'
 import { readVisible } from '../rows/filtered-list.ts'
 
 /** A request, or what is known of it before it may be sent. */
 export type SelectionContext = Pick<Exchange, 'parts' | 'match' | 'upstreamRequest'>
-
-/** The operation that lists what a selector selects. */
-const LISTS: Readonly<Record<Selector, string>> = {
-  externalTaskQuery: 'queryExternalTasks',
-  historicBatchQuery: 'getHistoricBatches',
-  historicDecisionInstanceQuery: 'getHistoricDecisionInstances',
-  historicProcessInstanceQuery: 'queryHistoricProcessInstances',
-  jobQuery: 'queryJobs',
-  processInstanceQuery: 'queryProcessInstances',
-}
-
-export const SELECTORS = Object.keys(LISTS).filter(isSelector)
-
-function isSelector(name: string): name is Selector {
-  return Object.hasOwn(LISTS, name)
-}
 
 /** What is looked for: the rows of a list, of which somebody sees some. */
 export interface SelectionQuery {
@@ -55,7 +40,7 @@ export async function selectionQueryOf(
   if (!isMembers(value)) throw new GatewayError('GW_INVALID_BODY')
   if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
     checkSelector(selector, value)
-  const list = listOf(selecting, LISTS[selector], query)
+  const list = listOf(selecting, SELECTOR_LISTS[selector], query)
   const decision = (await list.match.permit.rows?.(list.match.accessRequest, false)) ?? { rows: 'all' }
   if (decision.rows === 'all') return { list, keep: keepAll }
   if (decision.rows !== 'none' && decision.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -66,6 +51,7 @@ export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
 
 /** Of a list that takes no body, for they must fit a request line of 8 KB, and where one of them may have many rows. */
 const FEW_IDS = 100
+
 /** Of a list that takes one id only: each is a hop of its own. */
 const MAX_SINGLE_IDS = 1000
 
@@ -111,7 +97,7 @@ function* queriesFor({ by, gives, single }: Finder, ids: readonly string[], isIn
       yield { [by]: some }
 }
 
-function textsIn(rows: readonly Row[], member: string): readonly string[] {
+function textsIn(rows: readonly ListRow[], member: string): readonly string[] {
   return rows.flatMap(({ [member]: value }) => (typeof value === 'string' ? [value] : []))
 }
 
@@ -120,7 +106,7 @@ export async function rowsFound(
   { parts }: SelectionContext,
   { list, keep }: SelectionQuery,
   wanted: number = Number.POSITIVE_INFINITY,
-): Promise<readonly Row[]> {
+): Promise<readonly ListRow[]> {
   const filtering = { keep, maxRows: parts.config.limits.filteredRows }
   const { seen, answer } = await readVisible(list, filtering, { form: 'list', wanted })
   if (seen === null) throw refusalOf(answer)

@@ -93,7 +93,7 @@ export const historicProcessInstance = {
       ], when: 'query:processDefinitionIdIn given', each: 'query:processDefinitionIdIn[]', denied: 403 },
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], when: 'no definition given', denied: 403 },
     ],
-    rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
+    rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], ofDefinitions: true },
     retry: 'always',
   },
   setRemovalTimeAsync: {

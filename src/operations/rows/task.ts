@@ -11,6 +11,7 @@ export const task = {
     rows: {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
+      narrowed: 'task query',
     },
     retry: 'always',
   },
@@ -23,6 +24,7 @@ export const task = {
     rows: {
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
+      narrowed: 'task query',
     },
     retry: 'always',
   },
@@ -224,6 +226,7 @@ export const task = {
       form: 'count',
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
+      narrowed: 'task query',
     },
     retry: 'always',
   },
@@ -236,6 +239,7 @@ export const task = {
       form: 'count',
       anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
       exempt: 'case',
+      narrowed: 'task query',
     },
     retry: 'always',
   },

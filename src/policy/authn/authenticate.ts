@@ -1,10 +1,6 @@
 import { EngineRefusal, GatewayError } from '../../errors.ts'
-import type {
-  BasicCredential,
-  CredentialMemoryOptions,
-  Principal,
-  RememberedCredentials,
-} from './credentials.ts'
+import type { BasicCredential, CredentialMemoryOptions, RememberedCredentials } from './credentials.ts'
+import type { Principal } from '../../request/principal.ts'
 import {
   createCredentialMemory,
   createRememberedCredentials,

@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createHmacSha256 } from './hmac.ts'
-
-/** The caller, once proved: an engine's user with the groups and tenants that hold for this request. */
-export interface Principal {
-  readonly userId: string
-  readonly groups: readonly string[]
-  readonly tenants: readonly string[]
-}
+import type { Principal } from '../../request/principal.ts'
 
 export interface BasicCredential {
   readonly user: string

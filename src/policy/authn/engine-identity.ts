@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import { isRecord } from '../../request/access-request.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from '../../request/engine-request.ts'
-import type { Principal } from './credentials.ts'
+import type { Principal } from '../../request/principal.ts'
 import { createConstantTime, type ConstantTimeOptions } from './constant-time.ts'
 import type { IdentitySource } from './identity-source.ts'
 import { createLockout, isSameName, type Lockout, type LockoutOptions } from './lockout.ts'

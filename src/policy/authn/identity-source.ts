@@ -1,8 +1,9 @@
 import { GatewayError } from '../../errors.ts'
-import type { Principal, StampOf } from './credentials.ts'
+import type { StampOf } from './credentials.ts'
+import type { Principal } from '../../request/principal.ts'
 import type { Passwords } from './password.ts'
 import type { SourceState } from '../../files/source-state.ts'
-import type { User, Users } from './users.ts'
+import type { User, Users } from '../../files/users-file.ts'
 
 export interface Proof {
   readonly user: string

@@ -15,13 +15,13 @@ export interface LockoutOptions {
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
   /** Told of what was seen here, for the replicas. */
-  readonly onOutcome?: (outcome: Outcome, user: string) => void
+  readonly onOutcome?: (outcome: LoginOutcome, user: string) => void
 }
 
 /** `renewed`: right, as it was before. It ends what the engine counts; guesses from elsewhere are still to be slowed down. */
-export type Outcome = 'failed' | 'succeeded' | 'renewed'
+export type LoginOutcome = 'failed' | 'succeeded' | 'renewed'
 
-export interface Attempt {
+export interface LockoutAttempt {
   readonly user: string
   /** The credential was right before; it waits only while the engine would refuse even the right password. */
   readonly proven: boolean
@@ -30,9 +30,9 @@ export interface Attempt {
 /** What an engine counts against its users, seen from outside. */
 export interface Lockout {
   /** Asks the engine, unless it would say no to anything, or was asked in vain too often. @throws GatewayError GW_THROTTLED */
-  readonly attempt: (who: Attempt, ask: () => Promise<boolean>) => Promise<boolean>
+  readonly attempt: (who: LockoutAttempt, ask: () => Promise<boolean>) => Promise<boolean>
   /** What was seen at a replica. False: it changes nothing. */
-  readonly count: (outcome: Outcome, user: string) => boolean
+  readonly count: (outcome: LoginOutcome, user: string) => boolean
 }
 
 /** Keeps wrong passwords from the engine, whose own lock would hit the real user and at the tenth would not open again. */
@@ -104,7 +104,7 @@ class Counts {
     return count
   }
 
-  add(key: string, outcome: Outcome): boolean {
+  add(key: string, outcome: LoginOutcome): boolean {
     const before = this.get(key)
     if (outcome === 'succeeded') return this.#counts.delete(key)
     if (outcome === 'failed') {

@@ -33,14 +33,14 @@ export interface ThrottleOptions extends Pick<TurnsOptions, 'schedule'> {
   readonly delay?: (ms: number) => Promise<unknown>
 }
 
-export interface Attempt {
+export interface ThrottleAttempt {
   readonly user: string
   readonly address: string
 }
 
 export interface Throttle {
   /** Runs `verify`, later where there were many failures. Null from it is one more. @throws GatewayError GW_THROTTLED where too many wait */
-  readonly attempt: <T>(who: Attempt, verify: () => Promise<T | null>) => Promise<T | null>
+  readonly attempt: <T>(who: ThrottleAttempt, verify: () => Promise<T | null>) => Promise<T | null>
 }
 
 /**
@@ -101,7 +101,7 @@ interface Failures {
   readonly ofAddress: number
 }
 
-type TakeTurn = (who: Attempt, failures: Failures) => ReturnType<Turns['take']> | null
+type TakeTurn = (who: ThrottleAttempt, failures: Failures) => ReturnType<Turns['take']> | null
 
 /** Null: there were too few failures for turns. */
 function createTakeTurn(options: ThrottleOptions): TakeTurn {

@@ -1,11 +1,11 @@
 import { EngineRefusal } from '../../errors.ts'
 import { bitOf, COMMON_PERMISSIONS, type ResourceName } from '../../operations/permissions.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
-import type { Principal } from '../authn/credentials.ts'
+import type { Principal } from '../../request/principal.ts'
 import { isAuthorized } from './decision/decide.ts'
 import type { Records } from './records/records.ts'
-import { resourceOfType } from './records/records.ts'
-import { integerOf } from '../validation/schemas/parameters.ts'
+import { resourceOfType } from '../../operations/authorization-record.ts'
+import { integerOf } from '../../request/paging.ts'
 
 interface CheckOptions {
   readonly records: Records

@@ -5,7 +5,7 @@ import type { ReadEngine } from './entities/lookup.ts'
 import type { Permit } from './permit.ts'
 import { isOfTenants } from './rows/rows.ts'
 import { chain, type MaybePromise } from '../../request/maybe-promise.ts'
-import { rowsOf, textOf } from './entities/start-finder.ts'
+import { rowsOf, stringOf } from './entities/start-finder.ts'
 import { PERMITTED, type Decision } from './checks/decision.ts'
 
 /** The tenants that have definitions of a key; null: one has them without a tenant. */
@@ -26,7 +26,7 @@ export function createTenantsOfKey(read: ReadEngine): TenantsOfKey {
     const query = new URLSearchParams({ key, latestVersion: 'true', maxResults: `${MAX_TENANTS + 1}` })
     const rows = rowsOf(await read(`/process-definition?${query}`))
     if (rows.length > MAX_TENANTS) throw new GatewayError('GW_CHECK_NOT_EXACT')
-    return rows.map(({ tenantId }) => textOf(tenantId))
+    return rows.map(({ tenantId }) => stringOf(tenantId))
   }
 }
 

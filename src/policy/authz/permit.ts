@@ -3,11 +3,12 @@ import type { Rows } from '../../operations/notation.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { OtherForm } from '../../request/accept.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
-import type { Principal } from '../authn/credentials.ts'
+import type { Principal } from '../../request/principal.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import type { Authorize, AuthorizeOptions } from './checks/authorize.ts'
 import { createAuthorize } from './checks/authorize.ts'
-import type { ReadRowAttributes, Row } from './entities/row-attributes.ts'
+import type { ReadRowAttributes } from './entities/row-attributes.ts'
+import type { ListRow } from './entities/log-tenants.ts'
 import type { CompiledRows, Scope, Viewer } from './rows/rows.ts'
 import { usesRevokes } from './records/records.ts'
 import {
@@ -23,7 +24,7 @@ import {
 import type { Narrow } from './rows/narrow.ts'
 import { createAllowedLinks } from './rows/allowed-links.ts'
 import { fetchScopeOf } from './rows/fetch-scope.ts'
-import { pagingOf } from '../validation/schemas/parameters.ts'
+import { pagingOf } from '../../request/paging.ts'
 import { narrowTasks, type Visible } from './rows/narrow-tasks.ts'
 import { narrowTopics } from './rows/narrow-topics.ts'
 import { createSeesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
@@ -50,7 +51,7 @@ export type RowsDecision =
 export type Restriction = Exclude<RowsDecision, { readonly rows: 'all' | 'refused' }>
 
 /** Which of these rows of this list the caller sees. */
-export type KeepRows = (template: string, rows: readonly Row[]) => Promise<readonly boolean[]>
+export type KeepRows = (template: string, rows: readonly ListRow[]) => Promise<readonly boolean[]>
 
 export interface PermitOptions extends AuthorizeOptions {
   readonly readRowAttributes: ReadRowAttributes
@@ -222,7 +223,7 @@ function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsDecis
 
 function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsDecision {
   const { operation, rows } = parts
-  if (TASK_QUERIES.has(operation.id) && !usesRevokes(viewer.records, viewer.principal))
+  if (operation.rows?.narrowed === 'task query' && !usesRevokes(viewer.records, viewer.principal))
     return { rows: 'narrowed', narrow: narrowTasks(visibleTo(rows, scope, viewer)) }
   return { rows: 'filtered', keep: keepOf(parts, viewer) }
 }
@@ -247,11 +248,3 @@ function keepOf({ rows, options }: RowsParts, viewer: Viewer): KeepRows {
     })
   }
 }
-
-/** Queries that the engine can narrow by itself, exactly. */
-const TASK_QUERIES: ReadonlySet<string> = new Set([
-  'getTasks',
-  'queryTasks',
-  'getTasksCount',
-  'queryTasksCount',
-])

@@ -10,17 +10,14 @@ import { isGiven, isMembers } from './schemas/engine-error.ts'
  * @throws GatewayError GW_INVALID_BODY
  */
 export function checkSelection(
-  {
-    resolvesQueries: selects = {},
-    resolvesIds: finds = {},
-  }: Pick<Operation, 'resolvesQueries' | 'resolvesIds'>,
+  { resolvesQueries = {}, resolvesIds = {} }: Pick<Operation, 'resolvesQueries' | 'resolvesIds'>,
   body: unknown,
 ): void {
-  for (const name of Object.keys(selects)) {
+  for (const name of Object.keys(resolvesQueries)) {
     const query = bodyValue(body, name)
     if (isGiven(query) && !isMembers(query)) throw misfit(name, 'an object')
   }
-  for (const name of [...Object.values(selects), ...Object.keys(finds)]) {
+  for (const name of [...Object.values(resolvesQueries), ...Object.keys(resolvesIds)]) {
     const ids = bodyValue(body, name)
     const isList = Array.isArray(ids) && ids.every((id) => typeof id !== 'object' || id === null)
     if (isGiven(ids) && !isList) throw misfit(name, 'a list of ids')

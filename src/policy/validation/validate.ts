@@ -3,7 +3,7 @@ import { EngineRefusal, GatewayError } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasNumerals } from '../../request/json.ts'
 import { BODIES, QUERIES, SELECTORS } from './schemas/contracts.ts'
-import type { Finding, KnownAnswer, EngineError, Received, Rule } from './schemas/engine-error.ts'
+import type { Finding, KnownAnswer, EngineError, Received, ValidationRule } from './schemas/engine-error.ts'
 import { DEFER } from './schemas/engine-error.ts'
 
 export type { Received } from './schemas/engine-error.ts'
@@ -65,7 +65,7 @@ interface Context {
   readonly received: Received
 }
 
-function findAt(stage: number, rules: readonly Rule[], { operation, received }: Context): Finding {
+function findAt(stage: number, rules: readonly ValidationRule[], { operation, received }: Context): Finding {
   for (const rule of rules) {
     if ((rule.after === 'all' ? checkCountOf(operation) : rule.after) !== stage) continue
     const finding = rule.find(received, operation)

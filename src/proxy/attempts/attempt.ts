@@ -2,9 +2,7 @@ import { errors, type Dispatcher } from 'undici'
 import { GatewayError } from '../../errors.ts'
 import type { Carried, Connection } from '../nodes/node-connection.ts'
 import type { Node } from '../nodes/node.ts'
-
-/** Response headers as undici parses them: lower-case names, latin1 values. */
-export type ParsedHeaders = Readonly<Record<string, string | string[] | undefined>>
+import type { ParsedHeaders } from '../wire/headers.ts'
 
 /** The owner of a try hears of it in this order; `ended` comes once and last. What `head` and `data` throw ends the try. */
 export interface AttemptOwner {

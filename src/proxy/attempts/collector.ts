@@ -1,7 +1,8 @@
 import { GatewayError } from '../../errors.ts'
-import type { Attempt, ParsedHeaders } from './attempt.ts'
+import type { Attempt } from './attempt.ts'
+import type { ParsedHeaders } from '../wire/headers.ts'
 import { clientHeaders, hasBody, lengthOf } from '../wire/headers.ts'
-import type { Answer } from '../wire/upstream-request.ts'
+import type { Answer } from '../../request/answer.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Buffers one answer, up to a limit. */

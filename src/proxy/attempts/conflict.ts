@@ -1,4 +1,4 @@
-import type { ParsedHeaders } from './attempt.ts'
+import type { ParsedHeaders } from '../wire/headers.ts'
 
 /** As the engine numbers an OptimisticLockingException (BuiltinExceptionCode, since 7.16): another transaction was quicker, this one was rolled back. */
 const OPTIMISTIC_LOCKING = 1

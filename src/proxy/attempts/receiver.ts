@@ -1,4 +1,5 @@
-import type { Attempt, ParsedHeaders } from './attempt.ts'
+import type { Attempt } from './attempt.ts'
+import type { ParsedHeaders } from '../wire/headers.ts'
 
 /** Takes the answer of whichever attempt brings one. */
 export interface Receiver<T> {

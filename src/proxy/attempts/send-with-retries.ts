@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.ts'
-import { Attempt, type AttemptOwner, type ParsedHeaders, type WireRequest } from './attempt.ts'
+import { Attempt, type AttemptOwner, type WireRequest } from './attempt.ts'
+import { type ParsedHeaders } from '../wire/headers.ts'
 import type { Balance } from '../nodes/balance.ts'
 import type { Budget } from './retry-budget.ts'
 import { HeldBack, pauseMsOf } from './conflict.ts'

@@ -1,4 +1,4 @@
-import type { Answer } from '../wire/upstream-request.ts'
+import type { Answer } from '../../request/answer.ts'
 import type { LockedTask } from './unlocks.ts'
 
 /** What an engine answers when there was nothing to lock. */

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { errors } from 'undici'
-import type { Attempt, ParsedHeaders } from '../attempts/attempt.ts'
+import type { Attempt } from '../attempts/attempt.ts'
+import type { ParsedHeaders } from '../wire/headers.ts'
 import { Collector } from '../attempts/collector.ts'
-import type { Answer, UpstreamRequest } from '../wire/upstream-request.ts'
+import type { UpstreamRequest } from '../wire/upstream-request.ts'
+import type { Answer } from '../../request/answer.ts'
 import type { Node } from '../nodes/node.ts'
 import type { Receiver } from '../attempts/receiver.ts'
 
@@ -122,7 +124,7 @@ export class HeldPoll implements Receiver<Answer> {
   /** Its client has gone. From now on it is its own timer that ends it, should the engine never do. */
   abandon(nowMs: number): void {
     this.poll = null
-    this.#key = keyOf(this.#request)
+    this.#key = pollKeyOf(this.#request)
     this.#timer = setTimeout(giveUp, Math.max(0, this.#untilMs - nowMs), this)
   }
 
@@ -178,7 +180,7 @@ function giveUp(held: HeldPoll): void {
 }
 
 /** The same for polls that an engine and a client could not tell apart. */
-export function keyOf({ upstreamRequest, caller }: PollRequest): string {
+export function pollKeyOf({ upstreamRequest, caller }: PollRequest): string {
   const { accept = '', authorization = '' } = upstreamRequest.headers
   const about = JSON.stringify([caller, upstreamRequest.path, accept, authorization])
   return hash(

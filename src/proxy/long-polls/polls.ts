@@ -1,9 +1,10 @@
 import { GatewayError } from '../../errors.ts'
 import type { WireRequest } from '../attempts/attempt.ts'
-import type { Answer, UpstreamRequest } from '../wire/upstream-request.ts'
+import type { UpstreamRequest } from '../wire/upstream-request.ts'
+import type { Answer } from '../../request/answer.ts'
 import type { LongPollPools } from './long-poll-pools.ts'
 import type { Node } from '../nodes/node.ts'
-import { HeldPoll, keyOf, Poll, type Polled, type PollRequest } from './poll.ts'
+import { HeldPoll, pollKeyOf, Poll, type Polled, type PollRequest } from './poll.ts'
 import { isEmptyList, lockedTasksIn, NO_TASKS, pollRefusalOf } from './poll-answer.ts'
 import { Queue } from '../attempts/queue.ts'
 import { sendWithRetries, type SendOptions } from '../attempts/send-with-retries.ts'
@@ -37,6 +38,7 @@ const OVERLOAD = {
   message: 'No node of the engine takes more long polls',
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 }
+
 /** An engine looks at its polls one after the other, and with many it is late; this late it will not answer. */
 const LATE_MS = 30_000
 const NONE: readonly Node[] = []
@@ -127,7 +129,7 @@ export class Polls {
 
   #adoptable(request: PollRequest): HeldPoll | null {
     if (this.#abandoned.size === 0) return null
-    const key = keyOf(request)
+    const key = pollKeyOf(request)
     for (const held of this.#abandoned) if (held.isFor(key)) return held
     return null
   }

@@ -1,4 +1,5 @@
-import type { Answer, UpstreamRequest } from '../wire/upstream-request.ts'
+import type { UpstreamRequest } from '../wire/upstream-request.ts'
+import type { Answer } from '../../request/answer.ts'
 
 /** `failed`: the engine did not do it. `dropped`: too many at once, or the lock is over. Its lock then ends by itself. */
 export type UnlockResult = 'unlocked' | 'failed' | 'dropped'

@@ -1,5 +1,5 @@
 /** Why a node is believed ill. */
-export type Reason =
+export type EjectionReason =
   /** No connection was had. */
   | 'refused'
   /** No answer in time, several times in a row. */
@@ -17,14 +17,14 @@ export type Reason =
 export type ProbeResult = 'ok' | 'refused' | 'probe' | 'wrong-engine'
 
 interface Ejection {
-  readonly reason: Reason
+  readonly reason: EjectionReason
   /** No trial before that. */
   readonly untilMs: number
 }
 
 export interface HealthChange {
   /** Null: the node is back. */
-  readonly reason: Reason | null
+  readonly reason: EjectionReason | null
   /** What the probe saw, or empty. */
   readonly detail: string
   /** To the first trial. */
@@ -73,7 +73,7 @@ export class Health {
     this.#changed = changed
   }
 
-  get reason(): Reason | null {
+  get reason(): EjectionReason | null {
     return this.#ejection?.reason ?? null
   }
 
@@ -154,7 +154,7 @@ export class Health {
     return this.reason === 'probe' || this.reason === 'wrong-engine'
   }
 
-  #eject(reason: Reason, nowMs: number, detail: string): void {
+  #eject(reason: EjectionReason, nowMs: number, detail: string): void {
     if (nowMs - this.#returnedAtMs > FORGIVEN_MS) this.#periods = 0
     this.#lengthen(reason, nowMs)
     this.#changedAtMs = nowMs
@@ -162,7 +162,7 @@ export class Health {
   }
 
   /** A trial failed, or another fault is seen than the one that is known. */
-  #worsen(seen: Reason, nowMs: number, detail: string): void {
+  #worsen(seen: EjectionReason, nowMs: number, detail: string): void {
     const ejection = this.#ejection
     if (ejection === null) return
     const reason = this.#replaces(seen) ? seen : ejection.reason
@@ -172,11 +172,11 @@ export class Health {
   }
 
   /** To be away is worse than to answer badly; of what probes see, the last one counts. */
-  #replaces(seen: Reason): boolean {
+  #replaces(seen: EjectionReason): boolean {
     return seen === 'refused' || seen === 'wrong-engine' || (seen === 'probe' && this.isUnreachable)
   }
 
-  #lengthen(reason: Reason, nowMs: number): void {
+  #lengthen(reason: EjectionReason, nowMs: number): void {
     this.#periods += 1
     this.#periodMs = Math.min(FIRST_PERIOD_MS * 2 ** (this.#periods - 1), LONGEST_PERIOD_MS)
     this.#ejection = { reason, untilMs: nowMs + this.#periodMs }

@@ -1,4 +1,4 @@
-import type { HealthChange, Reason } from './health.ts'
+import type { HealthChange, EjectionReason } from './health.ts'
 import { createNode, type Node, type NodeOptions } from './node.ts'
 
 /** A node as configured. */
@@ -16,7 +16,7 @@ export interface NodeState {
   readonly node: string
   readonly isDrained: boolean
   /** Null: it is believed healthy. */
-  readonly reason: Reason | null
+  readonly reason: EjectionReason | null
   /** Requests it is given at once. */
   readonly limit: number
 }

@@ -13,7 +13,7 @@ export interface ProbeRequest {
 }
 
 export interface Probed {
-  readonly verdict: ProbeResult
+  readonly result: ProbeResult
   /** For the log: what was seen in place of the engine. */
   readonly detail: string
   /** No connection was had in time, nor refused. */
@@ -68,7 +68,7 @@ function judge(text: string, engine: string): Probed {
   const names = namesOf(JSON.parse(text))
   if (names === null) return unhealthy('probe', 'its answer is no list of engines')
   return names.includes(engine)
-    ? { verdict: 'ok', detail: '' }
+    ? { result: 'ok', detail: '' }
     : unhealthy(
         'wrong-engine',
         `it names ${names.length === 0 ? 'no engine' : names.join(', ')}, not ${engine}`,
@@ -83,5 +83,5 @@ function namesOf(value: unknown): readonly string[] | null {
 }
 
 function unhealthy(verdict: ProbeResult, detail: string): Probed {
-  return { verdict, detail: detail.slice(0, MAX_DETAIL_CHARS) }
+  return { result: verdict, detail: detail.slice(0, MAX_DETAIL_CHARS) }
 }

@@ -86,7 +86,11 @@ class NodeProber {
     const { headers, engine, timeoutMs, now } = this.#options
     this.#isAsking = true
     const startedAtMs = now()
-    const { verdict, detail, isSilent } = await probe(this.#client, {
+    const {
+      result: verdict,
+      detail,
+      isSilent,
+    } = await probe(this.#client, {
       path: this.#node.probePath,
       headers,
       engine,

@@ -3,7 +3,7 @@ import type { AttemptResult } from '../wire/upstream-request.ts'
 import type { Node } from './node.ts'
 
 /** How one try went. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly result: AttemptResult
   /** Of the answer's head, 0 if none came. */
   readonly status: number
@@ -24,7 +24,7 @@ export interface Outcome {
 const ERROR_COUNTS_AS_MS = 5000
 
 /** What a try says about its node, for the next choice. */
-export function recordOutcome(node: Node, outcome: Outcome): void {
+export function recordOutcome(node: Node, outcome: AttemptOutcome): void {
   if (outcome.isKeptLost) node.keepAlive.lost(outcome.nowMs)
   if (outcome.isOurs || outcome.isKeptLost) return
   const { latency, health } = node
@@ -39,7 +39,7 @@ export function recordOutcome(node: Node, outcome: Outcome): void {
   } else if (result === 'timeout' || result === 'reset') health.failed(result, startedAtMs, nowMs)
 }
 
-function latencyOf(outcome: Outcome, knownMs: number): number | null {
+function latencyOf(outcome: AttemptOutcome, knownMs: number): number | null {
   const { result, status, isHeld } = outcome
   const elapsedMs = outcome.headAtMs - outcome.startedAtMs
   const isFailed = result === 'ok' ? isGatewayError(status) : result !== 'cancelled'
@@ -50,7 +50,7 @@ function latencyOf(outcome: Outcome, knownMs: number): number | null {
 }
 
 /** How many requests it is given at once from now on. */
-function limit(node: Node, outcome: Outcome): void {
+function limit(node: Node, outcome: AttemptOutcome): void {
   const { result, status, sent, startedAtMs, headAtMs, nowMs } = outcome
   const isTooMuch = isTurnedAway(status) || (result === 'timeout' && sent)
   if (isTooMuch) node.concurrency.overloaded(nowMs)

@@ -1,5 +1,3 @@
-import type { ParsedHeaders } from '../attempts/attempt.ts'
-
 /** What is sent upstream instead of the caller's credentials. */
 export type Credentials = 'none' | 'forward' | { readonly username: string; readonly password: string }
 
@@ -220,3 +218,6 @@ export function lengthOf(parsed: ParsedHeaders): number | null {
 export function hasBody(method: string, status: number): boolean {
   return method !== 'HEAD' && status !== 204 && status !== 304
 }
+/** Response headers as undici parses them: lower-case names, latin1 values. */
+
+export type ParsedHeaders = Readonly<Record<string, string | string[] | undefined>>

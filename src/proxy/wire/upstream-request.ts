@@ -16,14 +16,6 @@ export interface UpstreamRequest {
   readonly headersMs?: number
 }
 
-/** A buffered answer. */
-export interface Answer {
-  readonly status: number
-  /** Lower-case names, without hop-by-hop headers and without `content-length`: the body knows its length. */
-  readonly headers: Readonly<Record<string, string | string[]>>
-  readonly body: Buffer
-}
-
 /** How one try ended. `cancelled`: the client of a read left, which says nothing about the node. */
 export type AttemptResult = 'ok' | 'refused' | 'timeout' | 'reset' | 'invalid' | 'cancelled'
 

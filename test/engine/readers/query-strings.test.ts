@@ -1,7 +1,7 @@
 import t from 'tap'
 import { queryOf } from '../../../src/request/canonical.ts'
-import { pagingOf } from '../../../src/policy/validation/schemas/parameters.ts'
-import { splitAt } from '../../../src/policy/validation/schemas/query-text.ts'
+import { pagingOf } from '../../../src/request/paging.ts'
+import { splitAt } from '../../../src/request/java-text.ts'
 import type { Random } from '../../differential/random.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { compareReaders } from './compare.ts'
@@ -15,6 +15,7 @@ const ENCODED = words(`
     %2B %2b %20 %26 %3D %3B %2C %22 %5C %61 %25 %2525 %3F %23 %5B %00 %0a %7F %C3%A4 %c3%a4
     %F0%9F%98%80 %EF%BB%BF %EF%BF%BD %C2%A0 %E2%80%A8
   `)
+
 /** What is refused, or what the engine's container refuses. */
 const ODD = words(`% %zz %C3 %ED%A0%80 %C0%80 %FE %F4%90%80%80 %u0061 [ ] '`)
 const NAMES = [

@@ -110,7 +110,11 @@ async function deploy(base: string): Promise<void> {
   const form = new FormData()
   const file = 'two-workers.bpmn'
   form.append('deployment-name', file)
-  form.append(file, new Blob([await readFile(new URL(`resources/${file}`, import.meta.url))]), file)
+  form.append(
+    file,
+    new Blob([await readFile(new URL(`../../engine/resources/${file}`, import.meta.url))]),
+    file,
+  )
   await exchange(base, { method: 'POST', path: '/deployment/create', body: form })
 }
 

@@ -3,9 +3,9 @@ import { EngineRefusal } from '../../../src/errors.ts'
 import type { AuthenticationResult, AuthenticatorOptions } from '../../../src/policy/authn/authenticate.ts'
 import { createAuthenticator } from '../../../src/policy/authn/authenticate.ts'
 import { createFileIdentity } from '../../../src/policy/authn/identity-source.ts'
-import type { User, Users } from '../../../src/policy/authn/users.ts'
+import type { User, Users } from '../../../src/files/users-file.ts'
 
-const UNAUTHORIZED = { name: 'EngineVerdict', statusCode: 401 }
+const UNAUTHORIZED = { name: 'EngineRefusal', statusCode: 401 }
 const HOME = '10.0.0.1'
 const AWAY = '10.0.0.2'
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Principal } from '../../../src/policy/authn/credentials.ts'
+import type { Principal } from '../../../src/request/principal.ts'
 import {
   createCredentialMemory,
   createRememberedCredentials,

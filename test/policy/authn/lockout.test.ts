@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { LockoutOptions, Outcome } from '../../../src/policy/authn/lockout.ts'
+import type { LockoutOptions, LoginOutcome } from '../../../src/policy/authn/lockout.ts'
 import { createLockout, isSameName } from '../../../src/policy/authn/lockout.ts'
 
 const THROTTLED = { code: 'GW_THROTTLED', statusCode: 429 }
@@ -31,7 +31,7 @@ function open(options: LockoutOptions = {}) {
   const now = () => clock.ms
   const engine = startEngine(now)
   const told: string[] = []
-  const onOutcome = (outcome: Outcome, user: string) => void told.push(`${outcome} ${user}`)
+  const onOutcome = (outcome: LoginOutcome, user: string) => void told.push(`${outcome} ${user}`)
   const lockout = createLockout({ now, onOutcome, ...options })
   const attempt = (right: boolean, proven = false, user = 'mary') =>
     lockout.attempt({ user, proven }, () => engine.verify(right))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pagingOf } from '../../../src/policy/validation/schemas/parameters.ts'
+import { pagingOf } from '../../../src/request/paging.ts'
 import { PAGES } from '../../support/pages.ts'
 
 t.test('a page is read as the engine reads it', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { Answer, UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
+import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
+import type { Answer } from '../../../src/request/answer.ts'
 import { createUnlocks, type LockedTask, type UnlockResult } from '../../../src/proxy/long-polls/unlocks.ts'
 
 const DONE: Answer = { status: 204, headers: {}, body: Buffer.alloc(0) }

@@ -23,7 +23,7 @@ t.test('a node that names the engine is well', async (t) => {
   const node = await startNode(t, (_request, response) =>
     response.end('[{"name":"default"},{"name":"orders"}]'),
   )
-  t.same(await ask(t, node.url), { decision: 'ok', detail: '' })
+  t.same(await ask(t, node.url), { result: 'ok', detail: '' })
   t.match(node.seen, [
     {
       method: 'GET',
@@ -35,42 +35,42 @@ t.test('a node that names the engine is well', async (t) => {
 
 t.test('a node that names others is another engine’s', async (t) => {
   t.same(await asked(t, 200, '[{"name":"default"}]'), {
-    decision: 'wrong-engine',
+    result: 'wrong-engine',
     detail: 'it names default, not orders',
   })
-  t.same(await asked(t, 200, '[]'), { decision: 'wrong-engine', detail: 'it names no engine, not orders' })
+  t.same(await asked(t, 200, '[]'), { result: 'wrong-engine', detail: 'it names no engine, not orders' })
 })
 
 t.test('any other status is no good answer', async (t) => {
   for (const status of [204, 302, 401, 404, 500, 503])
     t.same(await asked(t, status, status === 204 ? '' : '[{"name":"orders"}]'), {
-      decision: 'probe',
+      result: 'probe',
       detail: `it answers ${status}`,
     })
 })
 
 t.test('what is no list of engines is no good answer', async (t) => {
   for (const body of ['<html>', '', '{"name":"orders"}', 'null'])
-    t.match(await asked(t, 200, body), { decision: 'probe' }, body)
-  t.match(await asked(t, 200, '[null,1,"orders"]'), { decision: 'wrong-engine' })
+    t.match(await asked(t, 200, body), { result: 'probe' }, body)
+  t.match(await asked(t, 200, '[null,1,"orders"]'), { result: 'wrong-engine' })
 })
 
 t.test('no more is read than a list of engines can be', async (t) => {
   t.match(await asked(t, 200, ' '.repeat(70_000)), {
-    decision: 'probe',
+    result: 'probe',
     detail: 'its answer is larger than 65536 bytes',
   })
 })
 
 t.test('a node that takes no connection is told apart from one that does not answer', async (t) => {
-  t.match(await ask(t, await refusingUrl()), { decision: 'refused' })
+  t.match(await ask(t, await refusingUrl()), { result: 'refused' })
   const frozen = await startRawNode(t, () => {})
-  t.match(await ask(t, frozen.url, 30), { decision: 'probe' })
+  t.match(await ask(t, frozen.url, 30), { result: 'probe' })
   const slow = await startRawNode(t, (socket) =>
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n['),
   )
-  t.match(await ask(t, slow.url, 100), { decision: 'probe' })
-  t.match(await ask(t, 'http://engine.invalid'), { decision: 'refused' })
+  t.match(await ask(t, slow.url, 100), { result: 'probe' })
+  t.match(await ask(t, 'http://engine.invalid'), { result: 'refused' })
 })
 
 t.test('an answer cannot fill the log', async (t) => {

@@ -1,7 +1,7 @@
 import { EngineRefusal } from '../../../errors.ts'
 
 /** One permission the caller would have needed. */
-export interface Missing {
+export interface MissingAuthorization {
   readonly permission: string
   /** The resource's name in the engine's messages: `ProcessDefinition`. */
   readonly resource: string
@@ -10,7 +10,10 @@ export interface Missing {
 }
 
 /** The engine's 403 for a check that failed; several missing permissions are alternatives or all needed, the wording is the same. */
-export function authorizationExceptionOf(userId: string, missing: readonly Missing[]): EngineRefusal {
+export function authorizationExceptionOf(
+  userId: string,
+  missing: readonly MissingAuthorization[],
+): EngineRefusal {
   const [only] = missing
   const message =
     only !== undefined && missing.length === 1
@@ -25,7 +28,7 @@ export function adminExceptionOf(): EngineRefusal {
 }
 
 /** The engine's 403 where an admin may, or whoever has one of these permissions. */
-export function adminOrPermissionExceptionOf(missing: readonly Missing[]): EngineRefusal {
+export function adminOrPermissionExceptionOf(missing: readonly MissingAuthorization[]): EngineRefusal {
   return forbidden(
     `ENGINE-03110 Required admin authenticated group or user or any of the following permissions: ${phrasesOf(missing)}.`,
     null,
@@ -33,7 +36,11 @@ export function adminOrPermissionExceptionOf(missing: readonly Missing[]): Engin
   )
 }
 
-function forbidden(message: string, userId: string | null, missing: readonly Missing[]): EngineRefusal {
+function forbidden(
+  message: string,
+  userId: string | null,
+  missing: readonly MissingAuthorization[],
+): EngineRefusal {
   const [only] = missing.length === 1 ? missing : []
   const body = {
     type: 'AuthorizationException',
@@ -57,11 +64,11 @@ function forbidden(message: string, userId: string | null, missing: readonly Mis
   })
 }
 
-function phrasesOf(missing: readonly Missing[]): string {
+function phrasesOf(missing: readonly MissingAuthorization[]): string {
   return missing.map(phraseOf).join(' or ')
 }
 
-function phraseOf({ permission, resource, id }: Missing): string {
+function phraseOf({ permission, resource, id }: MissingAuthorization): string {
   return id === null
     ? `'${permission}' permission on resource '${resource}'`
     : `'${permission}' permission on resource '${id}' of type '${resource}'`

@@ -16,21 +16,15 @@ import {
 import type { FindCondition } from '../entities/engine-condition.ts'
 import type { ImplicitGrants } from '../entities/implicit-grants.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
-import type { Attributes, LookUps } from '../entities/lookup.ts'
+import type { LookUps } from '../entities/lookup.ts'
+import type { Attributes } from '../../../request/access-request.ts'
 import { notFoundAnswer } from './not-found.ts'
 import { isAdmin, isSettled, NOT_EXACT, evaluate, type EvaluationOptions } from './evaluate.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 import type { Decision, TraceDecision } from './decision.ts'
 import { NOT_APPLIED, PERMITTED } from './decision.ts'
-
-/** The members of a set that only the engine knows; null: it cannot be determined here. */
-export type FindTargets = (
-  each: string,
-  accessRequest: AccessRequest,
-) => Promise<readonly Attributes[] | null>
-
-/** Whether nothing of a set that cannot be determined belongs to a tenant that the caller is no member of. */
-export type IsOwn = (each: string, accessRequest: AccessRequest) => Promise<boolean>
+import type { FindTargets } from '../entities/targets.ts'
+import type { IsOwn } from '../entities/job-reach.ts'
 
 export interface AuthorizeOptions extends EvaluationOptions, LookUps {
   readonly findTargets: FindTargets
@@ -308,11 +302,11 @@ async function runLinked(check: CompiledCheck, context: EvaluationContext, optio
 async function linksOf(
   check: CompiledCheck,
   context: EvaluationContext,
-  { implicitGrants: implied }: AuthorizeOptions,
+  { implicitGrants }: AuthorizeOptions,
 ) {
   const taskId = permissionChecksOf(check, context).find(({ resource }) => resource === 'TASK')?.id ?? null
-  if (implied === null || taskId === null || taskId === '*') return null
-  const linked = await implied.on(taskId, context.accessRequest.principal)
+  if (implicitGrants === null || taskId === null || taskId === '*') return null
+  const linked = await implicitGrants.on(taskId, context.accessRequest.principal)
   return linked.user + linked.groups === 0 ? null : linked
 }
 

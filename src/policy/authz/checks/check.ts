@@ -11,14 +11,14 @@ import type {
 import { RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyText } from '../../../request/access-request.ts'
-import type { PermissionCheckOptions, AttributePath, Permission, Reference } from './permission-checks.ts'
+import type { PermissionCheckOptions, CompiledAttribute, Permission, Reference } from './permission-checks.ts'
 import { permissionsOf, referenceOf } from './permission-checks.ts'
 import type { PermissionCheck } from '../decision/decide.ts'
 import { identityBits, type ImplicitBits } from '../entities/implicit-grants.ts'
 import type { LoadedEntities } from '../entities/loaded-entities.ts'
-import type { Attributes } from '../entities/lookup.ts'
+import type { Attributes } from '../../../request/access-request.ts'
 import { COMPOSITES } from '../entities/lookup.ts'
-import type { Missing } from './authorization-exception.ts'
+import type { MissingAuthorization } from './authorization-exception.ts'
 
 /** A row's check, taken apart once. */
 export interface CompiledCheck {
@@ -86,7 +86,7 @@ export function compileCheck(
 }
 
 /** An id that is not there is left out, and with it what `allOf` asks for. */
-function checkPlace({ from }: AttributePath, { each, after }: Check): void {
+function checkPlace({ from }: CompiledAttribute, { each, after }: Check): void {
   const isMisplaced = { each: each === undefined, created: after !== true, row: true }
   if ((from === 'each' || from === 'created' || from === 'row') && isMisplaced[from])
     throw new Error(`A check asks about ${from}, which is not there`)
@@ -151,8 +151,8 @@ export function attributesOf(
 }
 
 type IdOf = {
-  readonly [F in AttributePath['from']]: (
-    attribute: AttributePath & { readonly from: F },
+  readonly [F in CompiledAttribute['from']]: (
+    attribute: CompiledAttribute & { readonly from: F },
     context: EvaluationContext,
   ) => string | null | undefined
 }
@@ -174,8 +174,8 @@ const ID_OF: IdOf = {
   body: ({ name }, { accessRequest }) => bodyText(accessRequest.body, name),
 }
 
-function idOf<F extends AttributePath['from']>(
-  attribute: AttributePath & { readonly from: F },
+function idOf<F extends CompiledAttribute['from']>(
+  attribute: CompiledAttribute & { readonly from: F },
   context: EvaluationContext,
 ): string | null | undefined {
   const read: IdOf[F] = ID_OF[attribute.from]
@@ -210,7 +210,7 @@ function implicitOn(
   return impliesIdentity ? identityBits(resource, id, accessRequest.principal) : undefined
 }
 
-export function missingOf(permissionChecks: readonly PermissionCheck[]): readonly Missing[] {
+export function missingOf(permissionChecks: readonly PermissionCheck[]): readonly MissingAuthorization[] {
   return permissionChecks.map(({ resource, permission, id }) => ({
     permission,
     resource: RESOURCES[resource].name,

@@ -1,9 +1,9 @@
-import { KNOWN_COMMANDS } from '../../../operations/job-commands.ts'
+import { KNOWN_COMMANDS } from '../../../operations/job-command-names.ts'
 import type { Exempt, LookupName, When } from '../../../operations/notation.ts'
 import { bodyFlag, bodyText, bodyValue } from '../../../request/access-request.ts'
 import type { EvaluationContext } from './check.ts'
-import type { Attributes } from '../entities/lookup.ts'
-import { splitAt } from '../../validation/schemas/query-text.ts'
+import type { Attributes } from '../../../request/access-request.ts'
+import { splitAt } from '../../../request/java-text.ts'
 
 type Situation = Pick<EvaluationContext, 'accessRequest' | 'loaded' | 'each'>
 type Named = Exclude<When, `${'body' | 'query'}:${string}` | Running>

@@ -5,7 +5,7 @@ import { bitOf, RESOURCES, type ResourceName } from '../../../operations/permiss
 type Place = 'path' | 'query' | 'body' | 'row' | 'each'
 
 /** Where an atom's id comes from. `none` is asked without an id, `any` with the id `*`; both mean "on all". */
-export type AttributePath =
+export type CompiledAttribute =
   | { readonly from: 'none' | 'any' | 'caller' | 'created' }
   | { readonly from: Place; readonly name: string }
   | ({ readonly from: 'lookup'; readonly name: string } & Reference)
@@ -27,7 +27,7 @@ export interface Permission {
   readonly resource: ResourceName
   readonly permission: string
   readonly bit: number
-  readonly attribute: AttributePath
+  readonly attribute: CompiledAttribute
 }
 
 export interface PermissionCheckOptions {
@@ -55,7 +55,7 @@ function isResource(name: string): name is ResourceName {
   return Object.hasOwn(RESOURCES, name)
 }
 
-const WORDS: Readonly<Record<string, AttributePath>> = {
+const WORDS: Readonly<Record<string, CompiledAttribute>> = {
   '*': { from: 'any' },
   caller: { from: 'caller' },
   'created.id': { from: 'created' },
@@ -64,7 +64,7 @@ const MEMBER = /^(path|query|body|row|each)[:.](.+)$/
 const LOOKUP = /^(.+)\.(\w+)$/
 const ENTITY = /^(\w+)(?:\((\w+):([^)]+)\))?$/
 
-function attributeOf(text: string | undefined): AttributePath {
+function attributeOf(text: string | undefined): CompiledAttribute {
   if (text === undefined) return { from: 'none' }
   const word = WORDS[text]
   if (word !== undefined) return word

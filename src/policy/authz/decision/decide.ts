@@ -1,6 +1,6 @@
 import type { ResourceName } from '../../../operations/permissions.ts'
 import { bitOf, RESOURCES } from '../../../operations/permissions.ts'
-import type { Principal } from '../../authn/credentials.ts'
+import type { Principal } from '../../../request/principal.ts'
 import type { Records, Rights, Subjects } from '../records/records.ts'
 import { NOBODY, usesRevokes } from '../records/records.ts'
 

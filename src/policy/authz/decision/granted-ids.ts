@@ -1,6 +1,6 @@
 import type { ResourceName } from '../../../operations/permissions.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
-import type { Principal } from '../../authn/credentials.ts'
+import type { Principal } from '../../../request/principal.ts'
 import { isAuthorized } from './decide.ts'
 import type { Records } from '../records/records.ts'
 import { usesRevokes } from '../records/records.ts'

@@ -1,7 +1,8 @@
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { Attributes, LookUps } from './lookup.ts'
+import type { LookUps } from './lookup.ts'
+import type { Attributes } from '../../../request/access-request.ts'
 import { inLists } from './lookup-lists.ts'
-import { textOf } from './start-finder.ts'
+import { stringOf } from './start-finder.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -23,17 +24,17 @@ export async function executionsIn(
   member: 'executionId' | 'id',
   { lookUp, lookUpAll, stillAwaited }: LookUps & Pick<AccessRequest, 'stillAwaited'>,
 ): Promise<readonly Attributes[]> {
-  const ids = rows.flatMap((row) => textOf(row['processInstanceId']) ?? [])
+  const ids = rows.flatMap((row) => stringOf(row['processInstanceId']) ?? [])
   const instances = await lookUpAll('processInstance', ids, stillAwaited)
   const found: Attributes[] = []
   for (const row of rows) {
-    const processInstanceId = textOf(row['processInstanceId'])
+    const processInstanceId = stringOf(row['processInstanceId'])
     const instance = instances.get(processInstanceId ?? '')
     stillAwaited?.()
     const attributes =
       instance === undefined
-        ? await lookUp('execution', textOf(row[member]) ?? '')
-        : { ...instance, processInstanceId, tenantId: textOf(row['tenantId']) }
+        ? await lookUp('execution', stringOf(row[member]) ?? '')
+        : { ...instance, processInstanceId, tenantId: stringOf(row['tenantId']) }
     if (attributes !== null) found.push(attributes)
   }
   return found

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../errors.ts'
 import { ALL_BITS, bitOf, type ResourceName } from '../../../operations/permissions.ts'
 import { isRecord } from '../../../request/access-request.ts'
-import type { Principal } from '../../authn/credentials.ts'
+import type { Principal } from '../../../request/principal.ts'
 import type { ReadEngine } from './lookup.ts'
 
 /** Bits that a link gives to its user, and to its group: on the task it belongs to. */
@@ -41,6 +41,7 @@ const LINK_BITS = (bitOf('TASK', 'READ') ?? 0) | (bitOf('TASK', 'UPDATE') ?? 0)
 // The same bit on users, groups and tenants.
 const READ_BITS = bitOf('GROUP', 'READ') ?? 0
 const NONE: ImplicitBits = { user: 0, groups: 0 }
+
 /** Of one user's or one group's links, and of the tasks that a query can name. */
 const MAX_LINKS = 5000
 

@@ -1,4 +1,4 @@
-import { UNKNOWN_COMMAND } from '../../../operations/job-commands.ts'
+import { UNKNOWN_COMMAND } from '../../../operations/job-command-names.ts'
 import { isRecord } from '../../../request/access-request.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -10,7 +10,7 @@ type Read = (path: string) => Promise<unknown>
  * A job of a batch has a job definition, whose type is the handler's. Any other is named in the job log alone, which the
  * engine writes with history level full.
  */
-export async function commandOf(job: Json, read: Read): Promise<string | null> {
+export async function jobCommandOf(job: Json, read: Read): Promise<string | null> {
   if (textOf(job['processDefinitionKey']) !== null) return null
   const definitionId = textOf(job['jobDefinitionId'])
   const command =

@@ -1,6 +1,9 @@
-import type { IsOwn } from '../checks/authorize.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import type { LookUp, ReadEngine } from './lookup.ts'
-import { rowsOf, textOf } from './start-finder.ts'
+import { rowsOf, stringOf } from './start-finder.ts'
+
+/** Whether nothing of a set that cannot be determined belongs to a tenant that the caller is no member of. */
+export type IsOwn = (each: string, accessRequest: AccessRequest) => Promise<boolean>
 
 /** Where all is listed that a job may act on, by the sets that are not to be determined. */
 const LISTS: ReadonlyMap<string, string> = new Map([
@@ -26,7 +29,7 @@ export function createIsOwn({ read, lookUp }: JobReachOptions): IsOwn {
     // Rows without a tenant stand together at one end: a row with one is the first of one of the two orders.
     for (const sortOrder of ['asc', 'desc']) {
       const rows = rowsOf(await read(`${list}?sortBy=tenantId&sortOrder=${sortOrder}&maxResults=1`))
-      if (rows.some((row) => textOf(row['tenantId']) !== null)) return false
+      if (rows.some((row) => stringOf(row['tenantId']) !== null)) return false
     }
     return true
   }

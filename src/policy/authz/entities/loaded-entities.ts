@@ -1,5 +1,5 @@
 import type { LookupName } from '../../../operations/notation.ts'
-import type { Attributes } from './lookup.ts'
+import type { Attributes } from '../../../request/access-request.ts'
 
 interface Entity {
   readonly lookup: LookupName

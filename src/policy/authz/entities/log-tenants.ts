@@ -1,7 +1,7 @@
 import type { LookupName } from '../../../operations/notation.ts'
-import type { Attributes, LookUp } from './lookup.ts'
+import type { LookUp } from './lookup.ts'
+import type { Attributes } from '../../../request/access-request.ts'
 import { inLists } from './lookup-lists.ts'
-import type { Row } from './row-attributes.ts'
 
 /** The list whose rows belong to tenants and do not say to which. */
 export const OPERATION_LOG = '/history/user-operation'
@@ -35,16 +35,16 @@ const DECISION = 'decisionDefinitionId'
 
 /** Whose each entry is; null: nobody's. `definitions`: by the id of a row's process definition, as far as there are any. */
 export async function tenantsOfEntries(
-  rows: readonly Row[],
+  rows: readonly ListRow[],
   definitions: ReadonlyMap<string, Attributes>,
   lookUp: LookUp,
-): Promise<ReadonlyMap<Row, string | null>> {
+): Promise<ReadonlyMap<ListRow, string | null>> {
   const told = await toldByOperations(rows, lookUp)
   const named = await namedTenants(
     rows.filter((row) => textIn(row, 'processDefinitionId') === null),
     lookUp,
   )
-  const tenants = new Map<Row, string | null>()
+  const tenants = new Map<ListRow, string | null>()
   for (const row of rows) {
     const definitionId = textIn(row, 'processDefinitionId')
     const loaded = definitionId === null ? named.get(row) : tenantIn(definitions.get(definitionId))
@@ -61,10 +61,13 @@ export async function tenantsOfEntries(
 const AT_ONCE = 8
 
 /** Of the rows that name one of these; each entity is looked up once, however many rows name it. */
-async function namedTenants(rows: readonly Row[], lookUp: LookUp): Promise<ReadonlyMap<Row, string | null>> {
+async function namedTenants(
+  rows: readonly ListRow[],
+  lookUp: LookUp,
+): Promise<ReadonlyMap<ListRow, string | null>> {
   const byEntity = new Map<
     string,
-    { readonly lookup: LookupName; readonly id: string; readonly rows: Row[] }
+    { readonly lookup: LookupName; readonly id: string; readonly rows: ListRow[] }
   >()
   for (const row of rows) {
     const named = NAMED.find(([member]) => textIn(row, member) !== null)
@@ -75,7 +78,7 @@ async function namedTenants(rows: readonly Row[], lookUp: LookUp): Promise<Reado
     byEntity.set(`${lookup} ${id}`, entity)
     entity.rows.push(row)
   }
-  const tenants = new Map<Row, string | null>()
+  const tenants = new Map<ListRow, string | null>()
   for (const some of inLists([...byEntity.values()], AT_ONCE))
     await Promise.all(
       some.map(async ({ lookup, id, rows: naming }) => {
@@ -88,7 +91,7 @@ async function namedTenants(rows: readonly Row[], lookUp: LookUp): Promise<Reado
 
 /** What the properties of an operation say, by its id. */
 async function toldByOperations(
-  rows: readonly Row[],
+  rows: readonly ListRow[],
   lookUp: LookUp,
 ): Promise<ReadonlyMap<unknown, string | null>> {
   const told = new Map<unknown, string | null>()
@@ -107,13 +110,13 @@ function tenantIn(attributes: Attributes | null | undefined): string | null {
   return attributes === null || attributes === undefined ? UNKNOWN_TENANT : (attributes['tenantId'] ?? null)
 }
 
-function freeTenant(row: Row): string | null {
+function freeTenant(row: ListRow): string | null {
   const { entityType } = row
   const isFree = FREE.has(entityType) || (FREE_WITHOUT_ID.has(entityType) && !hasId(row))
   return isFree ? null : UNKNOWN_TENANT
 }
 
-function hasId(row: Row): boolean {
+function hasId(row: ListRow): boolean {
   return IDS.some((member) => textIn(row, member) !== null)
 }
 
@@ -129,7 +132,8 @@ const IDS = [
   'processInstanceId',
 ]
 
-function textIn(row: Row, member: string): string | null {
+function textIn(row: ListRow, member: string): string | null {
   const value = row[member]
   return typeof value === 'string' ? value : null
 }
+export type ListRow = Readonly<Record<string, unknown>>

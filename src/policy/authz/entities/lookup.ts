@@ -1,12 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { LookupName } from '../../../operations/notation.ts'
-import { isRecord } from '../../../request/access-request.ts'
-import { commandOf } from './job-command.ts'
+import { isRecord, type Attributes } from '../../../request/access-request.ts'
+import { jobCommandOf } from './job-command.ts'
 import { listByIds, type ListedName } from './lookup-lists.ts'
 import type { MaybePromise } from '../../../request/maybe-promise.ts'
-
-/** What a look-up learnt: members by name, `null` where the entity has none (a standalone task has no definition). */
-export type Attributes = Readonly<Record<string, string | null>>
 
 /** Reads JSON at the engine, below its base path; `null` when the engine says 404. `query`: asked with this body, as a POST that only reads. @throws GatewayError when it cannot answer. */
 export type ReadEngine = (path: string, query?: unknown) => Promise<unknown>
@@ -278,7 +275,7 @@ class Learner {
     const answer = firstOf(await this.#read(path))
     if (answer === null) return null
     const attributes = membersOf(rule, answer)
-    if (rule.command) attributes['command'] = await commandOf(answer, this.#read)
+    if (rule.command) attributes['command'] = await jobCommandOf(answer, this.#read)
     if (rule.tenant !== undefined) attributes['tenantId'] = await this.#tenantOf(textOf(answer, rule.tenant))
     if (needsKey(rule, attributes)) {
       const definitionId = await this.#definitionOf(rule, answer)

@@ -1,7 +1,8 @@
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyFlag, bodyText, bodyValue, isRecord } from '../../../request/access-request.ts'
 import { executionsIn } from './executions.ts'
-import type { Attributes, LookUps, ReadEngine } from './lookup.ts'
+import type { LookUps, ReadEngine } from './lookup.ts'
+import type { Attributes } from '../../../request/access-request.ts'
 import { rowsOf, type StartFinder, tenantQueryOf } from './start-finder.ts'
 
 interface MessageOptions extends LookUps {

@@ -1,14 +1,16 @@
-import type { Attributes, LookUps } from './lookup.ts'
+import type { LookUps } from './lookup.ts'
+import type { Attributes } from '../../../request/access-request.ts'
 import { isRecord } from '../../../request/access-request.ts'
-import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
-
-export type Row = Readonly<Record<string, unknown>>
+import { OPERATION_LOG, tenantsOfEntries, type ListRow } from './log-tenants.ts'
 
 /** The id that a row offers for a fact of the notation; null: it belongs to none. */
 export type RowAttribute = (name: string) => string | null
 
 /** What rows of one operation say, with the definitions that they name by id or through their instance. */
-export type ReadRowAttributes = (template: string, rows: readonly Row[]) => Promise<readonly RowAttribute[]>
+export type ReadRowAttributes = (
+  template: string,
+  rows: readonly ListRow[],
+) => Promise<readonly RowAttribute[]>
 
 export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttributes {
   return async function readRowAttributes(template, rows) {
@@ -20,7 +22,7 @@ export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttr
     )
     const needsInstances = template.startsWith('/execution') || template.startsWith('/event-subscription')
     const instances = needsInstances ? await lookUpAll('processInstance', [...instanceIds]) : NONE
-    const definitionOf = (row: Row): string | null =>
+    const definitionOf = (row: ListRow): string | null =>
       definitionIdOf(row) ?? instances.get(textOf(row['processInstanceId']) ?? '')?.['definitionId'] ?? null
     const ids = new Set(rows.map(definitionOf).filter((id) => id !== null))
     const definitions = await lookUpAll('processDefinition', [...ids])
@@ -38,12 +40,12 @@ export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttr
 const NONE: ReadonlyMap<string, Attributes> = new Map()
 
 /** What a row does not say, and its definition does. */
-function inheritedAttribute(row: Row, name: string, definition: Attributes | undefined): string | null {
+function inheritedAttribute(row: ListRow, name: string, definition: Attributes | undefined): string | null {
   if (name === 'processDefinitionKey') return definition?.['key'] ?? null
   return name === 'tenantId' && !('tenantId' in row) ? (definition?.['tenantId'] ?? null) : null
 }
 
-function definitionIdOf(row: Row): string | null {
+function definitionIdOf(row: ListRow): string | null {
   return textOf(row['processDefinitionId']) ?? textOf(row['definitionId'])
 }
 
@@ -53,13 +55,13 @@ const OWN_ID: ReadonlyMap<string, readonly string[]> = new Map([
   ['processInstanceId', ['/process-instance']],
 ])
 
-function attributeOf(template: string, row: Row, name: string): string | null {
+function attributeOf(template: string, row: ListRow, name: string): string | null {
   if (OWN_ID.get(name)?.some((prefix) => template.startsWith(prefix)) === true) return textOf(row['id'])
   return SPECIAL.get(name)?.(row) ?? textOf(row[name])
 }
 
 /** Facts that rows of different lists call by different names. */
-const SPECIAL: ReadonlyMap<string, (row: Row) => string | null> = new Map([
+const SPECIAL: ReadonlyMap<string, (row: ListRow) => string | null> = new Map([
   ['group.id', (row) => textOf(row['id'])],
   ['user.id', (row) => textOf(row['id'])],
   ['tenantId', (row) => memberOf(row['definition'], 'tenantId')],

@@ -1,8 +1,9 @@
 import { bodyText } from '../../../request/access-request.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { executionsIn } from './executions.ts'
-import type { Attributes, LookUps, ReadEngine } from './lookup.ts'
-import { rowsOf, type StartFinder, tenantQueryOf, textOf } from './start-finder.ts'
+import type { LookUps, ReadEngine } from './lookup.ts'
+import type { Attributes } from '../../../request/access-request.ts'
+import { rowsOf, type StartFinder, tenantQueryOf, stringOf } from './start-finder.ts'
 
 interface SignalOptions extends LookUps {
   readonly read: ReadEngine
@@ -23,7 +24,7 @@ export class SignalFinder {
     if (accessRequest === null) return null
     const query = new URLSearchParams({ eventType: 'signal', ...accessRequest })
     const rows = rowsOf(await this.#options.read(`/event-subscription?${query}`))
-    const waiting = rows.filter(({ executionId }) => textOf(executionId) !== null)
+    const waiting = rows.filter(({ executionId }) => stringOf(executionId) !== null)
     return executionsIn(waiting, 'executionId', { ...this.#options, stillAwaited })
   }
 

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../errors.ts'
 import { bodyFlag, bodyText, isRecord } from '../../../request/access-request.ts'
-import type { Attributes, ReadEngine } from './lookup.ts'
+import type { ReadEngine } from './lookup.ts'
+import type { Attributes } from '../../../request/access-request.ts'
 import { type StartEvent, startEventsOf } from './start-events.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -39,13 +40,13 @@ export class StartFinder {
   ): Promise<readonly Attributes[] | null> {
     const accessRequest = new URLSearchParams({ eventType: type, ...query })
     const rows = rowsOf(await this.#read(`/event-subscription?${accessRequest}`))
-    const starting = rows.filter((row) => textOf(row['executionId']) === null)
+    const starting = rows.filter((row) => stringOf(row['executionId']) === null)
     return this.#definitionsOf(
       starting.map((row) => ({
         type,
-        activityId: textOf(row['activityId']),
-        name: textOf(row['eventName']),
-        tenantId: textOf(row['tenantId']),
+        activityId: stringOf(row['activityId']),
+        name: stringOf(row['eventName']),
+        tenantId: stringOf(row['tenantId']),
       })),
     )
   }
@@ -73,7 +74,7 @@ export class StartFinder {
       // The engine starts no suspended definition, and asks nothing about it.
       for (const definition of fitting)
         if (definition['suspended'] !== true)
-          started.set(textOf(definition['id']) ?? '', attributesOf(definition))
+          started.set(stringOf(definition['id']) ?? '', attributesOf(definition))
     }
     return [...started.values()]
   }
@@ -81,8 +82,8 @@ export class StartFinder {
   async #fitting(definitions: readonly Json[], { type, activityId, name, tenantId }: StartSubscription) {
     const fitting: Json[] = []
     for (const definition of definitions) {
-      if (textOf(definition['tenantId']) !== tenantId) continue
-      const events = await this.#startEventsOf(textOf(definition['id']) ?? '')
+      if (stringOf(definition['tenantId']) !== tenantId) continue
+      const events = await this.#startEventsOf(stringOf(definition['id']) ?? '')
       const fits = (event: StartEvent): boolean =>
         event.type === type && event.id === activityId && (event.name === null || event.name === name)
       if (events.some(fits)) fitting.push(definition)
@@ -94,7 +95,7 @@ export class StartFinder {
     const loaded = this.#startEvents.get(definitionId)
     if (loaded !== undefined) return loaded
     const answer = await this.#read(`/process-definition/${encodeURIComponent(definitionId)}/xml`)
-    const xml = isRecord(answer) ? textOf(answer['bpmn20Xml']) : null
+    const xml = isRecord(answer) ? stringOf(answer['bpmn20Xml']) : null
     // Deleted since it was listed: nothing to remember.
     if (xml === null) return []
     const events = startEventsOf(xml)
@@ -106,9 +107,9 @@ export class StartFinder {
 
 function attributesOf(definition: Json): Attributes {
   return {
-    id: textOf(definition['id']),
-    processDefinitionKey: textOf(definition['key']),
-    tenantId: textOf(definition['tenantId']),
+    id: stringOf(definition['id']),
+    processDefinitionKey: stringOf(definition['key']),
+    tenantId: stringOf(definition['tenantId']),
   }
 }
 
@@ -131,6 +132,6 @@ export function rowsOf(answer: unknown): readonly Json[] {
   return answer.filter(isRecord)
 }
 
-export function textOf(value: unknown): string | null {
+export function stringOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }

@@ -1,14 +1,14 @@
 import type { Each } from '../../../operations/notation.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyText, bodyTexts } from '../../../request/access-request.ts'
-import type { FindTargets } from '../checks/authorize.ts'
 import { instancesNamed } from './executions.ts'
-import type { Attributes, LookUps, ReadEngine } from './lookup.ts'
+import type { LookUps, ReadEngine } from './lookup.ts'
+import type { Attributes } from '../../../request/access-request.ts'
 import { LOOKUPS } from './lookup.ts'
 import { inLists, type ListedName } from './lookup-lists.ts'
 import { MessageFinder } from './message-subscriptions.ts'
 import { SignalFinder } from './signal-subscriptions.ts'
-import { rowsOf, StartFinder, tenantQueryOf, textOf } from './start-finder.ts'
+import { rowsOf, StartFinder, tenantQueryOf, stringOf } from './start-finder.ts'
 
 /** What a request names by id and has to be looked up: more is not. */
 const MAX_NAMED = 10_000
@@ -134,7 +134,7 @@ async function externalTasks(
   for (const some of inLists([...new Set(bodyTexts(body, 'processInstanceIds'))])) {
     stillAwaited?.()
     for (const row of rowsOf(await read('/external-task', { processInstanceIdIn: some })))
-      if (!loaded.has(textOf(row['id']))) ofInstances.push({ ...taskIn(row), isSelected: 'true' })
+      if (!loaded.has(stringOf(row['id']))) ofInstances.push({ ...taskIn(row), isSelected: 'true' })
   }
   return [...named, ...ofInstances]
 }
@@ -142,7 +142,7 @@ async function externalTasks(
 const TASK_MEMBERS = ['id', ...LOOKUPS.externalTask.members]
 
 function taskIn(row: Readonly<Record<string, unknown>>): Attributes {
-  return Object.fromEntries(TASK_MEMBERS.map((name) => [name, textOf(row[name])]))
+  return Object.fromEntries(TASK_MEMBERS.map((name) => [name, stringOf(row[name])]))
 }
 
 /** Ended instances of the definition, as far as the engine comes: it stops at one that is not there, active or of another. */
@@ -188,3 +188,9 @@ function hasQuery(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false
   return Object.entries(body).some(([name, value]) => name.endsWith('Query') && value !== null)
 }
+
+/** The members of a set that only the engine knows; null: it cannot be determined here. */
+export type FindTargets = (
+  each: string,
+  accessRequest: AccessRequest,
+) => Promise<readonly Attributes[] | null>

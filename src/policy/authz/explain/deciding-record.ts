@@ -1,9 +1,12 @@
 import { bitOf } from '../../../operations/permissions.ts'
-import type { Principal } from '../../authn/credentials.ts'
+import type { Principal } from '../../../request/principal.ts'
 import type { PermissionCheck } from '../decision/decide.ts'
 import { stepOf, stepsIn, subjectsOf } from '../decision/decide.ts'
-import type { AuthorizationRecord, Records, Rights, Subjects } from '../records/records.ts'
-import { GLOBAL, GRANT, REVOKE } from '../records/records.ts'
+import type { Records, Rights, Subjects } from '../records/records.ts'
+import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
+import { REVOKE } from '../../../operations/authorization-record.ts'
+import { GRANT } from '../../../operations/authorization-record.ts'
+import { GLOBAL } from '../../../operations/authorization-record.ts'
 
 /** The record that decided an atomic check: type, subject and resource id name it, for the engine holds no two alike. */
 export interface Deciding {

@@ -11,7 +11,7 @@ import type { RowsExplanation } from './explain-rows.ts'
 import { explainRows } from './explain-rows.ts'
 import { needsOf, recordsOfGrants, smallestGrants, withGrants } from '../records/grants.ts'
 import type { Permit, PermitOptions } from '../permit.ts'
-import type { AuthorizationRecord } from '../records/records.ts'
+import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
 import type { DecisionTrace, Decision, TraceDecision } from '../checks/decision.ts'
 import { continueBehind, missingPermissionsOf } from '../checks/decision.ts'
 

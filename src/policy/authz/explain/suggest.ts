@@ -2,7 +2,7 @@ import type { MissingPermission } from '../../../errors.ts'
 import { decideAny } from '../decision/decide.ts'
 import type { Grant, Need } from '../records/grants.ts'
 import { needsOf, recordsOfGrants, smallestGrants } from '../records/grants.ts'
-import type { AuthorizationRecord } from '../records/records.ts'
+import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
 import { indexRecords } from '../records/records.ts'
 
 /** Something that was refused, or would have been, for want of records. */

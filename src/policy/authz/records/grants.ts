@@ -1,8 +1,11 @@
 import type { MissingPermission } from '../../../errors.ts'
 import type { ResourceName } from '../../../operations/permissions.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
-import type { AuthorizationRecord, Records, Rights, Subjects } from './records.ts'
-import { GRANT, indexRecords, NOBODY, resourceOfType } from './records.ts'
+import type { Records, Rights, Subjects } from './records.ts'
+import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
+import { indexRecords, NOBODY } from './records.ts'
+import { resourceOfType } from '../../../operations/authorization-record.ts'
+import { GRANT } from '../../../operations/authorization-record.ts'
 
 /** A permission on one id, or on all by `*`: what could be granted. */
 export interface Grant {

@@ -1,5 +1,7 @@
 import { GatewayError } from '../../../errors.ts'
-import type { AuthorizationRecord, Records, RecordsOptions, StoredRecord } from './records.ts'
+import type { Records, RecordsOptions } from './records.ts'
+import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
+import type { StoredRecord } from '../../../operations/authorization-record.ts'
 import { indexRecords } from './records.ts'
 import type { SourceState } from '../../../files/source-state.ts'
 

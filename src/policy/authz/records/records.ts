@@ -1,29 +1,12 @@
-import type { ResourceName } from '../../../operations/permissions.ts'
-import { ALL_BITS, bitOf, RESOURCES } from '../../../operations/permissions.ts'
-import type { Principal } from '../../authn/credentials.ts'
-
-/** The engine's numbers for the kinds of records. */
-export const GLOBAL = 0
-export const GRANT = 1
-export const REVOKE = 2
-
-/** An authorization as the engine's REST API shows it. */
-export interface StoredRecord {
-  readonly id?: string | null
-  readonly type: typeof GLOBAL | typeof GRANT | typeof REVOKE
-  /** Names within the resource type; on a REVOKE record the names that are taken away. */
-  readonly permissions: readonly string[]
-  readonly userId?: string | null
-  readonly groupId?: string | null
-  readonly resourceType: number
-  /** Null: the engine stores a record that was made without one; it is about no id, `*` included. */
-  readonly resourceId: string | null
-}
-
-/** One that is about something. */
-export interface AuthorizationRecord extends StoredRecord {
-  readonly resourceId: string
-}
+import {
+  GLOBAL,
+  resourceOfType,
+  REVOKE,
+  type AuthorizationRecord,
+  type StoredRecord,
+} from '../../../operations/authorization-record.ts'
+import { ALL_BITS, bitOf } from '../../../operations/permissions.ts'
+import type { Principal } from '../../../request/principal.ts'
 
 /**
  * When REVOKE records, and GLOBAL records that lack a permission, say no. The engine's `authorizationCheckRevokes`:
@@ -55,6 +38,7 @@ export interface Subjects {
 
 /** Of the ids that are named by one kind of subject alone; nothing is ever put in. */
 const NONE = new Map<string, Rights>()
+
 /** Of an id that no record names. */
 export const NOBODY: Subjects = { users: NONE, groups: NONE, global: undefined }
 
@@ -123,19 +107,6 @@ export function usesRevokes({ revokes, revoking }: Records, { userId, groups }: 
   if (revokes !== 'auto') return revokes === 'always'
   if (revoking.users.has(userId) || revoking.users.has('*')) return true
   return revoking.groups.size > 0 && groups.some((group) => revoking.groups.has(group))
-}
-
-const isResource = (name: string): name is ResourceName => Object.hasOwn(RESOURCES, name)
-
-const NAMES = new Map(
-  Object.keys(RESOURCES)
-    .filter(isResource)
-    .map((resource): [number, ResourceName] => [RESOURCES[resource].id, resource]),
-)
-
-/** The resource of a record's `resourceType`; null for one the engine does not have. */
-export function resourceOfType(resourceType: number): ResourceName | null {
-  return NAMES.get(resourceType) ?? null
 }
 
 /** Whether a record says less here than its engine wrote: it is about no id, or names what this gateway does not know. */

@@ -13,12 +13,12 @@ export type KeepAllowedLinks = (body: Buffer, accessRequest: AccessRequest, reco
 
 /** @returns null for an operation whose answer offers nothing */
 export function createAllowedLinks(
-  { allowedLinks: offers }: Operation,
+  { allowedLinks }: Operation,
   options: PermissionCheckOptions & { readonly impliesIdentity: boolean },
 ): KeepAllowedLinks | null {
-  if (offers === undefined) return null
+  if (allowedLinks === undefined) return null
   const rules = new Map(
-    Object.entries(offers).map(([rel, permissionCheck]) => [
+    Object.entries(allowedLinks).map(([rel, permissionCheck]) => [
       rel,
       permissionsOf([permissionCheck], options)[0],
     ]),
@@ -31,10 +31,12 @@ export function createAllowedLinks(
       if (rule === undefined) return true
       const { resource, permission, attribute } = rule
       const id = attribute.from === 'path' ? (accessRequest.params[attribute.name] ?? null) : null
-      const implied = options.impliesIdentity && {
-        implied: identityBits(resource, id, accessRequest.principal),
+      const implicit = options.impliesIdentity && {
+        implicitBits: identityBits(resource, id, accessRequest.principal),
       }
-      return isAuthorized(records, accessRequest.principal, { resource, permission, id, ...implied }) === true
+      return (
+        isAuthorized(records, accessRequest.principal, { resource, permission, id, ...implicit }) === true
+      )
     })
     return Buffer.from(JSON.stringify({ ...answer, links }))
   }

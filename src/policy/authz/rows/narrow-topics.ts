@@ -39,11 +39,11 @@ function changedBy(changes: Changes | null, topic: Buffer): Buffer | null {
   return changed
 }
 
-export type Topic = Readonly<Record<string, unknown>>
+export type FetchTopic = Readonly<Record<string, unknown>>
 type Changes = Readonly<Record<string, unknown>>
 
 /** The members to set in a topic; null: it asks for nothing the caller may fetch. */
-function narrowTopic(topic: Topic, { keys, definitionIds, tenants }: FetchScope): Changes | null {
+function narrowTopic(topic: FetchTopic, { keys, definitionIds, tenants }: FetchScope): Changes | null {
   const changes = [
     keys === null ? {} : within(topic, 'processDefinitionKey', keys),
     definitionIds === null ? {} : within(topic, 'processDefinitionId', definitionIds),
@@ -54,7 +54,7 @@ function narrowTopic(topic: Topic, { keys, definitionIds, tenants }: FetchScope)
 
 /** A topic can ask for one definition and for some: it is given what both mean. */
 function within(
-  topic: Topic,
+  topic: FetchTopic,
   name: 'processDefinitionId' | 'processDefinitionKey',
   granted: readonly string[],
 ): Changes | null {
@@ -68,7 +68,7 @@ function within(
  * A topic can ask for the tasks of no tenant, or for those of some; not for both at once: of the two the engine hears
  * `tenantIdIn`, and an empty one asks for all. Who belongs to a tenant and asks for neither is given definitions.
  */
-function tenantsWithin(topic: Topic, tenants: ReadonlySet<string>): Changes | null {
+function tenantsWithin(topic: FetchTopic, tenants: ReadonlySet<string>): Changes | null {
   const accessRequest = tenantsAsked(topic)
   if (accessRequest === 'all')
     return tenants.size === 0 ? { tenantIdIn: undefined, withoutTenantId: true } : {}
@@ -78,13 +78,13 @@ function tenantsWithin(topic: Topic, tenants: ReadonlySet<string>): Changes | nu
 }
 
 /** Whose tasks a topic asks for. */
-export function tenantsAsked(topic: Topic): 'all' | 'none' | 'some' {
+export function tenantsAsked(topic: FetchTopic): 'all' | 'none' | 'some' {
   if (listIn(topic, 'tenantIdIn').length > 0) return 'some'
   return bodyFlag(topic, 'withoutTenantId') && (topic['tenantIdIn'] ?? null) === null ? 'none' : 'all'
 }
 
 /** @throws GatewayError GW_INVALID_BODY for what is no list: the engine would not have read it, and here it may be replaced */
-function listIn(topic: Topic, name: string): readonly unknown[] {
+function listIn(topic: FetchTopic, name: string): readonly unknown[] {
   const list = topic[name] ?? []
   if (!Array.isArray(list)) throw misfit(`holds a ${name} that is not a list`)
   return list

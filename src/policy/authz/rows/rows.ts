@@ -3,14 +3,15 @@ import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { PermissionCheckOptions, Permission } from '../checks/permission-checks.ts'
 import { permissionsOf } from '../checks/permission-checks.ts'
-import type { Principal } from '../../authn/credentials.ts'
+import type { Principal } from '../../../request/principal.ts'
 import { identityBits, implicitBits, type ImplicitTasks } from '../entities/implicit-grants.ts'
 import { decideAny, isAuthorized, isGrantedTogether } from '../decision/decide.ts'
 import { grantedIds, namedIds } from '../decision/granted-ids.ts'
 import type { Records } from '../records/records.ts'
 import { usesRevokes } from '../records/records.ts'
-import { javaTrim } from '../../validation/schemas/engine-error.ts'
-import type { Row, RowAttribute } from '../entities/row-attributes.ts'
+import { javaTrim } from '../../../request/java-text.ts'
+import type { RowAttribute } from '../entities/row-attributes.ts'
+import type { ListRow } from '../entities/log-tenants.ts'
 
 /** A row's restriction, taken apart once. */
 export interface CompiledRows {
@@ -153,11 +154,11 @@ export interface Viewer {
 /** Whether the caller sees one row: the engine's decision, with the ids that the row offers. A row without an id is asked about as `*`. */
 export function isVisible(
   { conditions, exempt, tenanted }: CompiledRows,
-  row: Row,
+  row: ListRow,
   attribute: RowAttribute,
   viewer: Viewer,
 ): boolean {
-  const { principal, records, tenants, implicitGrants: implied, impliesIdentity } = viewer
+  const { principal, records, tenants, implicitGrants, impliesIdentity } = viewer
   if (tenanted && !isOfTenants(attribute('tenantId'), tenants)) return false
   if (exempt !== null && isExempt(exempt, row, attribute)) return true
   const isTogether = !usesRevokes(records, principal)
@@ -165,10 +166,10 @@ export function isVisible(
     const permissionChecks = permissions.map(({ resource, permission, attribute: accessRequest }) => {
       const id = 'name' in accessRequest ? attribute(accessRequest.name) : null
       const permissionCheck = { resource, permission, id }
-      if (resource === 'TASK' && implied !== null)
-        return { ...permissionCheck, implied: implicitBits(implied, id) }
+      if (resource === 'TASK' && implicitGrants !== null)
+        return { ...permissionCheck, implicitBits: implicitBits(implicitGrants, id) }
       return impliesIdentity
-        ? { ...permissionCheck, implied: identityBits(resource, id, principal) }
+        ? { ...permissionCheck, implicitBits: identityBits(resource, id, principal) }
         : permissionCheck
     })
     if (together !== true) return decideAny(records, principal, permissionChecks)
@@ -184,7 +185,7 @@ export function isOfTenants(tenantId: unknown, tenants: ReadonlySet<string> | nu
 }
 
 /** Rows that belong to nothing a record could name; the engine shows them to everybody. */
-function isExempt(exempt: Exempt, row: Row, attribute: RowAttribute): boolean {
+function isExempt(exempt: Exempt, row: ListRow, attribute: RowAttribute): boolean {
   if (exempt === 'case') return typeof row['caseExecutionId'] === 'string'
   if (exempt === 'no execution') return typeof row['executionId'] !== 'string'
   if (exempt === 'no category and no definition' && attribute('category') !== null) return false

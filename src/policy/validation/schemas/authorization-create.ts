@@ -1,18 +1,19 @@
-import { bitOf, COMMON_PERMISSIONS, RESOURCES } from '../../../operations/permissions.ts'
+import { resourceOfType } from '../../../operations/authorization-record.ts'
+import { bitOf, COMMON_PERMISSIONS } from '../../../operations/permissions.ts'
 import type { ResourceName } from '../../../operations/permissions.ts'
 import { integer, isNullText, list, object, string } from './jackson.ts'
-import type { Finding, Members, Rule } from './engine-error.ts'
+import type { Finding, Members, ValidationRule } from './engine-error.ts'
 import {
   restFailure,
   firstOf,
   isGiven,
   itemsOf,
-  javaTrim,
   DEFER,
   membersOf,
   engineException,
   textOf,
 } from './engine-error.ts'
+import { javaTrim } from '../../../request/java-text.ts'
 
 export const authorizationCreate = object({
   type: integer,
@@ -24,7 +25,7 @@ export const authorizationCreate = object({
 })
 
 /** The permission to create comes before every question but the first. */
-export const authorizationRules: readonly Rule[] = [
+export const authorizationRules: readonly ValidationRule[] = [
   { after: 0, find: ({ body }) => presenceFinding(membersOf(body)) },
   { after: 1, find: ({ body }) => recordFinding(membersOf(body)) },
 ]
@@ -95,7 +96,7 @@ function permissionsFinding(
   { userId, groupId }: Members,
 ): Finding {
   const names = permissions.map(textOf)
-  const resource = resourceOf(id)
+  const resource = resourceOfType(id)
   const finding = firstOf(names, (name) => nameFinding(name, resource))
   if (finding !== null) return finding
   if (isGiven(userId) === isGiven(groupId))
@@ -130,15 +131,6 @@ function nameFinding(name: string, resource: ResourceName | null): Finding {
   const isLegal =
     resource !== null && OWN.has(resource) ? bitOf(resource, name) !== null : COMMON_PERMISSIONS.has(name)
   return isLegal ? null : badRequest(`The permission '${name}' is not valid for '${resource}' resource type.`)
-}
-
-function resourceOf(id: number): ResourceName | null {
-  const [name] = Object.entries(RESOURCES).find(([, resource]) => resource.id === id) ?? []
-  return isResource(name) ? name : null
-}
-
-function isResource(name: string | undefined): name is ResourceName {
-  return name !== undefined && Object.hasOwn(RESOURCES, name)
 }
 
 function badRequest(message: string): Finding {

@@ -5,7 +5,7 @@ import {
   decisionRules,
   evaluateDecision,
   executionTrigger,
-  signal,
+  signalBody,
   signalRules,
   startForm,
   triggerRules,
@@ -19,11 +19,11 @@ import {
   historicDecisionInstanceRules,
 } from './history-queries.ts'
 import { migrationExecution, migrationRules } from './migration-plan.ts'
-import type { Rule } from './engine-error.ts'
+import type { ValidationRule } from './engine-error.ts'
 import { activityStatisticsRules, eventSubscriptionRules, pagingRules, topicNameRules } from './parameters.ts'
 import { taskQuery } from './task-query.ts'
 import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
-import { task, taskRules } from './task-body.ts'
+import { taskBody, taskRules } from './task-body.ts'
 import { variableValue } from './variable-value.ts'
 
 /** What a body must be, and which rules its engine has for it. */
@@ -31,7 +31,7 @@ export interface Contract {
   readonly schema: z.ZodType
   /** After how many permission checks the engine reads the body; a path by key is resolved first. Default 0. */
   readonly readAfter?: number
-  readonly rules: readonly Rule[]
+  readonly rules: readonly ValidationRule[]
 }
 
 export const BODIES: Readonly<Record<BodyName, Contract>> = {
@@ -40,10 +40,10 @@ export const BODIES: Readonly<Record<BodyName, Contract>> = {
   ExecutionTriggerDto: { schema: executionTrigger, rules: triggerRules },
   HistoricExternalTaskLogQueryDto: { schema: externalTaskLogQuery, rules: externalTaskLogRules },
   MigrationExecutionDto: { schema: migrationExecution, rules: migrationRules },
-  SignalDto: { schema: signal, rules: signalRules },
+  SignalDto: { schema: signalBody, rules: signalRules },
   // Its variables are left to the engine, whose words name the definition's id.
   StartProcessInstanceFormDto: { schema: startForm, readAfter: 1, rules: [] },
-  TaskDto: { schema: task, rules: taskRules },
+  TaskDto: { schema: taskBody, rules: taskRules },
   TaskQueryDto: { schema: taskQuery, rules: taskQueryRules },
   VariableValueDto: { schema: variableValue, rules: variableRules },
 }
@@ -58,7 +58,7 @@ export const SELECTORS = {
 } as const satisfies Partial<Record<Selector, Contract>>
 
 /** Flags of clean-up, topic names and decision instances take any text: what is not `true` is false. */
-export const QUERIES: Readonly<Record<QueryName, readonly Rule[]>> = {
+export const QUERIES: Readonly<Record<QueryName, readonly ValidationRule[]>> = {
   ActivityStatisticsQuery: activityStatisticsRules,
   EventSubscriptionQuery: eventSubscriptionRules,
   HistoricDecisionInstanceOptions: [],

@@ -28,7 +28,7 @@ export interface Received {
 }
 
 /** A rule of the engine, and when the engine looks at it: after so many of the row's permission checks, or after all. */
-export interface Rule {
+export interface ValidationRule {
   readonly after: number | 'all'
   readonly find: (received: Received, operation: Pick<Operation, 'template'>) => Finding
 }
@@ -56,23 +56,6 @@ export function textOf(value: unknown): string {
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
-
-/** As the engine reads a boolean member that its schema accepted: a flag counts only when it is true. */
-export function isTrue(value: unknown): boolean {
-  if (typeof value === 'string') return javaTrim(value).toLowerCase() === 'true'
-  return value === true || (typeof value === 'number' && value !== 0)
-}
-
-/** As Java's `trim`: all up to the blank goes, control characters with it, and no blank of another kind. */
-export function javaTrim(text: string): string {
-  let start = 0
-  let end = text.length
-  while (start < end && text.charCodeAt(start) <= BLANK) start += 1
-  while (end > start && text.charCodeAt(end - 1) <= BLANK) end -= 1
-  return text.slice(start, end)
-}
-
-const BLANK = 0x20
 
 export function invalid(message: string): EngineError {
   return { status: 400, type: 'InvalidRequestException', message, code: null }

@@ -1,13 +1,13 @@
 import { boolean, list, map, anything, object, string } from './jackson.ts'
-import type { Finding, Rule } from './engine-error.ts'
-import { invalid, isGiven, isTrue, membersOf, engineException } from './engine-error.ts'
+import type { Finding, ValidationRule } from './engine-error.ts'
+import { invalid, isGiven, membersOf, engineException } from './engine-error.ts'
+import { isTrue } from '../../../request/java-text.ts'
 import { prefixed, valueFinding, variables, variablesFinding } from './variable-value.ts'
 
 /* Bodies that set things going: signals, decisions, start forms, one variable. */
-
 export const executionTrigger = object({ variables })
 export const evaluateDecision = object({ variables })
-export const signal = object({
+export const signalBody = object({
   name: string,
   executionId: string,
   tenantId: string,
@@ -24,18 +24,18 @@ export const startForm = object({
   withVariablesInReturn: boolean,
 })
 
-export const triggerRules: readonly Rule[] = [
+export const triggerRules: readonly ValidationRule[] = [
   {
     after: 0,
     find: ({ body, params }) => prefixed(variablesOf(body), `Cannot signal execution ${params['id']}: `),
   },
 ]
 
-export const decisionRules: readonly Rule[] = [{ after: 0, find: ({ body }) => variablesOf(body) }]
+export const decisionRules: readonly ValidationRule[] = [{ after: 0, find: ({ body }) => variablesOf(body) }]
 
-export const signalRules: readonly Rule[] = [{ after: 0, find: ({ body }) => signalFinding(body) }]
+export const signalRules: readonly ValidationRule[] = [{ after: 0, find: ({ body }) => signalFinding(body) }]
 
-export const variableRules: readonly Rule[] = [
+export const variableRules: readonly ValidationRule[] = [
   {
     after: 0,
     find: ({ body, params }) =>

@@ -1,5 +1,5 @@
 import { boolean, list, long, object, string } from './jackson.ts'
-import type { Finding, Members, Rule } from './engine-error.ts'
+import type { Finding, Members, ValidationRule } from './engine-error.ts'
 import { firstOf, itemsOf, membersOf, engineException } from './engine-error.ts'
 import type { Sorts } from './sorting.ts'
 import { directionFinding, sortingFinding, sortMembers } from './sorting.ts'
@@ -45,7 +45,7 @@ export const externalTaskLogQuery = object({
   ...sortMembers(sorts),
 })
 
-export const externalTaskLogRules: readonly Rule[] = [
+export const externalTaskLogRules: readonly ValidationRule[] = [
   { after: 0, find: ({ body }) => queryFinding(membersOf(body)) },
 ]
 

@@ -1,5 +1,5 @@
 import { boolean, date, list, object, string } from './jackson.ts'
-import type { Rule } from './engine-error.ts'
+import type { ValidationRule } from './engine-error.ts'
 import { membersOf } from './engine-error.ts'
 import { directionFinding, sortingFinding, sortMembers, type Sorts } from './sorting.ts'
 
@@ -19,7 +19,7 @@ export const historicBatchQuery = object({
   ...sortMembers(batchSorts),
 })
 
-export const historicBatchRules: readonly Rule[] = [sortedBy(batchSorts)]
+export const historicBatchRules: readonly ValidationRule[] = [sortedBy(batchSorts)]
 
 const decisionSorts: Sorts = { by: ['evaluationTime', 'tenantId'] }
 
@@ -56,9 +56,9 @@ export const historicDecisionInstanceQuery = object({
   ...sortMembers(decisionSorts),
 })
 
-export const historicDecisionInstanceRules: readonly Rule[] = [sortedBy(decisionSorts)]
+export const historicDecisionInstanceRules: readonly ValidationRule[] = [sortedBy(decisionSorts)]
 
-function sortedBy(sorts: Sorts): Rule {
+function sortedBy(sorts: Sorts): ValidationRule {
   return {
     after: 0,
     find({ body }) {

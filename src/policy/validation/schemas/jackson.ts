@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { isGiven, isMembers, javaTrim } from './engine-error.ts'
+import { isGiven, isMembers } from './engine-error.ts'
+import { javaTrim } from '../../../request/java-text.ts'
 
 /*
  * What the engine's JSON reader (Jackson) takes for each Java type, as measured. Where a parsed copy cannot tell (5.0 from
  * 5) or the reader's tolerance depends on its locale, the wider reading stands here: the engine sees the bytes itself.
  */
-
 const INT = { min: -2_147_483_648, max: 2_147_483_647 }
 const LONG = { min: -9_223_372_036_854_775_808n, max: 9_223_372_036_854_775_807n }
 const SHORT = { min: -32_768, max: 32_767 }
@@ -120,6 +120,7 @@ function isDate(value: unknown): boolean {
 
 /** A number of `SimpleDateFormat`: blanks and tabs before it, a sign, digits of any script, an exponent, any value; even these two symbols. */
 const FIELD = String.raw`[ \t]*[-\u2212]?(?:(?:${DIGIT})+(?:E-?(?:${DIGIT})+)?|\u221e|NaN)`
+
 /** An offset of four digits, or a name, of which `Z` is none. What follows is ignored. */
 const ZONE = String.raw`[ \t]*(?:[-+](?:[01]\d|2[0-3])[0-5]\d|(?!Z\s*$)\p{L})`
 const DATE = new RegExp(`^${FIELD}-${FIELD}-${FIELD}T${FIELD}:${FIELD}:${FIELD}\\.${FIELD}${ZONE}`, 'u')

@@ -1,5 +1,5 @@
 import { boolean, list, object, string } from './jackson.ts'
-import type { Finding, Members, Received, Rule } from './engine-error.ts'
+import type { Finding, Members, Received, ValidationRule } from './engine-error.ts'
 import {
   restFailure,
   firstOf,
@@ -37,7 +37,7 @@ export const migrationExecution = object({
  * In the engine's order: the plan is built, its two definitions are read (two checks), it is validated, the instances are
  * collected, then come the checks on the migration itself.
  */
-export const migrationRules: readonly Rule[] = [
+export const migrationRules: readonly ValidationRule[] = [
   { after: 0, find: (received) => planFinding(planOf(received)) },
   { after: 2, find: ({ body }) => instancesFinding(membersOf(body)) },
   {

@@ -1,6 +1,7 @@
 import { boolean, list, nested, string } from './jackson.ts'
 import type { Finding, Members } from './engine-error.ts'
-import { firstOf, isGiven, isMembers, isTrue, itemsOf, DEFER, engineException } from './engine-error.ts'
+import { firstOf, isGiven, isMembers, itemsOf, DEFER, engineException } from './engine-error.ts'
+import { isTrue } from '../../../request/java-text.ts'
 import type { Sorts } from './sorting.ts'
 import { directionFinding, sortingFinding, sortMembers } from './sorting.ts'
 import type { FilterKind } from './variable-filters.ts'

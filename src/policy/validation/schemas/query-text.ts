@@ -1,6 +1,7 @@
 import { isBooleanText, isDateText, isWholeNumber, isWholeText } from './jackson.ts'
 import type { Finding, Members, Received } from './engine-error.ts'
-import { invalid, javaTrim, DEFER } from './engine-error.ts'
+import { invalid, DEFER } from './engine-error.ts'
+import { javaTrim, splitAt } from '../../../request/java-text.ts'
 
 /** How the engine converts a query parameter's text; a list of texts: it takes only these. */
 export type Kind =
@@ -62,14 +63,6 @@ function convert(text: string, kind: Kind): Converted {
       break
   }
   return convertScalar(text, kind)
-}
-
-/** As Java's `split`: empty parts at the end are dropped, so a separator alone is an empty list, but an empty text is one part. */
-export function splitAt(text: string, separator: string): string[] {
-  if (text === '') return ['']
-  const parts = text.split(separator)
-  while (parts.at(-1) === '') parts.pop()
-  return parts
 }
 
 function convertVariables(text: string): Converted {

@@ -1,10 +1,10 @@
 import { boolean, date, integer, object, string } from './jackson.ts'
-import type { Rule } from './engine-error.ts'
+import type { ValidationRule } from './engine-error.ts'
 import { membersOf } from './engine-error.ts'
 import { delegationFinding } from './task-query-rules.ts'
 
 /** Also the members that cannot be changed are read, and must be of their type. */
-export const task = object({
+export const taskBody = object({
   id: string,
   name: string,
   assignee: string,
@@ -31,6 +31,6 @@ export const task = object({
 })
 
 /** The task is read, then changed, then saved: between the two permission checks. */
-export const taskRules: readonly Rule[] = [
+export const taskRules: readonly ValidationRule[] = [
   { after: 1, find: ({ body }) => delegationFinding(membersOf(body)['delegationState']) },
 ]

@@ -1,18 +1,18 @@
 import { isNullText } from './jackson.ts'
-import type { Finding, Members, Rule } from './engine-error.ts'
+import type { Finding, Members, ValidationRule } from './engine-error.ts'
 import {
   restFailure,
   firstOf,
   invalid,
   isGiven,
   isMembers,
-  isTrue,
   itemsOf,
   DEFER,
   membersOf,
   engineException,
   textOf,
 } from './engine-error.ts'
+import { isTrue } from '../../../request/java-text.ts'
 import { directionFinding, sortingFinding } from './sorting.ts'
 import { ALIASES, readTaskQuery, taskSorts } from './task-query.ts'
 import type { FilterKind } from './variable-filters.ts'
@@ -28,12 +28,12 @@ const FILTERS: readonly (readonly [string, FilterKind])[] = [
 ]
 
 /** The task query of a body. */
-export const taskQueryRules: readonly Rule[] = [
+export const taskQueryRules: readonly ValidationRule[] = [
   { after: 0, find: ({ body }) => queryFinding(membersOf(body)) },
 ]
 
 /** The task query of a query string. */
-export const taskParameterRules: readonly Rule[] = [
+export const taskParameterRules: readonly ValidationRule[] = [
   {
     after: 0,
     find({ query }) {

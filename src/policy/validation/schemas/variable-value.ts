@@ -15,11 +15,11 @@ import {
   invalid,
   isGiven,
   isMembers,
-  javaTrim,
   DEFER,
   membersOf,
   textOf,
 } from './engine-error.ts'
+import { javaTrim } from '../../../request/java-text.ts'
 
 export const variableValue = object({ type: string, value: anything, valueInfo: map(anything) })
 export const variables = map(variableValue)

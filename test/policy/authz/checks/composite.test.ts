@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Principal } from '../../../../src/policy/authn/credentials.ts'
+import type { Principal } from '../../../../src/request/principal.ts'
 import type { PermissionCheck } from '../../../../src/policy/authz/decision/decide.ts'
 import { decideAll, decideAny } from '../../../../src/policy/authz/decision/decide.ts'
 import { recordsOf } from '../../../support/record-lines.ts'

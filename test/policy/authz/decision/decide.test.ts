@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Principal } from '../../../../src/policy/authn/credentials.ts'
+import type { Principal } from '../../../../src/request/principal.ts'
 import type { PermissionCheck } from '../../../../src/policy/authz/decision/decide.ts'
 import { isAuthorized, isGrantedTogether, stepOf } from '../../../../src/policy/authz/decision/decide.ts'
 import { keyOf, recordsOf } from '../../../support/record-lines.ts'
@@ -124,7 +124,7 @@ t.test('implied grants', async (t) => {
     false,
     'through a group lose to the user’s revocation',
   )
-  const user = { ...readTask, implied: { user: 6, groups: 0 } }
+  const user = { ...readTask, implicitBits: { user: 6, groups: 0 } }
   t.equal(isAuthorized(revoked, anna, user), true, 'of the user beat the user’s revocation on *')
   t.equal(isAuthorized(revoked, anna, { ...user, permission: 'DELETE' }), null, 'hold only their own bits')
 })

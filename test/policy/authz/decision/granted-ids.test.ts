@@ -1,6 +1,6 @@
 import t from 'tap'
 import { grantedIds } from '../../../../src/policy/authz/decision/granted-ids.ts'
-import type { AuthorizationRecord } from '../../../../src/policy/authz/records/records.ts'
+import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { indexRecords } from '../../../../src/policy/authz/records/records.ts'
 
 const anna = { userId: 'anna', groups: ['clerks'], tenants: [] }

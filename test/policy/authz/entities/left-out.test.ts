@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Check, When } from '../../../../src/operations/notation.ts'
-import { operationsOf } from '../../../../src/operations/table.ts'
+import { operationsOf } from '../../../../src/operations/compile-table.ts'
 import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
 import { compileCheck } from '../../../../src/policy/authz/checks/check.ts'
 import { recordsOf } from '../../../support/record-lines.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { decidingRecord } from '../../../../src/policy/authz/explain/deciding-record.ts'
-import type { AuthorizationRecord } from '../../../../src/policy/authz/records/records.ts'
+import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { indexRecords } from '../../../../src/policy/authz/records/records.ts'
 
 const anna = { userId: 'anna', groups: ['clerks', 'night'], tenants: [] }

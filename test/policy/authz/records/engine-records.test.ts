@@ -5,7 +5,7 @@ import {
   createEngineRecords,
   type EngineRecordsOptions,
 } from '../../../../src/policy/authz/records/engine-records.ts'
-import type { AuthorizationRecord } from '../../../../src/policy/authz/records/records.ts'
+import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { createFakeTime } from '../../../support/fake-time.ts'
 
 const UNAVAILABLE = { code: 'GW_RECORDS_UNAVAILABLE', statusCode: 503 }

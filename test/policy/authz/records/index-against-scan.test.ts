@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { Principal } from '../../../../src/policy/authn/credentials.ts'
+import type { Principal } from '../../../../src/request/principal.ts'
 import type { PermissionCheck } from '../../../../src/policy/authz/decision/decide.ts'
 import { isAuthorized } from '../../../../src/policy/authz/decision/decide.ts'
-import type { AuthorizationRecord } from '../../../../src/policy/authz/records/records.ts'
+import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { keyOf, recordOf, recordsOf } from '../../../support/record-lines.ts'
 
 const anna: Principal = { userId: 'anna', groups: ['clerks', 'night'], tenants: [] }

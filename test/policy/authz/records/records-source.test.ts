@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { AuthorizationRecord } from '../../../../src/policy/authz/records/records.ts'
+import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { createFileRecords } from '../../../../src/policy/authz/records/records-source.ts'
 
 const grant = (userId: string): AuthorizationRecord => ({

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { ConfigError } from '../../../../src/config/config.ts'
-import { RESOURCES } from '../../../../src/operations/permissions.ts'
-import { decideAny } from '../../../../src/policy/authz/decision/decide.ts'
-import { recordsOf } from '../../../../src/policy/authz/records/record-file.ts'
-import { indexRecords, resourceOfType } from '../../../../src/policy/authz/records/records.ts'
+import { ConfigError } from '../../src/config/config.ts'
+import { RESOURCES } from '../../src/operations/permissions.ts'
+import { decideAny } from '../../src/policy/authz/decision/decide.ts'
+import { recordsOf } from '../../src/files/records-file.ts'
+import { indexRecords } from '../../src/policy/authz/records/records.ts'
+import { resourceOfType } from '../../src/operations/authorization-record.ts'
 
-const demoFile = new URL('../../../../config/authorizations.yaml', import.meta.url).pathname
+const demoFile = new URL('../../config/authorizations.yaml', import.meta.url).pathname
 
 function problemsOf(text: string): readonly string[] {
   try {

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { OF_A_FILE } from '../../../config/config-problems.ts'
-import { ConfigError } from '../../../config/config.ts'
-import { bitOf, RESOURCES } from '../../../operations/permissions.ts'
-import { parseText, pathOf, shaped } from '../../../config/file-problems.ts'
-import type { AuthorizationRecord } from './records.ts'
-import { GLOBAL, resourceOfType } from './records.ts'
+import { OF_A_FILE } from '../config/config-problems.ts'
+import { ConfigError } from '../config/config.ts'
+import { bitOf, RESOURCES } from '../operations/permissions.ts'
+import { parseText, pathOf, shaped } from './file-problems.ts'
+import type { AuthorizationRecord } from '../operations/authorization-record.ts'
+import { resourceOfType } from '../operations/authorization-record.ts'
+import { GLOBAL } from '../operations/authorization-record.ts'
 
 const text = z.string().min(1)
 

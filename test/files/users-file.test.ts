@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import bcrypt from 'bcrypt'
 import t from 'tap'
-import { ConfigError } from '../../../src/config/config.ts'
-import { createPasswords } from '../../../src/policy/authn/password.ts'
-import { usersOf } from '../../../src/policy/authn/users.ts'
+import { ConfigError } from '../../src/config/config.ts'
+import { createPasswords } from '../../src/policy/authn/password.ts'
+import { usersOf } from '../../src/files/users-file.ts'
 
-const demoFile = new URL('../../../config/users.yaml', import.meta.url).pathname
+const demoFile = new URL('../../config/users.yaml', import.meta.url).pathname
 const argon = `$argon2id$v=19$m=19456,t=2,p=1$${'c2Fs'.repeat(5)}dA$${'aGFz'.repeat(10)}aGE`
 const blowfish = (cost: string) => `$2b$${cost}$${'abc'.repeat(17)}ab`
 const yaml = (...users: string[]) => `users:\n${users.map((user) => `  - { ${user} }\n`).join('')}`

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { OF_A_FILE } from '../../config/config-problems.ts'
-import { ConfigError } from '../../config/config.ts'
-import { parseText, shaped } from '../../config/file-problems.ts'
+import { OF_A_FILE } from '../config/config-problems.ts'
+import { ConfigError } from '../config/config.ts'
+import { parseText, shaped } from './file-problems.ts'
 
 export interface User {
   readonly id: string

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import { allowedAt, messageOf } from './config-problems.ts'
-import { readYaml } from './yaml.ts'
-import { ConfigError } from './config.ts'
+import { allowedAt, issueMessageOf } from '../config/config-problems.ts'
+import { readYaml } from '../config/yaml.ts'
+import { ConfigError } from '../config/config.ts'
 
 /** YAML or JSON as a value. @throws ConfigError that names lines and columns, never what stands there: it may be a hash */
 export function parseText(file: string, text: string): unknown {
@@ -25,7 +25,7 @@ export function shaped<T>(file: string, schema: z.ZodType<T>, value: unknown): T
 }
 
 function linesOf(issue: z.core.$ZodIssue, schema: z.ZodType): readonly string[] {
-  if (issue.code !== 'unrecognized_keys') return [messageOf(issue)]
+  if (issue.code !== 'unrecognized_keys') return [issueMessageOf(issue)]
   return issue.keys.map((key) => `unknown key ${key} (allowed: ${allowedAt(issue.path, schema, key)})`)
 }
 

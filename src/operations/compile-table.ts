@@ -1,0 +1,35 @@
+import type { Method, Operation, Row, Rowset } from './table.ts'
+import { namedBy } from './tenanted.ts'
+
+function checkTenants(id: string, row: Row): void {
+  const unknown = namedBy(row).find(({ knownBy }) => knownBy === null)
+  if (unknown === undefined) return
+  const ways = "an entity, a look-up in a check, `resolvesIds`, `byKey`, or `otherTenant: 'ignored'`"
+  throw new Error(
+    `The table holds ${id} (${row.route}), which does not say how the tenant of what it names is known (${unknown.member}): ${ways} is needed`
+  )
+}
+
+/**
+ * Takes the rows' routes apart.
+ * @throws Error when the table is wrong: two rows share a name or a route, or a row names what may belong to a tenant and
+ * does not say how that tenant is known
+ */
+export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
+  const ids = new Set<string>()
+  const routes = new Set<string>()
+  return rowsets.flatMap((rows) => Object.entries(rows).map(([id, { route, ...row }]) => {
+    checkTenants(id, { route, ...row })
+    if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
+    ids.add(id)
+    routes.add(route)
+    const [method, template = ''] = route.split(' ')
+    if (!isMethod(method)) throw new Error(`The table holds ${id} with the method ${method}`)
+    return { ...row, id, method, template, retry: row.retry ?? 'unsent' }
+  })
+  )
+}
+
+function isMethod(text: string | undefined): text is Method {
+  return text === 'GET' || text === 'POST' || text === 'PUT' || text === 'DELETE' || text === 'OPTIONS'
+}

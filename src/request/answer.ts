@@ -1,0 +1,7 @@
+/** A buffered answer. */
+export interface Answer {
+  readonly status: number
+  /** Lower-case names, without hop-by-hop headers and without `content-length`: the body knows its length. */
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly body: Buffer
+}
