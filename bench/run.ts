@@ -7,7 +7,7 @@ import { load, type Ask, type Measured } from './load.ts'
 import { writeNginxConf } from './nginx.ts'
 import { CORES, freePorts, has, pinned, startServer, type Server } from './processes.ts'
 import { ratioLine, valueLine } from './report.ts'
-import { AUTHORIZATION, START_BODY, USER } from './scenario.ts'
+import { AUTHORIZATION, QUERY_BODY, START_BODY, USER } from './scenario.ts'
 
 // Rounds of a second, in turn: what disturbs the machine disturbs all of them. Ratios are taken within a round.
 // Each server is started several times: two processes of the same build may differ by a third, each for as long as it lives.
@@ -81,8 +81,15 @@ async function measureAll(plan: Plan, results: Results): Promise<void> {
 }
 
 async function startAll(directory: string, running: Server[]): Promise<readonly Scenario[]> {
-  const [stubPort = 0, port = 0, adminPort = 0, proxyPort = 0, loggingPort = 0, silentPort = 0] =
-    await freePorts(6)
+  const [
+    stubPort = 0,
+    port = 0,
+    adminPort = 0,
+    proxyPort = 0,
+    loggingPort = 0,
+    silentPort = 0,
+    leastPort = 0,
+  ] = await freePorts(7)
   const upstream = `http://127.0.0.1:${stubPort}`
   const start = async (core: number, options: Parameters<typeof startServer>[0]): Promise<Server> => {
     const server = await startServer({ ...options, command: pinned(core, options.command) })
@@ -105,6 +112,10 @@ async function startAll(directory: string, running: Server[]): Promise<readonly 
     command: [NODE, fileOf('http-proxy.ts'), '--port', `${proxyPort}`, '--upstream', upstream],
     port: proxyPort,
   })
+  const least = await start(CORES.server, {
+    command: [NODE, fileOf('one-dispatch.ts'), '--port', `${leastPort}`, '--upstream', upstream],
+    port: leastPort,
+  })
   const nginx = await start(CORES.server, { command: ['nginx', '-c', conf], port: silentPort })
   const ours = { name: 'engine-gateway', server: gateway, port }
   const bare = { name: '@fastify/http-proxy', server: proxy, port: proxyPort }
@@ -119,6 +130,12 @@ async function startAll(directory: string, running: Server[]): Promise<readonly 
       path: '/engine-rest/process-definition/key/invoice/start',
       body: START_BODY,
       contenders: [ours, bare],
+    },
+    {
+      title: 'query: POST /task',
+      path: '/engine-rest/task',
+      body: QUERY_BODY,
+      contenders: [ours, { name: 'Fastify, one dispatch', server: least, port: leastPort }],
     },
     {
       title: 'cached: GET /decision-definition/key/{key}/diagram',
