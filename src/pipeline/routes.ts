@@ -20,13 +20,15 @@ export interface RouteOptions {
 /** Templates that are registered in one turn of the event loop: all of them at once would hold up requests for 150 ms. */
 const A_TURN = 20
 
-/** Every row twice: below the base path, and below `/engine/:engineName`. HEAD runs the GET row; other methods are 405. */
+/** Every row twice: below the base path, and below `/engine/:engineName`, where no engine lists the others. HEAD runs the GET row; other methods are 405. */
 export async function registerRoutes(app: FastifyInstance, options: RouteOptions): Promise<void> {
   const templates = [...byTemplate(options.operations)]
   for (const prefix of ['', '/engine/:engineName']) {
     for (const [index, [template, rows]] of templates.entries()) {
       if (index % A_TURN === 0) await setImmediate()
-      registerTemplate(app, prefix + template, { ...options, operations: rows, named: prefix !== '' })
+      const named = prefix !== ''
+      const operations = rows.filter(({ answer }) => !named || answer !== 'engine-names')
+      if (operations.length > 0) registerTemplate(app, prefix + template, { ...options, operations, named })
     }
   }
 }

@@ -10,6 +10,7 @@ const FORBIDDEN_IN_PATH = /%(?:2[Ff]|5[Cc]|3[Bb]|[01][0-9A-Fa-f]|7[Ff]|25[0-9A-F
 // Node's own bound does not refuse: it hides what is beyond it from one of its two views of the headers.
 const MAX_HEADERS = 128
 const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
+const MALFORMED_ESCAPES = /%(?![0-9A-Fa-f]{2})/g
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 const METHODS: ReadonlySet<string> = new Set([
   'GET',
@@ -23,7 +24,10 @@ const METHODS: ReadonlySet<string> = new Set([
 ])
 
 export interface CanonicalRequest {
-  /** Path and query as they were sent, without the one trailing slash that the engine ignores. */
+  /**
+   * Path and query as they were sent, without the one trailing slash that the engine ignores. In the query a `%` that
+   * begins no escape is encoded: the engine reads it as itself (`nameLike=%Rev%`), other readers could refuse it.
+   */
   readonly url: string
   /** Why the request goes no further; null: it may be routed. */
   readonly fault: GatewayCode | null
@@ -45,7 +49,7 @@ export function canonicalOf(request: IncomingMessage, served: Served): Canonical
   const mark = target.indexOf('?')
   const whole = mark < 0 ? target : target.slice(0, mark)
   const path = whole.length > 1 && whole.endsWith('/') ? whole.slice(0, -1) : whole
-  const query = mark < 0 ? '' : target.slice(mark + 1)
+  const query = mark < 0 ? '' : target.slice(mark + 1).replace(MALFORMED_ESCAPES, '%25')
   const fault = headFault(request, served) ?? targetFault(path, query)
   return { url: mark < 0 ? path : `${path}?${query}`, fault }
 }

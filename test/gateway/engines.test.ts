@@ -17,3 +17,20 @@ t.test('the list of the engines is there though none of them is the default', as
     body: { message: 'Process engine default not available' },
   })
 })
+
+t.test('an engine does not list the others', async (t) => {
+  const gateway = await openGateway(t, {})
+  for (const route of [
+    'GET /engine/second/engine',
+    'POST /engine/second/engine',
+    'GET /engine/second/engine/',
+  ]) {
+    const { status, body, forwarded } = await gateway.ask('demo', route)
+    t.same(
+      [status, body],
+      [404, { type: 'NotFoundException', message: 'HTTP 404 Not Found', code: null }],
+      route,
+    )
+    t.same(forwarded, [])
+  }
+})

@@ -93,3 +93,24 @@ t.test('a byte order mark changes nothing of what a body selects', async (t) => 
       t.match(forwarded.at(-1), { method: 'PUT', url: `${BASE}/external-task/retries` })
     }
 })
+
+t.test(
+  'OPTIONS without content is passed on: the engine has no links in the form that was asked for',
+  async (t) => {
+    const { ask } = await openGateway(t, {
+      records: RECORDS,
+      settings,
+      engine: (_request, response) =>
+        response.writeHead(200, { allow: 'DELETE,OPTIONS', 'content-type': 'text/html' }).end(),
+    })
+    for (const route of ['OPTIONS /filter', 'OPTIONS /user/mary', 'OPTIONS /authorization']) {
+      const { status, body, headers } = await ask('mary', route, { headers: { accept: 'text/html' } })
+      t.match(
+        [status, headers['allow'], headers['content-type']],
+        [200, 'DELETE,OPTIONS', 'text/html'],
+        route,
+      )
+      t.notOk(body, route)
+    }
+  },
+)

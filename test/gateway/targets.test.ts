@@ -105,3 +105,17 @@ function checkForwarded(t: Test, { target, seen, decision }: Outcome): void {
   // Written anew, so that nobody else could read it in another way.
   t.match(url.split('?')[0], /^(\/([\w.~!'()*-]|%[0-9A-F]{2})+)+$/, target)
 }
+
+t.test('a percent sign of a query that begins no escape is encoded', async (t) => {
+  const { ask } = await openGateway(t, { engine: (_request, response) => response.end('[]') })
+  for (const [sent, forwarded] of [
+    ['nameLike=%Rev%', 'nameLike=%25Rev%25'],
+    ['nameLike=100%&name=%41', 'nameLike=100%25&name=%41'],
+    ['name=%zz%2', 'name=%25zz%252'],
+    ['name=%%41', 'name=%25%41'],
+  ] as const) {
+    const { status, forwarded: seen } = await ask('demo', `GET /process-definition?${sent}`)
+    t.equal(status, 200, sent)
+    t.match(seen.at(-1)?.url, `?${forwarded}`)
+  }
+})

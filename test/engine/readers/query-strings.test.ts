@@ -13,11 +13,11 @@ import { jsonOf } from './wire.ts'
 const PLAIN = 'ab01&=;,/?:@!$*()~._-+'.split('')
 const ENCODED = words(`
     %2B %2b %20 %26 %3D %3B %2C %22 %5C %61 %25 %2525 %3F %23 %5B %00 %0a %7F %C3%A4 %c3%a4
-    %F0%9F%98%80 %EF%BB%BF %EF%BF%BD %C2%A0 %E2%80%A8
+    %F0%9F%98%80 %EF%BB%BF %EF%BF%BD %C2%A0 %E2%80%A8 % %zz %2 %u0061 %%41 %4%31
   `)
 
 /** What is refused, or what the engine's container refuses. */
-const ODD = words(`% %zz %C3 %ED%A0%80 %C0%80 %FE %F4%90%80%80 %u0061 [ ] '`)
+const ODD = words(`%C3 %ED%A0%80 %C0%80 %FE %F4%90%80%80 [ ] '`)
 const NAMES = [
   ...words(`
     sortBy sortBy sortBy s%6FrtBy %73ortBy sortB%79 sortby sortBy+ +sortBy ?sortBy %20sortBy
@@ -47,9 +47,11 @@ t.test('the engine reads the parameters of a query as the gateway does', { skip:
     part: 1,
     make: makePairs,
     compare: async (query) => {
-      const target = canonical(`/task?${query}`)
+      // The engine is asked as the client asks: what the gateway encodes means the same.
+      const path = `/task?${query}`
+      const target = canonical(path)
       if (target === null) return 'refused'
-      const told = await ask({ path: target })
+      const told = await ask({ path })
       const answer = jsonOf(told)
       // The container takes fewer characters than the gateway.
       if (answer === undefined && told.status === 400) return null

@@ -24,6 +24,8 @@ export function createAllowedLinks(
     ]),
   )
   return (body, accessRequest, records) => {
+    // An engine that has nothing in the form that the client takes answers `OPTIONS` without content.
+    if (body.length === 0) return body
     const answer = jsonIn(body)
     if (!isRecord(answer) || !Array.isArray(answer['links'])) return body
     const links = answer['links'].filter((link: unknown) => {
