@@ -123,9 +123,23 @@ async function runWorker(): Promise<number> {
   return runUntil(Promise.race([told, signalled()]), { drain }, log)
 }
 
+/** npm and a terminal send the same signal twice. A later Ctrl-C is a person who does not want to wait. */
+const IMPATIENT_MS = 1000
+/** 128 and the number of SIGINT, as shells say it. */
+const INTERRUPTED = 130
+
+/** Resolves at the first signal to end. Later ones do not cut the drain short, but for a later Ctrl-C. */
 function signalled(): Promise<void> {
   return new Promise<void>((resolve) => {
-    process.once('SIGTERM', resolve).once('SIGINT', resolve)
+    let firstAtMs = Infinity
+    const end = () => {
+      firstAtMs = Math.min(firstAtMs, performance.now())
+      resolve()
+    }
+    process.on('SIGTERM', end).on('SIGINT', () => {
+      if (performance.now() - firstAtMs > IMPATIENT_MS) process.exit(INTERRUPTED)
+      end()
+    })
   })
 }
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until } from '../../support/cache-harness.ts'
 import { authorizationOf, BASE } from '../../support/open-gateway.ts'
@@ -77,6 +78,29 @@ t.test('a signal to the whole group, as Ctrl-C sends it, ends it in the same way
   t.same(await Promise.all(answers), [200, 200, 200, 200])
   t.equal(await gateway.exit, 0)
   t.notOk(pids.some(isAlive))
+})
+
+t.test('a signal that is sent twice does not cut the drain short', async (t) => {
+  const { gateway, answers, held } = await startBusy(t, {}, true)
+  for (const signal of ['SIGTERM', 'SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
+    process.kill(-gateway.pid, signal)
+    await delay(20)
+  }
+  await until(() => isNotReady(gateway))
+  for (const response of held) response.end('{}')
+  t.same(await Promise.all(answers), [200, 200, 200, 200])
+  t.equal(await gateway.exit, 0)
+})
+
+t.test('Ctrl-C a second time, later, ends it at once', async (t) => {
+  const { gateway, answers, pids } = await startBusy(t, {}, true)
+  process.kill(-gateway.pid, 'SIGINT')
+  await until(() => isNotReady(gateway))
+  await delay(1100)
+  process.kill(-gateway.pid, 'SIGINT')
+  t.equal(await gateway.exit, 130)
+  t.same(await Promise.all(answers), [0, 0, 0, 0])
+  await until(() => !pids.some(isAlive))
 })
 
 t.test('at the deadline it ends what would not', async (t) => {
