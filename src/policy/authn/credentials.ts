@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { createHmacSha256 } from './hmac.ts'
+import { hash, randomBytes } from 'node:crypto'
 import type { Principal } from '../../request/principal.ts'
 
 export interface BasicCredential {
@@ -42,11 +41,11 @@ export interface CredentialMemoryOptions {
 export type StampOf = (user: string) => unknown
 
 /**
- * Credentials that proved right, and for a moment those that proved wrong. They are kept under an HMAC with a key of this
+ * Credentials that proved right, and for a moment those that proved wrong. They are kept under a hash with a secret of this
  * process, so nothing here can be turned into a password.
  */
 export interface CredentialMemory {
-  /** Of the header as it was sent: one that is remembered needs no reading. @throws RangeError beyond MAX_HEADER_CHARS */
+  /** Of the header as it was sent, of at most MAX_HEADER_CHARS: one that is remembered needs no reading. */
   readonly keyOf: (header: string) => string
   readonly recall: (key: string, stampOf: StampOf) => Principal | null
   /** Wrong a moment ago: asking again would tell nothing new, and an engine would count it. */
@@ -82,7 +81,16 @@ export interface RememberedCredentials {
 }
 
 export function createRememberedCredentials(): RememberedCredentials {
-  return { keyOf: createHmacSha256(randomBytes(32), MAX_HEADER_CHARS), right: new Map(), wrong: new Map() }
+  return { keyOf: createHeaderHash(), right: new Map(), wrong: new Map() }
+}
+
+/**
+ * A hash that starts with a secret can be extended by whoever sees it (an HMAC cannot), but these hashes never leave the
+ * process. The secret always has the same length, so two headers never make the same text.
+ */
+function createHeaderHash(): (header: string) => string {
+  const secret = randomBytes(32).toString('base64')
+  return (header) => hash('sha256', secret + header, 'base64')
 }
 
 /** @param remembered what an earlier memory has found out; times are those of `options` */
