@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Signer } from './signature.ts'
 
 interface MessagesOptions {
@@ -30,16 +31,13 @@ const MAX_SENDERS = 1000
 
 /** A signed text: the signature, a space, `[number, time, [from, topic, about]]`. Each sender counts its messages. */
 export function createMessages({ self, channel, signer, wallNow = Date.now }: MessagesOptions): Messages {
-  const lastBySender = new Map<string, number>()
+  const lastBySender = new LRUCache<string, number>({ max: MAX_SENDERS })
   let written = 0
 
   function isNew(from: string, number: number): boolean {
-    const last = lastBySender.get(from) ?? 0
+    const last = lastBySender.peek(from) ?? 0
     if (number <= last) return false
-    lastBySender.delete(from)
     lastBySender.set(from, number)
-    const [oldest] = lastBySender.keys()
-    if (lastBySender.size > MAX_SENDERS && oldest !== undefined) lastBySender.delete(oldest)
     return true
   }
 

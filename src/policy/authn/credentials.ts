@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../request/principal.ts'
 
 export interface BasicCredential {
@@ -31,8 +32,6 @@ export interface CredentialMemoryOptions {
   readonly ttlMs?: number
   /** How long a wrong credential is refused without another look; default 5,000 ms. */
   readonly failureTtlMs?: number
-  /** Right and wrong credentials held, each; default 10,000, the oldest goes first. */
-  readonly maxRemembered?: number
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
 }
@@ -76,12 +75,15 @@ interface Flight {
 /** What is remembered, as plain values: it may be handed on to another configuration, and holds nothing of the one before. */
 export interface RememberedCredentials {
   readonly keyOf: (header: string) => string
-  readonly right: Map<string, Remembered>
-  readonly wrong: Map<string, Remembered>
+  readonly right: LRUCache<string, Remembered>
+  readonly wrong: LRUCache<string, Remembered>
 }
 
-export function createRememberedCredentials(): RememberedCredentials {
-  return { keyOf: createHeaderHash(), right: new Map(), wrong: new Map() }
+/** @param max right and wrong credentials held, each; what was verified longest ago goes first */
+export function createRememberedCredentials(max = 10_000): RememberedCredentials {
+  // `max` would take room for all of them at once, a quarter of a megabyte for each of the two.
+  const create = () => new LRUCache<string, Remembered>({ maxSize: max, sizeCalculation: () => 1 })
+  return { keyOf: createHeaderHash(), right: create(), wrong: create() }
 }
 
 /**
@@ -98,13 +100,13 @@ export function createCredentialMemory(
   options: CredentialMemoryOptions = {},
   remembered: RememberedCredentials = createRememberedCredentials(),
 ): CredentialMemory {
-  const { ttlMs = 5_000, failureTtlMs = 5_000, maxRemembered = 10_000 } = options
+  const { ttlMs = 5_000, failureTtlMs = 5_000 } = options
   const { now = () => performance.now() } = options
   const { keyOf, right, wrong } = remembered
   const flights = new Map<string, Flight>() // bounded by the places and the queues of turns, hashes and hops
 
   function recall(from: typeof right, forMs: number, key: string, stampOf: StampOf): Remembered | null {
-    const entry = from.get(key)
+    const entry = from.peek(key)
     if (entry === undefined || now() >= entry.at + forMs) return null
     return stampOf(entry.user) === entry.stamp ? entry : null
   }
@@ -120,7 +122,7 @@ export function createCredentialMemory(
     if (stampOf(user) !== stamp) return principal
     const [at, other] = principal === null ? [wrong, right] : [right, wrong]
     other.delete(key)
-    remember(at, maxRemembered, key, { principal, user, stamp, at: now() })
+    at.set(key, { principal, user, stamp, at: now() })
     return principal
   }
 
@@ -140,14 +142,6 @@ export function createCredentialMemory(
       return result
     },
   }
-}
-
-function remember(at: Map<string, Remembered>, max: number, key: string, entry: Remembered): void {
-  at.delete(key)
-  at.set(key, entry)
-  if (at.size <= max) return
-  const [oldest] = at.keys()
-  if (oldest !== undefined) at.delete(oldest)
 }
 
 function textOf(bytes: Buffer): string | null {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { createInFlight } from './throttle.ts'
 import { throttled } from './throttled.ts'
 
@@ -78,16 +79,18 @@ const MAX_LOCK_MS = 60_000
 const MARGIN_MS = 250
 
 class Counts {
-  readonly #options: Required<Omit<LockoutOptions, 'onOutcome'>>
-  readonly #counts = new Map<string, Count>()
+  readonly #options: Required<Omit<LockoutOptions, 'onOutcome' | 'maxCounted'>>
+  readonly #counts: LRUCache<string, Count>
 
   constructor(options: LockoutOptions) {
     const { maxFailures = 4, pauseMs = 300_000, maxCounted = 10_000, now = () => performance.now() } = options
-    this.#options = { maxFailures, pauseMs, maxCounted, now }
+    this.#options = { maxFailures, pauseMs, now }
+    // `max` would take room for all of them at once.
+    this.#counts = new LRUCache({ maxSize: maxCounted, sizeCalculation: () => 1 })
   }
 
   get(key: string): Count | null {
-    return this.#counts.get(key) ?? null
+    return this.#counts.peek(key) ?? null
   }
 
   /** @throws GatewayError GW_THROTTLED */
@@ -108,11 +111,11 @@ class Counts {
     const before = this.get(key)
     if (outcome === 'succeeded') return this.#counts.delete(key)
     if (outcome === 'failed') {
-      this.#set(key, this.#failed(before))
+      this.#counts.set(key, this.#failed(before))
       return true
     }
     if (before === null || before.failures === 0) return false
-    this.#set(key, { ...before, failures: 0, lockedUntil: 0 })
+    this.#counts.set(key, { ...before, failures: 0, lockedUntil: 0 })
     return true
   }
 
@@ -122,13 +125,6 @@ class Counts {
     const guesses = before !== null && now() < before.lastAt + pauseMs ? before.guesses + 1 : 1
     const lockMs = Math.min(FIRST_LOCK_MS * 2 ** (failures - 1), MAX_LOCK_MS)
     return { failures, guesses, lastAt: now(), lockedUntil: now() + lockMs + MARGIN_MS }
-  }
-
-  #set(key: string, count: Count): void {
-    this.#counts.delete(key)
-    this.#counts.set(key, count)
-    const [oldest] = this.#counts.keys()
-    if (this.#counts.size > this.#options.maxCounted && oldest !== undefined) this.#counts.delete(oldest)
   }
 }
 

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { throttled } from './throttled.ts'
 import { createTurns, type Turns, type TurnsOptions } from './turns.ts'
 
@@ -122,10 +123,14 @@ function createCounter({
   maxCounted,
   now,
 }: Required<Pick<ThrottleOptions, 'windowMs' | 'maxCounted' | 'now'>>) {
-  const windows = new Map<string, { count: number; readonly until: number }>()
+  // `max` would take room for all of them at once.
+  const windows = new LRUCache<string, { count: number; readonly until: number }>({
+    maxSize: maxCounted,
+    sizeCalculation: () => 1,
+  })
 
   function open(key: string) {
-    const window = windows.get(key)
+    const window = windows.peek(key)
     if (window === undefined || now() < window.until) return window
     windows.delete(key)
     return undefined
@@ -143,8 +148,6 @@ function createCounter({
         return
       }
       windows.set(key, { count: 1, until: now() + windowMs })
-      const [oldest] = windows.keys()
-      if (windows.size > maxCounted && oldest !== undefined) windows.delete(oldest)
     },
   }
 }

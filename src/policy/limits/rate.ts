@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../../errors.ts'
 
 /** How much a principal may ask. */
@@ -73,20 +74,17 @@ export function createGcraLimiter({
   max = 100_000,
   now = () => performance.now(),
 }: DebtsOptions = {}): GcraLimiter {
-  const paidAt = new Map<string, number>()
+  // `max` would take room for all of them at once: 2.7 MB.
+  const paidAt = new LRUCache<string, number>({ maxSize: max, sizeCalculation: () => 1 })
 
   function learn(principal: string, { debtMs }: RateState): void {
-    // Last in the order: the first is forgotten.
-    paidAt.delete(principal)
     paidAt.set(principal, now() + debtMs)
-    const [oldest] = paidAt.keys()
-    if (paidAt.size > max && oldest !== undefined) paidAt.delete(oldest)
   }
 
   return {
     replace: learn,
     consume: (principal, rate) => {
-      const spent = consume(rate, (paidAt.get(principal) ?? 0) - now())
+      const spent = consume(rate, (paidAt.peek(principal) ?? 0) - now())
       learn(principal, spent)
       return spent
     },

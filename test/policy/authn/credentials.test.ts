@@ -54,7 +54,8 @@ t.test('a header that leaves room for guessing holds no credential', async (t) =
 const by = (stamp: object) => ({ user: 'mary', stampOf: () => stamp })
 
 function memoryAt(clock: { ms: number }, maxRemembered = 10) {
-  const memory = createCredentialMemory({ ttlMs: 5_000, maxRemembered, now: () => clock.ms })
+  const remembered = createRememberedCredentials(maxRemembered)
+  const memory = createCredentialMemory({ ttlMs: 5_000, now: () => clock.ms }, remembered)
   return { memory, key: memory.keyOf('mary:secret'), users: {} }
 }
 
