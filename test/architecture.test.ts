@@ -100,6 +100,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   bcrypt: ['policy/authn'],
   '@node-rs/argon2': ['policy/authn'],
   pino: ['log.ts'],
+  saxes: ['policy/authz/entities'],
 }
 
 /** The folder of a file, or the file itself where it stands at the root. */

@@ -13,6 +13,10 @@ const MAX_DECLARATION_CHARS = 1000
 /**
  * Whether an XML document declares a DOCTYPE, in whatever encoding; true also where that cannot be told. It can stand
  * only before the root element, so a `<!DOCTYPE` inside a script or a text is none.
+ *
+ * No XML parser does this. One reads text, so the encoding must be known before. And where it stops at a mistake it says
+ * nothing about what another parser takes: an error would have to count as a DOCTYPE, and the engine could no longer tell its
+ * caller what is wrong with a model. This scan passes over no more than a parser must.
  */
 export function declaresDoctype(document: Buffer): boolean {
   if (STRANGE.includes(document.toString('hex', 0, 4))) return true

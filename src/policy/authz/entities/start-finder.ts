@@ -24,15 +24,15 @@ interface StartSubscription {
 export class StartFinder {
   readonly #read: ReadEngine
   /** Of a definition, which never changes. */
-  readonly #startEvents = new Map<string, readonly StartEvent[]>()
+  readonly #startEvents = new Map<string, readonly StartEvent[] | null>()
 
   constructor(read: ReadEngine) {
     this.#read = read
   }
 
   /**
-   * Active definitions that an event starts. Null: a subscription fits none, or there are too many to search, so nothing
-   * can be said about it.
+   * Active definitions that an event starts. Null: a subscription fits none, there are too many to search, or one cannot be
+   * read, so nothing can be said about it.
    */
   async startedBy(
     type: StartEvent['type'],
@@ -70,7 +70,7 @@ export class StartFinder {
     const started = new Map<string, Attributes>()
     for (const subscription of subscriptions) {
       const fitting = await this.#fitting(definitions, subscription)
-      if (fitting.length === 0) return null
+      if (fitting === null || fitting.length === 0) return null
       // The engine starts no suspended definition, and asks nothing about it.
       for (const definition of fitting)
         if (definition['suspended'] !== true)
@@ -83,7 +83,8 @@ export class StartFinder {
     const fitting: Json[] = []
     for (const definition of definitions) {
       if (stringOf(definition['tenantId']) !== tenantId) continue
-      const events = await this.#startEventsOf(stringOf(definition['id']) ?? '')
+      const events = await this.#startEventsOf(definition)
+      if (events === null) return null
       const fits = (event: StartEvent): boolean =>
         event.type === type && event.id === activityId && (event.name === null || event.name === name)
       if (events.some(fits)) fitting.push(definition)
@@ -91,14 +92,16 @@ export class StartFinder {
     return fitting
   }
 
-  async #startEventsOf(definitionId: string): Promise<readonly StartEvent[]> {
+  /** Null: its XML cannot be read. */
+  async #startEventsOf(definition: Json): Promise<readonly StartEvent[] | null> {
+    const definitionId = stringOf(definition['id']) ?? ''
     const loaded = this.#startEvents.get(definitionId)
     if (loaded !== undefined) return loaded
     const answer = await this.#read(`/process-definition/${encodeURIComponent(definitionId)}/xml`)
     const xml = isRecord(answer) ? stringOf(answer['bpmn20Xml']) : null
     // Deleted since it was listed: nothing to remember.
     if (xml === null) return []
-    const events = startEventsOf(xml)
+    const events = await startEventsOf(xml, stringOf(definition['key']) ?? '')
     if (this.#startEvents.size >= MAX_DEFINITIONS) this.#startEvents.clear()
     this.#startEvents.set(definitionId, events)
     return events

@@ -1,10 +1,14 @@
 import t from 'tap'
-import { startEventsOf } from '../../../../src/policy/authz/entities/start-events.ts'
+import { startEventsOf, type StartEvent } from '../../../../src/policy/authz/entities/start-events.ts'
+import { Random } from '../../../differential/random.ts'
+
+/** What is read of the process `p`. */
+const read = (xml: string) => startEventsOf(xml, 'p')
 
 const model = (start: string, beside = ''): string =>
   `<definitions xmlns="bpmn">${beside}<process id="p">${start}<endEvent id="end"/></process></definitions>`
 
-t.test('a start event is known by what it waits for', (t) => {
+t.test('a start event is known by what it waits for', async (t) => {
   const messages = '<message id="m" name="order placed"/><signal name="stop" id="s"/>'
   const cases = [
     ['<startEvent id="a"><messageEventDefinition messageRef="m"/></startEvent>', 'message', 'order placed'],
@@ -21,54 +25,195 @@ t.test('a start event is known by what it waits for', (t) => {
     ],
   ] as const
   for (const [start, type, name] of cases)
-    t.same(startEventsOf(model(start, messages)), [{ id: 'a', type, name }], start)
-  t.end()
+    t.same(await read(model(start, messages)), [{ id: 'a', type, name }], start)
 })
 
-t.test('a start event that waits for nothing is none of them', (t) => {
-  t.same(startEventsOf(model('<startEvent id="a"/>')), [])
-  t.same(startEventsOf(model('<startEvent id="a"><timerEventDefinition/></startEvent>')), [])
-  t.end()
+t.test('a start event that waits for nothing is none of them', async (t) => {
+  t.same(await read(model('<startEvent id="a"/>')), [])
+  t.same(await read(model('<startEvent id="a"><timerEventDefinition/></startEvent>')), [])
 })
 
-t.test('a name that is an expression may be any', (t) => {
+t.test('a name that is an expression may be any', async (t) => {
   const signal = '<signal id="s" name="stop-${region}"/>'
   const start = '<startEvent id="a"><signalEventDefinition signalRef="s"/></startEvent>'
-  t.same(startEventsOf(model(start, signal)), [{ id: 'a', type: 'signal', name: null }])
-  t.end()
+  t.same(await read(model(start, signal)), [{ id: 'a', type: 'signal', name: null }])
 })
 
-t.test('an entity that no XML knows stays as it is, whatever every object has', (t) => {
-  const signal = '<signal id="s" name="&constructor; &toString; &gt;"/>'
+t.test('what no parser of XML reads, or what a DOCTYPE may change, cannot be told', async (t) => {
   const start = '<startEvent id="a"><signalEventDefinition signalRef="s"/></startEvent>'
-  t.same(startEventsOf(model(start, signal)), [
-    { id: 'a', type: 'signal', name: '&constructor; &toString; >' },
-  ])
-  t.end()
+  const whole = model(start, '<signal id="s" name="x"/>')
+  t.same(await read(whole), [{ id: 'a', type: 'signal', name: 'x' }])
+  const cases = [
+    ['an entity that nobody has defined', model(start, '<signal id="s" name="&constructor; &gt;"/>')],
+    ['a DOCTYPE', `<!DOCTYPE definitions>${whole}`],
+    ['one that defines an entity', `<!DOCTYPE x [<!ENTITY e "x">]>${model(start, '<signal name="&e;"/>')}`],
+    ['a character that may not be', model(start, '<signal id="s" name="\u0000"/>')],
+    ['two roots', whole + whole],
+    ['an attribute twice', model('<startEvent id="a" id="b"/>')],
+    ['no XML', 'startEvent'],
+    ['nothing', ''],
+    ['UTF-16 that was read as UTF-8', Buffer.from(`\ufeff${whole}`, 'utf16le').toString()],
+    ['an id that was not UTF-8', model('<startEvent id="\ufffd"><signalEventDefinition/></startEvent>')],
+    ['no such process', whole.replace('"p"', '"q"')],
+    ['very deep', model('<a>'.repeat(2000) + '</a>'.repeat(2000))],
+  ] as const
+  for (const [claim, xml] of cases) t.equal(await read(xml), null, claim)
+  for (let end = 0; end < whole.length; end += 1) t.equal(await read(whole.slice(0, end)), null, `${end}`)
 })
 
-t.test('what is text or an instruction is no tag, and however much of it there is takes no longer', (t) => {
-  const start = '<startEvent id="a"><signalEventDefinition/></startEvent>'
-  const event = { id: 'a', type: 'signal', name: null }
-  for (const [open, close] of [
-    ['<documentation><![CDATA[', ']]></documentation>'],
-    ['<?x ', '?>'],
-  ] as const) {
-    t.same(startEventsOf(model(`${open}${start.replace('"a"', '"z"')}<!-- ${close}${start}`)), [event], open)
-    for (const tag of ['<startEvent>', '<message "', '<!--']) {
-      const startedAt = performance.now()
-      t.same(startEventsOf(model(`${open}${tag.repeat(60_000)}${close}${start}`)), [event])
-      const ms = performance.now() - startedAt
-      t.ok(ms < 1000, `${tag}: ${Math.round(ms)} ms`)
+const startOn = (ref: string) => `<startEvent id="a"><signalEventDefinition signalRef="${ref}"/></startEvent>`
+
+t.test('a name or a reference that was not UTF-8 may be any', async (t) => {
+  const any = [{ id: 'a', type: 'signal', name: null }]
+  t.same(await read(model(startOn('s'), '<signal id="s" name="f\ufffdr"/>')), any)
+  t.same(await read(model(startOn('s\ufffd'), '<signal id="s\ufffd" name="a"/>')), any)
+  t.same(await read(model(startOn('s'), '<signal id="s"/>')), any, 'no name')
+  t.same(await read(model(startOn('other'), '<signal id="s" name="a"/>')), any, 'no such signal')
+})
+
+t.test(
+  'what is text or an instruction is no tag, and however much of it there is takes no longer',
+  async (t) => {
+    const start = '<startEvent id="a"><signalEventDefinition/></startEvent>'
+    const event = { id: 'a', type: 'signal', name: null }
+    for (const [open, close] of [
+      ['<documentation><![CDATA[', ']]></documentation>'],
+      ['<?x ', '?>'],
+    ] as const) {
+      t.same(await read(model(`${open}${start.replace('"a"', '"z"')}<!-- ${close}${start}`)), [event], open)
+      for (const tag of ['<startEvent>', '<message "', '<!--']) {
+        const startedAt = performance.now()
+        t.same(await read(model(`${open}${tag.repeat(60_000)}${close}${start}`)), [event])
+        const ms = performance.now() - startedAt
+        t.ok(ms < 1000, `${tag}: ${Math.round(ms)} ms`)
+      }
     }
-  }
-  t.end()
-})
+  },
+)
 
-t.test('what is commented out does not count, and entities are read', (t) => {
+t.test('what is commented out does not count, and entities are read', async (t) => {
   const signal = '<!-- <signal id="s" name="old"/> --><signal id="s" name="a &amp; b &#x21;"/>'
   const start =
     '<!-- <startEvent id="z"/> --><startEvent id="a"><signalEventDefinition signalRef="s"/></startEvent>'
-  t.same(startEventsOf(model(start, signal)), [{ id: 'a', type: 'signal', name: 'a & b !' }])
-  t.end()
+  t.same(await read(model(start, signal)), [{ id: 'a', type: 'signal', name: 'a & b !' }])
 })
+
+const filled = (text: string) => text.repeat(Math.ceil((10 * 1024 ** 2) / text.length))
+
+t.test('10 MB of anything take bounded time, and hold up nothing else', async (t) => {
+  const start = '<startEvent id="a"><signalEventDefinition/></startEvent>'
+  const attributes = Array.from({ length: 900_000 }, (_, at) => `a${at}=""`).join(' ')
+  const cases = [
+    ['elements', model(start + filled('<a/>')), true],
+    ['comments', model(`${start}<!--${filled('<startEvent>')}-->`), true],
+    ['brackets', model(`${start}<a><![CDATA[${filled(']]')}]]></a>`), true],
+    ['references', model(`${start}<a b="${filled('&lt;')}"/>`), true],
+    ['attributes', model(`${start}<a ${attributes}/>`), true],
+    ['open elements', model(start + filled('<a>')), false],
+    ['open quotes', model(start + filled('<a b="')), false],
+    ['a DOCTYPE', `<!DOCTYPE a [${filled('<!ENTITY a "b">')}]>${model(start)}`, false],
+  ] as const
+  for (const [claim, xml, isRead] of cases) {
+    let turns = 0
+    const counting = setInterval(() => (turns += 1), 1)
+    const startedAt = performance.now()
+    t.same(await read(xml), isRead ? [{ id: 'a', type: 'signal', name: null }] : null, claim)
+    clearInterval(counting)
+    const ms = performance.now() - startedAt
+    t.ok(ms < 20_000, `${claim}: ${Math.round(ms)} ms`)
+    if (isRead) t.ok(turns > 5, `${claim}: ${turns} other turns`)
+  }
+})
+
+t.test('of generated models each process has its own start events', async (t) => {
+  for (let seed = 0; seed < 500; seed += 1) {
+    const { xml, expected } = generatedModel(new Random(seed))
+    for (const [processId, events] of expected)
+      t.same(await startEventsOf(xml, processId), events, `seed ${seed}`)
+  }
+})
+
+/** A model in one of the many ways to write it, and what its processes wait for. */
+function generatedModel(random: Random) {
+  const prefix = random.pick(['', '', 'bpmn:', 'b-1.x:', 'ü:'])
+  const blank = () => random.pick(['', '', ' ', '\n\t', '\r\n'])
+  const decoy = () => {
+    const text = `<${prefix}startEvent id="z"><${prefix}signalEventDefinition/></${prefix}startEvent>`
+    return random.pick([
+      '',
+      '',
+      `<!-- ${text} -->`,
+      `<?x ${text}?>`,
+      `<${prefix}documentation><![CDATA[${text}]]></${prefix}documentation>`,
+      `<${prefix}extensionElements>${text}</${prefix}extensionElements>`,
+    ])
+  }
+  const escaped = (text: string, quote: string) =>
+    Array.from(text)
+      .map((char) => {
+        const code = char.codePointAt(0) ?? 0
+        if (random.chance(0.2)) return random.pick([`&#${code};`, `&#x${code.toString(16)};`])
+        return { '<': '&lt;', '&': '&amp;', [quote]: quote === '"' ? '&quot;' : '&apos;' }[char] ?? char
+      })
+      .join('')
+  const element = (name: string, attributes: Readonly<Record<string, string>>, content = '') => {
+    const written = Object.entries({ ...attributes, 'x:id': 'other', [`${name}-id`]: '<a id="b">' })
+      .sort(() => random.next() - 0.5)
+      .map(([key, value]) => {
+        const quote = random.pick(['"', "'"])
+        return ` ${blank()}${key}${blank()}=${blank()}${quote}${escaped(value, quote)}${quote}`
+      })
+    const tag = `${prefix}${name}${written.join('')}${blank()}`
+    return content === '' && random.chance(0.5)
+      ? `<${tag}/>`
+      : `<${tag}>${content}</${prefix}${name}${blank()}>`
+  }
+  const names = ['go', 'a > b', 'it\'s "so" & <so>', 'für 😀', ' blanks ', 'order-${id}', '#{any}'] as const
+  const kinds = ['message', 'signal'] as const
+  const named = kinds.flatMap((type) => names.map((name, at) => ({ type, id: `${type}-${at}`, name })))
+  let count = 0
+  const startOf = (events: StartEvent[]) => {
+    const id = `start.${(count += 1)}`
+    const kind = random.pick(['none', 'timer', 'conditional', 'named', 'named', 'dangling'])
+    if (kind === 'none') return element('startEvent', { id }, decoy())
+    if (kind === 'timer') return element('startEvent', { id }, element('timerEventDefinition', {}, decoy()))
+    const { type, id: ref, name } = random.pick(named)
+    if (kind !== 'named') {
+      const unknown = kind === 'conditional' ? 'conditional' : type
+      events.push({ id, type: unknown, name: null })
+      const attributes = kind === 'conditional' ? {} : { [`${type}Ref`]: 'nobody' }
+      return element('startEvent', { id }, decoy() + element(`${unknown}EventDefinition`, attributes))
+    }
+    events.push({ id, type, name: /[$#]\{/.test(name) ? null : name })
+    const reference = random.pick([ref, `tns:${ref}`, ` ${ref} `])
+    const definition = element(`${type}EventDefinition`, { [`${type}Ref`]: reference, id: 'd' }, decoy())
+    return element('startEvent', { id, name: '<startEvent id="z">' }, decoy() + definition + decoy())
+  }
+  const subProcess = (depth: number): string => {
+    const inner = startOf([]) + (depth > 0 ? subProcess(depth - 1) : '')
+    return element(
+      random.pick(['subProcess', 'transaction']),
+      { triggeredByEvent: random.pick(['true', 'false']) },
+      inner,
+    )
+  }
+  const expected = new Map<string, readonly StartEvent[]>()
+  const parts = named.map(({ type, id, name }) => element(type, { id, name }))
+  for (const processId of ['p', 'q', 'r'].slice(0, 1 + random.below(3))) {
+    const events: StartEvent[] = []
+    const content = Array.from({ length: random.below(5) }, () =>
+      random.chance(0.3) ? subProcess(random.below(3)) : decoy() + startOf(events),
+    )
+    parts.push(element('process', { id: processId, isExecutable: 'true' }, content.join(blank())))
+    expected.set(processId, events)
+  }
+  const shuffled = parts.sort(() => random.next() - 0.5).join(blank())
+  const declaration = random.pick([
+    '',
+    '<?xml version="1.0"?>',
+    "<?xml version='1.0' encoding='ISO-8859-1'?>",
+  ])
+  const mark = random.pick(['', '\ufeff'])
+  const root = element('definitions', { targetNamespace: 'urn:a' }, decoy() + shuffled)
+  return { xml: `${mark}${declaration}${root}${blank()}`, expected }
+}

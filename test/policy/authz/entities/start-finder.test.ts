@@ -1,11 +1,12 @@
 import t from 'tap'
 import { StartFinder } from '../../../../src/policy/authz/entities/start-finder.ts'
 
-const STARTED =
-  '<definitions><signal id="s" name="go"/><process><startEvent id="start"><signalEventDefinition signalRef="s"/></startEvent></process></definitions>'
+const START = '<startEvent id="start"><signalEventDefinition signalRef="s"/></startEvent>'
+const modelOf = (key: string | undefined, start: string) =>
+  `<definitions><signal id="s" name="go"/><process id="${key}">${start}</process></definitions>`
 
 /** An engine with so many definitions, of which the first and the last are started by a signal. */
-function findIn(count: number) {
+function findIn(count: number, unreadable?: string) {
   const definitions = Array.from({ length: count }, (_, at) => ({
     id: `d${at}`,
     key: `d${at}`,
@@ -18,7 +19,8 @@ function findIn(count: number) {
     if (pathname === '/event-subscription') return [subscription, subscription]
     if (pathname === '/process-definition')
       return definitions.slice(0, Number(searchParams.get('maxResults')))
-    return { bpmn20Xml: started.includes(pathname.split('/')[2]) ? STARTED : '<definitions/>' }
+    const id = pathname.split('/')[2]
+    return { bpmn20Xml: id === unreadable ? '<definitions>' : modelOf(id, started.includes(id) ? START : '') }
   })
 }
 
@@ -31,4 +33,9 @@ t.test('what an event starts is sought among all definitions, or not at all', as
 t.test('so are all definitions', async (t) => {
   t.equal((await findIn(2000).definitions())?.length, 2000)
   t.equal(await findIn(2001).definitions(), null)
+})
+
+t.test('where one model cannot be read it might be started, too', async (t) => {
+  t.equal((await findIn(3).startedBy('signal', { eventName: 'go' }))?.length, 2)
+  t.equal(await findIn(3, 'd1').startedBy('signal', { eventName: 'go' }), null)
 })
