@@ -24,11 +24,9 @@ export function recordsUnavailable(): GatewayError {
 /** Indexes anew only when the list is another one. */
 export function createIndex(options: RecordsOptions): (list: readonly StoredRecord[]) => Records {
   let indexed: { readonly list: unknown; readonly records: Records } | null = null
-  let generation = 0
   return (list) => {
     if (indexed?.list === list) return indexed.records
-    generation += 1
-    indexed = { list, records: indexRecords(list, { ...options, generation }) }
+    indexed = { list, records: indexRecords(list, options) }
     return indexed.records
   }
 }

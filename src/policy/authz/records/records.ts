@@ -19,8 +19,6 @@ export interface RecordsOptions {
   readonly revokes?: RevokeMode
   /** The engine's `disabledPermissions`, names without resource; default none. Danger: a check of only these passes for everybody. */
   readonly disabledPermissions?: readonly string[]
-  /** Tells one reading of the records from the next; default 0. */
-  readonly generation?: number
 }
 
 /** What one subject's records say about one resource id; bits of the resource type. `granted` null: no record that grants. */
@@ -50,8 +48,6 @@ export type NamedIds = ReadonlyMap<number, ReadonlySet<string>>
  * decision finds those for the id and those for `*`, and looks only there for the caller and each group.
  */
 export interface Records {
-  readonly generation: number
-  readonly size: number
   readonly rights: ReadonlyMap<number, ReadonlyMap<string, Subjects>>
   readonly named: {
     readonly users: ReadonlyMap<string, NamedIds>
@@ -85,21 +81,19 @@ interface Index {
  * grant nothing it asks about, and a REVOKE record counts for the revoke mode whatever it revokes, and of which id.
  */
 export function indexRecords(list: Iterable<StoredRecord>, options: RecordsOptions = {}): Records {
-  const { revokes = 'auto', disabledPermissions = [], generation = 0 } = options
+  const { revokes = 'auto', disabledPermissions = [] } = options
   const index: Index = {
     rights: new Map(),
     named: { users: new Map(), groups: new Map(), global: new Map() },
   }
   const revoking = { users: new Set<string>(), groups: new Set<string>() }
-  let size = 0
   for (const record of list) {
-    size += 1
     const { type, userId, groupId } = record
     if (isAboutSomething(record)) addRecord(index, record)
     if (type === REVOKE && typeof userId === 'string') revoking.users.add(userId)
     if (type === REVOKE && typeof groupId === 'string') revoking.groups.add(groupId)
   }
-  return { generation, size, ...index, revokes, revoking, disabled: new Set(disabledPermissions) }
+  return { ...index, revokes, revoking, disabled: new Set(disabledPermissions) }
 }
 
 /** Whether the revoking steps of a decision are taken for this caller. */

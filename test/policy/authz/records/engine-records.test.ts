@@ -174,17 +174,16 @@ t.test('the same answer is not taken apart again', async (t) => {
   engine.list = [grant('mary'), grant('bob')]
   await records.refresh()
   t.not(records.current(), before)
-  t.ok(records.current().generation > before.generation)
 })
 
 t.test('what this gateway does not know is no reason to refuse all records', async (t) => {
-  const { records, engine } = open()
+  const { records, engine, users } = open()
   engine.list = [
     grant('mary'),
     { ...grant('bob'), resourceType: 99, permissions: ['FLY'], somethingNew: true },
   ]
   await records.start()
-  t.equal(records.current().size, 2)
+  t.same(users(), ['mary', 'bob'])
 })
 
 t.test('a record without a resource id opens nothing, and takes no other away', async (t) => {

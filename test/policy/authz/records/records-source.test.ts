@@ -32,7 +32,7 @@ t.test('records of a file are indexed once, and anew when the file has changed',
   t.equal(records.current(), before)
   file.list = [grant('bob')]
   t.same([...records.current().named.users.keys()], ['bob'])
-  t.ok(records.current().generation > before.generation)
+  t.not(records.current(), before)
   t.end()
 })
 

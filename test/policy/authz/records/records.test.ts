@@ -56,11 +56,6 @@ t.test('a revocation without a resource id revokes nothing, but turns the revoke
   t.equal(isAuthorized(indexRecords([lacking, all, revocation]), anna, read), false)
 })
 
-t.test('the size and the generation of a reading can be told', async (t) => {
-  t.match(indexRecords([grant], { generation: 7 }), { size: 1, generation: 7 })
-  t.match(indexRecords([]), { size: 0, generation: 0 })
-})
-
 t.test('one decision looks up the same few keys among ten records and among 100,000', async (t) => {
   const count = (size: number) => {
     const records = indexRecords(many(size))
