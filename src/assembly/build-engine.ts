@@ -164,7 +164,6 @@ function permitOptionsOf(
     records: records.current,
     adminGroups,
     adminUsers,
-    historicInstancePermissions: false,
     ...lookUps,
     findTargets: createFindTargets({ read, ...lookUps, maxNamed }),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),

@@ -58,10 +58,7 @@ export type LookupName =
   | 'variableInstance'
 
 /** One permission on one id; without a fact it is asked without an id, and the message names none. */
-export type PermissionTerm =
-  | PermissionName
-  | `${PermissionName} ${AttributePath}`
-  | `${PermissionName} ${AttributePath} when:historicInstancePermissions`
+export type PermissionTerm = PermissionName | `${PermissionName} ${AttributePath}`
 
 /** A condition on the request under which the engine runs a check. */
 export type When =

@@ -13,7 +13,7 @@ interface Asking {
 const CHECKS = OPERATIONS.flatMap((operation) =>
   operation.checks.map((check) => ({
     operation,
-    check: compileCheck(check, operation, { historicInstancePermissions: true }),
+    check: compileCheck(check, operation),
   })),
 )
 const ASKED: readonly Asking[] = CHECKS.flatMap(({ operation, check }) =>

@@ -6,10 +6,7 @@ export const historicActivityInstance = {
     route: 'GET /history/activity-instance',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },
@@ -17,20 +14,14 @@ export const historicActivityInstance = {
     route: 'POST /history/activity-instance',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },
   getHistoricActivityInstance: {
     route: 'GET /history/activity-instance/:id',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicActivityInstance.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicActivityInstance.processInstanceId when:historicInstancePermissions',
-      ], denied: 404, viaQuery: 'query' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicActivityInstance.processDefinitionKey'], denied: 404, viaQuery: 'query' },
     ],
     retry: 'always',
     notFound: "404 InvalidRequestException: Historic activity instance with id '{id}' does not exist",
@@ -40,10 +31,7 @@ export const historicActivityInstance = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },
@@ -52,10 +40,7 @@ export const historicActivityInstance = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },

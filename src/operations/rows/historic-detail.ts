@@ -6,11 +6,7 @@ export const historicDetail = {
     route: 'GET /history/detail',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
     },
     retry: 'always',
@@ -19,11 +15,7 @@ export const historicDetail = {
     route: 'POST /history/detail',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
     },
     retry: 'always',
@@ -31,11 +23,7 @@ export const historicDetail = {
   historicDetail: {
     route: 'GET /history/detail/:id',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicDetail.processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ historicDetail.taskId when:historicInstancePermissions',
-      ], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     retry: 'always',
     notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
@@ -43,11 +31,7 @@ export const historicDetail = {
   historicDetailBinary: {
     route: 'GET /history/detail/:id/data',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicDetail.processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ historicDetail.taskId when:historicInstancePermissions',
-      ], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     retry: 'always',
     notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
@@ -57,11 +41,7 @@ export const historicDetail = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
     },
     retry: 'always',

@@ -6,10 +6,7 @@ export const historicExternalTaskLog = {
     route: 'GET /history/external-task-log',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },
@@ -19,20 +16,14 @@ export const historicExternalTaskLog = {
     query: 'Paging',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },
   getHistoricExternalTaskLog: {
     route: 'GET /history/external-task-log/:id',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicExternalTaskLog.processInstanceId when:historicInstancePermissions',
-      ], denied: 404, viaQuery: 'query' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicExternalTaskLog.processDefinitionKey'], denied: 404, viaQuery: 'query' },
     ],
     retry: 'always',
     notFound: '404 InvalidRequestException: Historic external task log with id {id} does not exist',
@@ -51,10 +42,7 @@ export const historicExternalTaskLog = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },
@@ -63,10 +51,7 @@ export const historicExternalTaskLog = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },

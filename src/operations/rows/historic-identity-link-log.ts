@@ -6,11 +6,7 @@ export const historicIdentityLinkLog = {
     route: 'GET /history/identity-link-log',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
     },
     retry: 'always',
@@ -20,11 +16,7 @@ export const historicIdentityLinkLog = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
     },
     retry: 'always',

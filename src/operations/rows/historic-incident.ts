@@ -6,10 +6,7 @@ export const historicIncident = {
     route: 'GET /history/incident',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
     },
     retry: 'always',
@@ -19,10 +16,7 @@ export const historicIncident = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
     },
     retry: 'always',

@@ -6,10 +6,7 @@ export const historicJobLog = {
     route: 'GET /history/job-log',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
     },
     retry: 'always',
@@ -18,10 +15,7 @@ export const historicJobLog = {
     route: 'POST /history/job-log',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
     },
     retry: 'always',
@@ -29,10 +23,7 @@ export const historicJobLog = {
   getHistoricJobLog: {
     route: 'GET /history/job-log/:id',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicJobLog.processInstanceId when:historicInstancePermissions',
-      ], denied: 404, viaQuery: 'query', exempt: 'no definition' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicJobLog.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no definition' },
     ],
     retry: 'always',
     notFound: '404 InvalidRequestException: Historic job log with id {id} does not exist',
@@ -51,10 +42,7 @@ export const historicJobLog = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
     },
     retry: 'always',
@@ -64,10 +52,7 @@ export const historicJobLog = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
     },
     retry: 'always',

@@ -6,10 +6,7 @@ export const historicProcessInstance = {
     route: 'GET /history/process-instance',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },
@@ -17,20 +14,14 @@ export const historicProcessInstance = {
     route: 'POST /history/process-instance',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },
   getHistoricProcessInstance: {
     route: 'GET /history/process-instance/:id',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ path:id when:historicInstancePermissions',
-      ], denied: 404 },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey'], denied: 404 },
     ],
     retry: 'always',
     notFound: '404 InvalidRequestException: Historic process instance with id {id} does not exist',
@@ -55,10 +46,7 @@ export const historicProcessInstance = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },
@@ -67,10 +55,7 @@ export const historicProcessInstance = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:id when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
     },
     retry: 'always',
   },
@@ -85,12 +70,8 @@ export const historicProcessInstance = {
   getHistoricProcessInstanceDurationReport: {
     route: 'GET /history/process-instance/report',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY each.id',
-      ], when: 'query:processDefinitionKeyIn given', each: 'query:processDefinitionKeyIn[]', denied: 403 },
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY processDefinition(each:id).key',
-      ], when: 'query:processDefinitionIdIn given', each: 'query:processDefinitionIdIn[]', denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY each.id'], when: 'query:processDefinitionKeyIn given', each: 'query:processDefinitionKeyIn[]', denied: 403 },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY processDefinition(each:id).key'], when: 'query:processDefinitionIdIn given', each: 'query:processDefinitionIdIn[]', denied: 403 },
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], when: 'no definition given', denied: 403 },
     ],
     rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'], ofDefinitions: true },

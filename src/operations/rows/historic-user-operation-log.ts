@@ -9,8 +9,6 @@ export const historicUserOperationLog = {
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'OPERATION_LOG_CATEGORY.READ row:category',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
       ],
       exempt: 'no category and no definition',
     },
@@ -46,8 +44,6 @@ export const historicUserOperationLog = {
       anyOf: [
         'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
         'OPERATION_LOG_CATEGORY.READ row:category',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
       ],
       exempt: 'no category and no definition',
     },

@@ -6,11 +6,7 @@ export const historicVariableInstance = {
     route: 'GET /history/variable-instance',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
     },
     retry: 'always',
@@ -19,11 +15,7 @@ export const historicVariableInstance = {
     route: 'POST /history/variable-instance',
     checks: [],
     rows: {
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
     },
     retry: 'always',
@@ -31,11 +23,7 @@ export const historicVariableInstance = {
   getHistoricVariableInstance: {
     route: 'GET /history/variable-instance/:id',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicVariableInstance.processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ historicVariableInstance.taskId when:historicInstancePermissions',
-      ], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     retry: 'always',
     notFound: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
@@ -51,11 +39,7 @@ export const historicVariableInstance = {
   getHistoricVariableInstanceBinary: {
     route: 'GET /history/variable-instance/:id/data',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicVariableInstance.processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ historicVariableInstance.taskId when:historicInstancePermissions',
-      ], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     retry: 'always',
     notFound: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
@@ -65,11 +49,7 @@ export const historicVariableInstance = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
     },
     retry: 'always',
@@ -79,11 +59,7 @@ export const historicVariableInstance = {
     checks: [],
     rows: {
       form: 'count',
-      anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ row:processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ row:taskId when:historicInstancePermissions',
-      ],
+      anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
     },
     retry: 'always',

@@ -64,10 +64,7 @@ export const processInstance = {
   getProcessInstanceComments: {
     route: 'GET /process-instance/:id/comment',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ path:id when:historicInstancePermissions',
-      ], denied: 404 },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicProcessInstance.processDefinitionKey'], denied: 404 },
     ],
     retry: 'always',
     notFound: '404 InvalidRequestException: No process instance found for id {id}',

@@ -5,11 +5,7 @@ export const taskAttachment = {
   getAttachments: {
     route: 'GET /task/:id/attachment',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
-      ], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     retry: 'always',
     notFound: '404 InvalidRequestException: No task found for task id {id}',
@@ -35,11 +31,7 @@ export const taskAttachment = {
     route: 'POST /task/:id/attachment/create',
     media: 'multipart',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
-      ], denied: 400, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 400, viaQuery: 'query', exempt: 'no execution' },
     ],
     notFound: '400 InvalidRequestException: No task found for task id {id}',
   },

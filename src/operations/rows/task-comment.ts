@@ -5,11 +5,7 @@ export const taskComment = {
   getComments: {
     route: 'GET /task/:id/comment',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
-      ], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     retry: 'always',
     notFound: '404 InvalidRequestException: No task found for task id {id}',
@@ -23,11 +19,7 @@ export const taskComment = {
   createComment: {
     route: 'POST /task/:id/comment/create',
     checks: [
-      { anyOf: [
-        'PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey',
-        'HISTORIC_PROCESS_INSTANCE.READ historicTask.processInstanceId when:historicInstancePermissions',
-        'HISTORIC_TASK.READ path:id when:historicInstancePermissions',
-      ], denied: 400, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 400, viaQuery: 'query', exempt: 'no execution' },
     ],
     notFound: '400 InvalidRequestException: No task found for task id {id}',
   },

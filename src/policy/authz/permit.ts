@@ -101,18 +101,18 @@ export function createPermit(operation: Operation, options: PermitOptions): Perm
 /** What the checks have permitted is answered as it is, unless the engine would embed what they do not speak of. */
 function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
   if (operation.hal !== true) return null
-  const seesEmbedded = createSeesEmbedded(options)
+  const seesEmbedded = createSeesEmbedded()
   return (accessRequest, other) =>
     other === 'hal' && !seesEmbedded(viewerOf(accessRequest, options)) ? NOT_EXACT : ALL
 }
 
 function createRows(operation: Operation, restriction: Rows, options: PermitOptions): Permit['rows'] {
-  const usual = compileRows(restriction, options)
-  const seesEmbedded = createSeesEmbedded(options)
+  const usual = compileRows(restriction)
+  const seesEmbedded = createSeesEmbedded()
   const isChecked = operation.body !== undefined || operation.query !== undefined
   return (accessRequest, other) => {
     const wanted = rowsFor(restriction, accessRequest)
-    const rows = wanted === restriction ? usual : compileRows(wanted, options)
+    const rows = wanted === restriction ? usual : compileRows(wanted)
     // Whether it has such an answer, or such a page, only the engine says.
     const isValid = isChecked && other !== 'neither' && pagingOf(accessRequest.query) !== null
     return rowsDecision({ operation, rows, options, isValid, seesEmbedded }, accessRequest, other)

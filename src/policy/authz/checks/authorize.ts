@@ -59,7 +59,7 @@ interface Parts {
 
 /** Prepares one operation's checks. @throws Error on a row the notation does not know */
 export function createAuthorize(operation: Operation, options: AuthorizeOptions): Authorize {
-  const checks = operation.checks.map((check, index) => compileCheck(check, operation, { ...options, index }))
+  const checks = operation.checks.map((check, index) => compileCheck(check, operation, index))
   const before = checks.filter((check) => !check.after)
   const after = checks.filter((check) => check.after)
   const entities = entitiesOf(operation, before)

@@ -11,7 +11,7 @@ import type {
 import { RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyText } from '../../../request/access-request.ts'
-import type { PermissionCheckOptions, CompiledAttribute, Permission, Reference } from './permission-checks.ts'
+import type { CompiledAttribute, Permission, Reference } from './permission-checks.ts'
 import { permissionsOf, referenceOf } from './permission-checks.ts'
 import type { PermissionCheck } from '../decision/decide.ts'
 import { identityBits, type ImplicitBits } from '../entities/implicit-grants.ts'
@@ -48,7 +48,7 @@ export interface CompiledCheck {
 export function compileCheck(
   check: Check,
   row: { readonly notFound?: NotFoundAnswer; readonly otherTenant?: OtherTenantAnswer },
-  options: PermissionCheckOptions & { readonly index?: number },
+  index = 0,
 ): CompiledCheck {
   const {
     anyOf = [],
@@ -60,11 +60,11 @@ export function compileCheck(
     exempt = null,
     after = false,
   } = check
-  const permissions = permissionsOf(allOf ?? anyOf, options)
+  const permissions = permissionsOf(allOf ?? anyOf)
   for (const { attribute } of permissions) checkPlace(attribute, check)
   const isFound = check.viaQuery === 'query'
   return {
-    index: options.index ?? 0,
+    index,
     permissions,
     onAll: permissions
       .filter(

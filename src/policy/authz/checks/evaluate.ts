@@ -2,7 +2,6 @@ import { GatewayError } from '../../../errors.ts'
 import { mask } from './not-found.ts'
 import { applies, isExempt } from './conditions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { PermissionCheckOptions } from './permission-checks.ts'
 import type { CompiledCheck, EvaluationContext } from './check.ts'
 import { permissionChecksOf, attributesOf, missingOf } from './check.ts'
 import type { PermissionCheck } from '../decision/decide.ts'
@@ -27,7 +26,7 @@ import {
 
 export const NOT_EXACT: Decision = { permitted: false, refusal: new GatewayError('GW_CHECK_NOT_EXACT') }
 
-export interface EvaluationOptions extends PermissionCheckOptions {
+export interface EvaluationOptions {
   readonly records: () => Records
   readonly adminGroups: readonly string[]
   readonly adminUsers: readonly string[]

@@ -30,24 +30,15 @@ export interface Permission {
   readonly attribute: CompiledAttribute
 }
 
-export interface PermissionCheckOptions {
-  /** As the engine's `enableHistoricInstancePermissions`. Default false: those atoms are left out. */
-  readonly historicInstancePermissions: boolean
-}
-
 /** Takes the atoms of a check apart. @throws Error on an atom that the notation does not know: the table is wrong. */
-export function permissionsOf(
-  permissionChecks: readonly PermissionTerm[],
-  options: PermissionCheckOptions,
-): readonly Permission[] {
-  return permissionChecks.flatMap((permissionCheck) => {
-    const [name = '', attribute, condition] = permissionCheck.split(' ')
-    if (condition === 'when:historicInstancePermissions' && !options.historicInstancePermissions) return []
+export function permissionsOf(terms: readonly PermissionTerm[]): readonly Permission[] {
+  return terms.map((term) => {
+    const [name = '', attribute] = term.split(' ')
     const [resource = '', permission = ''] = name.split('.').map(asName)
-    if (!isResource(resource)) throw new Error(`Unknown resource in ${permissionCheck}`)
+    if (!isResource(resource)) throw new Error(`Unknown resource in ${term}`)
     const bit = bitOf(resource, permission)
-    if (bit === null) throw new Error(`Unknown permission in ${permissionCheck}`)
-    return [{ resource, permission, bit, attribute: attributeOf(attribute) }]
+    if (bit === null) throw new Error(`Unknown permission in ${term}`)
+    return { resource, permission, bit, attribute: attributeOf(attribute) }
   })
 }
 

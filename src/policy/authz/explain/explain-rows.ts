@@ -45,7 +45,7 @@ export async function explainRows(
   { accessRequest, options }: { readonly accessRequest: AccessRequest; readonly options: PermitOptions },
 ): Promise<RowsExplanation | null> {
   if (restriction === undefined) return null
-  const rows = compileRows(rowsFor(restriction, accessRequest), options)
+  const rows = compileRows(rowsFor(restriction, accessRequest))
   const isFree = !rows.tenanted || !options.checksTenants || isAdmin(accessRequest.principal, options)
   const linked = concernsTasks(rows)
     ? await options.implicitGrants?.tasks(accessRequest.principal)

@@ -2,7 +2,6 @@ import type { Operation } from '../../../operations/table.ts'
 import { jsonIn } from '../../../request/engine-request.ts'
 import { isRecord } from '../../../request/access-request.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { PermissionCheckOptions } from '../checks/permission-checks.ts'
 import { permissionsOf } from '../checks/permission-checks.ts'
 import { isAuthorized } from '../decision/decide.ts'
 import { identityBits } from '../entities/implicit-grants.ts'
@@ -14,15 +13,10 @@ export type KeepAllowedLinks = (body: Buffer, accessRequest: AccessRequest, reco
 /** @returns null for an operation whose answer offers nothing */
 export function createAllowedLinks(
   { allowedLinks }: Operation,
-  options: PermissionCheckOptions & { readonly impliesIdentity: boolean },
+  options: { readonly impliesIdentity: boolean },
 ): KeepAllowedLinks | null {
   if (allowedLinks === undefined) return null
-  const rules = new Map(
-    Object.entries(allowedLinks).map(([rel, permissionCheck]) => [
-      rel,
-      permissionsOf([permissionCheck], options)[0],
-    ]),
-  )
+  const rules = new Map(Object.entries(allowedLinks).map(([rel, term]) => [rel, permissionsOf([term])[0]]))
   return (body, accessRequest, records) => {
     // An engine that has nothing in the form that the client takes answers `OPTIONS` without content.
     if (body.length === 0) return body

@@ -1,7 +1,7 @@
 import type { Rows, RowsForm } from '../../../operations/notation.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { PermissionCheckOptions, Permission } from '../checks/permission-checks.ts'
+import type { Permission } from '../checks/permission-checks.ts'
 import { permissionsOf } from '../checks/permission-checks.ts'
 import type { Principal } from '../../../request/principal.ts'
 import { identityBits, implicitBits, type ImplicitTasks } from '../entities/implicit-grants.ts'
@@ -47,14 +47,14 @@ function isFalse(text = 'false'): boolean {
 
 const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
 
-export function compileRows(rows: Rows, options: PermissionCheckOptions): CompiledRows {
+export function compileRows(rows: Rows): CompiledRows {
   const conditions: Condition[] =
     rows.allOf === undefined
-      ? [{ permissions: permissionsOf(rows.anyOf ?? [], options) }]
+      ? [{ permissions: permissionsOf(rows.anyOf ?? []) }]
       : rows.oneRecord === true
-        ? [{ permissions: permissionsOf(rows.allOf, options), together: true }]
-        : rows.allOf.map((permissionCheck) => ({ permissions: permissionsOf([permissionCheck], options) }))
-  if (rows.and !== undefined) conditions.push({ permissions: permissionsOf(rows.and, options) })
+        ? [{ permissions: permissionsOf(rows.allOf), together: true }]
+        : rows.allOf.map((term) => ({ permissions: permissionsOf([term]) }))
+  if (rows.and !== undefined) conditions.push({ permissions: permissionsOf(rows.and) })
   return {
     form: rows.form ?? 'list',
     conditions,

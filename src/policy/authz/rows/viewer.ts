@@ -21,11 +21,10 @@ export function seesWhole({ tenanted }: CompiledRows, scope: Scope, { tenants }:
 }
 
 /** Whether nothing of all that an answer in HAL may embed would be hidden from the caller; beside these it is case definitions, which no record names. */
-export function createSeesEmbedded(options: AuthorizeOptions): (viewer: Viewer) => boolean {
-  const embedded = compileRows(
-    { allOf: ['PROCESS_DEFINITION.READ row:key', 'USER.READ row:id', 'GROUP.READ row:id'] },
-    options,
-  )
+export function createSeesEmbedded(): (viewer: Viewer) => boolean {
+  const embedded = compileRows({
+    allOf: ['PROCESS_DEFINITION.READ row:key', 'USER.READ row:id', 'GROUP.READ row:id'],
+  })
   return ({ principal, records, tenants }) =>
     tenants === null && scopeOf(embedded, principal, records) === 'all'
 }

@@ -13,7 +13,6 @@ async function decide(check: Check): Promise<unknown> {
     records: () => recordsOf([]),
     adminGroups: [],
     adminUsers: [],
-    historicInstancePermissions: false,
     lookUp: () => null,
     lookUpAll: async () => new Map(),
     findTargets: async () => null,
@@ -49,12 +48,11 @@ t.test('a check that names no permission lets nobody in', async (t) => {
 })
 
 t.test('an id that cannot be there is a mistake of the table', (t) => {
-  const options = { historicInstancePermissions: false }
   for (const [check, message] of [
     [{ allOf: ['BATCH.READ each.id', 'BATCH.CREATE'], denied: 403 }, /asks about each/],
     [{ allOf: ['BATCH.READ row:id', 'BATCH.CREATE'], denied: 403 }, /asks about row/],
     [{ allOf: ['BATCH.READ created.id', 'BATCH.CREATE'], denied: 403 }, /asks about created/],
   ] as const)
-    t.throws(() => compileCheck(check, {}, options), message)
+    t.throws(() => compileCheck(check, {}), message)
   t.end()
 })

@@ -8,7 +8,7 @@ const LINKS = ['self', 'delete', 'update'].map((rel) => ({ rel }))
 
 function offeredTo(userId: string, impliesIdentity: boolean): readonly unknown[] {
   if (operation === undefined) throw new Error('no such operation')
-  const keep = createAllowedLinks(operation, { historicInstancePermissions: false, impliesIdentity })
+  const keep = createAllowedLinks(operation, { impliesIdentity })
   const asked = {
     principal: { userId, groups: [], tenants: [] },
     params: { id: 'anna' },
