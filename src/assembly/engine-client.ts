@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { type AskEngine, jsonOf } from '../request/engine-request.ts'
-import type { ReadEngine } from '../policy/authz/entities/lookup.ts'
+import type { ReadEngine } from '../policy/authz/entities/look-ups.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 

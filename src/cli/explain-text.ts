@@ -1,9 +1,13 @@
 import type { Explained } from '../pipeline/explain.ts'
 import type { MissingPermission } from '../errors.ts'
-import { bodyText } from '../request/access-request.ts'
-import type { Deciding } from '../policy/authz/explain/deciding-record.ts'
-import type { CheckExplanation, DecidedPermission } from '../policy/authz/explain/explain-request.ts'
-import type { RowsPermission, RowsExplanation } from '../policy/authz/explain/explain-rows.ts'
+import { bodyText } from '../request/body.ts'
+import type {
+  Deciding,
+  DecidedPermission,
+  RowsPermission,
+  RowsExplanation,
+  CheckExplanation,
+} from '../policy/authz/explain/explanation.ts'
 import { counted } from './plural.ts'
 import { lineOfRecord } from './record-line.ts'
 

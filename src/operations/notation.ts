@@ -1,4 +1,5 @@
 import type { CheckedCommand } from './job-command-names.ts'
+import type { LookupName } from './lookup-name.ts'
 import type { PermissionName } from './permissions.ts'
 
 /**
@@ -20,42 +21,6 @@ export type AttributePath =
 
 /** An entity by the member of the request, or of what `each` runs over, that names it; without one by the path's `id`. */
 export type Entity = LookupName | `${LookupName}(${'path' | 'body' | 'query' | 'each'}:${string})`
-
-/** What the gateway can read at the engine to learn whose permission is needed. */
-export type LookupName =
-  | 'authorization'
-  | 'batch'
-  | 'decisionDefinition'
-  | 'decisionDefinitionOfKey'
-  | 'decisionRequirementsDefinition'
-  | 'decisionRequirementsDefinitionOfKey'
-  | 'deployment'
-  | 'executedJob'
-  | 'execution'
-  | 'externalTask'
-  | 'group'
-  | 'historicActivityInstance'
-  | 'historicBatch'
-  | 'historicDecisionInstance'
-  | 'historicDetail'
-  | 'historicExternalTaskLog'
-  | 'historicJobLog'
-  | 'historicProcessInstance'
-  | 'historicTask'
-  | 'historicVariableInstance'
-  | 'incident'
-  | 'job'
-  | 'jobDefinition'
-  | 'jobOfInstance'
-  | 'messageSubscription'
-  | 'operationLogEntry'
-  | 'processDefinition'
-  | 'processDefinitionOfKey'
-  | 'processInstance'
-  | 'task'
-  | 'tenant'
-  | 'user'
-  | 'variableInstance'
 
 /** One permission on one id; without a fact it is asked without an id, and the message names none. */
 export type PermissionTerm = PermissionName | `${PermissionName} ${AttributePath}`

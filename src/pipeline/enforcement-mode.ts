@@ -5,7 +5,7 @@ import { bounded } from '../metrics/access-log.ts'
 import type { AuthorizationMode, Parts } from './parts.ts'
 import type { Restriction, RowsDecision } from '../policy/authz/permit.ts'
 import { checkRules } from '../policy/validation/validate.ts'
-import type { TraceDecision } from '../policy/authz/checks/decision.ts'
+import type { TraceDecision } from '../policy/authz/checks/decision-trace.ts'
 import { answerableOf } from './replies.ts'
 
 /**

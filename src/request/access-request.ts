@@ -1,7 +1,4 @@
 import type { Principal } from './principal.ts'
-import { numeralOf } from './json.ts'
-import { isTrue } from './java-text.ts'
-import { splitAt } from './java-text.ts'
 
 /** What a decision may look at: the caller and the parsed copy of the request. */
 export interface AccessRequest {
@@ -13,54 +10,3 @@ export interface AccessRequest {
   /** Throws once nobody waits for the decision any more: called where one takes many hops. Absent: somebody always does. */
   readonly stillAwaited?: (() => void) | undefined
 }
-
-/** A JSON object, or an array by its indexes. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-}
-
-/** A member of a body by its dotted path, as the engine reads a text: a number by its digits. Null: absent, null, or no scalar. */
-export function bodyText(body: unknown, path: string): string | null {
-  const dot = path.lastIndexOf('.')
-  const holder = dot < 0 ? body : bodyValue(body, path.slice(0, dot))
-  return isRecord(holder) ? textIn(holder, dot < 0 ? path : path.slice(dot + 1)) : null
-}
-
-/** A list in a body, its members as the engine reads texts; of what is no scalar the engine says so itself. */
-export function bodyTexts(body: unknown, path: string): readonly string[] {
-  const list = bodyValue(body, path)
-  if (!Array.isArray(list)) return []
-  return list.flatMap((_, index) => textIn(list, `${index}`) ?? [])
-}
-
-function textIn(holder: Readonly<Record<string, unknown>> | readonly unknown[], name: string): string | null {
-  const value = bodyValue(holder, name)
-  if (typeof value === 'string') return value
-  if (typeof value === 'number') return numeralOf(holder, name)
-  return typeof value === 'boolean' ? String(value) : null
-}
-
-/** Whether the engine takes a member of a body for true: `"TRUE"` and `1` are true, too. */
-export function bodyFlag(body: unknown, path: string): boolean {
-  return isTrue(bodyValue(body, path))
-}
-
-/** A member of a body by its dotted path. */
-export function bodyValue(body: unknown, path: string): unknown {
-  let value: unknown = body
-  for (const name of path.split('.')) {
-    if (!isRecord(value) || !Object.hasOwn(value, name)) return undefined
-    value = value[name]
-  }
-  return value
-}
-
-/** The ids a list of the request names: a JSON array, or a comma-separated query parameter. */
-export function listOf({ body, query }: AccessRequest, from: string, name: string): readonly Attributes[] {
-  if (from !== 'query') return bodyTexts(body, name).map((id) => ({ id }))
-  const list = query.get(name)
-  return list === undefined ? [] : splitAt(list, ',').map((id) => ({ id }))
-}
-
-/** What a look-up learnt: members by name, `null` where the entity has none (a standalone task has no definition). */
-export type Attributes = Readonly<Record<string, string | null>>

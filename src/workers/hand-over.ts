@@ -1,6 +1,6 @@
 import type { ChildProcess, SendHandle } from 'node:child_process'
 import type { Worker } from 'node:cluster'
-import { isRecord } from '../request/access-request.ts'
+import { isRecord } from '../request/body.ts'
 
 interface Closable {
   readonly close: () => void

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { bodyText } from '../../src/request/access-request.ts'
+import { bodyText } from '../../src/request/body.ts'
 import { until } from '../support/cache-harness.ts'
 import { javaSkip } from '../support/requirements.ts'
 import { engineSources, type RunningGateway, startGateway } from '../support/running-gateway.ts'

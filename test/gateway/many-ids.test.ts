@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { bodyTexts } from '../../src/request/access-request.ts'
+import { bodyTexts } from '../../src/request/body.ts'
 import { authorizationOf, BASE, type GatewayOptions, openGateway } from '../support/open-gateway.ts'
 import { head, openSocket } from '../support/raw.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { bodyTexts } from '../../src/request/access-request.ts'
+import { bodyTexts } from '../../src/request/body.ts'
 import { idsOf } from '../sandbox/asks.ts'
 import { type Answer, BASE, openGateway, sandboxIds } from '../support/open-gateway.ts'
 

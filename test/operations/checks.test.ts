@@ -1,8 +1,9 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Operation } from '../../src/operations/table.ts'
-import { compileCheck, type CompiledCheck } from '../../src/policy/authz/checks/check.ts'
-import type { Permission } from '../../src/policy/authz/checks/permission-checks.ts'
+import { compileCheck } from '../../src/policy/authz/checks/check.ts'
+import type { CompiledCheck } from '../../src/policy/authz/checks/compiled-check.ts'
+import type { Permission } from '../../src/policy/authz/checks/compiled-permission.ts'
 
 interface Asking {
   readonly operation: Operation

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import type { LookupName } from '../../src/operations/notation.ts'
-import { type Operation, type Row } from '../../src/operations/table.ts'
+import type { LookupName } from '../../src/operations/lookup-name.ts'
+import type { Operation, Row } from '../../src/operations/table.ts'
 import { operationsOf } from '../../src/operations/compile-table.ts'
 import { namedBy, UNTENANTED_LOOKUPS } from '../../src/operations/tenanted.ts'
 import { hasTenant } from '../../src/policy/authz/checks/preconditions.ts'
-import { isLookup, LOOKUPS } from '../../src/policy/authz/entities/lookup.ts'
+import { isLookup, LOOKUPS } from '../../src/policy/authz/entities/lookup-rules.ts'
 
 /** How many rows know the tenant of what they name in which way. */
 const WAYS: Readonly<Record<string, number>> = {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { bodyFlag, bodyText, bodyTexts, listOf } from '../../src/request/access-request.ts'
+import { listOf, bodyFlag, bodyTexts, bodyText } from '../../src/request/body.ts'
 import { readJson } from '../../src/request/json.ts'
 
 const read = (text: string): unknown => readJson(Buffer.from(text))

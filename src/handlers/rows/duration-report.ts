@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
 import { type Exchange, MAX_READ_BYTES } from '../../pipeline/exchange.ts'
 import { jsonIn } from '../../request/engine-request.ts'
-import { bodyValue, listOf } from '../../request/access-request.ts'
+import { listOf, bodyValue } from '../../request/body.ts'
 import { readWhole } from './read-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
 

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../errors.ts'
 import { type Exchange, MAX_READ_BYTES } from '../../pipeline/exchange.ts'
 import { jsonIn } from '../../request/engine-request.ts'
-import { isRecord } from '../../request/access-request.ts'
-import type { ListRow } from '../../policy/authz/entities/log-tenants.ts'
+import { isRecord } from '../../request/body.ts'
+import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { Answer } from '../../request/answer.ts'
 
 /** The engine's answer to what the caller asks. A HEAD is asked as a GET, for there is something to look at; but the engine marks only those. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import { isRecord } from '../../request/access-request.ts'
+import { isRecord } from '../../request/body.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from '../../request/engine-request.ts'
 import type { Principal } from '../../request/principal.ts'
 import { createConstantTime, type ConstantTimeOptions } from './constant-time.ts'

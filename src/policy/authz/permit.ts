@@ -1,33 +1,11 @@
-import { GatewayError } from '../../errors.ts'
-import type { Rows } from '../../operations/notation.ts'
-import type { Operation } from '../../operations/table.ts'
-import type { OtherForm } from '../../request/accept.ts'
-import type { AccessRequest } from '../../request/access-request.ts'
+import type { GatewayError } from '../../errors.ts'
+import type { Authorize, AuthorizeOptions } from './checks/authorize-options.ts'
 import type { Principal } from '../../request/principal.ts'
-import { answerAuthorizationCheck } from './authorization-check.ts'
-import type { Authorize, AuthorizeOptions } from './checks/authorize.ts'
-import { createAuthorize } from './checks/authorize.ts'
-import type { ReadRowAttributes } from './entities/row-attributes.ts'
-import type { ListRow } from './entities/log-tenants.ts'
-import type { CompiledRows, Scope, Viewer } from './rows/rows.ts'
-import { usesRevokes } from './records/records.ts'
-import {
-  compileRows,
-  concernsIdentity,
-  concernsTasks,
-  idsGranted,
-  isVisible,
-  onlyOf,
-  rowsFor,
-  scopeOf,
-} from './rows/rows.ts'
+import type { AccessRequest } from '../../request/access-request.ts'
+import type { OtherForm } from '../../request/accept.ts'
+import type { Operation } from '../../operations/table.ts'
+import type { ListRow, ReadRowAttributes } from './entities/look-ups.ts'
 import type { Narrow } from './rows/narrow.ts'
-import { createAllowedLinks } from './rows/allowed-links.ts'
-import { fetchScopeOf } from './rows/fetch-scope.ts'
-import { pagingOf } from '../../request/paging.ts'
-import { narrowTasks, type Visible } from './rows/narrow-tasks.ts'
-import { narrowTopics } from './rows/narrow-topics.ts'
-import { createSeesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
 
 /** What a row-restricted query may answer. */
 export type RowsDecision =
@@ -53,16 +31,6 @@ export type Restriction = Exclude<RowsDecision, { readonly rows: 'all' | 'refuse
 /** Which of these rows of this list the caller sees. */
 export type KeepRows = (template: string, rows: readonly ListRow[]) => Promise<readonly boolean[]>
 
-export interface PermitOptions extends AuthorizeOptions {
-  readonly readRowAttributes: ReadRowAttributes
-  /** Whether the engine has cases, whose tasks and variables everybody sees. */
-  readonly hasCases: () => Promise<boolean>
-  /** Groups of any user, for those who may ask. */
-  readonly groupsOf: (userId: string) => Promise<readonly string[]>
-  /** As the engine's `tenantCheckEnabled`. */
-  readonly checksTenants: boolean
-}
-
 /** All that the records say about one operation. */
 export interface Permit extends Authorize {
   readonly operation: Operation
@@ -78,173 +46,12 @@ export interface Permit extends Authorize {
     | null
 }
 
-/** Prepares everything the policy says about an operation. @throws Error on a row the notation does not know */
-export function createPermit(operation: Operation, options: PermitOptions): Permit {
-  const keepAllowedLinks = createAllowedLinks(operation, options)
-  return {
-    ...createAuthorize(operation, options),
-    operation,
-    keepAllowedLinks:
-      keepAllowedLinks === null
-        ? null
-        : (body, accessRequest) => keepAllowedLinks(body, accessRequest, options.records()),
-    answerCheck: (accessRequest) =>
-      answerAuthorizationCheck(accessRequest, { records: options.records(), groupsOf: options.groupsOf }),
-    tenantsOf: (principal) => viewerOf({ principal }, options).tenants,
-    rows:
-      operation.rows === undefined
-        ? createWhole(operation, options)
-        : createRows(operation, operation.rows, options),
-  }
-}
-
-/** What the checks have permitted is answered as it is, unless the engine would embed what they do not speak of. */
-function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
-  if (operation.hal !== true) return null
-  const seesEmbedded = createSeesEmbedded()
-  return (accessRequest, other) =>
-    other === 'hal' && !seesEmbedded(viewerOf(accessRequest, options)) ? NOT_EXACT : ALL
-}
-
-function createRows(operation: Operation, restriction: Rows, options: PermitOptions): Permit['rows'] {
-  const usual = compileRows(restriction)
-  const seesEmbedded = createSeesEmbedded()
-  const isChecked = operation.body !== undefined || operation.query !== undefined
-  return (accessRequest, other) => {
-    const wanted = rowsFor(restriction, accessRequest)
-    const rows = wanted === restriction ? usual : compileRows(wanted)
-    // Whether it has such an answer, or such a page, only the engine says.
-    const isValid = isChecked && other !== 'neither' && pagingOf(accessRequest.query) !== null
-    return rowsDecision({ operation, rows, options, isValid, seesEmbedded }, accessRequest, other)
-  }
-}
-
-interface RowsParts {
-  readonly operation: Operation
-  readonly rows: CompiledRows
-  readonly options: PermitOptions
-  /** The query has been checked whole. */
-  readonly isValid: boolean
-  readonly seesEmbedded: (viewer: Viewer) => boolean
-}
-
-const ALL: RowsDecision = { rows: 'all' }
-const NOT_EXACT: RowsDecision = { rows: 'refused', refusal: new GatewayError('GW_ROWS_NOT_EXACT') }
-
-function rowsDecision(
-  parts: RowsParts,
-  accessRequest: AccessRequest,
-  other: OtherForm | false,
-): RowsDecision | Promise<RowsDecision> {
-  const { rows, options } = parts
-  const viewer = viewerOf(accessRequest, options)
-  if (rows.form === 'group counts' || rows.form === 'report') return countsDecision(viewer)
-  const scope = scopeOf(rows, viewer.principal, viewer.records)
-  const seesAll = seesWhole(rows, scope, viewer)
-  // A HAL answer has another shape and embeds entities of other kinds.
-  if (other === 'hal') return seesAll && parts.seesEmbedded(viewer) ? ALL : NOT_EXACT
-  if (seesAll) return ALL
-  const special = decisionOfForm(parts, accessRequest, scope, viewer)
-  if (special !== null) return special
-  if (scope === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
-    return restrictedTo(parts, scope, viewer)
-  return withLinksAndCases(parts, scope, viewer)
-}
-
-/** Null: a list, or what is made of one. */
-function decisionOfForm(
-  parts: RowsParts,
-  accessRequest: AccessRequest,
-  scope: Scope,
-  viewer: Viewer,
-): RowsDecision | Promise<RowsDecision> | null {
-  const { form } = parts.rows
-  // Two lists in one answer, each by its own permission.
-  if (form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
-  if (scope === 'none') return null
-  if (form === 'locks') return locksDecision(parts, accessRequest, viewer)
-  return form === 'instance counts' ? instancesDecision(parts, accessRequest, scope, viewer) : null
-}
-
-async function locksDecision(
-  { rows, options: { findTargets } }: RowsParts,
-  accessRequest: AccessRequest,
-  viewer: Viewer,
-): Promise<RowsDecision> {
-  const fetchScope = await fetchScopeOf({ rows, viewer, accessRequest, findTargets })
-  if (fetchScope === null) return NOT_EXACT
-  const { definitionIds, tenants } = fetchScope
-  const isOpen = definitionIds !== null && tenants !== null
-  return { rows: 'narrowed', narrow: narrowTopics(fetchScope), ...(isOpen && { tenants }) }
-}
-
-/** Of one definition: who sees all its instances gets what the engine has counted. */
-async function instancesDecision(
-  parts: RowsParts,
-  { params }: AccessRequest,
-  scope: Scope,
-  viewer: Viewer,
-): Promise<RowsDecision> {
-  const { id, key } = params
-  const keyOf = async () => key ?? (await parts.options.lookUp('processDefinition', id ?? ''))?.['key'] ?? ''
-  const isFinal = !usesRevokes(viewer.records, viewer.principal)
-  const isWhole =
-    scope === 'all' ||
-    (isFinal && idsGranted(parts.rows, 'PROCESS_DEFINITION', viewer).includes(await keyOf()))
-  return isWhole ? countsDecision(viewer) : { rows: 'filtered', keep: keepOf(parts, viewer) }
-}
-
-/** Everything is permitted; what is left is whose is counted. */
-function countsDecision({ tenants }: Viewer): RowsDecision {
-  return tenants === null ? ALL : { rows: 'recounted', tenants }
-}
-
-/** What only the engine can tell: the tasks that the caller's links open, and whether there are cases, which everybody sees. */
-async function withLinksAndCases(parts: RowsParts, scope: Scope, viewer: Viewer): Promise<RowsDecision> {
-  const { rows, options } = parts
-  const implied = concernsTasks(rows)
-    ? ((await options.implicitGrants?.tasks(viewer.principal)) ?? null)
-    : null
-  const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
-  const opened = scope === 'none' && isLinked ? 'some' : scope
-  if (rows.exempt === 'case' && (await options.hasCases()))
-    return { rows: 'filtered', keep: keepOf(parts, { ...viewer, implicitGrants: implied }) }
-  return restrictedTo(parts, opened, { ...viewer, implicitGrants: implied })
-}
-
-/** Without cases: nothing, or what the records and links name. */
-function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsDecision {
-  const { rows, isValid } = parts
-  const mayBeSelf = viewer.impliesIdentity && concernsIdentity(rows)
-  if (scope === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
-    return { rows: 'none', valid: isValid }
-  return someOf(parts, scope, viewer)
-}
-
-function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsDecision {
-  const { operation, rows } = parts
-  if (operation.rows?.narrowed === 'task query' && !usesRevokes(viewer.records, viewer.principal))
-    return { rows: 'narrowed', narrow: narrowTasks(visibleTo(rows, scope, viewer)) }
-  return { rows: 'filtered', keep: keepOf(parts, viewer) }
-}
-
-function visibleTo(rows: CompiledRows, scope: Scope, viewer: Viewer): Visible {
-  const { user, groups } = viewer.implicitGrants ?? { user: [], groups: [] }
-  const taskIds = [...new Set([...idsGranted(rows, 'TASK', viewer), ...user, ...groups])]
-  const granted =
-    scope === 'all'
-      ? null
-      : { processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer), taskIds }
-  return { granted, tenantIds: viewer.tenants === null ? null : [...viewer.tenants] }
-}
-
-function keepOf({ rows, options }: RowsParts, viewer: Viewer): KeepRows {
-  return async (template, list) => {
-    const attributes = await options.readRowAttributes(template, list)
-    const evaluation = rows.form === 'groups' ? onlyOf(rows, template) : rows
-    return list.map((row, index) => {
-      const attribute = attributes[index]
-      return attribute !== undefined && isVisible(evaluation, row, attribute, viewer)
-    })
-  }
+export interface PermitOptions extends AuthorizeOptions {
+  readonly readRowAttributes: ReadRowAttributes
+  /** Whether the engine has cases, whose tasks and variables everybody sees. */
+  readonly hasCases: () => Promise<boolean>
+  /** Groups of any user, for those who may ask. */
+  readonly groupsOf: (userId: string) => Promise<readonly string[]>
+  /** As the engine's `tenantCheckEnabled`. */
+  readonly checksTenants: boolean
 }

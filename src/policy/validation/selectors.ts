@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
-import { bodyValue } from '../../request/access-request.ts'
+import { bodyValue } from '../../request/body.ts'
 import { isGiven, isMembers } from './schemas/engine-error.ts'
 
 /**

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { GatewayError } from '../../../src/errors.ts'
-import { bodyFlag, bodyText, bodyTexts, bodyValue } from '../../../src/request/access-request.ts'
+import { bodyValue, bodyFlag, bodyTexts, bodyText } from '../../../src/request/body.ts'
 import { readJson } from '../../../src/request/json.ts'
 import { isDateText } from '../../../src/policy/validation/schemas/jackson.ts'
 import type { Random } from '../../differential/random.ts'

@@ -1,8 +1,9 @@
 import type { Operation } from '../../../operations/table.ts'
 import { applies, isForEngine } from './conditions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import { listOf } from '../../../request/access-request.ts'
-import type { CompiledCheck, EvaluationContext } from './check.ts'
+import { listOf } from '../../../request/body.ts'
+import type { CompiledCheck } from './compiled-check.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
 import { permissionChecksOf, compileCheck } from './check.ts'
 import {
   type Entities,
@@ -13,38 +14,15 @@ import {
   checkPreconditions,
   tenantsOf,
 } from './preconditions.ts'
-import type { FindCondition } from '../entities/engine-condition.ts'
-import type { ImplicitGrants } from '../entities/implicit-grants.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
-import type { LookUps } from '../entities/lookup.ts'
-import type { Attributes } from '../../../request/access-request.ts'
+import type { Attributes } from '../../../request/attributes.ts'
 import { notFoundAnswer } from './not-found.ts'
-import { isAdmin, isSettled, NOT_EXACT, evaluate, type EvaluationOptions } from './evaluate.ts'
+import { isSettled, NOT_EXACT, evaluate } from './evaluate.ts'
+import type { Authorize, AuthorizeOptions } from './authorize-options.ts'
+import { isAdmin } from '../decision/admin.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
-import type { Decision, TraceDecision } from './decision.ts'
-import { NOT_APPLIED, PERMITTED } from './decision.ts'
-import type { FindTargets } from '../entities/targets.ts'
-import type { IsOwn } from '../entities/job-reach.ts'
-
-export interface AuthorizeOptions extends EvaluationOptions, LookUps {
-  readonly findTargets: FindTargets
-  readonly isOwn: IsOwn
-  readonly findCondition: FindCondition
-  /** Null: links to tasks grant nothing. */
-  readonly implicitGrants: ImplicitGrants | null
-  /** Whether users, groups and tenants are open to themselves and their members. */
-  readonly impliesIdentity: boolean
-  /** As the engine's `tenantCheckEnabled`. */
-  readonly checksTenants: boolean
-}
-
-/** The checks of one operation, ready to be asked. */
-export interface Authorize {
-  /** Before the engine is asked. Without look-ups the answer comes at once. @throws GatewayError when a look-up fails */
-  readonly before: (accessRequest: AccessRequest, trace?: TraceDecision) => MaybePromise<Decision>
-  /** After the engine has answered; null: this operation has no such check. */
-  readonly after: ((accessRequest: AccessRequest, created: string, trace?: TraceDecision) => Decision) | null
-}
+import { NOT_APPLIED, PERMITTED, type Decision } from './decision.ts'
+import type { TraceDecision } from './decision-trace.ts'
 
 /** The options, and who looks on while one request is decided. */
 interface Pass extends AuthorizeOptions {

@@ -1,48 +1,14 @@
-import type {
-  NotFoundAnswer,
-  Check,
-  Denied,
-  Each,
-  Exempt,
-  OtherTenantAnswer,
-  When,
-  LookupName,
-} from '../../../operations/notation.ts'
+import type { NotFoundAnswer, Check, OtherTenantAnswer } from '../../../operations/notation.ts'
 import { RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
-import type { AccessRequest } from '../../../request/access-request.ts'
-import { bodyText } from '../../../request/access-request.ts'
-import type { CompiledAttribute, Permission, Reference } from './permission-checks.ts'
+import { bodyText } from '../../../request/body.ts'
+import type { CompiledAttribute } from './compiled-permission.ts'
 import { permissionsOf, referenceOf } from './permission-checks.ts'
-import type { PermissionCheck } from '../decision/decide.ts'
-import { identityBits, type ImplicitBits } from '../entities/implicit-grants.ts'
-import type { LoadedEntities } from '../entities/loaded-entities.ts'
-import type { Attributes } from '../../../request/access-request.ts'
-import { COMPOSITES } from '../entities/lookup.ts'
+import type { PermissionCheck } from '../decision/permission-check.ts'
+import { identityBits } from '../entities/implicit-grants.ts'
 import type { MissingAuthorization } from './authorization-exception.ts'
-
-/** A row's check, taken apart once. */
-export interface CompiledCheck {
-  /** Its place in the row. */
-  readonly index: number
-  readonly permissions: readonly Permission[]
-  /** Those that a grant on all surely reaches, asked for on all. */
-  readonly onAll: readonly PermissionCheck[]
-  readonly mode: 'any' | 'all'
-  readonly admin: boolean
-  readonly when: When | null
-  readonly each: Each | null
-  readonly denied: Denied
-  readonly notFound: NotFoundAnswer | null
-  readonly otherTenant: OtherTenantAnswer | null
-  /** Found by a restricted query: an id that the entity lacks is asked for as `*`. */
-  readonly isFound: boolean
-  readonly exempt: Exempt | null
-  /** Missing, it comes before a refusal. */
-  readonly entity: Reference | null
-  readonly after: boolean
-  /** Asked for before the engine looks at what the body selects. */
-  readonly isUnselected: boolean
-}
+import type { EvaluationContext } from './evaluation-context.ts'
+import type { CompiledCheck } from './compiled-check.ts'
+import { attributesOf } from './references.ts'
 
 /** @throws Error on an atom that the notation does not know. */
 export function compileCheck(
@@ -101,53 +67,6 @@ function answersOf(
   row: { readonly notFound?: NotFoundAnswer; readonly otherTenant?: OtherTenantAnswer },
 ): Pick<CompiledCheck, 'notFound' | 'otherTenant'> {
   return { notFound: notFound ?? row.notFound ?? null, otherTenant: otherTenant ?? row.otherTenant ?? null }
-}
-
-/** Everything an atom's id may come from. */
-export interface EvaluationContext {
-  readonly accessRequest: AccessRequest
-  readonly loaded: LoadedEntities
-  readonly each: Attributes | null
-  /** The id an operation has just created; only for checks that come after. */
-  readonly created: string | null
-  /** What the caller's links to the task grant on it. */
-  readonly linked?: ImplicitBits
-  /** Whether users, groups and tenants are open to themselves and their members. */
-  readonly impliesIdentity: boolean
-}
-
-/** The id of the entity that is referred to; null: the request does not give one. */
-export function argumentOf(
-  { lookup, by }: Reference,
-  { accessRequest, each }: Pick<EvaluationContext, 'accessRequest' | 'each'>,
-): string | null {
-  const composite = compositeOf(lookup, accessRequest)
-  if (composite !== null) return composite
-  if (by.from === 'each') return each?.[by.name] ?? null
-  if (by.from === 'path') return accessRequest.params[by.name] ?? null
-  return by.from === 'query'
-    ? (accessRequest.query.get(by.name) ?? null)
-    : bodyText(accessRequest.body, by.name)
-}
-
-/** The argument of a look-up by several path parameters; null: one is enough for it. */
-export function compositeOf(lookup: LookupName, { params }: Pick<AccessRequest, 'params'>): string | null {
-  const names = COMPOSITES[lookup]
-  if (names === undefined) return null
-  let id = ''
-  for (const name of names) {
-    const value = params[name]
-    if (value !== undefined) id += `${id === '' ? '' : '/'}${encodeURIComponent(value)}`
-  }
-  return id
-}
-
-/** What is known of an entity; null: it is not there, or was not looked up. */
-export function attributesOf(
-  reference: Reference,
-  context: Pick<EvaluationContext, 'accessRequest' | 'each' | 'loaded'>,
-): Attributes | null {
-  return context.loaded.find(reference.lookup, argumentOf(reference, context)) ?? null
 }
 
 type IdOf = {

@@ -1,8 +1,9 @@
 import { KNOWN_COMMANDS } from '../../../operations/job-command-names.ts'
-import type { Exempt, LookupName, When } from '../../../operations/notation.ts'
-import { bodyFlag, bodyText, bodyValue } from '../../../request/access-request.ts'
-import type { EvaluationContext } from './check.ts'
-import type { Attributes } from '../../../request/access-request.ts'
+import type { Exempt, When } from '../../../operations/notation.ts'
+import type { LookupName } from '../../../operations/lookup-name.ts'
+import { bodyValue, bodyFlag, bodyText } from '../../../request/body.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
+import type { Attributes } from '../../../request/attributes.ts'
 import { splitAt } from '../../../request/java-text.ts'
 
 type Situation = Pick<EvaluationContext, 'accessRequest' | 'loaded' | 'each'>

@@ -2,18 +2,18 @@ import { GatewayError } from '../../../errors.ts'
 import { mask } from './not-found.ts'
 import { applies, isExempt } from './conditions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { CompiledCheck, EvaluationContext } from './check.ts'
-import { permissionChecksOf, attributesOf, missingOf } from './check.ts'
-import type { PermissionCheck } from '../decision/decide.ts'
+import type { CompiledCheck } from './compiled-check.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
+import { permissionChecksOf, missingOf } from './check.ts'
+import { attributesOf } from './references.ts'
+import type { PermissionCheck } from '../decision/permission-check.ts'
 import { decideAll, decideAny, enabledChecks, isAuthorized } from '../decision/decide.ts'
-import type { Records } from '../records/records.ts'
-import { usesRevokes } from '../records/records.ts'
+import { usesRevokes, type Records } from '../records/records.ts'
 import {
   adminExceptionOf,
   adminOrPermissionExceptionOf,
   authorizationExceptionOf,
 } from './authorization-exception.ts'
-import type { Decision } from './decision.ts'
 import {
   BY_ADMIN,
   FOUND_BY_ALL,
@@ -22,15 +22,12 @@ import {
   NOTHING_ASKED,
   OF_CASE,
   PERMITTED,
+  type Decision,
 } from './decision.ts'
+import { isAdmin } from '../decision/admin.ts'
+import type { EvaluationOptions } from './authorize-options.ts'
 
 export const NOT_EXACT: Decision = { permitted: false, refusal: new GatewayError('GW_CHECK_NOT_EXACT') }
-
-export interface EvaluationOptions {
-  readonly records: () => Records
-  readonly adminGroups: readonly string[]
-  readonly adminUsers: readonly string[]
-}
 
 /** One check against the records: the pure decision, and what its refusal looks like. */
 export function evaluate(
@@ -112,11 +109,4 @@ export function isSettled(
   const { onAll, permissions, mode } = check
   if (mode === 'all') return onAll.length === permissions.length && decideAll(records, principal, onAll)
   return onAll.length > 0 && decideAny(records, principal, onAll)
-}
-
-export function isAdmin(
-  { userId, groups }: AccessRequest['principal'],
-  { adminGroups, adminUsers }: Pick<EvaluationOptions, 'adminGroups' | 'adminUsers'>,
-): boolean {
-  return adminUsers.includes(userId) || groups.some((group) => adminGroups.includes(group))
 }

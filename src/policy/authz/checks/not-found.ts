@@ -1,11 +1,13 @@
 import { EngineRefusal, GatewayError } from '../../../errors.ts'
 import type { NotFoundAnswer } from '../../../operations/notation.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import { bodyFlag, bodyText } from '../../../request/access-request.ts'
+import { bodyFlag, bodyText } from '../../../request/body.ts'
 import { referenceOf } from './permission-checks.ts'
-import { type CompiledCheck, attributesOf, type EvaluationContext } from './check.ts'
+import { attributesOf } from './references.ts'
+import type { CompiledCheck } from './compiled-check.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
-import { isLookup } from '../entities/lookup.ts'
+import { isLookup } from '../entities/lookup-rules.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 

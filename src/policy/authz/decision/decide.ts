@@ -1,17 +1,7 @@
-import type { ResourceName } from '../../../operations/permissions.ts'
 import { bitOf, RESOURCES } from '../../../operations/permissions.ts'
 import type { Principal } from '../../../request/principal.ts'
-import type { Records, Rights, Subjects } from '../records/records.ts'
-import { NOBODY, usesRevokes } from '../records/records.ts'
-
-/** One question: may the caller do `permission` on this resource? Id null is the engine's null: it asks about `*`. */
-export interface PermissionCheck {
-  readonly resource: ResourceName
-  readonly permission: string
-  readonly id: string | null
-  /** GRANT bits on exactly this id that no record holds: what a secured engine would have written for an assignee or candidate. */
-  readonly implicitBits?: { readonly user: number; readonly groups: number } | undefined
-}
+import { NOBODY, usesRevokes, type Records, type Rights, type Subjects } from '../records/records.ts'
+import type { PermissionCheck } from './permission-check.ts'
 
 /**
  * The step of the engine's decision that answers: 1–4 the user's records, 5–8 those of the groups, 9–12 the global

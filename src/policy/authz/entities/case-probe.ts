@@ -1,5 +1,5 @@
-import { isRecord } from '../../../request/access-request.ts'
-import type { ReadEngine } from './lookup.ts'
+import { isRecord } from '../../../request/body.ts'
+import type { ReadEngine } from './look-ups.ts'
 
 /** How long an answer counts: a case definition deployed meanwhile is noticed that much later. */
 const REMEMBER_MS = 2000

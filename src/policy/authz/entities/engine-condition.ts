@@ -1,9 +1,10 @@
 import type { When } from '../../../operations/notation.ts'
 import { type AskEngine, jsonIn } from '../../../request/engine-request.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import { bodyText, bodyTexts, bodyValue, isRecord } from '../../../request/access-request.ts'
+import { bodyValue, bodyTexts, bodyText, isRecord } from '../../../request/body.ts'
 import { withNumerals } from '../../../request/json.ts'
-import { isNameable, type ReadEngine } from './lookup.ts'
+import { isNameable } from './lookup.ts'
+import type { ReadEngine } from './look-ups.ts'
 import { inLists } from './lookup-lists.ts'
 
 /** Whether a condition holds that only the engine knows; null: it cannot be told. */

@@ -1,6 +1,6 @@
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { LookUps } from './lookup.ts'
-import type { Attributes } from '../../../request/access-request.ts'
+import type { LookUps } from './look-ups.ts'
+import type { Attributes } from '../../../request/attributes.ts'
 import { inLists } from './lookup-lists.ts'
 import { stringOf } from './start-finder.ts'
 

@@ -1,20 +1,9 @@
 import { GatewayError } from '../../../errors.ts'
 import { ALL_BITS, bitOf, type ResourceName } from '../../../operations/permissions.ts'
-import { isRecord } from '../../../request/access-request.ts'
+import { isRecord } from '../../../request/body.ts'
 import type { Principal } from '../../../request/principal.ts'
-import type { ReadEngine } from './lookup.ts'
-
-/** Bits that a link gives to its user, and to its group: on the task it belongs to. */
-export interface ImplicitBits {
-  readonly user: number
-  readonly groups: number
-}
-
-/** Ids of tasks that links of the caller, and of the caller's groups, belong to. */
-export interface ImplicitTasks {
-  readonly user: ReadonlySet<string>
-  readonly groups: ReadonlySet<string>
-}
+import type { ImplicitBits, ImplicitGrants, ImplicitTasks } from './implicit-bits.ts'
+import type { ReadEngine } from './look-ups.ts'
 
 /** What a secured engine writes for every user, group and membership: ALL on oneself, READ on one's groups and tenants. */
 export function identityBits(
@@ -26,14 +15,6 @@ export function identityBits(
   if (resource === 'USER' && id === userId) return { user: ALL_BITS, groups: 0 }
   if (resource === 'GROUP' && groups.includes(id)) return { user: 0, groups: READ_BITS }
   return resource === 'TENANT' && tenants.includes(id) ? { user: READ_BITS, groups: 0 } : NONE
-}
-
-/** The grants on tasks that a secured engine writes by itself, for as long as the task lives. */
-export interface ImplicitGrants {
-  /** On one task. */
-  readonly on: (taskId: string, principal: Principal) => Promise<ImplicitBits>
-  /** All tasks the caller was ever linked to, live or not. @throws GatewayError when there are more than can be asked for */
-  readonly tasks: (principal: Principal) => Promise<ImplicitTasks>
 }
 
 // What the engine's default provider writes for an assignee, an owner, and every user or group of an identity link.

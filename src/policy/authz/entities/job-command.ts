@@ -1,5 +1,5 @@
 import { UNKNOWN_COMMAND } from '../../../operations/job-command-names.ts'
-import { isRecord } from '../../../request/access-request.ts'
+import { isRecord } from '../../../request/body.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Read = (path: string) => Promise<unknown>

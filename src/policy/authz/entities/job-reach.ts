@@ -1,9 +1,5 @@
-import type { AccessRequest } from '../../../request/access-request.ts'
-import type { LookUp, ReadEngine } from './lookup.ts'
+import type { IsOwn, LookUp, ReadEngine } from './look-ups.ts'
 import { rowsOf, stringOf } from './start-finder.ts'
-
-/** Whether nothing of a set that cannot be determined belongs to a tenant that the caller is no member of. */
-export type IsOwn = (each: string, accessRequest: AccessRequest) => Promise<boolean>
 
 /** Where all is listed that a job may act on, by the sets that are not to be determined. */
 const LISTS: ReadonlyMap<string, string> = new Map([

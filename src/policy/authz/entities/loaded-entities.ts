@@ -1,5 +1,5 @@
-import type { LookupName } from '../../../operations/notation.ts'
-import type { Attributes } from '../../../request/access-request.ts'
+import type { LookupName } from '../../../operations/lookup-name.ts'
+import type { Attributes } from '../../../request/attributes.ts'
 
 interface Entity {
   readonly lookup: LookupName

@@ -1,6 +1,6 @@
-import type { LookupName } from '../../../operations/notation.ts'
-import type { LookUp } from './lookup.ts'
-import type { Attributes } from '../../../request/access-request.ts'
+import type { LookupName } from '../../../operations/lookup-name.ts'
+import type { ListRow, LookUp } from './look-ups.ts'
+import type { Attributes } from '../../../request/attributes.ts'
 import { inLists } from './lookup-lists.ts'
 
 /** The list whose rows belong to tenants and do not say to which. */
@@ -136,4 +136,3 @@ function textIn(row: ListRow, member: string): string | null {
   const value = row[member]
   return typeof value === 'string' ? value : null
 }
-export type ListRow = Readonly<Record<string, unknown>>

@@ -1,17 +1,11 @@
 import { GatewayError } from '../../../errors.ts'
-import type { LookupName } from '../../../operations/notation.ts'
-import { isRecord } from '../../../request/access-request.ts'
+import { isRecord } from '../../../request/body.ts'
+import type { ListedName } from './look-ups.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
 /** As `ReadEngine` of lookup.ts. */
 type Read = (path: string, query?: unknown) => Promise<unknown>
-
-/** The entities that the engine lists by their ids. */
-export type ListedName = Extract<
-  LookupName,
-  'externalTask' | 'historicProcessInstance' | 'processDefinition' | 'processInstance'
->
 
 interface ListRule {
   readonly path: string

@@ -1,8 +1,8 @@
 import type { AccessRequest } from '../../../request/access-request.ts'
-import { bodyFlag, bodyText, bodyValue, isRecord } from '../../../request/access-request.ts'
+import { bodyValue, bodyFlag, bodyText, isRecord } from '../../../request/body.ts'
 import { executionsIn } from './executions.ts'
-import type { LookUps, ReadEngine } from './lookup.ts'
-import type { Attributes } from '../../../request/access-request.ts'
+import type { LookUps, ReadEngine } from './look-ups.ts'
+import type { Attributes } from '../../../request/attributes.ts'
 import { rowsOf, type StartFinder, tenantQueryOf } from './start-finder.ts'
 
 interface MessageOptions extends LookUps {

@@ -1,16 +1,7 @@
-import type { LookUps } from './lookup.ts'
-import type { Attributes } from '../../../request/access-request.ts'
-import { isRecord } from '../../../request/access-request.ts'
-import { OPERATION_LOG, tenantsOfEntries, type ListRow } from './log-tenants.ts'
-
-/** The id that a row offers for a fact of the notation; null: it belongs to none. */
-export type RowAttribute = (name: string) => string | null
-
-/** What rows of one operation say, with the definitions that they name by id or through their instance. */
-export type ReadRowAttributes = (
-  template: string,
-  rows: readonly ListRow[],
-) => Promise<readonly RowAttribute[]>
+import type { LookUps, ReadRowAttributes, ListRow } from './look-ups.ts'
+import type { Attributes } from '../../../request/attributes.ts'
+import { isRecord } from '../../../request/body.ts'
+import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
 
 export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttributes {
   return async function readRowAttributes(template, rows) {

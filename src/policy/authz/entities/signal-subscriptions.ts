@@ -1,8 +1,8 @@
-import { bodyText } from '../../../request/access-request.ts'
+import { bodyText } from '../../../request/body.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { executionsIn } from './executions.ts'
-import type { LookUps, ReadEngine } from './lookup.ts'
-import type { Attributes } from '../../../request/access-request.ts'
+import type { LookUps, ReadEngine } from './look-ups.ts'
+import type { Attributes } from '../../../request/attributes.ts'
 import { rowsOf, type StartFinder, tenantQueryOf, stringOf } from './start-finder.ts'
 
 interface SignalOptions extends LookUps {

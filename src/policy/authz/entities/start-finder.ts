@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../errors.ts'
-import { bodyFlag, bodyText, isRecord } from '../../../request/access-request.ts'
-import type { ReadEngine } from './lookup.ts'
-import type { Attributes } from '../../../request/access-request.ts'
+import { bodyFlag, bodyText, isRecord } from '../../../request/body.ts'
+import type { ReadEngine } from './look-ups.ts'
+import type { Attributes } from '../../../request/attributes.ts'
 import { type StartEvent, startEventsOf } from './start-events.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,11 +1,11 @@
 import type { Each } from '../../../operations/notation.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import { bodyText, bodyTexts } from '../../../request/access-request.ts'
+import { bodyTexts, bodyText } from '../../../request/body.ts'
 import { instancesNamed } from './executions.ts'
-import type { LookUps, ReadEngine } from './lookup.ts'
-import type { Attributes } from '../../../request/access-request.ts'
-import { LOOKUPS } from './lookup.ts'
-import { inLists, type ListedName } from './lookup-lists.ts'
+import type { FindTargets, LookUps, ReadEngine, ListedName } from './look-ups.ts'
+import type { Attributes } from '../../../request/attributes.ts'
+import { LOOKUPS } from './lookup-rules.ts'
+import { inLists } from './lookup-lists.ts'
 import { MessageFinder } from './message-subscriptions.ts'
 import { SignalFinder } from './signal-subscriptions.ts'
 import { rowsOf, StartFinder, tenantQueryOf, stringOf } from './start-finder.ts'
@@ -188,9 +188,3 @@ function hasQuery(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false
   return Object.entries(body).some(([name, value]) => name.endsWith('Query') && value !== null)
 }
-
-/** The members of a set that only the engine knows; null: it cannot be determined here. */
-export type FindTargets = (
-  each: string,
-  accessRequest: AccessRequest,
-) => Promise<readonly Attributes[] | null>

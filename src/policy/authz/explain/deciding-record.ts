@@ -1,26 +1,10 @@
 import { bitOf } from '../../../operations/permissions.ts'
 import type { Principal } from '../../../request/principal.ts'
-import type { PermissionCheck } from '../decision/decide.ts'
+import type { PermissionCheck } from '../decision/permission-check.ts'
 import { stepOf, stepsIn, subjectsOf } from '../decision/decide.ts'
 import type { Records, Rights, Subjects } from '../records/records.ts'
-import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
-import { REVOKE } from '../../../operations/authorization-record.ts'
-import { GRANT } from '../../../operations/authorization-record.ts'
-import { GLOBAL } from '../../../operations/authorization-record.ts'
-
-/** The record that decided an atomic check: type, subject and resource id name it, for the engine holds no two alike. */
-export interface Deciding {
-  /** 1–12, as stepOf counts them. */
-  readonly step: number
-  readonly permitted: boolean
-  readonly level: 'user' | 'group' | 'global'
-  /** The user id, the group id, or `*`. */
-  readonly subject: string
-  readonly type: AuthorizationRecord['type']
-  readonly resourceId: string
-  /** No record, but a grant that the caller's link to the task implies. */
-  readonly implied: boolean
-}
+import { REVOKE, GRANT, GLOBAL } from '../../../operations/authorization-record.ts'
+import type { Deciding } from './explanation.ts'
 
 /** Which record gave the answer to this check; null when none speaks about it. For people: a request needs only stepOf. */
 export function decidingRecord(

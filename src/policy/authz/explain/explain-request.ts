@@ -1,67 +1,23 @@
-import type { EngineRefusal, GatewayError, MissingPermission } from '../../../errors.ts'
 import type { Check } from '../../../operations/notation.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { createAuthorize } from '../checks/authorize.ts'
 import { permissionChecksOf } from '../checks/check.ts'
-import type { PermissionCheck } from '../decision/decide.ts'
-import type { Deciding } from './deciding-record.ts'
+import type { PermissionCheck } from '../decision/permission-check.ts'
+import type { CheckExplanation, DecidedPermission, ExplainRequest } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
-import type { RowsExplanation } from './explain-rows.ts'
 import { explainRows } from './explain-rows.ts'
 import { needsOf, recordsOfGrants, smallestGrants, withGrants } from '../records/grants.ts'
-import type { Permit, PermitOptions } from '../permit.ts'
-import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
-import type { DecisionTrace, Decision, TraceDecision } from '../checks/decision.ts'
-import { continueBehind, missingPermissionsOf } from '../checks/decision.ts'
-
-/** Why a request is permitted, or what stands in its way: the decision itself, looked at. */
-export interface Explanation {
-  /** In the row's order. */
-  readonly checks: readonly CheckExplanation[]
-  /** Null where the operation answers no rows of its own. */
-  readonly rows: RowsExplanation | null
-  /** Null: permitted. */
-  readonly refusal: GatewayError | EngineRefusal | null
-  /** Of all checks, not only of the first that refuses. */
-  readonly missing: readonly MissingPermission[]
-  /** The fewest records for the user that would be enough. */
-  readonly grants: readonly AuthorizationRecord[]
-  /** Whether the request has been decided with these records and was permitted; null: there are none. */
-  readonly sufficient: boolean | null
-}
-
-export interface CheckExplanation {
-  readonly check: number
-  /** As the table has it. */
-  readonly row: Check
-  readonly verdict: string
-  readonly decisions: readonly CheckDecision[]
-  /** Further decisions that are not listed. */
-  readonly more: number
-}
-
-/** A check runs once, or once for each of what it runs over. */
-interface CheckDecision {
-  readonly verdict: string
-  readonly atoms: readonly DecidedPermission[]
-}
-
-/** A permission that was asked for, and what decided about it. */
-export interface DecidedPermission {
-  readonly permission: string
-  /** As the engine's messages name it. */
-  readonly resource: string
-  /** `*`: all of them. */
-  readonly resourceId: string
-  /** Null: no record speaks about it. */
-  readonly record: Deciding | null
-}
+import type { PermitOptions, Permit } from '../permit.ts'
+import type { Decision } from '../checks/decision.ts'
+import {
+  missingPermissionsOf,
+  continueBehind,
+  type TraceDecision,
+  type DecisionTrace,
+} from '../checks/decision-trace.ts'
 
 const SHOWN_DECISIONS = 50
-
-/** Explains what the permits of one engine decide. @throws GatewayError when a look-up fails */
-export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => Promise<Explanation>
 
 /** @param options what the permits were made of */
 export function createExplainRequest(options: PermitOptions): ExplainRequest {

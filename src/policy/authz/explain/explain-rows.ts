@@ -1,40 +1,13 @@
 import type { Operation } from '../../../operations/table.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { Deciding } from './deciding-record.ts'
+import type { RowsExplanation, RowsPermission } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
 import { grantedIds } from '../decision/granted-ids.ts'
 import type { PermitOptions, RowsDecision } from '../permit.ts'
 import { usesRevokes } from '../records/records.ts'
-import { isAdmin } from '../checks/evaluate.ts'
+import { isAdmin } from '../decision/admin.ts'
 import { compileRows, concernsTasks, rowsFor } from '../rows/rows.ts'
-
-/** What of a query's rows somebody sees, and why. */
-export interface RowsExplanation {
-  readonly sees: 'all rows' | 'some rows' | 'no rows' | 'cannot be told exactly'
-  /** Every row must meet each of these. */
-  readonly conditions: readonly { readonly anyOf: readonly RowsPermission[] }[]
-  /** One record has to meet all of them, unless revocations count for the caller. */
-  readonly oneRecord: boolean
-  /** Rows that everybody sees. */
-  readonly exempt: string | null
-  /** Rows of other tenants are left out; null: tenants make no difference. */
-  readonly tenants: readonly string[] | null
-  /** Tasks that links of the user, or of the groups, open; null: links make no difference. */
-  readonly linkedTasks: number | null
-}
-
-/** A permission that a row may be seen by. */
-export interface RowsPermission {
-  readonly permission: string
-  /** As the engine's messages name it. */
-  readonly resource: string
-  /** What decides about all of them; null: no record does. */
-  readonly record: Deciding | null
-  /** Single ids with a grant, the first of them. */
-  readonly ids: readonly string[]
-  readonly idCount: number
-}
 
 const SHOWN_IDS = 20
 

@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto'
-import { isRecord } from '../../../request/access-request.ts'
+import { isRecord } from '../../../request/body.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from '../../../request/engine-request.ts'
-import type { Records, RecordsOptions } from './records.ts'
+import { isPartlyRead, type Records, type RecordsOptions } from './records.ts'
 import type { StoredRecord } from '../../../operations/authorization-record.ts'
-import { isPartlyRead } from './records.ts'
-import type { RecordsSource } from './records-source.ts'
-import { createIndex, recordsUnavailable } from './records-source.ts'
+import { createIndex, recordsUnavailable, type RecordsSource } from './records-source.ts'
 import { type Schedule, scheduleTimer, problemOf } from '../../../files/source-state.ts'
 
 export interface EngineRecordsOptions extends RecordsOptions {

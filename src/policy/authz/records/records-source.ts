@@ -1,8 +1,6 @@
 import { GatewayError } from '../../../errors.ts'
-import type { Records, RecordsOptions } from './records.ts'
-import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
-import type { StoredRecord } from '../../../operations/authorization-record.ts'
-import { indexRecords } from './records.ts'
+import { indexRecords, type Records, type RecordsOptions } from './records.ts'
+import type { AuthorizationRecord, StoredRecord } from '../../../operations/authorization-record.ts'
 import type { SourceState } from '../../../files/source-state.ts'
 
 /** Where the authorization records of one engine come from. */

@@ -1,6 +1,6 @@
 import type { Operation } from '../../../operations/table.ts'
 import { jsonIn } from '../../../request/engine-request.ts'
-import { isRecord } from '../../../request/access-request.ts'
+import { isRecord } from '../../../request/body.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { permissionsOf } from '../checks/permission-checks.ts'
 import { isAuthorized } from '../decision/decide.ts'

@@ -1,10 +1,11 @@
-import { bodyValue, isRecord } from '../../../request/access-request.ts'
+import { bodyValue, isRecord } from '../../../request/body.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { FindTargets } from '../entities/targets.ts'
+import type { FindTargets } from '../entities/look-ups.ts'
 import { grantedIds } from '../decision/granted-ids.ts'
-import type { Attributes } from '../../../request/access-request.ts'
+import type { Attributes } from '../../../request/attributes.ts'
 import { usesRevokes } from '../records/records.ts'
-import { type CompiledRows, idsGranted, isVisible, scopeOf, type Viewer } from './rows.ts'
+import { idsGranted, isVisible, scopeOf } from './rows.ts'
+import type { Viewer, CompiledRows } from './compiled-rows.ts'
 import { type FetchScope, tenantsAsked } from './narrow-topics.ts'
 
 /** More definitions than this are not asked for in one query. */

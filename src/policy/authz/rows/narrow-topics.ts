@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../errors.ts'
-import { bodyFlag, isRecord } from '../../../request/access-request.ts'
+import { bodyFlag, isRecord } from '../../../request/body.ts'
 import { type Narrow, spliceElements, spliceMember } from './narrow.ts'
 import { isMembers } from '../../validation/schemas/engine-error.ts'
 

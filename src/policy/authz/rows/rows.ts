@@ -1,38 +1,16 @@
-import type { Rows, RowsForm } from '../../../operations/notation.ts'
+import type { Exempt, Rows } from '../../../operations/notation.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { Permission } from '../checks/permission-checks.ts'
+import type { Permission } from '../checks/compiled-permission.ts'
 import { permissionsOf } from '../checks/permission-checks.ts'
 import type { Principal } from '../../../request/principal.ts'
-import { identityBits, implicitBits, type ImplicitTasks } from '../entities/implicit-grants.ts'
+import { identityBits, implicitBits } from '../entities/implicit-grants.ts'
 import { decideAny, isAuthorized, isGrantedTogether } from '../decision/decide.ts'
 import { grantedIds, namedIds } from '../decision/granted-ids.ts'
-import type { Records } from '../records/records.ts'
-import { usesRevokes } from '../records/records.ts'
+import { usesRevokes, type Records } from '../records/records.ts'
 import { javaTrim } from '../../../request/java-text.ts'
-import type { RowAttribute } from '../entities/row-attributes.ts'
-import type { ListRow } from '../entities/log-tenants.ts'
-
-/** A row's restriction, taken apart once. */
-export interface CompiledRows {
-  readonly form: RowsForm | 'list'
-  /** Every one of these must hold for a visible row. */
-  readonly conditions: readonly Condition[]
-  readonly exempt: Exempt | null
-  /** Rows of a tenant are for its members. */
-  readonly tenanted: boolean
-}
-
-type Exempt = Exclude<Rows['exempt'], undefined>
-
-interface Condition {
-  readonly permissions: readonly Permission[]
-  /** All of them, in one record; where revocations count, each by itself. Default: any of them. */
-  readonly together?: true
-}
-
-/** How much of a query's answer the caller may see: everything, nothing, or rows that the records name. */
-export type Scope = 'all' | 'none' | 'some'
+import type { RowAttribute, ListRow } from '../entities/look-ups.ts'
+import type { CompiledRows, RowCondition, Scope, Viewer } from './compiled-rows.ts'
 
 /** The restriction as this query has it. */
 export function rowsFor(rows: Rows, { query }: Pick<AccessRequest, 'query'>): Rows {
@@ -48,7 +26,7 @@ function isFalse(text = 'false'): boolean {
 const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
 
 export function compileRows(rows: Rows): CompiledRows {
-  const conditions: Condition[] =
+  const conditions: RowCondition[] =
     rows.allOf === undefined
       ? [{ permissions: permissionsOf(rows.anyOf ?? []) }]
       : rows.oneRecord === true
@@ -89,7 +67,7 @@ function scopeTogether(permissions: readonly Permission[], principal: Principal,
  * Without revocations any yes on `*` opens every row. With them the first atom that has an answer decides a row, so a
  * yes on `*` opens every row only if no atom before it, and no revocation beside it, speaks about single ids.
  */
-function conditionScope(condition: Condition, principal: Principal, records: Records): Scope {
+function conditionScope(condition: RowCondition, principal: Principal, records: Records): Scope {
   const { permissions } = condition
   const revokes = usesRevokes(records, principal)
   if (condition.together === true)
@@ -137,18 +115,6 @@ export function onlyOf(rows: CompiledRows, kind: string): CompiledRows {
     permissions.every(({ attribute }) => 'name' in attribute && attribute.name.startsWith(`${kind}.`)),
   )
   return { ...rows, conditions }
-}
-
-/** What a caller is held against, row by row. */
-export interface Viewer {
-  readonly principal: Principal
-  readonly records: Records
-  /** Whose rows the caller sees beside those of no tenant; null: every tenant's. */
-  readonly tenants: ReadonlySet<string> | null
-  /** Tasks that the caller's links open; null: links open nothing here. */
-  readonly implicitGrants: ImplicitTasks | null
-  /** Whether users, groups and tenants are open to themselves and their members. */
-  readonly impliesIdentity: boolean
 }
 
 /** Whether the caller sees one row: the engine's decision, with the ids that the row offers. A row without an id is asked about as `*`. */

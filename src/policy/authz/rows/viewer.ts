@@ -1,7 +1,8 @@
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { AuthorizeOptions } from '../checks/authorize.ts'
-import { type CompiledRows, compileRows, type Scope, scopeOf, type Viewer } from './rows.ts'
-import { isAdmin } from '../checks/evaluate.ts'
+import type { AuthorizeOptions } from '../checks/authorize-options.ts'
+import { compileRows, scopeOf } from './rows.ts'
+import type { Viewer, Scope, CompiledRows } from './compiled-rows.ts'
+import { isAdmin } from '../decision/admin.ts'
 
 /** Admins see the rows of every tenant, and so does everybody where tenants are not checked. */
 export function viewerOf({ principal }: Pick<AccessRequest, 'principal'>, options: AuthorizeOptions): Viewer {

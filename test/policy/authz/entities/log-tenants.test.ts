@@ -1,7 +1,7 @@
 import t from 'tap'
 import { tenantsOfEntries, UNKNOWN_TENANT } from '../../../../src/policy/authz/entities/log-tenants.ts'
-import type { LookUp } from '../../../../src/policy/authz/entities/lookup.ts'
-import type { Attributes } from '../../../../src/request/access-request.ts'
+import type { LookUp } from '../../../../src/policy/authz/entities/look-ups.ts'
+import type { Attributes } from '../../../../src/request/attributes.ts'
 
 const ENTITIES: Readonly<Record<string, Attributes>> = {
   'historicTask t1': { tenantId: 'acme' },

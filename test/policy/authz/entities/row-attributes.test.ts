@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { LookUpAll } from '../../../../src/policy/authz/entities/lookup.ts'
+import type { LookUpAll } from '../../../../src/policy/authz/entities/look-ups.ts'
 import { createRowAttributes } from '../../../../src/policy/authz/entities/row-attributes.ts'
 
 const DEFINITIONS: Readonly<Record<string, { key: string; tenantId: string | null }>> = {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createLookUps } from '../../../../src/policy/authz/entities/lookup.ts'
-import { type AccessRequest, bodyTexts } from '../../../../src/request/access-request.ts'
+import type { AccessRequest } from '../../../../src/request/access-request.ts'
+import { bodyTexts } from '../../../../src/request/body.ts'
 import { createFindTargets } from '../../../../src/policy/authz/entities/targets.ts'
 
 type Row = Readonly<Record<string, unknown>>

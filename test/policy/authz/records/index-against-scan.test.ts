@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Principal } from '../../../../src/request/principal.ts'
-import type { PermissionCheck } from '../../../../src/policy/authz/decision/decide.ts'
+import type { PermissionCheck } from '../../../../src/policy/authz/decision/permission-check.ts'
 import { isAuthorized } from '../../../../src/policy/authz/decision/decide.ts'
 import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { keyOf, recordOf, recordsOf } from '../../../support/record-lines.ts'

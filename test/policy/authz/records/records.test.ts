@@ -1,7 +1,6 @@
 import t from 'tap'
-import type { AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
+import { resourceOfType, type AuthorizationRecord } from '../../../../src/operations/authorization-record.ts'
 import { indexRecords, usesRevokes } from '../../../../src/policy/authz/records/records.ts'
-import { resourceOfType } from '../../../../src/operations/authorization-record.ts'
 import { isAuthorized } from '../../../../src/policy/authz/decision/decide.ts'
 
 const anna = { userId: 'anna', groups: ['clerks'], tenants: [] }

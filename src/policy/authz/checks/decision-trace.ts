@@ -1,0 +1,53 @@
+import type { MissingPermission } from '../../../errors.ts'
+import { type MaybePromise, chain } from '../../../request/maybe-promise.ts'
+import type { CompiledCheck } from './compiled-check.ts'
+import { PERMITTED, type Decision } from './decision.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
+
+/** One decision of a check. */
+export interface DecisionTrace {
+  readonly check: CompiledCheck
+  /** Null: settled by records on all, before any id was known. */
+  readonly context: EvaluationContext | null
+  readonly decision: Decision
+}
+
+/** Looks on while checks are decided, and says with which verdict it goes on: to see what stands behind a refusal. */
+export type TraceDecision = (seen: DecisionTrace) => Decision
+
+/** Goes on behind a refusal that grants would change. */
+export function continueBehind({ decision }: DecisionTrace): Decision {
+  return decision.permitted || decision.denialReason === undefined ? decision : PERMITTED
+}
+
+/** All that was missing, numbered through. */
+export function missingPermissionsOf(seen: readonly DecisionTrace[]): readonly MissingPermission[] {
+  const all: MissingPermission[] = []
+  for (const { decision } of seen) {
+    if (decision.permitted) continue
+    const next = (all.at(-1)?.need ?? -1) + 1
+    for (const one of decision.denialReason?.missing ?? []) all.push({ ...one, need: next + one.need })
+  }
+  return all
+}
+
+/** A refusal with what is missing for every check, not only for the first that refuses: those behind it are looked at too. */
+export function withAllMissing(
+  before: (trace?: TraceDecision) => MaybePromise<Decision>,
+): MaybePromise<Decision> {
+  return chain(before(), (decision) => completed(decision, before))
+}
+
+function completed(
+  decision: Decision,
+  before: (trace: TraceDecision) => MaybePromise<Decision>,
+): MaybePromise<Decision> {
+  if (decision.permitted || decision.denialReason === undefined) return decision
+  const { rule } = decision.denialReason
+  const seen: DecisionTrace[] = []
+  const looked = before((one) => {
+    seen.push(one)
+    return continueBehind(one)
+  })
+  return chain(looked, () => ({ ...decision, denialReason: { rule, missing: missingPermissionsOf(seen) } }))
+}

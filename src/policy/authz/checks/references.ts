@@ -1,0 +1,41 @@
+import type { AccessRequest } from '../../../request/access-request.ts'
+import type { LookupName } from '../../../operations/lookup-name.ts'
+import { bodyText } from '../../../request/body.ts'
+import { COMPOSITES } from '../entities/lookup-rules.ts'
+import type { Reference } from './compiled-permission.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
+import type { Attributes } from '../../../request/attributes.ts'
+
+/** The id of the entity that is referred to; null: the request does not give one. */
+export function argumentOf(
+  { lookup, by }: Reference,
+  { accessRequest, each }: Pick<EvaluationContext, 'accessRequest' | 'each'>,
+): string | null {
+  const composite = compositeOf(lookup, accessRequest)
+  if (composite !== null) return composite
+  if (by.from === 'each') return each?.[by.name] ?? null
+  if (by.from === 'path') return accessRequest.params[by.name] ?? null
+  return by.from === 'query'
+    ? (accessRequest.query.get(by.name) ?? null)
+    : bodyText(accessRequest.body, by.name)
+}
+
+/** The argument of a look-up by several path parameters; null: one is enough for it. */
+export function compositeOf(lookup: LookupName, { params }: Pick<AccessRequest, 'params'>): string | null {
+  const names = COMPOSITES[lookup]
+  if (names === undefined) return null
+  let id = ''
+  for (const name of names) {
+    const value = params[name]
+    if (value !== undefined) id += `${id === '' ? '' : '/'}${encodeURIComponent(value)}`
+  }
+  return id
+}
+
+/** What is known of an entity; null: it is not there, or was not looked up. */
+export function attributesOf(
+  reference: Reference,
+  context: Pick<EvaluationContext, 'accessRequest' | 'each' | 'loaded'>,
+): Attributes | null {
+  return context.loaded.find(reference.lookup, argumentOf(reference, context)) ?? null
+}

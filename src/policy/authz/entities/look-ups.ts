@@ -1,0 +1,51 @@
+import type { LookupName } from '../../../operations/lookup-name.ts'
+import type { MaybePromise } from '../../../request/maybe-promise.ts'
+import type { Attributes } from '../../../request/attributes.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
+
+/** The entities that the engine lists by their ids. */
+export type ListedName = Extract<
+  LookupName,
+  'externalTask' | 'historicProcessInstance' | 'processDefinition' | 'processInstance'
+>
+
+/** Reads JSON at the engine, below its base path; `null` when the engine says 404. `query`: asked with this body, as a POST that only reads. @throws GatewayError when it cannot answer. */
+export type ReadEngine = (path: string, query?: unknown) => Promise<unknown>
+
+/** Facts of one entity, at once where they are remembered; `null` when there is none with that id. */
+export type LookUp = (name: LookupName, id: string) => MaybePromise<Attributes | null>
+
+/**
+ * Facts of those of many entities that are there, by their ids, asked for in lists. `stillAwaited` is called before each hop.
+ * @throws GatewayError when the engine cannot answer, what `stillAwaited` throws
+ */
+export type LookUpAll = (
+  name: ListedName,
+  ids: readonly string[],
+  stillAwaited?: () => void,
+) => Promise<ReadonlyMap<string, Attributes>>
+
+export interface LookUps {
+  readonly lookUp: LookUp
+  readonly lookUpAll: LookUpAll
+}
+
+/** The members of a set that only the engine knows; null: it cannot be determined here. */
+export type FindTargets = (
+  each: string,
+  accessRequest: AccessRequest,
+) => Promise<readonly Attributes[] | null>
+
+/** Whether nothing of a set that cannot be determined belongs to a tenant that the caller is no member of. */
+export type IsOwn = (each: string, accessRequest: AccessRequest) => Promise<boolean>
+
+export type ListRow = Readonly<Record<string, unknown>>
+
+/** The id that a row offers for a fact of the notation; null: it belongs to none. */
+export type RowAttribute = (name: string) => string | null
+
+/** What rows of one operation say, with the definitions that they name by id or through their instance. */
+export type ReadRowAttributes = (
+  template: string,
+  rows: readonly ListRow[],
+) => Promise<readonly RowAttribute[]>

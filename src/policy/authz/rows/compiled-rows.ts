@@ -1,0 +1,36 @@
+import type { Exempt, RowsForm } from '../../../operations/notation.ts'
+import type { Records } from '../records/records.ts'
+import type { ImplicitTasks } from '../entities/implicit-bits.ts'
+import type { Principal } from '../../../request/principal.ts'
+import type { Permission } from '../checks/compiled-permission.ts'
+
+/** A row's restriction, taken apart once. */
+export interface CompiledRows {
+  readonly form: RowsForm | 'list'
+  /** Every one of these must hold for a visible row. */
+  readonly conditions: readonly RowCondition[]
+  readonly exempt: Exempt | null
+  /** Rows of a tenant are for its members. */
+  readonly tenanted: boolean
+}
+
+export interface RowCondition {
+  readonly permissions: readonly Permission[]
+  /** All of them, in one record; where revocations count, each by itself. Default: any of them. */
+  readonly together?: true
+}
+
+/** How much of a query's answer the caller may see: everything, nothing, or rows that the records name. */
+export type Scope = 'all' | 'none' | 'some'
+
+/** What a caller is held against, row by row. */
+export interface Viewer {
+  readonly principal: Principal
+  readonly records: Records
+  /** Whose rows the caller sees beside those of no tenant; null: every tenant's. */
+  readonly tenants: ReadonlySet<string> | null
+  /** Tasks that the caller's links open; null: links open nothing here. */
+  readonly implicitGrants: ImplicitTasks | null
+  /** Whether users, groups and tenants are open to themselves and their members. */
+  readonly impliesIdentity: boolean
+}
