@@ -9,9 +9,9 @@ import { poolOptions } from './nodes/node.ts'
 
 export interface PassthroughOptions {
   readonly prefixes: readonly { readonly prefix: string; readonly upstream: string }[]
-  /** Runs before anything of the request's body is read, and is told the prefix; throws to refuse. */
+  /** Runs before the request's body is read, and receives the prefix. Throws to refuse. */
   readonly authenticate: (request: FastifyRequest, reply: FastifyReply, prefix: string) => Promise<void>
-  /** Sends the caller's Authorization on. Default false. Danger: the application then learns the password. */
+  /** Forwards the caller's Authorization. Default false. Danger: the application then learns the password. */
   readonly forwardAuthorization?: boolean
   /** Largest request body. */
   readonly bodyBytes: number
@@ -19,10 +19,10 @@ export interface PassthroughOptions {
   readonly timeouts: { readonly connectMs: number; readonly headersMs: number; readonly bodyMs: number }
 }
 
-/** Prefixes that are not the engine's API (its web applications) pass as they are, behind authentication. */
+/** Forwards prefixes outside the engine's API (its web applications) unchanged, after authentication. */
 export function registerPassthrough(app: FastifyInstance, options: PassthroughOptions): void {
   for (const { prefix, upstream } of options.prefixes) {
-    // A scope of its own, without parsers: the body is streamed, and a JSON parser of a parent's would collide.
+    // A scope without parsers: the body is streamed, and a parent's JSON parser would collide.
     app.register(async function passthrough(scope) {
       scope.removeAllContentTypeParsers()
       scope.addHook('onRequest', async (request, reply) => options.authenticate(request, reply, prefix))
@@ -57,39 +57,40 @@ function proxyOptions(
       bodyTimeout: options.timeouts.bodyMs,
     },
     replyOptions: {
-      retryDelay: () => null, // maxRetriesOn503: 0 would not do: 0 is falsy there, so ten is used
+      retryDelay: () => null, // maxRetriesOn503: 0 is falsy in the plugin, which then uses 10
       rewriteRequestHeaders: ({ raw }, headers) => requestHeaders(raw.rawHeaders, headers, policy),
       rewriteHeaders: (headers) => clientHeaders(headers),
       onError: (reply, { error }) => {
-        reply.send(failureOfPlugin(error, reply.request.method))
+        reply.send(pluginFailureOf(error, reply.request.method))
       },
     },
   }
 }
 
-/** `headers` are the plugin's: it has put in the upstream's host and the length of the body it will send. */
+/** `headers` are the plugin's: they have the upstream's host and the length of the body to send. */
 function requestHeaders(
   raw: readonly string[],
   headers: IncomingHttpHeaders,
   policy: RequestPolicy,
 ): IncomingHttpHeaders {
-  const kept: IncomingHttpHeaders = upstreamHeaders(raw, policy)
-  if (headers.host !== undefined) kept.host = headers.host
-  if (headers['content-length'] !== undefined) kept['content-length'] = headers['content-length']
-  return kept
+  const forwarded: IncomingHttpHeaders = upstreamHeaders(raw, policy)
+  if (headers.host !== undefined) forwarded.host = headers.host
+  if (headers['content-length'] !== undefined) forwarded['content-length'] = headers['content-length']
+  return forwarded
 }
 
-/** The plugin wraps what undici said; its own 500 for a refused connection would hide that nothing was sent. */
-function failureOfPlugin(error: Error, method: string): GatewayError {
+/** The plugin wraps undici's error. Its own 500 for a refused connection would hide that nothing was sent. */
+function pluginFailureOf(error: Error, method: string): GatewayError {
   const cause = error.cause ?? error
   const repeatable = method === 'GET' || method === 'HEAD'
   return failureOf(cause, { sent: !isUnsent(cause), status: 0, repeatable })
 }
 
 function boundBody(request: FastifyRequest, payload: Readable, limitBytes: number): Readable {
-  const announced = request.headers['content-length']
-  if (announced !== undefined && Number(announced) > limitBytes) throw new GatewayError('GW_BODY_TOO_LARGE')
-  if (announced !== undefined || request.headers['transfer-encoding'] === undefined) return payload
+  const contentLength = request.headers['content-length']
+  if (contentLength !== undefined && Number(contentLength) > limitBytes)
+    throw new GatewayError('GW_BODY_TOO_LARGE')
+  if (contentLength !== undefined || request.headers['transfer-encoding'] === undefined) return payload
   let bytes = 0
   const bounded = new Transform({
     transform(chunk: Buffer, _encoding, done) {

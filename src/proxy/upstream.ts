@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { WireRequest } from './attempts/attempt.ts'
 import { createBalance } from './nodes/balance.ts'
-import { createBudget } from './attempts/retry-budget.ts'
+import { createRetryBudget } from './attempts/retry-budget.ts'
 import type { Resolve } from './nodes/addresses.ts'
 import { Collector } from './attempts/collector.ts'
 import { createWireHeaders, wholeHeaders, type Credentials, type RequestPolicy } from './wire/headers.ts'
@@ -22,49 +22,49 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   readonly engine: string
   /** `http://host:8080/engine-rest`, at least one. */
   readonly nodes: readonly (string | NodeAddress)[]
-  /** The engine's name on its nodes; without it the plain base path is used there. */
+  /** The engine's name on its nodes; without it the plain base path is used. */
   readonly remoteName?: string
   readonly timeouts: {
-    /** One connection; then the next node is tried. */
+    /** For one connection; then the next node is tried. */
     readonly connectMs: number
-    /** From the hand-over to the answer's head; a hop may ask for another. */
+    /** From dispatch to the head of the answer; a request may set its own. */
     readonly headersMs: number
-    /** Without a byte of the answer's body, and without the client taking one. */
+    /** Without a byte of the answer's body, and without the client reading one. */
     readonly bodyMs: number
-    /** For a whole answer's body, default 10 minutes. */
+    /** For the complete body of an answer, default 10 minutes. */
     readonly answerMs?: number
   }
-  /** To each node. */
+  /** Per node. */
   readonly connections: number
-  /** Requests that may wait while no node has a place for them, and how long; more are refused with 503. Default: 1000, 2 s. */
+  /** How many requests may wait for a free node, and how long; more are refused with 503. Default: 1000, 2 s. */
   readonly queue?: QueueOptions
   /** Default: few, and none of them longer than an engine would hold it. */
   readonly polls?: PollLimits
   readonly onAttempt?: (event: AttemptEvent) => void
-  /** A node is ejected, or back, or in other trouble than before. */
+  /** A node is ejected, has recovered, or is ejected for another reason. */
   readonly onNodeChange?: (event: NodeEvent) => void
   readonly now?: () => number
   /** From 0 to 1. */
   readonly random?: () => number
-  /** Of node names. Default: the system's. */
+  /** Resolves node names. Default: the system's resolver. */
   readonly resolve?: Resolve
-  /** How long a connection to a node's name is kept, default 30 s. */
+  /** How long a connection to a node's name is reused, default 30 s. */
   readonly renewedMs?: number
 }
 
 export interface PollLimits {
-  /** No client waits longer. */
+  /** Upper bound of every client's wait. */
   readonly maxHoldMs: number
   readonly perNode: number
-  /** In the gateway, when all nodes have as many as they may. */
+  /** Waiting in the gateway while all nodes are full. */
   readonly waiting: number
-  /** As who the gateway gives back what was locked for nobody. */
+  /** Credentials with which the gateway unlocks tasks of clients that are gone. */
   readonly unlockAs: Credentials
   readonly onEnd: (end: PollEnd) => void
   readonly onUnlock: (result: UnlockResult) => void
 }
 
-const FEW_POLLS: PollLimits = {
+const DEFAULT_POLLS: PollLimits = {
   maxHoldMs: 1_800_000,
   perNode: 8,
   waiting: 100,
@@ -76,44 +76,44 @@ const FEW_POLLS: PollLimits = {
 export interface ProbeTimes {
   readonly intervalMs: number
   readonly timeoutMs: number
-  /** Whether to ask also which deployments each node has registered, default no. */
+  /** Whether to read the deployments registered at each node, default no. */
   readonly deployments?: boolean
 }
 
-/** One engine and the way to it. */
+/** One engine and its nodes. */
 export interface Upstream {
   readonly engine: string
-  /** Streams the answer to the client; rejects only while nothing has been written to it. */
+  /** Streams the answer to the client. Rejects only if nothing was written to it. */
   relay(
     upstreamRequest: UpstreamRequest,
     sink: ServerResponse,
     headers: Readonly<Record<string, string>>,
   ): Promise<Relayed>
-  /** The whole answer, not encoded; larger than `limitBytes` is an error. */
+  /** The complete answer, not encoded. An answer larger than `limitBytes` is an error. */
   fetch(upstreamRequest: UpstreamRequest, limitBytes: number): Promise<Answer>
-  /** The same nodes, asked with other credentials. */
+  /** The same nodes, with other credentials. */
   withCredentials(credentials: Credentials): Upstream
-  /** Asks the nodes from now on whether the engine is there, with these credentials. Without it, requests find out. */
+  /** Starts probing the nodes for the engine, with these credentials. Without probes, requests find out. */
   startProbes(times: ProbeTimes): void
-  /** Something was deployed or taken away: the nodes are asked anew which deployments they have, where that matters. */
+  /** A deployment was created or deleted: reads the registered deployments again where they are needed. */
   deployed(): Promise<void>
   nodes(): readonly NodeState[]
-  /** Requests for which no node has a place. */
+  /** Requests that wait for a free node. */
   waiting(): number
-  /** There have been such for so long that new ones may wait for a moment only. */
+  /** Requests have waited for so long that new ones may wait for the target only. */
   isQueueStanding(): boolean
-  /** Unlocks all tasks that this answer has locked: nobody gets it. Resolves when the engine has been told. */
+  /** Unlocks all tasks of an answer that nobody receives. Resolves when the engine has answered. */
   giveBack(answer: Answer): Promise<void>
-  /** Long polls, which take no connection of the other requests'. */
+  /** Long polls, which have connections of their own. */
   readonly polls: Polls
-  /** Waits for what is under way. */
+  /** Waits for requests in flight. */
   close(): Promise<void>
 }
 
-/** What those who ask with different credentials share. */
+/** Shared by upstreams that differ in their credentials. */
 interface Shared {
   readonly nodes: NodePool
-  readonly parts: SendOptions
+  readonly sendOptions: SendOptions
   readonly polls: Polls
   readonly unlocks: Unlocks
   prober: Prober | null
@@ -121,37 +121,37 @@ interface Shared {
 
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { now = () => performance.now(), random = Math.random } = options
-  const nodes = createNodeSet(options, now, (node) => {
+  const nodes = createNodePool(options, now, (node) => {
     shared.prober?.reschedule(node)
-    parts.queue.send()
+    sendOptions.queue.send()
     polls.send()
   })
-  const parts: SendOptions = {
+  const sendOptions: SendOptions = {
     pick: createBalance(nodes, { now, random }),
     hasNodes: nodes.live.length > 0,
-    isAway: () => nodes.isUnreachable,
-    budget: createBudget(options.connections, now),
+    isUnreachable: () => nodes.isUnreachable,
+    budget: createRetryBudget(options.connections, now),
     queue: new Queue({ now, ...(options.queue ?? { max: 1000, waitMs: 2000 }) }),
     now,
     random,
     onAttempt: options.onAttempt,
   }
-  const unlocks = createUnlocksOf(options, parts)
-  const polls = createPolls(options, { nodes, parts, unlocks })
-  const shared: Shared = { nodes, parts, polls, unlocks, prober: null }
+  const unlocks = createUpstreamUnlocks(options, sendOptions)
+  const polls = createPolls(options, { nodes, sendOptions, unlocks })
+  const shared: Shared = { nodes, sendOptions, polls, unlocks, prober: null }
   return upstreamOf(options, shared)
 }
 
-/** What an answer to an unlocking may have. */
+/** Limit of an answer to an unlock request. */
 const MAX_UNLOCK_BYTES = 64 * 1024
 
-function createUnlocksOf(options: UpstreamOptions, parts: SendOptions): Unlocks {
-  const { unlockAs, onUnlock } = options.polls ?? FEW_POLLS
+function createUpstreamUnlocks(options: UpstreamOptions, sendOptions: SendOptions): Unlocks {
+  const { unlockAs, onUnlock } = options.polls ?? DEFAULT_POLLS
   const requestOf = createRequestOf({ ...options, credentials: unlockAs })
   return createUnlocks({
     send: (upstreamRequest) =>
       sendWithRetries(
-        parts,
+        sendOptions,
         upstreamRequest,
         requestOf(upstreamRequest, upstreamRequest.headers),
         new Collector(upstreamRequest.method, MAX_UNLOCK_BYTES),
@@ -163,14 +163,14 @@ function createUnlocksOf(options: UpstreamOptions, parts: SendOptions): Unlocks 
 
 function createPolls(
   options: UpstreamOptions,
-  { nodes, parts, unlocks }: Pick<Shared, 'nodes' | 'parts' | 'unlocks'>,
+  { nodes, sendOptions, unlocks }: Pick<Shared, 'nodes' | 'sendOptions' | 'unlocks'>,
 ): Polls {
-  const { perNode, waiting, maxHoldMs, onEnd } = options.polls ?? FEW_POLLS
+  const { perNode, waiting, maxHoldMs, onEnd } = options.polls ?? DEFAULT_POLLS
   const requestOf = createRequestOf(options)
   return new Polls({
-    pools: new LongPollPools(nodes, perNode, parts.now),
+    pools: new LongPollPools(nodes, perNode, sendOptions.now),
     unlocks,
-    parts,
+    sendOptions,
     requestOf: (upstreamRequest) => requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
     maxHoldMs,
     maxWaiting: waiting,
@@ -180,7 +180,7 @@ function createPolls(
 
 function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
   const { engine, timeouts } = options
-  const { nodes, parts, polls, unlocks } = shared
+  const { nodes, sendOptions, polls, unlocks } = shared
   const requestOf = createRequestOf(options)
   return {
     engine,
@@ -188,7 +188,7 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
       if (sink.destroyed && upstreamRequest.retry === 'always') return Promise.resolve(CLIENT_GONE)
       const receiver = new Relay(sink, { upstreamRequest, headers, stallMs: timeouts.bodyMs })
       return sendWithRetries(
-        parts,
+        sendOptions,
         upstreamRequest,
         requestOf(upstreamRequest, upstreamRequest.headers),
         receiver,
@@ -197,7 +197,7 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
     fetch(upstreamRequest, limitBytes) {
       const receiver = new Collector(upstreamRequest.method, limitBytes)
       return sendWithRetries(
-        parts,
+        sendOptions,
         upstreamRequest,
         requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
         receiver,
@@ -211,16 +211,16 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
     },
     deployed: () => shared.prober?.readRegistered() ?? Promise.resolve(),
     nodes: () => nodes.states(),
-    waiting: () => parts.queue.size,
-    isQueueStanding: () => parts.queue.isStanding,
+    waiting: () => sendOptions.queue.size,
+    isQueueStanding: () => sendOptions.queue.isStanding,
     giveBack(answer) {
-      unlocks.give(lockedTasksIn(answer))
+      unlocks.unlock(lockedTasksIn(answer))
       return unlocks.idle()
     },
     polls,
     async close() {
       shared.prober?.close()
-      // First: what is given back needs the other connections.
+      // Polls first: unlocking their tasks needs the other connections.
       await polls.close()
       await nodes.close()
     },
@@ -241,19 +241,19 @@ function createRequestOf(options: UpstreamOptions) {
   })
 }
 
-function createProberOf(options: UpstreamOptions, { nodes, parts }: Shared, times: ProbeTimes): Prober {
+function createProberOf(options: UpstreamOptions, { nodes, sendOptions }: Shared, times: ProbeTimes): Prober {
   return createProber({
     deployments: false,
     ...times,
     nodes: nodes.live,
     engine: options.remoteName ?? 'default',
     headers: createWireHeaders(options)({ accept: 'application/json' }),
-    now: parts.now,
+    now: sendOptions.now,
     random: options.random ?? Math.random,
   })
 }
 
-function createNodeSet(
+function createNodePool(
   options: UpstreamOptions,
   now: () => number,
   onChange: (node: Node) => void,

@@ -99,14 +99,14 @@ t.test('a node that breaks fresh connections is still ejected', async (t) => {
 
 t.test('connections of their own are bounded: each leaves a port that cannot be used for a minute', (t) => {
   const keepAlive = new KeepAlive()
-  t.notOk(keepAlive.takeSingle(0), 'nothing was lost')
-  keepAlive.lost(0)
+  t.notOk(keepAlive.takeDedicated(0), 'nothing was lost')
+  keepAlive.onStale(0)
   let taken = 0
-  while (keepAlive.takeSingle(0)) taken += 1
+  while (keepAlive.takeDedicated(0)) taken += 1
   t.equal(taken, 10_000)
-  for (let atMs = 0; atMs < 1000; atMs += 1) if (keepAlive.takeSingle(atMs)) taken += 1
+  for (let atMs = 0; atMs < 1000; atMs += 1) if (keepAlive.takeDedicated(atMs)) taken += 1
   t.ok(taken <= 10_150, `${taken}`)
-  t.notOk(keepAlive.takeSingle(10_000))
+  t.notOk(keepAlive.takeDedicated(10_000))
   t.end()
 })
 

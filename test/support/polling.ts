@@ -14,7 +14,7 @@ export const FETCH = '/external-task/fetchAndLock'
 export interface PollingNode {
   readonly url: string
   /** Polls without an answer, in the order in which they came. */
-  readonly held: HeldPoll[]
+  readonly held: UpstreamPoll[]
   /** All but polls, as `POST /path`. */
   readonly asked: readonly string[]
   /** With which credentials. */
@@ -27,13 +27,13 @@ export interface PollingNode {
   readonly end: () => void
 }
 
-export interface HeldPoll {
+export interface UpstreamPoll {
   readonly worker: string
   readonly answer: (body: unknown, status?: number) => void
 }
 
 export async function startPollingNode(t: Test): Promise<PollingNode> {
-  const held: HeldPoll[] = []
+  const held: UpstreamPoll[] = []
   const asked: string[] = []
   const askedAs: (string | undefined)[] = []
   const news = new EventEmitter().setMaxListeners(0)
@@ -69,7 +69,7 @@ export async function startPollingNode(t: Test): Promise<PollingNode> {
   }
 }
 
-function answerOn(response: ServerResponse): HeldPoll['answer'] {
+function answerOn(response: ServerResponse): UpstreamPoll['answer'] {
   return (body, status = 200) => {
     response.writeHead(status, status === 204 ? {} : { 'content-type': 'application/json' })
     response.end(status === 204 ? undefined : JSON.stringify(body))

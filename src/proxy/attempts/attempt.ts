@@ -1,10 +1,10 @@
 import { errors, type Dispatcher } from 'undici'
 import { GatewayError } from '../../errors.ts'
-import type { Carried, Connection } from '../nodes/node-connection.ts'
+import type { ConnectionAware, Connection } from '../nodes/node-connection.ts'
 import type { Node } from '../nodes/node.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 
-/** The owner of a try hears of it in this order; `ended` comes once and last. What `head` and `data` throw ends the try. */
+/** Receives the events of one attempt, in this order. `ended` is called once and last. An error thrown by `head` or `data` ends the attempt. */
 export interface AttemptOwner {
   head(attempt: Attempt, headers: ParsedHeaders): void
   data(attempt: Attempt, chunk: Buffer): void
@@ -16,37 +16,40 @@ export interface WireRequest {
   readonly path: string
   readonly headers: string[]
   readonly body: Buffer | null
-  /** From the hand-over to the answer's head, the wait for a connection included; Infinity: its owner keeps the time. */
+  /** From dispatch to the head of the answer, including the wait for a connection. Infinity: the owner keeps the time itself. */
   readonly headersMs: number
-  /** Between two pieces of the answer's body. */
+  /** Between two chunks of the answer's body. */
   readonly bodyMs: number
-  /** From the answer's head to its end. */
+  /** From the head of the answer to its end. */
   readonly answerMs: number
 }
 
 type Times = Pick<WireRequest, 'headersMs' | 'bodyMs' | 'answerMs'>
 
-const NEVER: Times = { headersMs: Infinity, bodyMs: Infinity, answerMs: Infinity }
+const NO_TIMEOUTS: Times = { headersMs: Infinity, bodyMs: Infinity, answerMs: Infinity }
 
-/** One try on one node. */
-export class Attempt implements Dispatcher.DispatchHandler, Carried {
+/** One attempt on one node. */
+export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   readonly node: Node
-  /** A byte of the request may have reached the node: undici calls onRequestStart right before it writes, on a socket that stands. */
+  /**
+   * A byte of the request may have reached the node. Undici calls `onRequestStart` directly before it writes to a
+   * connected socket: undici 8.12.4, `writeH1` in lib/dispatcher/client-h1.js.
+   */
   sent = false
-  /** It was given a connection that was kept from before: that one breaks says nothing about the node. */
-  isOnKept = false
-  /** Status of the answer's head, 0 until it is there. */
+  /** The request ran on a reused connection. If that one breaks, this says nothing about the node. */
+  isReused = false
+  /** Status of the answer's head; 0 before it arrives. */
   status = 0
   isCancelled = false
   readonly #owner: AttemptOwner
   #connection: Connection | null = null
   #controller: Dispatcher.DispatchController | null = null
   #deadline: NodeJS.Timeout | undefined
-  #times = NEVER
+  #times = NO_TIMEOUTS
   #startedAtMs = 0
   #headAtMs = 0
-  /** When the last piece of the answer came; Infinity while nobody takes any. */
-  #movedAtMs = 0
+  /** When the last chunk of the answer arrived; Infinity while reading is paused. */
+  #progressAtMs = 0
   #isOver = false
 
   constructor(node: Node, owner: AttemptOwner) {
@@ -54,15 +57,15 @@ export class Attempt implements Dispatcher.DispatchHandler, Carried {
     this.#owner = owner
   }
 
-  /** @param isSingle whether it needs a connection of its own: one that is kept may be about to end */
-  start(request: WireRequest, isSingle: boolean): void {
+  /** @param isDedicated whether the request needs a new connection: a reused one may be about to close */
+  start(request: WireRequest, isDedicated: boolean): void {
     const { node } = this
     const { headersMs, bodyMs, answerMs } = request
     node.inFlight += 1
     this.#times = request
     this.#startedAtMs = performance.now()
-    // The soonest that any of them can be up: nearly every answer is over by then, and has cost one timer.
-    if (headersMs !== Infinity) this.#wake(Math.min(headersMs, bodyMs, answerMs))
+    // The earliest possible deadline. Nearly every answer is complete by then and has cost one timer.
+    if (headersMs !== Infinity) this.#schedule(Math.min(headersMs, bodyMs, answerMs))
     node.pool.dispatch(
       {
         origin: node.origin,
@@ -70,16 +73,17 @@ export class Attempt implements Dispatcher.DispatchHandler, Carried {
         method: request.method,
         headers: request.headers,
         body: request.body,
-        // Ours covers the wait in the pool's queue too, which undici's does not, and is exact: undici's clock ticks every half second.
+        // The timers of this class replace undici's. They cover the wait in the pool's queue and are exact; undici's have a resolution of about 500 ms:
+        // github.com/nodejs/undici/pull/5543.
         headersTimeout: 0,
         bodyTimeout: 0,
       },
       this,
-      isSingle,
+      isDedicated,
     )
   }
 
-  /** Gives the try up, because its client left. */
+  /** Aborts the attempt because its client disconnected. */
   cancel(): void {
     this.isCancelled = true
     this.abort(new errors.RequestAbortedError('the client left'))
@@ -91,42 +95,43 @@ export class Attempt implements Dispatcher.DispatchHandler, Carried {
   }
 
   pause(): void {
-    this.#movedAtMs = Infinity
+    this.#progressAtMs = Infinity
     this.#controller?.pause()
   }
 
   resume(): void {
-    this.#movedAtMs = performance.now()
+    this.#progressAtMs = performance.now()
     this.#controller?.resume()
   }
 
-  carriedBy(connection: Connection): void {
+  onConnection(connection: Connection): void {
     this.#connection = connection
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Given up while it waited, or written a second time by undici itself: a throw here keeps it off the wire and spares the connection.
+    // The attempt was aborted in the queue, or undici writes the request a second time: after an informational error its `onHttpSocketClose` (undici
+    // 8.12.4, lib/dispatcher/client-h1.js) queues running requests again. A throw here prevents the write and keeps the connection.
     if (this.#isOver || this.sent) throw new errors.RequestAbortedError('not to be sent')
     this.sent = true
-    this.isOnKept = this.#connection?.isFresh === false
+    this.isReused = this.#connection?.isFresh === false
     this.#controller = controller
   }
 
   onRequestSent(): void {
-    if (this.#connection?.tookNothing() === true) this.sent = false
+    if (this.#connection?.wroteNothing() === true) this.sent = false
   }
 
   onResponseStart(_controller: unknown, status: number, headers: ParsedHeaders): void {
-    if (status < 200) return // informational: the head is still to come
+    if (status < 200) return // informational: the head follows
     this.status = status
     this.#headAtMs = performance.now()
-    this.#movedAtMs = this.#headAtMs
-    if (this.#deadline === undefined) this.#wake(this.#leftMs(this.#headAtMs))
+    this.#progressAtMs = this.#headAtMs
+    if (this.#deadline === undefined) this.#schedule(this.#leftMs(this.#headAtMs))
     this.#owner.head(this, headers)
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
-    this.#movedAtMs = performance.now()
+    this.#progressAtMs = performance.now()
     this.#owner.data(this, chunk)
   }
 
@@ -135,39 +140,40 @@ export class Attempt implements Dispatcher.DispatchHandler, Carried {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    // It waited for nothing but its turn of the event loop: see undici's validation of idle sockets.
-    if (this.#controller === null) this.isOnKept = this.#connection?.stood === true
+    // The request failed before it was written, in the turn of the event loop in which undici validates an idle socket: undici 8.12.4,
+    // `scheduleIdleSocketValidation` in lib/dispatcher/client-h1.js; github.com/nodejs/undici/pull/5707.
+    if (this.#controller === null) this.isReused = this.#connection?.hasSocket === true
     this.#end(error)
   }
 
-  #wake(ms: number): void {
-    this.#deadline = setTimeout(() => this.#look(), ms)
+  #schedule(ms: number): void {
+    this.#deadline = setTimeout(() => this.#checkDeadline(), ms)
   }
 
-  #look(): void {
+  #checkDeadline(): void {
     const nowMs = performance.now()
     const leftMs = this.#leftMs(nowMs)
-    // No longer than between two pieces: who is paused now may go on in a moment.
-    if (leftMs > 0) this.#wake(Math.min(leftMs, this.#times.bodyMs))
+    // At most the time between two chunks: a paused answer may resume at any moment.
+    if (leftMs > 0) this.#schedule(Math.min(leftMs, this.#times.bodyMs))
     else
       this.abort(
-        this.sent ? this.#lateness(nowMs) : new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }),
+        this.sent ? this.#timeoutError(nowMs) : new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }),
       )
   }
 
-  /** Until what it waits for is late. */
+  /** Milliseconds until the current deadline. */
   #leftMs(nowMs: number): number {
     const { headersMs, bodyMs, answerMs } = this.#times
     return this.status === 0
       ? this.#startedAtMs + headersMs - nowMs
-      : Math.min(this.#headAtMs + answerMs, this.#movedAtMs + bodyMs) - nowMs
+      : Math.min(this.#headAtMs + answerMs, this.#progressAtMs + bodyMs) - nowMs
   }
 
-  /** An answer that has begun may have a client to wait for: that it takes long says nothing about the node. */
-  #lateness(nowMs: number): Error {
+  /** After the head, the client may be what slows the answer down: a long answer says nothing about the node. */
+  #timeoutError(nowMs: number): Error {
     if (this.status === 0) return new errors.HeadersTimeoutError()
-    const isStill = this.#movedAtMs + this.#times.bodyMs <= nowMs
-    return isStill ? new errors.BodyTimeoutError() : new GatewayError('GW_UPSTREAM_TIMEOUT')
+    const isStalled = this.#progressAtMs + this.#times.bodyMs <= nowMs
+    return isStalled ? new errors.BodyTimeoutError() : new GatewayError('GW_UPSTREAM_TIMEOUT')
   }
 
   #end(cause: Error | null): void {

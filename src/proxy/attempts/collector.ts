@@ -25,12 +25,12 @@ export class Collector implements Receiver<Answer> {
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
     this.#headers = headers
-    if (hasBody(this.#method, attempt.status)) this.#bound(lengthOf(headers) ?? 0)
+    if (hasBody(this.#method, attempt.status)) this.#checkLimit(lengthOf(headers) ?? 0)
   }
 
   data(_attempt: Attempt, chunk: Buffer): void {
     this.#bytes += chunk.length
-    this.#bound(this.#bytes)
+    this.#checkLimit(this.#bytes)
     this.#chunks.push(chunk)
   }
 
@@ -39,7 +39,7 @@ export class Collector implements Receiver<Answer> {
     return { status: attempt.status, headers, body: this.#join() }
   }
 
-  hasGiven(): boolean {
+  hasDelivered(): boolean {
     return false
   }
 
@@ -47,14 +47,14 @@ export class Collector implements Receiver<Answer> {
     return null
   }
 
-  #bound(bytes: number): void {
+  #checkLimit(bytes: number): void {
     if (bytes <= this.#limitBytes) return
     throw new GatewayError('GW_UPSTREAM_INVALID', {
       message: `The engine's answer is larger than ${this.#limitBytes} bytes`,
     })
   }
 
-  /** Memory of its own: the chunks are slices of 64 KiB reads, which a kept answer of 200 bytes would hold. */
+  /** Copies into memory of its own: the chunks are slices of 64 KiB reads, which a cached answer of 200 bytes would keep alive. */
   #join(): Buffer {
     const body = Buffer.allocUnsafeSlow(this.#bytes)
     let offset = 0

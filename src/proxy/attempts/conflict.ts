@@ -1,14 +1,14 @@
 import type { ParsedHeaders } from '../wire/headers.ts'
 
-/** As the engine numbers an OptimisticLockingException (BuiltinExceptionCode, since 7.16): another transaction was quicker, this one was rolled back. */
+/** The engine's code of an OptimisticLockingException (BuiltinExceptionCode, since 7.16): another transaction was faster, and this one was rolled back. */
 const OPTIMISTIC_LOCKING = 1
-/** Such an answer is a short one. */
+/** Upper bound: such an answer is short. */
 const MOST_BYTES = 16 * 1024
 const LEAST_PAUSE_MS = 10
 const PAUSE_SPREAD_MS = 40
 
-/** An engine's 500 that is held back until it is known what it says. */
-export class HeldBack {
+/** An engine's 500 that is buffered until its code is known. */
+export class BufferedError {
   readonly headers: ParsedHeaders
   readonly chunks: Buffer[] = []
   #bytes = 0
@@ -17,30 +17,32 @@ export class HeldBack {
     this.headers = headers
   }
 
-  /** False: it is too long to be what it was held back for. */
+  /** False: it is too long to be an OptimisticLockingException. */
   add(chunk: Buffer): boolean {
     this.#bytes += chunk.length
     this.chunks.push(chunk)
     return this.#bytes <= MOST_BYTES
   }
 
-  /** Whether it says that the transaction lost a race. */
+  /** Whether it reports an OptimisticLockingException. */
   isConflict(): boolean {
     return isConflict(Buffer.concat(this.chunks))
   }
 }
 
-/** Whether the body of an engine's 500 says that another transaction was quicker: then nothing of this one took effect. */
+/** Whether the body of an engine's 500 reports an OptimisticLockingException. The transaction then took no effect. */
 export function isConflict(body: Buffer): boolean {
   try {
-    const said: unknown = JSON.parse(body.toString('utf8'))
-    return typeof said === 'object' && said !== null && 'code' in said && said.code === OPTIMISTIC_LOCKING
+    const parsed: unknown = JSON.parse(body.toString('utf8'))
+    return (
+      typeof parsed === 'object' && parsed !== null && 'code' in parsed && parsed.code === OPTIMISTIC_LOCKING
+    )
   } catch {
     return false
   }
 }
 
-/** So that those who raced do not meet again. `random` is from 0 to 1. */
+/** Spreads the repeats so that the same transactions do not collide again. `random` is from 0 to 1. */
 export function pauseMsOf(random: number, repeats: number): number {
   return (LEAST_PAUSE_MS + PAUSE_SPREAD_MS * random) * (repeats + 1)
 }

@@ -1,34 +1,34 @@
-/** A request that waits for a place at a node. */
+/** A request that waits for a free node. */
 export interface Waiter {
-  /** It waits no longer, whatever others may. */
+  /** Upper bound for this request, whatever the queue allows. */
   readonly waitMs: number
-  /** False: no node has a place for it, and it waits on. */
+  /** False: no node is free for it, and it keeps waiting. */
   readonly start: () => boolean
-  /** True: only some nodes will do, so others behind it may find a place where it finds none. */
-  readonly isChoosy: boolean
-  /** Its time is over. */
+  /** True: only some nodes qualify. Requests behind it may start while it waits. */
+  readonly isSelective: boolean
+  /** Called when its time is over. */
   readonly expire: () => void
 }
 
-/** How a wait ended: `left`: its client went. */
+/** How a wait ended. `left`: the client disconnected. */
 export type WaitResult = 'sent' | 'refused' | 'left'
 
 export interface QueueOptions {
-  /** Requests that wait at once. */
+  /** Requests that wait at the same time. */
   readonly max: number
-  /** None waits longer. */
+  /** Longest wait of any request. */
   readonly waitMs: number
-  /** What those that come to a standing queue may wait. `waitMs` or more: as long as the others. Default 100 ms. */
+  /** Longest wait of a request that joins a standing queue. `waitMs` or more: the same as for others. Default 100 ms. */
   readonly targetMs?: number
-  /** Every request that could not start at once ends here, a full queue's included. */
+  /** Called for every request that could not start at once, including those that a full queue refuses. */
   readonly onEnd?: (result: WaitResult, waitedMs: number) => void
   /** Monotonic milliseconds. */
   readonly now?: () => number
-  /** @returns what calls it off. Default: `setTimeout`. */
+  /** @returns a function that cancels the timer. Default: `setTimeout`. */
   readonly schedule?: (work: () => void, ms: number) => () => void
 }
 
-interface Place {
+interface QueueEntry {
   readonly sinceMs: number
   readonly cancel: () => void
 }
@@ -38,13 +38,15 @@ const TARGET_MS = 100
 const INTERVAL_TARGETS = 10
 
 /**
- * What of one engine's requests no node has a place for now: first come, first served.
+ * Requests of one engine that wait for a free node: first come, first served.
  *
- * A request of a burst may wait its whole time. A queue that stands makes everybody wait, and no more work is done than with
- * a short one: a request that comes to it may wait for the target only. The timeouts are those of "Fail at Scale" (B. Maurer,
- * ACM Queue 13.8, 2015, queue.acm.org/detail.cfm?id=2839461). When a queue stands is said by CoDel (RFC 8289): nothing has
- * left it within the target for an interval; or something is late, and it stood less than an interval ago. It stands until it
- * is empty, also where timeouts empty it: with few places and slow answers nobody would else wait when a place gets free.
+ * A request of a burst may wait for the full time. A standing queue makes every request wait without more work being done,
+ * so a request that joins it waits for the target only. The timeouts are those of "Fail at Scale" (B. Maurer, ACM Queue
+ * 13.8, 2015, queue.acm.org/detail.cfm?id=2839461).
+ *
+ * CoDel (RFC 8289) tells when a queue stands: nothing has left it within the target for an interval; or a request is late,
+ * and the queue stood less than an interval ago. It stands until it is empty, also if timeouts empty it: with few
+ * connections and slow answers, no request would otherwise wait for the next free one.
  */
 export class Queue {
   readonly #max: number
@@ -54,12 +56,12 @@ export class Queue {
   readonly #onEnd: NonNullable<QueueOptions['onEnd']>
   readonly #now: () => number
   readonly #schedule: NonNullable<QueueOptions['schedule']>
-  readonly #waiting = new Map<Waiter, Place>()
+  readonly #waiting = new Map<Waiter, QueueEntry>()
   #isSending = false
   #isStanding = false
-  /** Nothing has left within the target since then. */
+  /** Since then no request has left within the target. */
   #lateSinceMs = Infinity
-  #stoodUntilMs = -Infinity
+  #lastStoodMs = -Infinity
 
   constructor(options: QueueOptions) {
     const { max, waitMs, targetMs = TARGET_MS, onEnd = () => {}, now, schedule = scheduleTimer } = options
@@ -76,15 +78,15 @@ export class Queue {
     return this.#waiting.size
   }
 
-  /** Those that come now may wait for the target only. */
+  /** New requests wait for the target only. */
   get isStanding(): boolean {
     return this.#isStanding
   }
 
-  /** False: it is full. */
+  /** False: the queue is full. */
   add(waiter: Waiter): boolean {
     const sinceMs = this.#now()
-    this.#look(sinceMs)
+    this.#checkOldest(sinceMs)
     if (this.#waiting.size >= this.#max) {
       this.#onEnd('refused', 0)
       return false
@@ -100,20 +102,20 @@ export class Queue {
     return true
   }
 
-  /** Its client has gone. */
+  /** Removes a request whose client disconnected. */
   remove(waiter: Waiter): void {
     this.#end(waiter, 'left')
   }
 
-  /** To be called when a node may have a place. */
+  /** Starts waiting requests. Call it when a node may be free. */
   send(): void {
-    // One that starts may fail at once, which frees a place while this goes on.
+    // A request that starts may fail at once and free its node during this loop.
     if (this.#isSending) return
     this.#isSending = true
     try {
       for (const waiter of this.#waiting.keys()) {
         if (waiter.start()) this.#end(waiter, 'sent')
-        else if (!waiter.isChoosy) break
+        else if (!waiter.isSelective) break
       }
     } finally {
       this.#isSending = false
@@ -121,33 +123,33 @@ export class Queue {
   }
 
   #end(waiter: Waiter, result: WaitResult): void {
-    const place = this.#waiting.get(waiter)
-    if (place === undefined) return
-    place.cancel()
+    const entry = this.#waiting.get(waiter)
+    if (entry === undefined) return
+    entry.cancel()
     this.#waiting.delete(waiter)
     const nowMs = this.#now()
-    const waitedMs = nowMs - place.sinceMs
-    if (this.#waiting.size === 0) this.#emptied(nowMs)
-    else if (waitedMs >= this.#targetMs) this.#late(nowMs)
+    const waitedMs = nowMs - entry.sinceMs
+    if (this.#waiting.size === 0) this.#onEmpty(nowMs)
+    else if (waitedMs >= this.#targetMs) this.#onLate(nowMs)
     else if (result === 'sent' && !this.#isStanding) this.#lateSinceMs = Infinity
     this.#onEnd(result, waitedMs)
   }
 
-  /** Also where nothing leaves at all. */
-  #look(nowMs: number): void {
+  /** Detects lateness also if nothing leaves the queue. */
+  #checkOldest(nowMs: number): void {
     const [oldest] = this.#waiting.values()
-    if (oldest !== undefined && nowMs - oldest.sinceMs >= this.#targetMs) this.#late(nowMs)
+    if (oldest !== undefined && nowMs - oldest.sinceMs >= this.#targetMs) this.#onLate(nowMs)
   }
 
-  #late(nowMs: number): void {
+  #onLate(nowMs: number): void {
     this.#lateSinceMs = Math.min(this.#lateSinceMs, nowMs)
     const isLong = nowMs - this.#lateSinceMs >= this.#intervalMs
-    if (isLong || nowMs - this.#stoodUntilMs < this.#intervalMs) this.#isStanding = true
+    if (isLong || nowMs - this.#lastStoodMs < this.#intervalMs) this.#isStanding = true
   }
 
-  #emptied(nowMs: number): void {
+  #onEmpty(nowMs: number): void {
     this.#lateSinceMs = Infinity
-    if (this.#isStanding) this.#stoodUntilMs = nowMs
+    if (this.#isStanding) this.#lastStoodMs = nowMs
     this.#isStanding = false
   }
 }

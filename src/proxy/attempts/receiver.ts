@@ -1,17 +1,17 @@
 import type { Attempt } from './attempt.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 
-/** Takes the answer of whichever attempt brings one. */
+/** Receives the answer of the attempt that succeeds. */
 export interface Receiver<T> {
-  /** A try starts: this is the one to pause or cancel from now on. */
+  /** An attempt starts. Pause and cancel apply to it from now on. */
   onStart(attempt: Attempt): void
   head(attempt: Attempt, headers: ParsedHeaders): void
   data(attempt: Attempt, chunk: Buffer): void
   onComplete(attempt: Attempt): T
-  /** Something of this answer has been given out: no other one can take its place. */
-  hasGiven(): boolean
-  /** There will be no whole answer. The result if one can still be told, null if nothing has been given out: then it is an error. */
+  /** Part of this answer has been delivered. No other answer can replace it. */
+  hasDelivered(): boolean
+  /** The answer will not complete. Returns the result if it can still be reported; null if nothing was delivered, which is an error. */
   onAbort(attempt: Attempt): T | null
-  /** No try has started yet, and none will once `giveUp` is called. Default: it waits to the end. */
-  waits?(giveUp: (result: T) => void): void
+  /** The request onQueued in the queue. No attempt starts after a call of `giveUp`. Default: it onQueued until its time is over. */
+  onQueued?(giveUp: (result: T) => void): void
 }

@@ -5,62 +5,62 @@ import { clientHeaders, hasBody, lengthOf } from '../wire/headers.ts'
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
 
-/** Answers of a known length up to this are collected and leave in one write; until then nothing is given out. */
+/** Answers of a known length up to this size are collected and leave in one write. Before that nothing is delivered. */
 const COLLECT_BYTES = 64 * 1024
 const ONE_PIECE_BYTES = 4096
-/** nginx's status for a client that closed before it was answered; never on a wire. */
+/** nginx's status for a client that closed the connection before the answer; never sent. */
 const CLIENT_CLOSED = 499
 
 export interface Relayed {
-  /** Of the engine's answer; 499 if the client left before there was one. */
+  /** Of the engine's answer; 499 if the client disconnected before it. */
   readonly status: number
   readonly node: string
-  /** Of the body, as handed to the client's connection. */
+  /** Of the body, as written to the client's connection. */
   readonly bytes: number
-  /** `broken`: the engine broke off in the middle, so the client's connection was cut. */
+  /** `broken`: the engine ended the answer early, and the client's connection was closed. */
   readonly ended: 'whole' | 'client-gone' | 'broken'
 }
 
-/** A read for nobody: its client left before it was begun, so no node is asked. */
+/** The result of a read whose client disconnected before the first attempt; no node is asked. */
 export const CLIENT_GONE: Relayed = { status: CLIENT_CLOSED, node: '', bytes: 0, ended: 'client-gone' }
 
 export interface RelayOptions {
   readonly upstreamRequest: UpstreamRequest
   readonly headers: Readonly<Record<string, string>>
-  /** A client that takes nothing for so long is cut: it holds a connection to the engine. */
+  /** After this time without progress the client is disconnected, because it holds a connection to the engine. */
   readonly stallMs: number
 }
 
-/** Passes one answer on to a client, at the pace at which it reads. */
+/** Relays one answer to a client, at the rate at which the client reads. */
 export class Relay implements Receiver<Relayed> {
   readonly #sink: ServerResponse
   readonly #options: RelayOptions
   #attempt: Attempt | null = null
-  /** Null: it has begun, or need not wait. */
+  /** Null: an attempt has started, or none has to wait. */
   #giveUp: ((result: Relayed) => void) | null = null
   #collected: { readonly headers: ParsedHeaders; readonly chunks: Buffer[] } | null = null
-  /** Of an answer that is streamed: leaves with the first piece of its body, which Node would wait for anyway. */
+  /** The head of a streamed answer. It leaves with the first chunk of the body; Node would delay it until then. */
   #head: ParsedHeaders = {}
   #bytes = 0
   #isStreaming = false
-  #isOver = false
-  #isGone = false
+  #isComplete = false
+  #isClientGone = false
 
   constructor(sink: ServerResponse, options: RelayOptions) {
     this.#sink = sink
     this.#options = options
-    this.#isGone = sink.destroyed
-    sink.on('close', () => this.#leave())
+    this.#isClientGone = sink.destroyed
+    sink.on('close', () => this.#onClientClose())
   }
 
   onStart(attempt: Attempt): void {
     this.#attempt = attempt
     this.#giveUp = null
-    this.#forget()
+    this.#reset()
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
-    if (this.#isGone) return
+    if (this.#isClientGone) return
     const length = hasBody(this.#options.upstreamRequest.method, attempt.status) ? lengthOf(headers) : 0
     if (length !== null && length <= COLLECT_BYTES) {
       this.#collected = { headers, chunks: [] }
@@ -70,45 +70,45 @@ export class Relay implements Receiver<Relayed> {
   }
 
   data(attempt: Attempt, chunk: Buffer): void {
-    if (this.#isGone) return
-    if (this.#collected === null) this.#begin(attempt)
+    if (this.#isClientGone) return
+    if (this.#collected === null) this.#writeHead(attempt)
     this.#bytes += chunk.length
     if (this.#collected !== null) this.#collected.chunks.push(chunk)
-    else if (!this.#sink.write(chunk)) this.#wait(attempt)
+    else if (!this.#sink.write(chunk)) this.#waitForDrain(attempt)
   }
 
   onComplete(attempt: Attempt): Relayed {
-    if (!this.#isGone) {
+    if (!this.#isClientGone) {
       if (this.#collected === null) {
-        this.#begin(attempt)
+        this.#writeHead(attempt)
         this.#sink.end()
       } else this.#write(attempt.status, this.#collected.headers, this.#collected.chunks)
     }
-    return this.#told(attempt, 'whole')
+    return this.#resultOf(attempt, 'whole')
   }
 
-  waits(giveUp: (result: Relayed) => void): void {
+  onQueued(giveUp: (result: Relayed) => void): void {
     this.#giveUp = giveUp
   }
 
-  hasGiven(): boolean {
+  hasDelivered(): boolean {
     return this.#isStreaming
   }
 
   onAbort(attempt: Attempt): Relayed | null {
-    if (this.#isGone) return this.#told(attempt, 'client-gone')
+    if (this.#isClientGone) return this.#resultOf(attempt, 'client-gone')
     if (!this.#isStreaming) return null
     cut(this.#sink)
-    return this.#told(attempt, 'broken')
+    return this.#resultOf(attempt, 'broken')
   }
 
-  #forget(): void {
+  #reset(): void {
     this.#collected = null
     this.#head = {}
     this.#bytes = 0
   }
 
-  #begin({ status }: Attempt): void {
+  #writeHead({ status }: Attempt): void {
     if (this.#isStreaming) return
     this.#sink.writeHead(status, clientHeaders(this.#head, this.#options.headers))
     this.#isStreaming = true
@@ -120,36 +120,36 @@ export class Relay implements Receiver<Relayed> {
     this.#sink.writeHead(status, headers)
     const [first] = chunks
     const body = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)
-    // Together with the others that this turn of the event loop brings, as requests are sent on: see gateway.ts.
+    // Batches the write with others of this turn of the event loop, as for requests: see gateway.ts.
     setImmediate(() => end(this.#sink, body))
   }
 
-  #told(attempt: Attempt, ended: Relayed['ended']): Relayed {
-    this.#isOver = true
-    const isGone = this.#isGone
+  #resultOf(attempt: Attempt, ended: Relayed['ended']): Relayed {
+    this.#isComplete = true
+    const isClientGone = this.#isClientGone
     return {
-      status: isGone && attempt.status === 0 ? CLIENT_CLOSED : attempt.status,
+      status: isClientGone && attempt.status === 0 ? CLIENT_CLOSED : attempt.status,
       node: attempt.node.name,
       bytes: this.#bytes,
-      ended: isGone ? 'client-gone' : ended,
+      ended: isClientGone ? 'client-gone' : ended,
     }
   }
 
-  #wait(attempt: Attempt): void {
+  #waitForDrain(attempt: Attempt): void {
     attempt.pause()
     const stalled = setTimeout(() => this.#sink.destroy(), this.#options.stallMs)
-    const goOn = (): void => {
+    const resume = (): void => {
       clearTimeout(stalled)
-      this.#sink.off('drain', goOn).off('close', goOn)
+      this.#sink.off('drain', resume).off('close', resume)
       attempt.resume()
     }
-    this.#sink.on('drain', goOn).on('close', goOn)
+    this.#sink.on('drain', resume).on('close', resume)
   }
 
-  /** The client closed its connection, or has its answer. A read is called off; a write runs on, its answer is thrown away. */
-  #leave(): void {
-    if (this.#isOver) return
-    this.#isGone = true
+  /** The client closed its connection, or has its answer. A read is cancelled; a write continues, and its answer is discarded. */
+  #onClientClose(): void {
+    if (this.#isComplete) return
+    this.#isClientGone = true
     this.#collected = null
     if (this.#options.upstreamRequest.retry !== 'always') return
     this.#giveUp?.(CLIENT_GONE)
@@ -157,13 +157,13 @@ export class Relay implements Receiver<Relayed> {
   }
 }
 
-/** As text a short body leaves with the head in one piece, which saves a fourteenth of what a bare server does for an answer. */
+/** A short body written as text leaves in one piece with the head. This saves a fourteenth of a bare server's work for an answer. */
 function end(sink: ServerResponse, body: Buffer): void {
   if (body.length <= ONE_PIECE_BYTES) sink.end(body.toString('latin1'), 'latin1')
   else sink.end(body)
 }
 
-/** To a client of HTTP/1.0 a closed connection is the end of the answer: only a reset says that it is not whole. */
+/** A client of HTTP/1.0 takes a closed connection for the end of the answer. Only a reset tells it that the answer is incomplete. */
 function cut(sink: ServerResponse): void {
   if (sink.req.httpVersion === '1.0' && sink.socket !== null) sink.socket.resetAndDestroy()
   else sink.destroy()

@@ -1,29 +1,29 @@
-// The figures of GEP-3388: in the long run a failing node costs its siblings a fifth more, and ten a second.
+// The figures of GEP-3388: in the long run a failing node adds a fifth to the load of the others, and ten requests a second.
 const REQUESTS_PER_REPEAT = 5
 const REPEATS_PER_SECOND = 10
 
-/** How many sent requests may be repeated: without it, a node that fails half of them doubles the load of the rest. */
-export interface Budget {
-  earn(): void
-  spend(): boolean
+/** Limits how many sent requests may be repeated. Without it, a node that fails half of its requests doubles the load of the others. */
+export interface RetryBudget {
+  deposit(): void
+  withdraw(): boolean
 }
 
-/** `burst` repeats may come at once: as many as can be under way on a node, so that one that dies costs no read. */
-export function createBudget(burst: number, now: () => number): Budget {
-  const most = Math.max(burst, REPEATS_PER_SECOND) * REQUESTS_PER_REPEAT
+/** Allows `burst` repeats at once: as many as can be in flight on one node, so that no read fails when that node dies. */
+export function createRetryBudget(burst: number, now: () => number): RetryBudget {
+  const maxTokens = Math.max(burst, REPEATS_PER_SECOND) * REQUESTS_PER_REPEAT
   const perMs = (REPEATS_PER_SECOND * REQUESTS_PER_REPEAT) / 1000
-  let left = most
-  let paidAtMs = now()
+  let tokens = maxTokens
+  let refilledAtMs = now()
   return {
-    earn() {
-      left = Math.min(most, left + 1)
+    deposit() {
+      tokens = Math.min(maxTokens, tokens + 1)
     },
-    spend() {
+    withdraw() {
       const nowMs = now()
-      left = Math.min(most, left + (nowMs - paidAtMs) * perMs)
-      paidAtMs = nowMs
-      if (left < REQUESTS_PER_REPEAT) return false
-      left -= REQUESTS_PER_REPEAT
+      tokens = Math.min(maxTokens, tokens + (nowMs - refilledAtMs) * perMs)
+      refilledAtMs = nowMs
+      if (tokens < REQUESTS_PER_REPEAT) return false
+      tokens -= REQUESTS_PER_REPEAT
       return true
     },
   }

@@ -2,10 +2,10 @@ import { GatewayError } from '../../errors.ts'
 import { Attempt, type AttemptOwner, type WireRequest } from './attempt.ts'
 import { type ParsedHeaders } from '../wire/headers.ts'
 import type { Balance } from '../nodes/balance.ts'
-import type { Budget } from './retry-budget.ts'
-import { HeldBack, pauseMsOf } from './conflict.ts'
-import { failureOf, faultOf, isKeptLost, isOfTheNode } from '../wire/failure.ts'
-import { isTurnedAway } from '../nodes/health.ts'
+import type { RetryBudget } from './retry-budget.ts'
+import { BufferedError, pauseMsOf } from './conflict.ts'
+import { failureOf, faultOf, isStaleConnection, isOfTheNode } from '../wire/failure.ts'
+import { isRejection } from '../nodes/health.ts'
 import type { AttemptEvent, AttemptResult, UpstreamRequest } from '../wire/upstream-request.ts'
 import { recordOutcome } from '../nodes/record-outcome.ts'
 import type { Node } from '../nodes/node.ts'
@@ -14,11 +14,11 @@ import type { Receiver } from './receiver.ts'
 
 export interface SendOptions {
   readonly pick: Balance
-  /** False if all are drained: a pause would not help. */
+  /** False if all nodes are drained: waiting would not help. */
   readonly hasNodes: boolean
-  /** All are known to be away: no request is kept waiting to find that out. */
-  readonly isAway: () => boolean
-  readonly budget: Budget
+  /** All nodes are known to be unreachable. A request does not wait to find that out. */
+  readonly isUnreachable: () => boolean
+  readonly budget: RetryBudget
   readonly queue: Queue
   readonly now: () => number
   /** From 0 to 1. */
@@ -26,19 +26,19 @@ export interface SendOptions {
   readonly onAttempt: ((event: AttemptEvent) => void) | undefined
 }
 
-/** Sends the hop, on another node where that is safe, until an answer or an error stands. The only place that repeats. */
+/** Sends a request, on another node where that is safe, until it has a final answer or error. Only this module repeats requests. */
 export function sendWithRetries<T>(
-  parts: SendOptions,
+  options: SendOptions,
   upstreamRequest: UpstreamRequest,
   request: WireRequest,
   receiver: Receiver<T>,
 ): Promise<T> {
   return new Promise(function begin(resolve, reject) {
-    new Exchange(parts, { upstreamRequest, request, receiver, resolve, reject }).first()
+    new RetryingSend(options, { upstreamRequest, request, receiver, resolve, reject }).start()
   })
 }
 
-interface Terms<T> {
+interface SendTask<T> {
   readonly upstreamRequest: UpstreamRequest
   readonly request: WireRequest
   readonly receiver: Receiver<T>
@@ -46,13 +46,13 @@ interface Terms<T> {
   readonly reject: (error: Error) => void
 }
 
-const NONE: readonly Node[] = []
-const MOST_CONFLICTS = 2
-/** New connections in place of kept ones that broke before a byte of the request had left. */
-const MOST_RENEWED = 3
+const NO_NODES: readonly Node[] = []
+const MAX_CONFLICTS = 2
+/** New connections in place of reused ones that broke before a byte of the request was written. */
+const MAX_RENEWED = 3
 
-/** Ends a try whose answer is given up for another node's. */
-class PassedOver extends Error {
+/** Ends an attempt whose answer is discarded in favour of another node. */
+class TryNextNode extends Error {
   readonly next: Node
 
   constructor(next: Node) {
@@ -61,147 +61,147 @@ class PassedOver extends Error {
   }
 }
 
-class Exchange<T> implements AttemptOwner {
-  readonly #parts: SendOptions
-  readonly #terms: Terms<T>
-  #tried = NONE
+class RetryingSend<T> implements AttemptOwner {
+  readonly #options: SendOptions
+  readonly #task: SendTask<T>
+  #triedNodes = NO_NODES
   #hasRepeated = false
   #conflicts = 0
-  /** The next try gets a connection of its own. */
-  #needsSingle = false
+  /** The next attempt gets a new connection. */
+  #needsDedicated = false
   #renewed = 0
-  #heldBack: HeldBack | null = null
-  #startedAtMs = 0
+  #bufferedError: BufferedError | null = null
+  #attemptStartedAtMs = 0
   #headAtMs = 0
 
-  constructor(parts: SendOptions, terms: Terms<T>) {
-    this.#parts = parts
-    this.#terms = terms
+  constructor(options: SendOptions, task: SendTask<T>) {
+    this.#options = options
+    this.#task = task
   }
 
-  first(): void {
-    const { budget, queue, hasNodes } = this.#parts
-    budget.earn()
-    // Those that wait came before, unless they wait for other nodes.
-    if (queue.size === 0 && this.#start()) return
-    if (!hasNodes) this.#refuseAway()
-    else if (!this.#isRefusedAway()) this.#wait(queue)
+  start(): void {
+    const { budget, queue, hasNodes } = this.#options
+    budget.deposit()
+    // Queued requests go first, unless they wait for other nodes.
+    if (queue.size === 0 && this.#startOnFreeNode()) return
+    if (!hasNodes) this.#rejectNoNode()
+    else if (!this.#rejectIfUnreachable()) this.#wait(queue)
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
-    this.#headAtMs = this.#parts.now()
-    const other = isTurnedAway(attempt.status) ? this.#repeatOn(attempt.node) : null
-    if (other !== null) throw new PassedOver(other)
-    if (attempt.status === 500 && this.#terms.upstreamRequest.conflict === 'repeat')
-      this.#heldBack = new HeldBack(headers)
-    else this.#terms.receiver.head(attempt, headers)
+    this.#headAtMs = this.#options.now()
+    const other = isRejection(attempt.status) ? this.#repeatOn(attempt.node) : null
+    if (other !== null) throw new TryNextNode(other)
+    if (attempt.status === 500 && this.#task.upstreamRequest.conflict === 'repeat')
+      this.#bufferedError = new BufferedError(headers)
+    else this.#task.receiver.head(attempt, headers)
   }
 
   data(attempt: Attempt, chunk: Buffer): void {
-    if (this.#heldBack === null) this.#terms.receiver.data(attempt, chunk)
-    else if (!this.#heldBack.add(chunk)) this.#release(attempt)
+    if (this.#bufferedError === null) this.#task.receiver.data(attempt, chunk)
+    else if (!this.#bufferedError.add(chunk)) this.#release(attempt)
   }
 
   ended(attempt: Attempt, cause: Error | null): void {
     try {
       this.#conclude(attempt, cause)
     } catch (error) {
-      this.#terms.reject(asError(error))
+      this.#task.reject(asError(error))
     }
-    this.#parts.queue.send()
+    this.#options.queue.send()
   }
 
   #conclude(attempt: Attempt, cause: Error | null): void {
-    if (cause instanceof PassedOver) {
+    if (cause instanceof TryNextNode) {
       this.#report(attempt, 'ok', null)
-      return this.#try(cause.next)
+      return this.#attempt(cause.next)
     }
-    if (cause === null && this.#hasLostRace()) {
+    if (cause === null && this.#shouldRepeatConflict()) {
       this.#report(attempt, 'ok', null)
-      return this.#tryLater(attempt.node)
+      return this.#attemptLater(attempt.node)
     }
     const failure = cause ?? this.#finish(attempt)
     if (failure === null) this.#report(attempt, 'ok', null)
     else this.#fail(attempt, failure)
   }
 
-  /** False: no node has a place for it. */
-  #start(): boolean {
-    const node = this.#parts.pick(NONE, this.#terms.upstreamRequest.deployment)
-    if (node !== null) this.#try(node)
+  /** False: no node is free for it. */
+  #startOnFreeNode(): boolean {
+    const node = this.#options.pick(NO_NODES, this.#task.upstreamRequest.deployment)
+    if (node !== null) this.#attempt(node)
     return node !== null
   }
 
-  #isRefusedAway(): boolean {
-    const isAway = this.#parts.isAway()
-    if (isAway) this.#refuseAway()
-    return isAway
+  #rejectIfUnreachable(): boolean {
+    const isUnreachable = this.#options.isUnreachable()
+    if (isUnreachable) this.#rejectNoNode()
+    return isUnreachable
   }
 
-  #refuseAway(): void {
-    this.#terms.reject(new GatewayError('GW_NO_NODE', { retryAfterSeconds: 1 }))
+  #rejectNoNode(): void {
+    this.#task.reject(new GatewayError('GW_NO_NODE', { retryAfterSeconds: 1 }))
   }
 
   #wait(queue: Queue): void {
-    const { upstreamRequest, request, receiver, resolve, reject } = this.#terms
+    const { upstreamRequest, request, receiver, resolve, reject } = this.#task
     const refuse = (): void => reject(new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }))
     const waiter = {
       waitMs: request.headersMs,
-      isChoosy: upstreamRequest.deployment !== undefined,
-      start: () => this.#start() || this.#isRefusedAway(),
+      isSelective: upstreamRequest.deployment !== undefined,
+      start: () => this.#startOnFreeNode() || this.#rejectIfUnreachable(),
       expire: refuse,
     }
     if (!queue.add(waiter)) return refuse()
-    receiver.waits?.((result) => {
+    receiver.onQueued?.((result) => {
       queue.remove(waiter)
       resolve(result)
     })
     queue.send()
   }
 
-  #try(node: Node): void {
+  #attempt(node: Node): void {
     const attempt = new Attempt(node, this)
-    this.#heldBack = null
-    this.#startedAtMs = this.#parts.now()
+    this.#bufferedError = null
+    this.#attemptStartedAtMs = this.#options.now()
     this.#headAtMs = 0
-    const { upstreamRequest, request, receiver } = this.#terms
+    const { upstreamRequest, request, receiver } = this.#task
     receiver.onStart(attempt)
-    const isSingle =
-      this.#needsSingle ||
-      (upstreamRequest.retry === 'unsent' && node.keepAlive.takeSingle(this.#startedAtMs))
-    this.#needsSingle = false
-    attempt.start(request, isSingle)
+    const isDedicated =
+      this.#needsDedicated ||
+      (upstreamRequest.retry === 'unsent' && node.keepAlive.takeDedicated(this.#attemptStartedAtMs))
+    this.#needsDedicated = false
+    attempt.start(request, isDedicated)
   }
 
-  #hasLostRace(): boolean {
-    if (this.#heldBack === null || !this.#heldBack.isConflict()) return false
-    return this.#conflicts < MOST_CONFLICTS && this.#parts.budget.spend()
+  #shouldRepeatConflict(): boolean {
+    if (this.#bufferedError === null || !this.#bufferedError.isConflict()) return false
+    return this.#conflicts < MAX_CONFLICTS && this.#options.budget.withdraw()
   }
 
-  #tryLater(last: Node): void {
-    const pauseMs = pauseMsOf(this.#parts.random(), this.#conflicts)
+  #attemptLater(last: Node): void {
+    const pauseMs = pauseMsOf(this.#options.random(), this.#conflicts)
     this.#conflicts += 1
-    this.#heldBack = null
+    this.#bufferedError = null
     setTimeout(
-      () => this.#try(this.#parts.pick(NONE, this.#terms.upstreamRequest.deployment) ?? last),
+      () => this.#attempt(this.#options.pick(NO_NODES, this.#task.upstreamRequest.deployment) ?? last),
       pauseMs,
     )
   }
 
-  /** It is not what it was held back for. */
+  /** Forwards the buffered error: it is no conflict. */
   #release(attempt: Attempt): void {
-    const held = this.#heldBack
-    this.#heldBack = null
-    if (held === null) return
-    this.#terms.receiver.head(attempt, held.headers)
-    for (const chunk of held.chunks) this.#terms.receiver.data(attempt, chunk)
+    const buffered = this.#bufferedError
+    this.#bufferedError = null
+    if (buffered === null) return
+    this.#task.receiver.head(attempt, buffered.headers)
+    for (const chunk of buffered.chunks) this.#task.receiver.data(attempt, chunk)
   }
 
-  /** Hands the whole answer over; returns why not if the answer turns out to be one that cannot be written. */
+  /** Delivers the complete answer. Returns the error if the answer cannot be written. */
   #finish(attempt: Attempt): Error | null {
     try {
       this.#release(attempt)
-      this.#terms.resolve(this.#terms.receiver.onComplete(attempt))
+      this.#task.resolve(this.#task.receiver.onComplete(attempt))
       return null
     } catch (error) {
       return asError(error)
@@ -210,71 +210,73 @@ class Exchange<T> implements AttemptOwner {
 
   #fail(attempt: Attempt, cause: Error): void {
     this.#report(attempt, attempt.isCancelled ? 'cancelled' : faultOf(cause, attempt), cause)
-    const { upstreamRequest, receiver, resolve, reject } = this.#terms
-    const { sent, status, isOnKept } = attempt
+    const { upstreamRequest, receiver, resolve, reject } = this.#task
+    const { sent, status, isReused } = attempt
     const next = attempt.isCancelled ? null : this.#next(attempt, cause)
     if (next !== null) {
-      this.#try(next)
+      this.#attempt(next)
       return
     }
-    const rest = receiver.onAbort(attempt)
-    if (rest !== null) resolve(rest)
-    else reject(failureOf(cause, { sent, status, isOnKept, repeatable: upstreamRequest.retry === 'always' }))
+    const partial = receiver.onAbort(attempt)
+    if (partial !== null) resolve(partial)
+    else reject(failureOf(cause, { sent, status, isReused, repeatable: upstreamRequest.retry === 'always' }))
   }
 
-  /** The node to repeat on, or null if this failure stands. */
+  /** The node for the next attempt, or null if this failure is final. */
   #next(attempt: Attempt, cause: Error): Node | null {
-    if (isKeptLost(cause, attempt)) {
+    if (isStaleConnection(cause, attempt)) {
       const node = this.#renew(attempt)
-      this.#needsSingle = node !== null
+      this.#needsDedicated = node !== null
       if (node !== null) return node
     }
     if (!attempt.sent) {
-      this.#tried = [...this.#tried, attempt.node]
-      return isOfTheNode(cause) ? this.#parts.pick(this.#tried, this.#terms.upstreamRequest.deployment) : null
+      this.#triedNodes = [...this.#triedNodes, attempt.node]
+      return isOfTheNode(cause)
+        ? this.#options.pick(this.#triedNodes, this.#task.upstreamRequest.deployment)
+        : null
     }
     if (!isOfTheNode(cause) || faultOf(cause, attempt) === 'timeout') return null
-    if (this.#terms.receiver.hasGiven()) return null
-    // With no other node the same one: a connection it closed as we wrote is the usual reason.
+    if (this.#task.receiver.hasDelivered()) return null
+    // If there is no other node, the same one: it usually closed the connection while the request was written.
     return this.#repeatOn(attempt.node, attempt.node)
   }
 
-  /** The node for a new connection; the same one will do, which is not to blame. Null: as with any other failure. */
+  /** The node for a new connection. The same one qualifies, because it did not fail. Null: handle the failure as any other. */
   #renew({ sent, node }: Attempt): Node | null {
-    const { pick, budget } = this.#parts
-    const { retry, deployment } = this.#terms.upstreamRequest
-    if (this.#renewed >= (sent ? 1 : MOST_RENEWED)) return null
+    const { pick, budget } = this.#options
+    const { retry, deployment } = this.#task.upstreamRequest
+    if (this.#renewed >= (sent ? 1 : MAX_RENEWED)) return null
     this.#renewed += 1
-    if (!sent) return pick(this.#tried, deployment) ?? node
-    if (retry !== 'always' || !budget.spend()) return null
-    return pick([...this.#tried, node]) ?? node
+    if (!sent) return pick(this.#triedNodes, deployment) ?? node
+    if (retry !== 'always' || !budget.withdraw()) return null
+    return pick([...this.#triedNodes, node]) ?? node
   }
 
-  /** The node on which to repeat what was sent: another one, or `last` if there is none; null where it may not be repeated. */
+  /** The node on which to repeat a sent request: another one, or `last` if there is none. Null if it may not be repeated. */
   #repeatOn(failed: Node, last: Node | null = null): Node | null {
-    if (this.#terms.upstreamRequest.retry !== 'always' || this.#hasRepeated) return null
-    this.#tried = [...this.#tried, failed]
-    const node = this.#parts.pick(this.#tried) ?? last
-    if (node === null || !this.#parts.budget.spend()) return null
+    if (this.#task.upstreamRequest.retry !== 'always' || this.#hasRepeated) return null
+    this.#triedNodes = [...this.#triedNodes, failed]
+    const node = this.#options.pick(this.#triedNodes) ?? last
+    if (node === null || !this.#options.budget.withdraw()) return null
     this.#hasRepeated = true
     return node
   }
 
   #report(attempt: Attempt, result: AttemptResult, cause: Error | null): void {
-    const nowMs = this.#parts.now()
-    const startedAtMs = this.#startedAtMs
+    const nowMs = this.#options.now()
+    const startedAtMs = this.#attemptStartedAtMs
     recordOutcome(attempt.node, {
       result,
       status: attempt.status,
       sent: attempt.sent,
-      isOurs: cause !== null && !isOfTheNode(cause),
-      isKeptLost: cause !== null && isKeptLost(cause, attempt),
-      isHeld: this.#terms.upstreamRequest.headersMs !== undefined,
+      isGatewayFault: cause !== null && !isOfTheNode(cause),
+      isStaleConnection: cause !== null && isStaleConnection(cause, attempt),
+      isLongPoll: this.#task.upstreamRequest.headersMs !== undefined,
       startedAtMs,
       headAtMs: attempt.status === 0 ? nowMs : this.#headAtMs,
       nowMs,
     })
-    this.#parts.onAttempt?.({
+    this.#options.onAttempt?.({
       node: attempt.node.name,
       result,
       status: attempt.status,

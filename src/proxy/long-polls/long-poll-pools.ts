@@ -1,12 +1,12 @@
 import type { Node } from '../nodes/node.ts'
 import type { NodePool } from '../nodes/node-pool.ts'
 
-/** About as long as an engine takes to look at all polls it holds. */
-const SHUNNED_MS = 1000
+/** About the time that an engine takes to check all polls that it holds. */
+const COOL_DOWN_MS = 1000
 
 /**
- * The connections of long polls: beside those of other requests, which must find theirs free. A lane is its node once
- * more, with a pool and a count of its own; what is believed of the node holds for both.
+ * The connections of long polls, separate from those of other requests, which must always find a free one. Each node has a
+ * second `Node` object here with its own pool and count. Both share the node's health.
  */
 export class LongPollPools {
   readonly #nodes: NodePool
@@ -25,26 +25,26 @@ export class LongPollPools {
     )
   }
 
-  /** Of the nodes that take requests, but for `tried`, the one with the fewest polls; null: all are full. */
+  /** Of the nodes that take requests, without `tried`, the one with the fewest polls; null: all are full. */
   pick(tried: readonly Node[]): Node | null {
-    const onTrial = this.#nodes.trial((node) => this.#openOf(node, tried) !== null, this.#now)
-    const pollPool = onTrial === null ? null : this.#openOf(onTrial, tried)
-    if (pollPool !== null) return pollPool
+    const trialNode = this.#nodes.trial((node) => this.#openOf(node, tried) !== null, this.#now)
+    const pollNode = trialNode === null ? null : this.#openOf(trialNode, tried)
+    if (pollNode !== null) return pollNode
     const chosen = this.#cheapest(this.#nodes.used, tried)
     return chosen === null && tried.length > 0 ? this.#cheapest(this.#nodes.lastResort(), tried) : chosen
   }
 
-  /** Whether there is one beside `tried`, full or not: also one that is believed ill, which may be back by now. */
+  /** Whether there is a node other than `tried`, full or not. An ejected one counts: it may have recovered. */
   hasOther(tried: readonly Node[]): boolean {
     return this.#nodes.lastResort().some((node) => {
-      const pollPool = this.#pools.get(node)
-      return pollPool !== undefined && !tried.includes(pollPool)
+      const pollNode = this.#pools.get(node)
+      return pollNode !== undefined && !tried.includes(pollNode)
     })
   }
 
-  /** It has said that it takes no more polls: others come first for a while. */
-  coolDown(pollPool: Node): void {
-    this.#coolDownUntilMs.set(pollPool, this.#now() + SHUNNED_MS)
+  /** The node reported that it takes no more polls: others are preferred for a while. */
+  coolDown(pollNode: Node): void {
+    this.#coolDownUntilMs.set(pollNode, this.#now() + COOL_DOWN_MS)
   }
 
   async close(): Promise<void> {
@@ -53,25 +53,25 @@ export class LongPollPools {
   }
 
   #openOf(node: Node, tried: readonly Node[]): Node | null {
-    const pollPool = this.#pools.get(node)
-    return pollPool === undefined || pollPool.inFlight >= pollPool.capacity || tried.includes(pollPool)
+    const pollNode = this.#pools.get(node)
+    return pollNode === undefined || pollNode.inFlight >= pollNode.capacity || tried.includes(pollNode)
       ? null
-      : pollPool
+      : pollNode
   }
 
   #cheapest(nodes: readonly Node[], tried: readonly Node[]): Node | null {
     const nowMs = this.#now()
     let best: Node | null = null
     for (const node of nodes) {
-      const pollPool = this.#openOf(node, tried)
-      if (pollPool === null) continue
-      if (best === null || this.#costOf(pollPool, nowMs) < this.#costOf(best, nowMs)) best = pollPool
+      const pollNode = this.#openOf(node, tried)
+      if (pollNode === null) continue
+      if (best === null || this.#costOf(pollNode, nowMs) < this.#costOf(best, nowMs)) best = pollNode
     }
     return best
   }
 
-  #costOf(pollPool: Node, nowMs: number): number {
-    const isShunned = nowMs < (this.#coolDownUntilMs.get(pollPool) ?? -Infinity)
-    return isShunned ? Infinity : pollPool.inFlight / pollPool.weight
+  #costOf(pollNode: Node, nowMs: number): number {
+    const isCoolingDown = nowMs < (this.#coolDownUntilMs.get(pollNode) ?? -Infinity)
+    return isCoolingDown ? Infinity : pollNode.inFlight / pollNode.weight
   }
 }

@@ -1,35 +1,35 @@
 import type { Answer } from '../../request/answer.ts'
 import type { LockedTask } from './unlocks.ts'
 
-/** What an engine answers when there was nothing to lock. */
+/** An engine's answer if there was nothing to lock. */
 export const NO_TASKS: Answer = {
   status: 200,
   headers: { 'content-type': 'application/json' },
   body: Buffer.from('[]'),
 }
 
-/** Why an engine took a poll no further, having locked nothing for it. */
+/** Why an engine ended a poll without locking a task. */
 export type PollRefusal = 'full' | 'stopping'
 
-// The words of FetchAndLockHandlerImpl, the same in all families; both are a 500 that says nothing else.
+// The messages of FetchAndLockHandlerImpl, the same in all families. Both come as a 500 without another distinguishing mark.
 const REFUSALS: readonly (readonly [RegExp, PollRefusal])[] = [
   [/"At the moment the server has to handle too many requests at the same time\b/, 'full'],
   [/"Request rejected due to shutdown of application server\b/, 'stopping'],
 ]
 const LONGEST_REFUSAL_BYTES = 4096
 
-/** Null: it did answer. */
+/** Null: the engine answered the poll. */
 export function pollRefusalOf({ status, body }: Answer): PollRefusal | null {
   if (status !== 500 || body.length > LONGEST_REFUSAL_BYTES) return null
   const text = body.toString('utf8')
-  return REFUSALS.find(([words]) => words.test(text))?.[1] ?? null
+  return REFUSALS.find(([pattern]) => pattern.test(text))?.[1] ?? null
 }
 
 export function isEmptyList({ status, body }: Answer): boolean {
   return status === 200 && body.length <= 16 && body.toString('latin1').replace(/\s/g, '') === '[]'
 }
 
-/** The tasks that an answer has locked; none if it is no list of tasks. */
+/** The tasks that an answer has locked; none if it is not a list of tasks. */
 export function lockedTasksIn({ status, body }: Answer): readonly LockedTask[] {
   if (status !== 200) return []
   try {

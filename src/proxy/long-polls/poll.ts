@@ -9,25 +9,25 @@ import type { Answer } from '../../request/answer.ts'
 import type { Node } from '../nodes/node.ts'
 import type { Receiver } from '../attempts/receiver.ts'
 
-/** A client's poll, as far as the gateway has to know it. */
+/** A client's poll, as far as the gateway needs to know it. */
 export interface PollRequest {
   readonly upstreamRequest: UpstreamRequest
-  /** How long the engine is asked to hold it: its body says so. */
+  /** How long the engine may hold it, as its body requests. */
   readonly holdMs: number
-  /** Who asks: nobody else is given what was locked for him. */
+  /** The caller: nobody else receives tasks that were locked for this poll. */
   readonly caller: string
-  /** Where the answer goes; who closes it has left. */
+  /** Receives the answer; when it closes, the client has disconnected. */
   readonly sink: Pick<ServerResponse, 'destroyed' | 'on' | 'off'>
   readonly limitBytes: number
 }
 
 export interface Polled {
   readonly answer: Answer
-  /** Null: it is the gateway's own. */
+  /** Null: the answer is the gateway's own. */
   readonly node: string | null
 }
 
-/** Whom a poll tells that it ends by itself. */
+/** Is told when a poll ends by itself. */
 export interface PollOwner {
   readonly dismiss: (poll: Poll, end: 'time' | 'left') => void
 }
@@ -40,15 +40,15 @@ interface PollOptions {
 }
 
 /**
- * The client's side: it ends at its time, whatever becomes of the engine's side. Thousands wait at once: what one holds
- * counts, see docs/runbooks/long-polls.md.
+ * The client's side of a poll. It ends at its own time, whatever happens to the engine's side. Thousands wait at once, so
+ * the memory of one matters: see docs/runbooks/long-polls.md.
  */
 export class Poll {
   readonly request: PollRequest
   readonly ended: Promise<Polled>
-  /** The engine's side; null while it waits in the gateway. */
-  held: HeldPoll | null = null
-  /** Lanes whose engine takes no more polls. */
+  /** The engine's side; null while the poll waits in the gateway. */
+  upstreamPoll: UpstreamPoll | null = null
+  /** Nodes whose engine takes no more polls. */
   refusedBy = NONE
   readonly #owner: PollOwner
   readonly #timer: NodeJS.Timeout
@@ -63,7 +63,7 @@ export class Poll {
       this.#resolve = resolve
       this.#reject = reject
     })
-    this.#timer = setTimeout(Poll.#endInTime, waitMs, this)
+    this.#timer = setTimeout(Poll.#onTimeout, waitMs, this)
     request.sink.on('close', this.#onClose)
   }
 
@@ -77,7 +77,7 @@ export class Poll {
     this.#reject?.(error)
   }
 
-  static #endInTime(this: void, poll: Poll): void {
+  static #onTimeout(this: void, poll: Poll): void {
     poll.#owner.dismiss(poll, 'time')
   }
 
@@ -89,20 +89,17 @@ export class Poll {
 
 const NONE: readonly Node[] = []
 
-interface HeldOptions {
+interface UpstreamPollOptions {
   readonly poll: Poll
-  /** Of the gateway's clock; no engine holds a poll longer. */
+  /** On the gateway's clock; no engine holds a poll longer. */
   readonly untilMs: number
 }
 
-/**
- * The engine's side of a poll. It is never cut while the engine may hold it: an engine does not notice, and would lock
- * tasks for a connection that is gone.
- */
-export class HeldPoll implements Receiver<Answer> {
-  /** Null: its client has been answered, or has left. */
+/** The engine's side of a poll. It is never aborted while the engine may hold it: the engine does not notice, and would lock tasks for a closed connection. */
+export class UpstreamPoll implements Receiver<Answer> {
+  /** Null: its client has been answered, or has disconnected. */
   poll: Poll | null
-  /** Its client is another one than it was sent for. */
+  /** It was sent for another client than the current one. */
   isAdopted = false
   node: Node | null = null
   readonly #request: PollRequest
@@ -112,39 +109,39 @@ export class HeldPoll implements Receiver<Answer> {
   #timer: NodeJS.Timeout | undefined
   #key = ''
 
-  constructor({ poll, untilMs }: HeldOptions) {
+  constructor({ poll, untilMs }: UpstreamPollOptions) {
     const { upstreamRequest, limitBytes } = poll.request
     this.poll = poll
     this.#request = poll.request
     this.#untilMs = untilMs
     this.#collector = new Collector(upstreamRequest.method, limitBytes)
-    poll.held = this
+    poll.upstreamPoll = this
   }
 
-  /** Its client has gone. From now on it is its own timer that ends it, should the engine never do. */
+  /** Its client has disconnected. From now on its own timer ends it if the engine does not. */
   abandon(nowMs: number): void {
     this.poll = null
     this.#key = pollKeyOf(this.#request)
-    this.#timer = setTimeout(giveUp, Math.max(0, this.#untilMs - nowMs), this)
+    this.#timer = setTimeout(abortPoll, Math.max(0, this.#untilMs - nowMs), this)
   }
 
-  /** A client that asks the same takes the place of the one that has gone. */
+  /** A client with the same request takes over. */
   adopt(poll: Poll): void {
     clearTimeout(this.#timer)
     this.poll = poll
     this.isAdopted = true
-    poll.held = this
+    poll.upstreamPoll = this
   }
 
   isFor(key: string): boolean {
     return this.#key === key
   }
 
-  cut(): void {
+  abort(): void {
     this.#attempt?.abort(new errors.HeadersTimeoutError())
   }
 
-  over(): void {
+  dispose(): void {
     clearTimeout(this.#timer)
   }
 
@@ -166,7 +163,7 @@ export class HeldPoll implements Receiver<Answer> {
     return this.#collector.onComplete(attempt)
   }
 
-  hasGiven(): boolean {
+  hasDelivered(): boolean {
     return false
   }
 
@@ -175,17 +172,17 @@ export class HeldPoll implements Receiver<Answer> {
   }
 }
 
-function giveUp(held: HeldPoll): void {
-  held.cut()
+function abortPoll(upstreamPoll: UpstreamPoll): void {
+  upstreamPoll.abort()
 }
 
-/** The same for polls that an engine and a client could not tell apart. */
+/** Equal for polls that neither an engine nor a client can tell apart. */
 export function pollKeyOf({ upstreamRequest, caller }: PollRequest): string {
   const { accept = '', authorization = '' } = upstreamRequest.headers
-  const about = JSON.stringify([caller, upstreamRequest.path, accept, authorization])
+  const identity = JSON.stringify([caller, upstreamRequest.path, accept, authorization])
   return hash(
     'sha256',
-    Buffer.concat([Buffer.from(about), upstreamRequest.body ?? Buffer.alloc(0)]),
+    Buffer.concat([Buffer.from(identity), upstreamRequest.body ?? Buffer.alloc(0)]),
     'base64',
   )
 }

@@ -4,7 +4,7 @@ import type { UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Answer } from '../../request/answer.ts'
 import type { LongPollPools } from './long-poll-pools.ts'
 import type { Node } from '../nodes/node.ts'
-import { HeldPoll, pollKeyOf, Poll, type Polled, type PollRequest } from './poll.ts'
+import { UpstreamPoll, pollKeyOf, Poll, type Polled, type PollRequest } from './poll.ts'
 import { isEmptyList, lockedTasksIn, NO_TASKS, pollRefusalOf } from './poll-answer.ts'
 import { Queue } from '../attempts/queue.ts'
 import { sendWithRetries, type SendOptions } from '../attempts/send-with-retries.ts'
@@ -16,18 +16,18 @@ export type PollEnd = 'answered' | 'time' | 'left' | 'drain' | 'overload' | 'fai
 export interface PollCounts {
   /** Held by a node for a client. */
   readonly open: number
-  /** In the gateway. */
+  /** Waiting in the gateway. */
   readonly waiting: number
-  /** Held by a node for nobody. */
+  /** Held by a node without a client. */
   readonly abandoned: number
 }
 
 export interface PollsOptions {
   readonly pools: LongPollPools
   readonly unlocks: Unlocks
-  readonly parts: SendOptions
+  readonly sendOptions: SendOptions
   readonly requestOf: (upstreamRequest: UpstreamRequest) => WireRequest
-  /** No client waits longer. */
+  /** Upper bound of every client's wait. */
   readonly maxHoldMs: number
   readonly maxWaiting: number
   readonly onEnd: (end: PollEnd) => void
@@ -39,20 +39,20 @@ const OVERLOAD = {
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 }
 
-/** An engine looks at its polls one after the other, and with many it is late; this late it will not answer. */
+/** An engine checks its polls one after the other, and is late with many of them. After this delay it will not answer. */
 const LATE_MS = 30_000
-const NONE: readonly Node[] = []
+const NO_NODES: readonly Node[] = []
 
 /** The long polls of one engine: a bounded number at each node, the others in the gateway, first come first served. */
 export class Polls {
   readonly #options: PollsOptions
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<Poll>()
-  /** Sent before, and to be sent again: before all that wait. */
+  /** Sent once, and to be sent again before all that wait. */
   readonly #returned = new Set<Poll>()
-  readonly #held = new Set<HeldPoll>()
-  readonly #abandoned = new Set<HeldPoll>()
-  /** A poll that is sent has its place. */
+  readonly #sent = new Set<UpstreamPoll>()
+  readonly #abandoned = new Set<UpstreamPoll>()
+  /** A poll is sent only when its node has room, so it never queues. */
   readonly #noQueue = new Queue({ max: 0, waitMs: 0 })
   #isDraining = false
   readonly #whenEmpty: (() => void)[] = []
@@ -61,13 +61,13 @@ export class Polls {
     this.#options = options
   }
 
-  /** The engine's answer, or `[]` at the poll's time. @throws GatewayError */
+  /** Resolves to the engine's answer, or to `[]` at the poll's time. @throws GatewayError */
   ask(request: PollRequest): Promise<Polled> {
-    const { maxHoldMs, maxWaiting, parts } = this.#options
+    const { maxHoldMs, maxWaiting, sendOptions } = this.#options
     if (request.sink.destroyed) return this.#answerAtOnce('left')
     if (this.#isDraining) return this.#answerAtOnce('drain')
-    const adopted = this.#adoptable(request)
-    if (adopted === null && !parts.hasNodes) return this.#refuse('failed', 'GW_NO_NODE')
+    const adopted = this.#findAdoptable(request)
+    if (adopted === null && !sendOptions.hasNodes) return this.#refuse('failed', 'GW_NO_NODE')
     if (adopted === null && this.#waiting.size >= maxWaiting) return this.#refuse('overload', 'GW_OVERLOADED')
     const poll = new Poll({ request, waitMs: Math.min(request.holdMs, maxHoldMs), owner: this })
     if (adopted !== null) this.#adopt(adopted, poll)
@@ -76,37 +76,37 @@ export class Polls {
     return poll.ended
   }
 
-  /** Fills the free places; to be called when a node takes requests that took none. */
+  /** Sends waiting polls to free nodes. Call it when a node takes requests again. */
   send(): void {
     const { pools } = this.#options
     for (const poll of this.#returned) {
-      const pollPool = pools.pick(poll.refusedBy)
-      if (pollPool !== null) this.#sendTo(pollPool, poll)
+      const pollNode = pools.pick(poll.refusedBy)
+      if (pollNode !== null) this.#sendTo(pollNode, poll)
     }
     for (const poll of this.#waiting) {
-      const pollPool = pools.pick(NONE)
-      if (pollPool === null) return
-      this.#sendTo(pollPool, poll)
+      const pollNode = pools.pick(NO_NODES)
+      if (pollNode === null) return
+      this.#sendTo(pollNode, poll)
     }
   }
 
-  /** Ends all of them for their clients, and at once those that are still to come. */
+  /** Ends all polls for their clients, and from now on new ones at once. */
   drain(): void {
     this.#isDraining = true
     for (const poll of [...this.#returned, ...this.#waiting]) this.dismiss(poll, 'drain')
-    for (const { poll } of this.#held) if (poll !== null) this.dismiss(poll, 'drain')
+    for (const { poll } of this.#sent) if (poll !== null) this.dismiss(poll, 'drain')
   }
 
   counts(): PollCounts {
     const abandoned = this.#abandoned.size
     return {
-      open: this.#held.size - abandoned,
+      open: this.#sent.size - abandoned,
       waiting: this.#waiting.size + this.#returned.size,
       abandoned,
     }
   }
 
-  /** When the engine holds none any more, and nothing is left to give back. */
+  /** Resolves when the engine holds no poll and no task is left to unlock. */
   async close(): Promise<void> {
     if (!this.#isEmpty()) await new Promise<void>((resolve) => this.#whenEmpty.push(resolve))
     await this.#options.unlocks.idle()
@@ -114,7 +114,7 @@ export class Polls {
   }
 
   #isEmpty(): boolean {
-    return this.#held.size + this.#waiting.size + this.#returned.size === 0
+    return this.#sent.size + this.#waiting.size + this.#returned.size === 0
   }
 
   #answerAtOnce(end: PollEnd): Promise<Polled> {
@@ -127,58 +127,58 @@ export class Polls {
     return Promise.reject(new GatewayError(code, { retryAfterSeconds: RETRY_AFTER_SECONDS }))
   }
 
-  #adoptable(request: PollRequest): HeldPoll | null {
+  #findAdoptable(request: PollRequest): UpstreamPoll | null {
     if (this.#abandoned.size === 0) return null
     const key = pollKeyOf(request)
-    for (const held of this.#abandoned) if (held.isFor(key)) return held
+    for (const upstreamPoll of this.#abandoned) if (upstreamPoll.isFor(key)) return upstreamPoll
     return null
   }
 
-  #adopt(held: HeldPoll, poll: Poll): void {
-    this.#abandoned.delete(held)
-    held.adopt(poll)
+  #adopt(upstreamPoll: UpstreamPoll, poll: Poll): void {
+    this.#abandoned.delete(upstreamPoll)
+    upstreamPoll.adopt(poll)
   }
 
-  #sendTo(pollPool: Node, poll: Poll): void {
+  #sendTo(pollNode: Node, poll: Poll): void {
     this.#returned.delete(poll)
     this.#waiting.delete(poll)
-    const { parts, requestOf, pools } = this.#options
+    const { sendOptions, requestOf, pools } = this.#options
     const { request } = poll
-    // It keeps its time itself.
+    // The poll keeps its time itself.
     const upstreamRequest: UpstreamRequest = { ...request.upstreamRequest, headersMs: Infinity }
-    const held = new HeldPoll({ poll, untilMs: parts.now() + request.holdMs + LATE_MS })
-    this.#held.add(held)
+    const upstreamPoll = new UpstreamPoll({ poll, untilMs: sendOptions.now() + request.holdMs + LATE_MS })
+    this.#sent.add(upstreamPoll)
     const pick = (tried: readonly Node[]): Node | null => {
-      if (tried.length === 0) return pollPool
-      // For nobody it is not begun anew.
-      return held.poll === null ? null : pools.pick([...tried, ...poll.refusedBy])
+      if (tried.length === 0) return pollNode
+      // A poll without a client is not sent again.
+      return upstreamPoll.poll === null ? null : pools.pick([...tried, ...poll.refusedBy])
     }
     sendWithRetries(
-      { ...parts, pick, queue: this.#noQueue },
+      { ...sendOptions, pick, queue: this.#noQueue },
       upstreamRequest,
       requestOf(upstreamRequest),
-      held,
+      upstreamPoll,
     ).then(
-      (answer) => this.#answered(held, answer),
-      (error: Error) => this.#failed(held, error),
+      (answer) => this.#answered(upstreamPoll, answer),
+      (error: Error) => this.#failed(upstreamPoll, error),
     )
   }
 
-  #answered(held: HeldPoll, answer: Answer): void {
-    this.#over(held)
-    const { poll } = held
-    if (poll !== null && !poll.request.sink.destroyed) this.#answer(poll, held, answer)
+  #answered(upstreamPoll: UpstreamPoll, answer: Answer): void {
+    this.#dispose(upstreamPoll)
+    const { poll } = upstreamPoll
+    if (poll !== null && !poll.request.sink.destroyed) this.#answer(poll, upstreamPoll, answer)
     else {
       if (poll !== null) this.#resolve(poll, 'left')
-      this.#options.unlocks.give(lockedTasksIn(answer))
+      this.#options.unlocks.unlock(lockedTasksIn(answer))
     }
-    this.#settled()
+    this.#afterEnd()
   }
 
-  #answer(poll: Poll, held: HeldPoll, answer: Answer): void {
-    const { node } = held
-    // It was sent for another, who came earlier: this one's time is not over.
-    if (held.isAdopted && isEmptyList(answer)) return this.#return(poll)
+  #answer(poll: Poll, upstreamPoll: UpstreamPoll, answer: Answer): void {
+    const { node } = upstreamPoll
+    // It was sent for a client that came earlier: this one's time is not over.
+    if (upstreamPoll.isAdopted && isEmptyList(answer)) return this.#requeue(poll)
     if (node !== null && pollRefusalOf(answer) !== null) {
       this.#options.pools.coolDown(node)
       return this.#tryAnother(poll, node, new GatewayError('GW_OVERLOADED', OVERLOAD))
@@ -187,36 +187,36 @@ export class Polls {
     poll.resolve({ answer, node: node?.name ?? null })
   }
 
-  #failed(held: HeldPoll, error: Error): void {
-    this.#over(held)
-    const { poll, node } = held
+  #failed(upstreamPoll: UpstreamPoll, error: Error): void {
+    this.#dispose(upstreamPoll)
+    const { poll, node } = upstreamPoll
     const isUnsent = error instanceof GatewayError && error.code === 'GW_NO_NODE'
     if (poll !== null && node !== null && isUnsent) this.#tryAnother(poll, node, error)
     else if (poll !== null) this.#reject(poll, error)
-    this.#settled()
+    this.#afterEnd()
   }
 
-  /** No engine has locked anything for it, so it may be sent once more; now or when there is a place. */
+  /** No engine has locked a task for it, so it may be sent again: now, or when there is room. */
   #tryAnother(poll: Poll, refusing: Node, error: GatewayError): void {
     poll.refusedBy = [...poll.refusedBy, refusing]
-    if (this.#options.pools.hasOther(poll.refusedBy)) this.#return(poll)
+    if (this.#options.pools.hasOther(poll.refusedBy)) this.#requeue(poll)
     else this.#reject(poll, error)
   }
 
-  #return(poll: Poll): void {
-    poll.held = null
+  #requeue(poll: Poll): void {
+    poll.upstreamPoll = null
     this.#returned.add(poll)
   }
 
-  /** `[]` for its client. What the engine holds for it goes on, for whoever asks the same. */
+  /** Answers the client with `[]`. The engine's side continues for the next client with the same request. */
   dismiss(poll: Poll, end: 'time' | 'left' | 'drain'): void {
-    const { held } = poll
-    if (held !== null) {
-      held.abandon(this.#options.parts.now())
-      this.#abandoned.add(held)
+    const { upstreamPoll } = poll
+    if (upstreamPoll !== null) {
+      upstreamPoll.abandon(this.#options.sendOptions.now())
+      this.#abandoned.add(upstreamPoll)
     }
     this.#resolve(poll, end)
-    this.#settled()
+    this.#afterEnd()
   }
 
   #resolve(poll: Poll, end: PollEnd): void {
@@ -232,19 +232,19 @@ export class Polls {
   #end(poll: Poll, end: PollEnd): void {
     this.#returned.delete(poll)
     this.#waiting.delete(poll)
-    poll.held = null
+    poll.upstreamPoll = null
     this.#options.onEnd(end)
   }
 
-  #over(held: HeldPoll): void {
-    held.over()
-    this.#held.delete(held)
-    this.#abandoned.delete(held)
+  #dispose(upstreamPoll: UpstreamPoll): void {
+    upstreamPoll.dispose()
+    this.#sent.delete(upstreamPoll)
+    this.#abandoned.delete(upstreamPoll)
   }
 
-  #settled(): void {
+  #afterEnd(): void {
     this.send()
     if (!this.#isEmpty()) return
-    for (const tell of this.#whenEmpty.splice(0)) tell()
+    for (const resolve of this.#whenEmpty.splice(0)) resolve()
   }
 }

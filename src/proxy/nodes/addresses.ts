@@ -1,9 +1,9 @@
 import { lookup as askSystem, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
-/** The system's resolver tells no time to live. */
+/** The system's resolver returns no time to live. */
 const FRESH_MS = 30_000
-/** A resolver that says nothing must not use up the time for the connection itself. */
+/** A resolver that does not answer must not use up the time of the connection itself. */
 const PATIENCE_MS = 300
 
 /** All addresses of a host. */
@@ -13,11 +13,11 @@ export type Resolve = (
   callback: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void
 
-/** The addresses of one host. Where its name no longer resolves, the last good ones count. */
+/** The addresses of one host. If its name no longer resolves, the last good addresses stay in use. */
 export interface Addresses {
   /** For `net.connect`. */
   readonly lookup: LookupFunction
-  /** No connection was had: the next one asks anew. */
+  /** A connection failed: the next one resolves again. */
   readonly expire: () => void
 }
 
@@ -31,12 +31,12 @@ export function createAddresses({ now, resolve = askSystem }: AddressesOptions):
   let good: LookupAddress[] = []
   let freshUntilMs = -Infinity
   const waiting: ((error: Error | null) => void)[] = []
-  let impatient: NodeJS.Timeout | undefined
+  let patienceTimer: NodeJS.Timeout | undefined
   let isAsking = false
 
   function settle(error: Error | null): void {
-    clearTimeout(impatient)
-    for (const tell of waiting.splice(0)) tell(error)
+    clearTimeout(patienceTimer)
+    for (const respond of waiting.splice(0)) respond(error)
   }
   function ask(hostname: string): void {
     isAsking = true
@@ -51,16 +51,16 @@ export function createAddresses({ now, resolve = askSystem }: AddressesOptions):
   }
   return {
     lookup(hostname, options, callback) {
-      const give = (error: Error | null): void => {
+      const respond = (error: Error | null): void => {
         const [first] = good
         if (first === undefined) callback(error ?? new Error(`${hostname} has no address`), '')
         else if (options.all === true) callback(null, good)
         else callback(null, first.address, first.family)
       }
-      if (now() < freshUntilMs) return give(null)
-      waiting.push(give)
-      if (waiting.length === 1 && good.length > 0) impatient = setTimeout(settle, PATIENCE_MS, null)
-      // One at a time: a resolver that hangs would be asked once more for each connection that runs out of patience.
+      if (now() < freshUntilMs) return respond(null)
+      waiting.push(respond)
+      if (waiting.length === 1 && good.length > 0) patienceTimer = setTimeout(settle, PATIENCE_MS, null)
+      // One query at a time: otherwise a hanging resolver gets another query for each connection that times out on it.
       if (!isAsking) ask(hostname)
     },
     expire() {

@@ -2,8 +2,8 @@ import type { Node } from './node.ts'
 import type { NodePool } from './node-pool.ts'
 
 /**
- * Chooses the node of the next attempt: none of `tried`, none that is full; null if no such node is left. Of `deployment`
- * only the nodes that have it will do, full or not, unless none has it.
+ * Chooses the node of the next attempt: not one of `tried`, and not a full one; null if no node is left. If some nodes
+ * have `deployment`, only those qualify, full or not.
  */
 export type Balance = (tried: readonly Node[], deployment?: string) => Node | null
 
@@ -13,10 +13,10 @@ export interface BalanceOptions {
   readonly random: () => number
 }
 
-/** Below this, differences are noise; and a node of which nothing is known yet must not look infinitely quick. */
+/** Below this, differences are noise. A node without samples must not look infinitely fast either. */
 const LEAST_LATENCY_MS = 1
 
-/** Power of two choices: of two nodes at random the one whose queue would be over sooner. */
+/** Power of two choices: takes two random nodes and returns the one whose queue ends sooner. */
 export function createBalance(nodes: NodePool, { now, random }: BalanceOptions): Balance {
   function better(open: readonly Node[]): Node | null {
     const count = open.length
@@ -30,17 +30,17 @@ export function createBalance(nodes: NodePool, { now, random }: BalanceOptions):
   }
   return function pick(tried, deployment) {
     const has = (node: Node): boolean => deployment !== undefined && node.registered.has(deployment)
-    const isChoosy = nodes.used.some(has)
+    const isSelective = nodes.used.some(has)
     const isOpen = (node: Node): boolean =>
-      // What another has failed to take is not kept waiting.
+      // A request that another node failed to take does not wait.
       node.inFlight < (tried.length === 0 ? node.capacity : node.ceiling) &&
       !tried.includes(node) &&
-      (!isChoosy || has(node))
-    const isWorthIt = (node: Node): boolean => isOpen(node) && !nodes.isToBeLeft(node)
-    const chosen = nodes.trial(isOpen, now) ?? better(nodes.used.filter(isWorthIt))
+      (!isSelective || has(node))
+    const isCandidate = (node: Node): boolean => isOpen(node) && !nodes.isSkipped(node)
+    const chosen = nodes.trial(isOpen, now) ?? better(nodes.used.filter(isCandidate))
     if (chosen !== null || tried.length === 0) return chosen
-    // Nothing has been sent yet, or it may be repeated: a node that is believed ill costs less than an error.
-    return better(nodes.lastResort().filter(isWorthIt))
+    // Nothing was sent yet, or the request may be repeated: trying an ejected node costs less than an error.
+    return better(nodes.lastResort().filter(isCandidate))
   }
 }
 

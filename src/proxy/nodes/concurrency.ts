@@ -1,32 +1,32 @@
-/** Fewer than this say nothing about a node. */
+/** Fewer samples say nothing about a node. */
 const LEAST_SAMPLES = 10
 const MOST_SAMPLES = 200
 const WINDOW_MS = 500
-/** So many requests at once every node can take. */
+/** Every node can take this many requests at once. */
 const LEAST = 16
 /** Below this, differences are noise. */
 const LEAST_USUAL_MS = 5
-/** How much longer than usual answers may take before a node is given less: requests differ. */
+/** How much longer than usual answers may take before a node gets fewer requests: requests differ. */
 const TOLERANCE = 2
 const LEAST_GRADIENT = 0.5
-/** Of a new limit in one window. */
+/** Weight of one window in the new limit. */
 const SMOOTHING = 0.4
-/** Of one window in what is usual: the mix of requests changes, and a node's load should not pass for it. */
+/** Weight of one window in the usual latency. The mix of requests changes, and the load of a node must not count as a slower mix. */
 const SHARE_IF_SLOWER = 0.01
 const SHARE_IF_QUICKER = 0.2
 const AFTER_OVERLOAD = 0.9
 
 export interface Sample {
   readonly latencyMs: number
-  /** At the node when this one ended, itself included. */
+  /** At the node when this request ended, including it. */
   readonly inFlight: number
   readonly nowMs: number
 }
 
 /**
- * How many requests a node is given at once. It shrinks when answers come later than they used to, for then they wait
- * inside the node, and grows again by a square root: the gradient limit of Netflix's concurrency-limits, on medians,
- * so that one slow report among quick reads changes nothing.
+ * Limits how many requests a node gets at once. The limit shrinks when answers take longer than usual, because they then
+ * wait inside the node. It grows by a square root. This is the gradient limit of Netflix's concurrency-limits
+ * (github.com/Netflix/concurrency-limits), on medians, so that one slow report among fast reads changes nothing.
  */
 export class Concurrency {
   readonly #most: number
@@ -38,7 +38,7 @@ export class Concurrency {
   #isOverloaded = false
   #windowEndsAtMs = 0
 
-  /** `most` is also what it begins with: nothing is held back before there is a reason. */
+  /** `most` is also the first limit: nothing is limited without a reason. */
   constructor(most: number) {
     this.#most = most
     this.#least = Math.min(LEAST, most)
@@ -56,7 +56,7 @@ export class Concurrency {
     this.#closeWindow(nowMs)
   }
 
-  /** The node said that it has too much to do, or said nothing in time. */
+  /** The node reported overload, or did not answer in time. */
   overloaded(nowMs: number): void {
     this.#isOverloaded = true
     this.#closeWindow(nowMs)
@@ -74,8 +74,8 @@ export class Concurrency {
   }
 
   #adapt(latencyMs: number): void {
-    const usualMs = this.#learn(latencyMs)
-    // A node that was never full shows nothing about what it can take.
+    const usualMs = this.#updateUsual(latencyMs)
+    // A node that was never full does not show what it can take.
     if (this.#busiest < this.#size / 2) return
     const gradient = Math.min(1, Math.max(LEAST_GRADIENT, (TOLERANCE * usualMs) / latencyMs))
     const wanted = this.#size * gradient + Math.sqrt(this.#size)
@@ -83,8 +83,8 @@ export class Concurrency {
     this.#size = Math.min(this.#most, Math.max(this.#least, next))
   }
 
-  /** @returns what is usual */
-  #learn(latencyMs: number): number {
+  /** @returns the usual latency */
+  #updateUsual(latencyMs: number): number {
     const share = latencyMs < this.#usualMs ? SHARE_IF_QUICKER : SHARE_IF_SLOWER
     const before = this.#usualMs === 0 ? latencyMs : this.#usualMs
     this.#usualMs = Math.max(LEAST_USUAL_MS, before + (latencyMs - before) * share)

@@ -1,48 +1,48 @@
 import { type buildConnector, type Dispatcher, Pool } from 'undici'
-import { CarryingClient } from './node-connection.ts'
+import { ConnectionReportingClient } from './node-connection.ts'
 
 export interface ConnectionPoolOptions extends Pool.Options {
   readonly connect: buildConnector.connector
 }
 
-/** The connections to one node: those that are kept between requests, and those that are opened for one request each. */
+/** The connections to one node: persistent ones, and dedicated ones for a single request each. */
 export class ConnectionPool {
-  readonly #kept: Pool
-  readonly #openSingle: () => Pool
+  readonly #persistent: Pool
+  readonly #openDedicated: () => Pool
   /** Null: none was needed yet. */
-  #single: Pool | null = null
+  #dedicated: Pool | null = null
 
   /** @param options how many there may be of each kind, and their bounds */
   constructor(origin: string, { connect, ...options }: ConnectionPoolOptions) {
-    const factory = (url: URL, own: object): Dispatcher => CarryingClient.open(url, own, connect)
-    this.#kept = new Pool(origin, { ...options, factory })
-    // Undici's way to say that no connection is used twice.
-    this.#openSingle = () => new Pool(origin, { ...options, factory, pipelining: 0 })
+    const factory = (url: URL, own: object): Dispatcher => ConnectionReportingClient.open(url, own, connect)
+    this.#persistent = new Pool(origin, { ...options, factory })
+    // `pipelining: 0` disables keep-alive, so that no connection is used twice: undici docs, docs/api/Client.md.
+    this.#openDedicated = () => new Pool(origin, { ...options, factory, pipelining: 0 })
   }
 
   get closed(): boolean {
-    return this.#kept.closed
+    return this.#persistent.closed
   }
 
-  /** @param isSingle whether the request needs a connection of its own */
+  /** @param isDedicated whether the request needs a new connection */
   dispatch(
     options: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,
-    isSingle: boolean,
+    isDedicated: boolean,
   ): boolean {
-    // A closed one refuses by itself.
-    if (!isSingle || this.closed) return this.#kept.dispatch(options, handler)
-    this.#single ??= this.#openSingle()
-    return this.#single.dispatch(options, handler)
+    // A closed pool rejects the request itself.
+    if (!isDedicated || this.closed) return this.#persistent.dispatch(options, handler)
+    this.#dedicated ??= this.#openDedicated()
+    return this.#dedicated.dispatch(options, handler)
   }
 
-  /** Waits for what is under way. */
+  /** Waits for requests in flight. */
   async close(): Promise<void> {
-    await Promise.all([this.#kept.close(), this.#single?.close()])
+    await Promise.all([this.#persistent.close(), this.#dedicated?.close()])
   }
 
-  /** Cuts what is under way. */
+  /** Aborts requests in flight. */
   async destroy(): Promise<void> {
-    await Promise.all([this.#kept.destroy(), this.#single?.destroy()])
+    await Promise.all([this.#persistent.destroy(), this.#dedicated?.destroy()])
   }
 }

@@ -1,31 +1,32 @@
-/** Longer than this a node is not held to have closed a kept connection by chance. */
-const DOUBTED_MS = 10_000
-// Each connection of its own leaves a port in TIME_WAIT for a minute, of 28,000 to one address: never more than 19,000.
-const MOST_AT_ONCE = 10_000
-const MOST_PER_SECOND = 150
+/** After this long, a node is no longer suspected of closing idle connections. */
+const SUSPECT_MS = 10_000
+// Each dedicated connection leaves a port in TIME_WAIT for a minute, of 28,000 to one address. These bounds keep it below 19,000.
+const MAX_AT_ONCE = 10_000
+const MAX_PER_SECOND = 150
 
 /**
- * Whether a node's kept connections can be relied on. A node that closes idle ones may do it while a request is on its
- * way, and what became of that request nobody can tell.
+ * Whether a node's persistent connections are reliable. A node may close an idle connection while a request is on its way
+ * to it; the outcome of that request is then unknown. Clients cannot avoid the race: RFC 9112 section 9.5,
+ * github.com/nodejs/undici/issues/3492 and github.com/nodejs/node/issues/47130.
  */
 export class KeepAlive {
-  #doubtedUntilMs = -Infinity
-  #left = MOST_AT_ONCE
-  #paidAtMs = -Infinity
+  #suspectUntilMs = -Infinity
+  #tokens = MAX_AT_ONCE
+  #refilledAtMs = -Infinity
 
-  /** A kept connection broke as it was used. */
-  lost(nowMs: number): void {
-    this.#doubtedUntilMs = nowMs + DOUBTED_MS
+  /** A persistent connection broke when it was reused. */
+  onStale(nowMs: number): void {
+    this.#suspectUntilMs = nowMs + SUSPECT_MS
   }
 
-  /** @returns whether a request that cannot be repeated is to have a connection of its own: for a while after a loss, as far as there are ports */
-  takeSingle(nowMs: number): boolean {
-    if (nowMs >= this.#doubtedUntilMs) return false
-    const earned = ((nowMs - this.#paidAtMs) * MOST_PER_SECOND) / 1000
-    this.#left = Math.min(MOST_AT_ONCE, this.#left + earned)
-    this.#paidAtMs = nowMs
-    if (this.#left < 1) return false
-    this.#left -= 1
+  /** @returns whether a request that cannot be repeated needs a dedicated connection: for a while after a broken one, while ports last */
+  takeDedicated(nowMs: number): boolean {
+    if (nowMs >= this.#suspectUntilMs) return false
+    const refill = ((nowMs - this.#refilledAtMs) * MAX_PER_SECOND) / 1000
+    this.#tokens = Math.min(MAX_AT_ONCE, this.#tokens + refill)
+    this.#refilledAtMs = nowMs
+    if (this.#tokens < 1) return false
+    this.#tokens -= 1
     return true
   }
 }

@@ -1,7 +1,7 @@
-/** What was seen so long ago counts for a third of what it did. */
+/** A sample of this age counts for about a third (1/e). */
 const FADE_MS = 10_000
 
-/** A moving average of how long a node takes, weighted by time: a slow operation among a thousand quick ones changes little. */
+/** A moving average of a node's latency, weighted by time: one slow operation among a thousand fast ones changes little. */
 export class Latency {
   #meanMs = 0
   #atMs: number
@@ -11,23 +11,23 @@ export class Latency {
   }
 
   observe(latencyMs: number, nowMs: number): void {
-    const rest = restOf(nowMs - this.#atMs)
-    this.#meanMs = this.#meanMs * rest + latencyMs * (1 - rest)
+    const decay = decayOf(nowMs - this.#atMs)
+    this.#meanMs = this.#meanMs * decay + latencyMs * (1 - decay)
     this.#atMs = nowMs
   }
 
-  /** Forgets what was, for a node that comes back as another. */
+  /** Replaces the average, for a node that recovers. */
   seed(latencyMs: number, nowMs: number): void {
     this.#meanMs = latencyMs
     this.#atMs = nowMs
   }
 
-  /** Fades while nothing is seen, so that a node that was slow once is asked again. */
+  /** Decays without samples, so that a node that was slow once is asked again. */
   readMs(nowMs: number): number {
-    return this.#meanMs * restOf(nowMs - this.#atMs)
+    return this.#meanMs * decayOf(nowMs - this.#atMs)
   }
 }
 
-function restOf(elapsedMs: number): number {
+function decayOf(elapsedMs: number): number {
   return Math.exp(-Math.max(0, elapsedMs) / FADE_MS)
 }

@@ -2,31 +2,36 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
 
-/** What one client of a pool writes to: at most one connection at a time, replaced when it ends. */
+/** The connection of one client of a pool: at most one at a time, replaced when it ends. */
 export class Connection {
   #socket: Socket | null = null
   #isFresh = false
 
-  /** A connection stands, or has ended since and has not been replaced. */
-  get stood(): boolean {
+  /** A connection is open, or was closed and not yet replaced. */
+  get hasSocket(): boolean {
     return this.#socket !== null
   }
 
-  /** It has this moment come to stand: undici writes the request that waited for it before anything else happens. */
+  /**
+   * The connection was opened in this call: undici writes the waiting request before any other event. Undici 8.12.4:
+   * `connect` in lib/dispatcher/client.js calls its resume function in the connector's callback.
+   */
   get isFresh(): boolean {
     return this.#isFresh
   }
 
   /**
-   * To be asked right after a request was written: whether the system took no byte of it, because the connection had
-   * ended. The one system call that Node makes at once fails as a whole; what fails later may have sent a part. Of a
-   * connection with TLS nothing is claimed.
+   * Whether the system accepted no byte of the request, because the connection was closed. Call it directly after a
+   * request is written. Node makes one system call at once (`uv_try_write`), which fails as a whole and sets
+   * `socket.errored` before `write` returns; a later failure may have sent a part. Read in Node 24.21 (lib/net.js,
+   * src/stream_base.cc); see github.com/libuv/libuv/pull/2321. Always false for TLS, where the encrypted bytes are written
+   * later.
    */
-  tookNothing(): boolean {
+  wroteNothing(): boolean {
     return this.#socket !== null && !(this.#socket instanceof TLSSocket) && this.#socket.errored !== null
   }
 
-  /** A connector that keeps this up to date. */
+  /** Wraps a connector so that this object follows the current socket. */
   watch(connect: buildConnector.connector): buildConnector.connector {
     return (options, callback) => {
       this.#socket = null
@@ -41,13 +46,13 @@ export class Connection {
   }
 }
 
-/** A handler that is told which connection its request is written to. */
-export interface Carried {
-  carriedBy(connection: Connection): void
+/** A handler that is told which connection its request uses. */
+export interface ConnectionAware {
+  onConnection(connection: Connection): void
 }
 
-/** A client of a pool's that tells requests which connection they are given. */
-export class CarryingClient extends Client {
+/** A client of a pool that tells each request its connection. */
+export class ConnectionReportingClient extends Client {
   readonly #connection: Connection
 
   private constructor(origin: URL, options: Client.Options, connection: Connection) {
@@ -55,17 +60,25 @@ export class CarryingClient extends Client {
     this.#connection = connection
   }
 
-  static open(origin: URL, options: Client.Options, connect: buildConnector.connector): CarryingClient {
+  static open(
+    origin: URL,
+    options: Client.Options,
+    connect: buildConnector.connector,
+  ): ConnectionReportingClient {
     const connection = new Connection()
-    return new CarryingClient(origin, { ...options, connect: connection.watch(connect) }, connection)
+    return new ConnectionReportingClient(
+      origin,
+      { ...options, connect: connection.watch(connect) },
+      connection,
+    )
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    if (isCarried(handler)) handler.carriedBy(this.#connection)
+    if (isConnectionAware(handler)) handler.onConnection(this.#connection)
     return super.dispatch(options, handler)
   }
 }
 
-function isCarried(handler: object): handler is Carried {
-  return 'carriedBy' in handler
+function isConnectionAware(handler: object): handler is ConnectionAware {
+  return 'onConnection' in handler
 }

@@ -1,29 +1,29 @@
 import type { HealthChange, EjectionReason } from './health.ts'
 import { createNode, type Node, type NodeOptions } from './node.ts'
 
-/** A node as configured. */
+/** A configured node. */
 export interface NodeAddress {
   /** `http://host:8080/engine-rest` */
   readonly url: string
-  /** Its share of the requests beside the other nodes'. Default 1. */
+  /** Its share of the requests relative to the other nodes. Default 1. */
   readonly weight?: number
-  /** True: it gets no new requests, whatever becomes of the others. Default false. */
+  /** True: it gets no new requests, whatever the state of the others. Default false. */
   readonly drain?: boolean
 }
 
-/** What is believed of a node. */
+/** The known state of a node. */
 export interface NodeState {
   readonly node: string
   readonly isDrained: boolean
-  /** Null: it is believed healthy. */
+  /** Null: it is healthy. */
   readonly reason: EjectionReason | null
-  /** Requests it is given at once. */
+  /** Its limit of concurrent requests. */
   readonly limit: number
 }
 
 export interface NodeEvent extends HealthChange {
   readonly node: string
-  /** Of the engine's nodes, drained ones left out. */
+  /** Of the engine's nodes, without drained ones. */
   readonly healthy: number
   readonly nodes: number
 }
@@ -39,11 +39,11 @@ export class NodePool {
   readonly all: readonly Node[]
   /** All but the drained ones. */
   readonly live: readonly Node[]
-  /** True: a probe brings nodes back. False: a request has to try. */
+  /** True: a probe ends ejections. False: a request has to try. */
   isProbed = false
   readonly #options: NodePoolOptions
   #used: readonly Node[]
-  #isAnyIll = false
+  #hasEjected = false
 
   constructor(options: NodePoolOptions) {
     this.#options = options
@@ -56,24 +56,24 @@ export class NodePool {
     return this.#used
   }
 
-  /** Those that may be asked when all others have been. */
+  /** The nodes to try when all others failed. */
   lastResort(): readonly Node[] {
     return this.live.filter(({ health }) => health.reason !== 'wrong-engine')
   }
 
-  /** It is silent, and somebody finds out whether it is back: a probe, or without probes one request at a time. */
-  isToBeLeft({ health, inFlight }: Node): boolean {
+  /** It is silent, and something checks whether it has recovered: a probe, or without probes one request at a time. */
+  isSkipped({ health, inFlight }: Node): boolean {
     return health.isSilent && (this.isProbed || inFlight > 0)
   }
 
-  /** No request has anywhere to go, and none is to wait for that. */
+  /** No node can take requests, and none should wait for one. */
   get isUnreachable(): boolean {
-    return this.#isAnyIll && this.#used.every((node) => this.isToBeLeft(node))
+    return this.#hasEjected && this.#used.every((node) => this.isSkipped(node))
   }
 
-  /** A node that was ejected long enough ago, if there is no probe to find out whether it is well again. */
+  /** A node whose ejection period is over, if no probe checks whether it has recovered. */
   trial(isOpen: (node: Node) => boolean, now: () => number): Node | null {
-    if (!this.#isAnyIll || this.isProbed) return null
+    if (!this.#hasEjected || this.isProbed) return null
     return this.live.find((node) => isOpen(node) && node.health.takeTrial(now())) ?? null
   }
 
@@ -99,14 +99,14 @@ export class NodePool {
 
   #change(node: Node, change: HealthChange): void {
     const healthy = this.live.filter(({ health }) => health.reason === null)
-    this.#isAnyIll = healthy.length < this.live.length
+    this.#hasEjected = healthy.length < this.live.length
     this.#used = usedOf(this.live, healthy)
     if (change.reason === null) this.#seed(node)
     const counts = { healthy: healthy.length, nodes: this.live.length }
     this.#options.onChange({ node: node.name, ...change, ...counts }, node)
   }
 
-  /** A node that is back is taken to be as quick as the others until it shows how quick it is. */
+  /** Gives a recovered node the average latency of the others until it has its own samples. */
   #seed(node: Node): void {
     const nowMs = this.#options.now()
     const others = this.#used.filter((other) => other !== node)
@@ -116,12 +116,13 @@ export class NodePool {
 }
 
 /**
- * The healthy nodes, and as many of those that answer badly as are needed for half to be used: the rest could not carry
- * the load. Those that are away could not either. With none left all are used, for then the belief may be wrong.
+ * The healthy nodes, and as many ejected ones with bad answers as are needed to use half of the nodes: fewer could not
+ * carry the load. Unreachable nodes do not help. If no node is left, all are used, because the health data may then be
+ * wrong.
  */
 function usedOf(live: readonly Node[], healthy: readonly Node[]): readonly Node[] {
   const missing = Math.ceil(live.length / 2) - healthy.length
-  const ill = live.filter(({ health }) => health.reason !== null && !health.isUnreachable)
-  const used = missing <= 0 ? healthy : [...healthy, ...ill.slice(0, missing)]
+  const ejected = live.filter(({ health }) => health.reason !== null && !health.isUnreachable)
+  const used = missing <= 0 ? healthy : [...healthy, ...ejected.slice(0, missing)]
   return used.length === 0 ? live : used
 }

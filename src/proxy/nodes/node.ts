@@ -7,28 +7,28 @@ import { KeepAlive } from './keep-alive.ts'
 import { Latency } from './latency.ts'
 import { ConnectionPool } from './connection-pool.ts'
 
-// Below the 20 s after which Tomcat drops an idle connection, so that we are the one who closes; a node may shorten it.
+// Shorter than the 20 s after which Tomcat closes an idle connection, so that the gateway closes it first. A node may shorten it.
 const KEEP_ALIVE_MS = 4000
 const MAX_HEADER_BYTES = 16 * 1024
-/** Of a node's connections: what it may hold while others are away. */
+/** Factor of a node's connections: its limit while others are unreachable. */
 const CEILING = 4
-/** Connections to a name are renewed after this long, so that they follow it to another address. */
+/** Connections to a host name are renewed after this time, so that they follow a changed address. */
 const RENEWED_MS = 30_000
 
-/** One node of an engine: its connections, how many attempts are under way on it, and what is believed of it. */
+/** One node of an engine: its connections, the attempts in flight on it, and its health. */
 export interface Node {
   readonly name: string
   readonly origin: string
-  /** Put before every hop's path. */
+  /** Prefix of every upstream request's path. */
   readonly prefix: string
   readonly probePath: string
   readonly pool: ConnectionPool
-  /** Another one to the same node. */
+  /** Opens another pool to the same node. */
   readonly openPool: (connections: number) => ConnectionPool
   readonly connect: buildConnector.connector
-  /** Attempts it is given at once; what it answers raises and lowers it. */
+  /** Limit of concurrent attempts; adapts to its answers. */
   capacity: number
-  /** Attempts it may hold when others failed and this one is asked instead: those beyond its connections wait for one. */
+  /** Limit of attempts that other nodes failed to take. Those beyond its connections wait for one. */
   readonly ceiling: number
   readonly concurrency: Concurrency
   readonly weight: number
@@ -37,14 +37,14 @@ export interface Node {
   readonly latency: Latency
   readonly health: Health
   inFlight: number
-  /** Deployments whose classes it has, as far as it was asked. */
+  /** Deployments registered at the node, as last read. */
   registered: ReadonlySet<string>
 }
 
 export interface NodeOptions {
   /** `http://host:8080/engine-rest` */
   readonly url: string
-  /** Follows the node's base path: `/engine/{name}`, or empty. */
+  /** Appended to the node's base path: `/engine/{name}`, or empty. */
   readonly suffix: string
   readonly connections: number
   readonly connectMs: number
@@ -91,7 +91,7 @@ function isAddress(hostname: string): boolean {
   return hostname.startsWith('[') || isIP(hostname) !== 0
 }
 
-/** The bounds of every pool. */
+/** The limits of every pool. */
 export function poolOptions(connections: number) {
   return {
     connections,
@@ -104,7 +104,10 @@ export function poolOptions(connections: number) {
   }
 }
 
-/** Undici's own connect timer ticks every half second and may be a second late; this one is exact, undici's then frees the socket. */
+/**
+ * Undici's connect timer has a resolution of 500 ms and may be a second late (undici 8.12.4, lib/util/timers.js;
+ * github.com/nodejs/undici/pull/3552). This one is exact; undici's then frees the socket.
+ */
 function createConnector(connectMs: number, { lookup, expire }: Addresses): buildConnector.connector {
   const connect = buildConnector({ timeout: connectMs, allowH2: false, lookup })
   return function connectWithin(options, callback) {
@@ -115,7 +118,7 @@ function createConnector(connectMs: number, { lookup, expire }: Addresses): buil
       expire()
       callback(new errors.ConnectTimeoutError(`no connection within ${connectMs} ms`), null)
     }
-    // Timers come before what the system has to say: where it was this process that was late, the connection may stand by now.
+    // Timers run before pending I/O. If this process was late, the connection may be open by now.
     const timer = setTimeout(() => setImmediate(giveUp), connectMs)
     connect(options, function connected(...outcome) {
       clearTimeout(timer)

@@ -6,17 +6,17 @@ import type { ProbeResult } from './health.ts'
 export interface ProbeRequest {
   readonly path: string
   readonly headers: string[]
-  /** Has to stand among the names that the node tells. */
+  /** Must be among the names in the node's answer. */
   readonly engine: string
-  /** For the whole answer. */
+  /** For the complete answer. */
   readonly timeoutMs: number
 }
 
 export interface Probed {
   readonly result: ProbeResult
-  /** For the log: what was seen in place of the engine. */
+  /** For the log: what was found instead of the engine. */
   readonly detail: string
-  /** No connection was had in time, nor refused. */
+  /** A connection was neither opened nor refused in time. */
   readonly isSilent?: true
 }
 
@@ -24,21 +24,21 @@ const MAX_BYTES = 64 * 1024
 const MAX_REGISTERED_BYTES = 4 * 1024 ** 2
 const MAX_DETAIL_CHARS = 200
 
-/** Asks a node for its engines, on a connection of its own: one that is kept says nothing about whether the node takes new ones. */
+/** Asks a node for its engines, on a new connection: a reused one does not show whether the node accepts new ones. */
 export async function probe(client: Client, request: ProbeRequest): Promise<Probed> {
   const { path, headers, engine, timeoutMs } = request
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
-    const text = await textOf(body, MAX_BYTES)
-    return statusCode === 200 ? judge(text, engine) : unhealthy('probe', `it answers ${statusCode}`)
+    const text = await readBody(body, MAX_BYTES)
+    return statusCode === 200 ? resultOf(text, engine) : unhealthy('probe', `it answers ${statusCode}`)
   } catch (cause) {
-    const seen = unhealthy(isUnsent(cause) ? 'refused' : 'probe', messageOf(cause))
-    return isConnectTimeout(cause) ? { ...seen, isSilent: true } : seen
+    const failed = unhealthy(isUnsent(cause) ? 'refused' : 'probe', messageOf(cause))
+    return isConnectTimeout(cause) ? { ...failed, isSilent: true } : failed
   }
 }
 
-/** The deployments that a node has registered; null: it does not say. */
+/** The deployments registered at a node; null: it does not report them. */
 export async function readRegistered(
   client: Client,
   { path, headers, timeoutMs }: Omit<ProbeRequest, 'engine'>,
@@ -46,14 +46,14 @@ export async function readRegistered(
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
-    const said: unknown = JSON.parse(await textOf(body, MAX_REGISTERED_BYTES))
-    return statusCode === 200 && Array.isArray(said) ? new Set(said.map(String)) : null
+    const registered: unknown = JSON.parse(await readBody(body, MAX_REGISTERED_BYTES))
+    return statusCode === 200 && Array.isArray(registered) ? new Set(registered.map(String)) : null
   } catch {
     return null
   }
 }
 
-async function textOf(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of body) {
@@ -64,7 +64,7 @@ async function textOf(body: AsyncIterable<Buffer>, maxBytes: number): Promise<st
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function judge(text: string, engine: string): Probed {
+function resultOf(text: string, engine: string): Probed {
   const names = namesOf(JSON.parse(text))
   if (names === null) return unhealthy('probe', 'its answer is no list of engines')
   return names.includes(engine)
@@ -82,6 +82,6 @@ function namesOf(value: unknown): readonly string[] | null {
   )
 }
 
-function unhealthy(verdict: ProbeResult, detail: string): Probed {
-  return { result: verdict, detail: detail.slice(0, MAX_DETAIL_CHARS) }
+function unhealthy(result: ProbeResult, detail: string): Probed {
+  return { result, detail: detail.slice(0, MAX_DETAIL_CHARS) }
 }

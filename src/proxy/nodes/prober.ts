@@ -4,10 +4,10 @@ import { probe, readRegistered } from './probe.ts'
 
 export interface ProberOptions {
   readonly nodes: readonly Node[]
-  /** From one probe of a node to the next while all is well; a node that is ill is asked sooner. */
+  /** Between two probes of a healthy node; an ejected one is probed sooner. */
   readonly intervalMs: number
   readonly timeoutMs: number
-  /** Whether to ask also for the deployments that each has registered. */
+  /** Whether to read the registered deployments too. */
   readonly deployments: boolean
   /** The engine's name on its nodes. */
   readonly engine: string
@@ -17,11 +17,11 @@ export interface ProberOptions {
   readonly random: () => number
 }
 
-/** Asks every node for its engines, at once and again and again. */
+/** Probes every node for its engines, at once and then periodically. */
 export interface Prober {
-  /** Something has changed: the next probe comes when it is due now. */
+  /** The state of the node has changed: schedules its next probe again. */
   readonly reschedule: (node: Node) => void
-  /** Asks for the deployments of all nodes, where they matter; resolves when all have answered or had their time. */
+  /** Reads the deployments of all nodes if they are needed. Resolves when all have answered or timed out. */
   readonly readRegistered: () => Promise<void>
   readonly close: () => void
 }
@@ -45,7 +45,7 @@ class NodeProber {
   readonly #options: ProberOptions
   readonly #client: Client
   #timer: NodeJS.Timeout | undefined
-  #isAsking = false
+  #isProbing = false
   #isClosed = false
 
   constructor(node: Node, options: ProberOptions) {
@@ -55,16 +55,16 @@ class NodeProber {
   }
 
   start(): void {
-    this.#timer = setTimeout(() => void this.#ask(), 0).unref()
+    this.#timer = setTimeout(() => void this.#probe(), 0).unref()
   }
 
   schedule(): void {
-    if (this.#isAsking || this.#isClosed) return
+    if (this.#isProbing || this.#isClosed) return
     const { intervalMs, random, now } = this.#options
-    // Many gateways that started together shall not ask together.
+    // Gateways that started together must not probe together.
     const usualMs = intervalMs * (0.9 + 0.2 * random())
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#ask(), this.#node.health.probeInMs(usualMs, now())).unref()
+    this.#timer = setTimeout(() => void this.#probe(), this.#node.health.probeInMs(usualMs, now())).unref()
   }
 
   close(): void {
@@ -73,7 +73,7 @@ class NodeProber {
     void this.#client.destroy()
   }
 
-  /** What is not said leaves what is known. */
+  /** Keeps the last known deployments if there is no answer. */
   async readRegistered(): Promise<void> {
     const { headers, timeoutMs, deployments } = this.#options
     if (!deployments || this.#isClosed) return
@@ -82,25 +82,21 @@ class NodeProber {
     if (registered !== null) this.#node.registered = registered
   }
 
-  async #ask(): Promise<void> {
+  async #probe(): Promise<void> {
     const { headers, engine, timeoutMs, now } = this.#options
-    this.#isAsking = true
+    this.#isProbing = true
     const startedAtMs = now()
-    const {
-      result: verdict,
-      detail,
-      isSilent,
-    } = await probe(this.#client, {
+    const { result, detail, isSilent } = await probe(this.#client, {
       path: this.#node.probePath,
       headers,
       engine,
       timeoutMs,
     })
-    if (verdict === 'ok') await this.readRegistered()
+    if (result === 'ok') await this.readRegistered()
     if (this.#isClosed) return
     if (isSilent === true) this.#node.health.silent(startedAtMs)
-    this.#node.health.probed(verdict, now(), detail)
-    this.#isAsking = false
+    this.#node.health.probed(result, now(), detail)
+    this.#isProbing = false
     this.schedule()
   }
 }

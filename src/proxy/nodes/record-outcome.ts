@@ -1,34 +1,34 @@
-import { isGatewayError, isTurnedAway } from './health.ts'
+import { isGatewayError, isRejection } from './health.ts'
 import type { AttemptResult } from '../wire/upstream-request.ts'
 import type { Node } from './node.ts'
 
-/** How one try went. */
+/** Outcome of one attempt. */
 export interface AttemptOutcome {
   readonly result: AttemptResult
-  /** Of the answer's head, 0 if none came. */
+  /** Of the answer's head; 0 if there was none. */
   readonly status: number
   readonly sent: boolean
-  /** The fault is none of the node's: a bound of ours, a request that cannot be written. */
-  readonly isOurs: boolean
-  /** A connection that was kept from before broke: says nothing about the node. */
-  readonly isKeptLost: boolean
-  /** A long poll: how long it takes says nothing. */
-  readonly isHeld: boolean
+  /** The node is not the cause: a limit of the gateway, or a request that cannot be written. */
+  readonly isGatewayFault: boolean
+  /** A reused connection broke: says nothing about the node. */
+  readonly isStaleConnection: boolean
+  /** A long poll: its duration says nothing about the node. */
+  readonly isLongPoll: boolean
   readonly startedAtMs: number
-  /** When the head came; when it was over, if none did. */
+  /** When the head arrived; without a head, when the attempt ended. */
   readonly headAtMs: number
   readonly nowMs: number
 }
 
-/** An error counts as so slow at least: otherwise the node that fails fastest would get all the traffic. */
+/** An error counts as at least this slow. Otherwise the node that fails fastest would get all requests. */
 const ERROR_COUNTS_AS_MS = 5000
 
-/** What a try says about its node, for the next choice. */
+/** Updates a node's health, latency and limit after an attempt. */
 export function recordOutcome(node: Node, outcome: AttemptOutcome): void {
-  if (outcome.isKeptLost) node.keepAlive.lost(outcome.nowMs)
-  if (outcome.isOurs || outcome.isKeptLost) return
+  if (outcome.isStaleConnection) node.keepAlive.onStale(outcome.nowMs)
+  if (outcome.isGatewayFault || outcome.isStaleConnection) return
   const { latency, health } = node
-  if (!outcome.isHeld) limit(node, outcome)
+  if (!outcome.isLongPoll) limit(node, outcome)
   const { result, status, sent, startedAtMs, nowMs } = outcome
   const latencyMs = latencyOf(outcome, latency.readMs(nowMs))
   if (latencyMs !== null) latency.observe(latencyMs, nowMs)
@@ -40,21 +40,21 @@ export function recordOutcome(node: Node, outcome: AttemptOutcome): void {
 }
 
 function latencyOf(outcome: AttemptOutcome, knownMs: number): number | null {
-  const { result, status, isHeld } = outcome
+  const { result, status, isLongPoll } = outcome
   const elapsedMs = outcome.headAtMs - outcome.startedAtMs
   const isFailed = result === 'ok' ? isGatewayError(status) : result !== 'cancelled'
   if (isFailed) return Math.max(elapsedMs, ERROR_COUNTS_AS_MS)
-  if (isHeld) return null
-  // The engine's own errors come quickly, and who left would have waited longer: neither makes a node look quicker.
+  if (isLongPoll) return null
+  // Errors of the engine are fast, and a client that disconnected would have waited longer: neither makes a node look faster.
   return status >= 500 || status === 0 ? Math.max(elapsedMs, knownMs) : elapsedMs
 }
 
-/** How many requests it is given at once from now on. */
+/** Adapts the node's limit of concurrent requests. */
 function limit(node: Node, outcome: AttemptOutcome): void {
   const { result, status, sent, startedAtMs, headAtMs, nowMs } = outcome
-  const isTooMuch = isTurnedAway(status) || (result === 'timeout' && sent)
-  if (isTooMuch) node.concurrency.overloaded(nowMs)
-  // An engine's own errors come quicker than answers.
+  const isOverload = isRejection(status) || (result === 'timeout' && sent)
+  if (isOverload) node.concurrency.overloaded(nowMs)
+  // Errors of the engine are faster than answers.
   else if (result === 'ok' && status < 500)
     node.concurrency.answered({ latencyMs: headAtMs - startedAtMs, inFlight: node.inFlight + 1, nowMs })
   node.capacity = node.concurrency.limit

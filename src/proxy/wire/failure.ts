@@ -11,10 +11,10 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ])
 
-// The last four: the head could be read, and Node refuses to write such a one.
+// The last four: undici parsed the head, but Node refuses to write it to the client.
 const INVALID: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_OVERFLOW',
-  'ERR_ASSERTION', // undici's reader asserts what llhttp lets through, a status below 100 for one
+  'ERR_ASSERTION', // undici's parser asserts against values that llhttp accepts, for example a status below 100
   'ERR_INVALID_CHAR',
   'ERR_HTTP_INVALID_STATUS_CODE',
   'ERR_HTTP_INVALID_HEADER_VALUE',
@@ -30,21 +30,21 @@ const UNSENT: ReadonlySet<string> = new Set([
   'ENETUNREACH',
 ])
 
-/** How far a request had come when it failed. */
+/** How far a request had got when it failed. */
 export interface Progress {
   /** A byte of it may have reached the node. */
   readonly sent: boolean
-  /** Status of the answer's head, 0 if none came. */
+  /** Status of the answer's head; 0 if there was none. */
   readonly status: number
-  /** On a connection that was kept from before. Default false. */
-  readonly isOnKept?: boolean
+  /** On a reused connection. Default false. */
+  readonly isReused?: boolean
 }
 
 /** What a transport error says about the node. */
-export function faultOf(cause: unknown, { sent, status, isOnKept = false }: Progress): Fault {
+export function faultOf(cause: unknown, { sent, status, isReused = false }: Progress): Fault {
   const code = codeOf(cause)
-  if (cause instanceof GatewayError) return sent ? 'invalid' : 'timeout' // too large an answer, too long a wait
-  if (!sent && isOnKept) return 'reset'
+  if (cause instanceof GatewayError) return sent ? 'invalid' : 'timeout' // an answer that is too large, or a wait that is too long
+  if (!sent && isReused) return 'reset'
   if (TIMEOUTS.has(code)) return 'timeout'
   if (!sent) return 'refused'
   if (INVALID.has(code) || cause instanceof errors.HTTPParserError) return 'invalid'
@@ -53,7 +53,7 @@ export function faultOf(cause: unknown, { sent, status, isOnKept = false }: Prog
   return 'reset'
 }
 
-/** The only place where transport errors become answers. `repeatable`: a pure read, whose outcome does not matter. */
+/** Maps transport errors to answers; only this function does. `repeatable`: a pure read, whose outcome does not matter. */
 export function failureOf(
   cause: unknown,
   request: Progress & { readonly repeatable: boolean },
@@ -71,27 +71,27 @@ export function failureOf(
 }
 
 /**
- * Whether a connection that was kept from before broke, without an answer. Who closes an idle one cannot know that a
- * request is on its way, so this says nothing about the node.
+ * Whether a reused connection broke without an answer. A server that closes an idle connection cannot know that a request
+ * is on its way, so this says nothing about the node.
  */
-export function isKeptLost(cause: Error, progress: Progress): boolean {
-  const { isOnKept = false, status } = progress
-  return isOnKept && status === 0 && isOfTheNode(cause) && faultOf(cause, progress) === 'reset'
+export function isStaleConnection(cause: Error, progress: Progress): boolean {
+  const { isReused = false, status } = progress
+  return isReused && status === 0 && isOfTheNode(cause) && faultOf(cause, progress) === 'reset'
 }
 
-/** True if the error's code alone proves that no connection stood: for callers who cannot see the attempt. */
+/** True if the error's code alone proves that there was no connection: for callers that cannot see the attempt. */
 export function isUnsent(cause: unknown): boolean {
   return UNSENT.has(codeOf(cause))
 }
 
-/** Who was to be connected to has said nothing in time. */
+/** The node neither accepted nor refused the connection in time. */
 export function isConnectTimeout(cause: unknown): boolean {
   return codeOf(cause) === 'UND_ERR_CONNECT_TIMEOUT'
 }
 
 const OURS: ReadonlySet<string> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
 
-/** False for what no other node would do better: our own deadline, a request that undici refuses to write. */
+/** False if no other node would do better: a deadline of the gateway, or a request that undici refuses to write. */
 export function isOfTheNode(cause: Error): boolean {
   return !(cause instanceof GatewayError) && !OURS.has(codeOf(cause))
 }

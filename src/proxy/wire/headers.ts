@@ -1,15 +1,15 @@
-/** What is sent upstream instead of the caller's credentials. */
+/** The credentials sent upstream in place of the caller's. */
 export type Credentials = 'none' | 'forward' | { readonly username: string; readonly password: string }
 
 export interface RequestPolicy {
   readonly credentials: Credentials
-  /** `client`: the caller's Host, from which the engine writes its links. `node`: the node's own. */
+  /** `client`: the caller's Host, from which the engine builds its links. `node`: the node's own. */
   readonly host: 'client' | 'node'
-  /** Default false. A pass-through needs them: the web applications keep their session in one. */
+  /** Default false. Passthrough needs them: the web applications keep their session in a cookie. */
   readonly cookies?: boolean
 }
 
-// RFC 9110 section 7.6.1. Not passed on in either direction, nor are the names that Connection lists, except END_TO_END.
+// RFC 9110 section 7.6.1. Not forwarded in either direction, nor are the names listed in Connection, except END_TO_END.
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -24,8 +24,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Meant for whoever reads the message at its end: a sender must not list them in Connection, and one that does would have
- * the engine read another request than the one that was checked, or a cache hold another answer.
+ * End-to-end headers: a sender must not list them in Connection. If it does and they are removed, the engine reads another
+ * request than the one that was checked, or a cache stores another answer.
  */
 const END_TO_END: ReadonlySet<string> = new Set([
   'accept',
@@ -63,12 +63,12 @@ const END_TO_END: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-// With these a caller would name himself, his address, or another target than the one that was checked.
+// With one of these a caller could set its own identity, its address, or another target than the one that was checked.
 const WITHHELD: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
-  'content-length', // set anew from the body
+  'content-length', // set from the body
   'context-user-id',
-  'expect', // answered by our own listener
+  'expect', // answered by the gateway's listener
   'forwarded',
   'http2-settings',
   'x-client-ip',
@@ -81,7 +81,7 @@ const WITHHELD: ReadonlySet<string> = new Set([
 ])
 const WITHHELD_PREFIXES = ['x-authorized-', 'x-forwarded-', 'x-original-', 'x-rewrite-', 'proxy-']
 
-// Of these the first counts, as it does for Node; the others may be lists and are joined.
+// For these the first value counts, as in Node. The others may be lists and are joined.
 const SINGLE: ReadonlySet<string> = new Set([
   'authorization',
   'content-type',
@@ -91,7 +91,7 @@ const SINGLE: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-/** The caller's headers (`request.rawHeaders`) as far as an engine may see them. */
+/** The caller's headers (`request.rawHeaders`) that an engine may see. */
 export function upstreamHeaders(raw: readonly string[], policy: RequestPolicy): Record<string, string> {
   const named = connectionNames(raw)
   const headers: Record<string, string> = {}
@@ -124,7 +124,7 @@ function connectionNames(raw: readonly string[]): string[] | null {
   return named
 }
 
-/** An answer's headers as far as the client may see them, with `added` in the place of its own of the same name. */
+/** The headers of an answer that the client may see; `added` replaces headers of the same name. */
 export function clientHeaders(
   parsed: ParsedHeaders,
   added?: Readonly<Record<string, string>>,
@@ -141,7 +141,7 @@ export function clientHeaders(
     const value = added[name]
     if (value !== undefined) headers[name.toLowerCase()] = value
   }
-  // Last: Node refuses a Content-Disposition with a byte above 127 once it has seen a length.
+  // Set last: Node refuses a Content-Disposition with a byte above 127 after it has seen a length.
   const length = parsed['content-length']
   if (length !== undefined) headers['content-length'] = length
   return headers
@@ -164,7 +164,7 @@ function listOf(value: string): string[] {
   return names.filter((name) => !END_TO_END.has(name))
 }
 
-/** What goes onto the wire, as a flat list of names and values. The last gate: whoever made the hop, credentials leave only as configured. */
+/** Returns what is sent, as a flat list of names and values. The last check: whoever built the request, credentials leave only as configured. */
 export type WireHeaders = (headers: Readonly<Record<string, string>>) => string[]
 
 export function createWireHeaders(policy: RequestPolicy): WireHeaders {
@@ -187,7 +187,7 @@ export function createWireHeaders(policy: RequestPolicy): WireHeaders {
   }
 }
 
-// With one of these an engine may leave the body out, send a part of it, or send it encoded.
+// With one of these an engine may omit the body, send a part of it, or send it encoded.
 const PARTIAL: ReadonlySet<string> = new Set([
   'accept-encoding',
   'if-match',
@@ -198,7 +198,7 @@ const PARTIAL: ReadonlySet<string> = new Set([
   'range',
 ])
 
-/** The same request for a whole, readable answer: one that is kept for others or looked into. */
+/** The headers of the same request for a complete, readable answer: one that is cached or inspected. */
 export function wholeHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const whole: Record<string, string> = {}
   for (const name in headers) {
@@ -208,7 +208,7 @@ export function wholeHeaders(headers: Readonly<Record<string, string>>): Record<
   return whole
 }
 
-/** The announced length of an answer's body, null if the answer does not say. */
+/** The announced length of an answer's body; null if there is none. */
 export function lengthOf(parsed: ParsedHeaders): number | null {
   const value = parsed['content-length']
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : null

@@ -2,20 +2,21 @@ const OPENING = '"href":"'
 const ENDS: ReadonlySet<number> = new Set(Buffer.from('/?#"'))
 
 /**
- * Puts `to` where a link starts with `from`: `"href":"<from>/task/x"` becomes `"href":"<to>/task/x"`. Works on the bytes,
- * so numbers keep their digits; inside a JSON string the quotes are escaped, so text that looks like a link is left alone.
+ * Replaces `from` by `to` where a link starts with it: `"href":"<from>/task/x"` becomes `"href":"<to>/task/x"`. Works on
+ * bytes, so numbers keep their digits. Inside a JSON string quotes are escaped, so text that looks like a link is not
+ * changed.
  */
 export function rewriteLinks(body: Buffer, from: string, to: string): Buffer {
   if (from === '' || from === to) return body
-  const wanted = Buffer.from(OPENING + from)
-  const parts: Buffer[] = []
-  let kept = 0
-  for (let at = body.indexOf(wanted); at !== -1; at = body.indexOf(wanted, at + wanted.length)) {
-    const end = at + wanted.length
+  const pattern = Buffer.from(OPENING + from)
+  const chunks: Buffer[] = []
+  let copiedTo = 0
+  for (let at = body.indexOf(pattern); at !== -1; at = body.indexOf(pattern, at + pattern.length)) {
+    const end = at + pattern.length
     if (!from.endsWith('/') && !ENDS.has(body[end] ?? 0)) continue // `/engine-rest2` does not start with `/engine-rest`
-    parts.push(body.subarray(kept, at + OPENING.length), Buffer.from(to))
-    kept = end
+    chunks.push(body.subarray(copiedTo, at + OPENING.length), Buffer.from(to))
+    copiedTo = end
   }
-  if (kept === 0) return body
-  return Buffer.concat([...parts, body.subarray(kept)])
+  if (copiedTo === 0) return body
+  return Buffer.concat([...chunks, body.subarray(copiedTo)])
 }

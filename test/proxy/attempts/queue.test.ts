@@ -11,7 +11,7 @@ function waiter(
   const { mayStart = () => true, ...rest } = own
   return {
     waitMs: 10_000,
-    isChoosy: false,
+    isSelective: false,
     start: () => {
       if (!mayStart()) return false
       log.push(name)
@@ -41,7 +41,7 @@ t.test('one that waits for certain nodes does not hold up the others', (t) => {
   const queue = new Queue({ max: 10, waitMs: 10_000 })
   const log: string[] = []
   let isThere = false
-  queue.add(waiter('choosy', log, { isChoosy: true, mayStart: () => isThere }))
+  queue.add(waiter('choosy', log, { isSelective: true, mayStart: () => isThere }))
   queue.add(waiter('other', log))
   queue.send()
   t.same(log, ['other'])

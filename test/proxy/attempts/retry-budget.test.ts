@@ -1,23 +1,23 @@
 import t from 'tap'
-import { createBudget, type Budget } from '../../../src/proxy/attempts/retry-budget.ts'
+import { createRetryBudget, type RetryBudget } from '../../../src/proxy/attempts/retry-budget.ts'
 
-function spendAll(budget: Budget): number {
+function spendAll(budget: RetryBudget): number {
   let count = 0
-  while (budget.spend()) count += 1
+  while (budget.withdraw()) count += 1
   return count
 }
 
 t.test('a burst to begin with, then one repeat for five requests', (t) => {
-  const budget = createBudget(64, () => 0)
+  const budget = createRetryBudget(64, () => 0)
   t.equal(spendAll(budget), 64)
-  for (let i = 0; i < 12; i += 1) budget.earn()
+  for (let i = 0; i < 12; i += 1) budget.deposit()
   t.equal(spendAll(budget), 2)
   t.end()
 })
 
 t.test('ten repeats a second, however few requests there are', (t) => {
   let nowMs = 0
-  const budget = createBudget(64, () => nowMs)
+  const budget = createRetryBudget(64, () => nowMs)
   spendAll(budget)
   nowMs = 500
   t.equal(spendAll(budget), 5)
@@ -26,8 +26,8 @@ t.test('ten repeats a second, however few requests there are', (t) => {
 
 t.test('what is not spent is not hoarded', (t) => {
   let nowMs = 0
-  const budget = createBudget(2, () => nowMs)
-  for (let i = 0; i < 10_000; i += 1) budget.earn()
+  const budget = createRetryBudget(2, () => nowMs)
+  for (let i = 0; i < 10_000; i += 1) budget.deposit()
   nowMs = 3_600_000
   t.equal(spendAll(budget), 10)
   t.end()

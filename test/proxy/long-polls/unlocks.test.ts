@@ -32,7 +32,7 @@ function tasks(count: number): readonly LockedTask[] {
 
 t.test('few are asked for at once, and all are in the end', async (t) => {
   const { unlocks, sent, results } = openUnlocks()
-  unlocks.give(tasks(20))
+  unlocks.unlock(tasks(20))
   t.equal(sent.length, 8)
   const idle = unlocks.idle()
   while (results.length < 20) {
@@ -45,7 +45,7 @@ t.test('few are asked for at once, and all are in the end', async (t) => {
 
 t.test('what the engine does not do is counted, and not asked again', async (t) => {
   const { unlocks, sent, results } = openUnlocks()
-  unlocks.give(tasks(2))
+  unlocks.unlock(tasks(2))
   sent[0]?.answer({ ...DONE, status: 403 })
   sent[1]?.answer(new Error('reset'))
   await unlocks.idle()
@@ -55,14 +55,14 @@ t.test('what the engine does not do is counted, and not asked again', async (t) 
 
 t.test('beyond its bound nothing is kept', (t) => {
   const { unlocks, results } = openUnlocks()
-  unlocks.give(tasks(10_003))
+  unlocks.unlock(tasks(10_003))
   t.same(results, ['dropped', 'dropped', 'dropped'])
   t.end()
 })
 
 t.test('a lock that lasts is given back, one that is over is not', async (t) => {
   const { unlocks, sent, results } = openUnlocks()
-  unlocks.give([
+  unlocks.unlock([
     { id: 'over', lockedUntilMs: 999 },
     { id: 'a/b', lockedUntilMs: 1001 },
   ])

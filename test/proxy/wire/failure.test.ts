@@ -1,7 +1,7 @@
 import t from 'tap'
 import { errors } from 'undici'
 import { GatewayError } from '../../../src/errors.ts'
-import { failureOf, faultOf, isKeptLost, isUnsent } from '../../../src/proxy/wire/failure.ts'
+import { failureOf, faultOf, isStaleConnection, isUnsent } from '../../../src/proxy/wire/failure.ts'
 
 const coded = (code: string): Error => Object.assign(new Error(code), { code })
 const reset = new errors.SocketError('other side closed')
@@ -94,10 +94,10 @@ for (const cause of GONE) {
   t.test(
     `${cause.message} of a kept connection before a byte was written says nothing about the node`,
     (t) => {
-      const progress = { sent: false, status: 0, isOnKept: true }
+      const progress = { sent: false, status: 0, isReused: true }
       t.equal(faultOf(cause, progress), 'reset')
-      t.ok(isKeptLost(cause, progress))
-      t.notOk(isKeptLost(cause, { ...progress, isOnKept: false }))
+      t.ok(isStaleConnection(cause, progress))
+      t.notOk(isStaleConnection(cause, { ...progress, isReused: false }))
       t.match(failureOf(cause, { ...progress, repeatable: false }), { code: 'GW_NO_NODE', cause })
       t.end()
     },
@@ -105,12 +105,12 @@ for (const cause of GONE) {
 }
 
 t.test('of a kept connection only the break counts, and only before the answer', (t) => {
-  const kept = { sent: true, status: 0, isOnKept: true }
-  t.ok(isKeptLost(reset, kept))
-  t.notOk(isKeptLost(reset, { ...kept, status: 200 }))
-  t.notOk(isKeptLost(new errors.HeadersTimeoutError(), kept))
-  t.notOk(isKeptLost(new GatewayError('GW_OVERLOADED'), { ...kept, sent: false }))
-  t.notOk(isKeptLost(new errors.ClientDestroyedError(), { ...kept, sent: false }))
+  const kept = { sent: true, status: 0, isReused: true }
+  t.ok(isStaleConnection(reset, kept))
+  t.notOk(isStaleConnection(reset, { ...kept, status: 200 }))
+  t.notOk(isStaleConnection(new errors.HeadersTimeoutError(), kept))
+  t.notOk(isStaleConnection(new GatewayError('GW_OVERLOADED'), { ...kept, sent: false }))
+  t.notOk(isStaleConnection(new errors.ClientDestroyedError(), { ...kept, sent: false }))
   t.end()
 })
 
