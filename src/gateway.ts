@@ -116,7 +116,7 @@ function readBody(parts: Parts): Stepped {
   return function readBodyHook(request, _reply, done) {
     const { engine, operation } = matchOf(request)
     const sent = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null
-    const bytes = sent ?? bodyForNone(operation, request.headers)
+    const bytes = operation.media === 'none' ? null : (sent ?? bodyForNone(operation, request.headers))
     const isJson = bytes !== null && operation.media === undefined
     request.bytes = bytes
     const accessRequest = accessRequestOf(request, {

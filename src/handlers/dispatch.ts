@@ -85,6 +85,7 @@ function upstreamRequestOf(
   if (operation.hal === true && engine.authorization === 'enforce')
     headers['accept'] = decidedAcceptOf(request.headers.accept)
   if (request.bytes === EMPTY_OBJECT) describeEmptyObject(headers)
+  if (operation.media === 'none') undescribeBody(headers)
   const path = pathOf?.(accessRequest.params) ?? ''
   const upstreamRequest: UpstreamRequest = {
     method: request.method,
@@ -102,6 +103,12 @@ function upstreamRequestOf(
 /** The caller's headers tell of a body that has no bytes. */
 function describeEmptyObject(headers: Record<string, string>): void {
   headers['content-type'] = 'application/json'
+  delete headers['content-encoding']
+}
+
+/** The caller's headers tell of a body that is not sent on. */
+function undescribeBody(headers: Record<string, string>): void {
+  delete headers['content-type']
   delete headers['content-encoding']
 }
 

@@ -102,8 +102,11 @@ export interface Row {
   readonly idempotencyKey?: true
   readonly body?: BodyName
   readonly query?: QueryName
-  /** The body is `multipart/form-data` instead of JSON. */
-  readonly media?: 'multipart'
+  /**
+   * The body is `multipart/form-data` instead of JSON. `none`: the engine reads no body, of whatever type; none is looked at
+   * here, and none is sent on.
+   */
+  readonly media?: 'multipart' | 'none'
   /** The engine may hold the request open for the body's `asyncResponseTimeout`. */
   readonly longPoll?: true
   /** The answer holds absolute `links[].href` made from the Host the engine saw. */

@@ -23,10 +23,7 @@ export function bodyTexts(body: unknown, path: string): readonly string[] {
   return list.flatMap((_, index) => textIn(list, `${index}`) ?? [])
 }
 
-function textIn(
-  holder: Readonly<Record<string, unknown>> | readonly unknown[],
-  name: string,
-): string | null {
+function textIn(holder: Readonly<Record<string, unknown>> | readonly unknown[], name: string): string | null {
   const value = bodyValue(holder, name)
   if (typeof value === 'string') return value
   if (typeof value === 'number') return numeralOf(holder, name)

@@ -60,7 +60,6 @@ for (const [claim, route, type] of [
   ['one of another type', FILTER, 'text/plain'],
   ['one of a type that only begins as JSON does', FILTER, 'application/jsonx'],
   ['a GET', 'GET /filter/x/count', 'application/json'],
-  ['a DELETE', 'DELETE /filter/x', 'application/json'],
   ['an upload', 'POST /deployment/create', 'application/json'],
 ] as const)
   t.test(`${claim} stays as it is`, async (t) => {

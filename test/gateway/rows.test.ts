@@ -71,7 +71,7 @@ function fill(template: string, values: Readonly<Record<string, string>>): strin
 }
 
 function bodyOf({ method, media }: Operation): { body?: string; headers?: Record<string, string> } {
-  if (method === 'GET' || method === 'OPTIONS' || method === 'DELETE') return {}
+  if (method === 'GET' || method === 'OPTIONS' || method === 'DELETE' || media === 'none') return {}
   if (media !== 'multipart') return { body: JSON_BODY }
   return { body: FORM_BODY, headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` } }
 }

@@ -14,6 +14,8 @@ export interface Published {
   /** As published: `/task/{id}`. */
   readonly path: string
   readonly operationId: string
+  /** Whether it takes a body at all. */
+  readonly hasBody: boolean
   /** Members of its JSON body. */
   readonly members: readonly string[]
 }
@@ -40,6 +42,7 @@ function operationsIn(document: unknown): Published[] {
       method: method.toUpperCase(),
       path,
       operationId: String(isRecord(operation) ? operation['operationId'] : ''),
+      hasBody: isRecord(operation) && operation['requestBody'] !== undefined,
       members: membersOf(bodyOf(operation), schemas),
     })),
   )

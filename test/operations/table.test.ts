@@ -29,6 +29,15 @@ t.test('it holds exactly the operations that the engine publishes', { skip: java
   t.same(linesOf(PUBLISHED), published.sort())
 })
 
+t.test('it says of those, and only of those, that they take no body', { skip: javaSkip }, async (t) => {
+  const bodiless = (await publishedOperations()).filter(
+    ({ method, hasBody }) => !hasBody && method !== 'GET' && method !== 'OPTIONS',
+  )
+  const rows = PUBLISHED.filter(({ media }) => media === 'none').map(({ id }) => id)
+  t.same(rows.toSorted(), bodiless.map(({ operationId }) => operationId).sort())
+  t.equal(rows.length, 38)
+})
+
 t.test('no two paths differ by the name of a parameter alone', (t) => {
   const shapes = new Set(OPERATIONS.map(({ template }) => template))
   t.equal(new Set([...shapes].map((template) => template.replace(/:\w+/g, ':'))).size, shapes.size)

@@ -34,6 +34,7 @@ export const authorization = {
   },
   deleteAuthorization: {
     route: 'DELETE /authorization/:id',
+    media: 'none',
     checks: [
       { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
       { anyOf: ['AUTHORIZATION.DELETE path:id'], denied: 403 },

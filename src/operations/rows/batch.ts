@@ -17,6 +17,7 @@ export const batch = {
   },
   deleteBatch: {
     route: 'DELETE /batch/:id',
+    media: 'none',
     checks: [{ anyOf: ['BATCH.DELETE path:id'], denied: 403 }],
     entity: 'batch',
     notFound: "400 InvalidRequestException 0: Unable to delete batch with id '{id}'",

@@ -17,6 +17,7 @@ export const deployment = {
   },
   deleteDeployment: {
     route: 'DELETE /deployment/:id',
+    media: 'none',
     checks: [
       { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
       { anyOf: ['DEPLOYMENT.DELETE path:id'], denied: 403 },

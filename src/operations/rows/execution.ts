@@ -98,6 +98,7 @@ export const execution = {
   },
   deleteLocalExecutionVariable: {
     route: 'DELETE /execution/:id/localVariables/:varName',
+    media: 'none',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',

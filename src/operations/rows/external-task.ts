@@ -142,6 +142,7 @@ export const externalTask = {
   },
   unlock: {
     route: 'POST /external-task/:id/unlock',
+    media: 'none',
     conflict: 'repeat',
     checks: [
       { anyOf: [

@@ -41,6 +41,7 @@ export const group = {
   },
   deleteGroup: {
     route: 'DELETE /group/:id',
+    media: 'none',
     checks: [
       { anyOf: ['GROUP.DELETE path:id'], denied: 403 },
       { anyOf: ['GROUP.READ path:id'], denied: 403 },
@@ -63,6 +64,7 @@ export const group = {
   },
   createGroupMember: {
     route: 'PUT /group/:id/members/:userId',
+    media: 'none',
     checks: [
       { anyOf: ['GROUP_MEMBERSHIP.CREATE path:id'], denied: 403 },
       { anyOf: ['USER.READ path:userId'], denied: 403 },
@@ -72,6 +74,7 @@ export const group = {
   },
   deleteGroupMember: {
     route: 'DELETE /group/:id/members/:userId',
+    media: 'none',
     checks: [{ anyOf: ['GROUP_MEMBERSHIP.DELETE path:id'], denied: 403 }],
     invalidates: ['identity'],
   },

@@ -17,6 +17,7 @@ export const historicBatch = {
   },
   deleteHistoricBatch: {
     route: 'DELETE /history/batch/:id',
+    media: 'none',
     checks: [{ anyOf: ['BATCH.DELETE_HISTORY path:id'], denied: 403 }],
     entity: 'historicBatch',
     notFound: "400 InvalidRequestException 0: Unable to delete historic batch with id '{id}'",

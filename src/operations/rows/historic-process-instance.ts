@@ -28,6 +28,7 @@ export const historicProcessInstance = {
   },
   deleteHistoricProcessInstance: {
     route: 'DELETE /history/process-instance/:id',
+    media: 'none',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
     ],
@@ -35,6 +36,7 @@ export const historicProcessInstance = {
   },
   deleteHistoricVariableInstancesOfHistoricProcessInstance: {
     route: 'DELETE /history/process-instance/:id/variable-instances',
+    media: 'none',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicProcessInstance.processDefinitionKey'], denied: 403 },
     ],

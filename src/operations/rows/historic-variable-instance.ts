@@ -30,6 +30,7 @@ export const historicVariableInstance = {
   },
   deleteHistoricVariableInstance: {
     route: 'DELETE /history/variable-instance/:id',
+    media: 'none',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY historicVariableInstance.processDefinitionKey'], denied: 403 },
     ],

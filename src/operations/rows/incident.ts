@@ -27,6 +27,7 @@ export const incident = {
   },
   resolveIncident: {
     route: 'DELETE /incident/:id',
+    media: 'none',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE incident.processInstanceId',
@@ -53,6 +54,7 @@ export const incident = {
   },
   clearIncidentAnnotation: {
     route: 'DELETE /incident/:id/annotation',
+    media: 'none',
     conflict: 'repeat',
     checks: [
       { anyOf: [

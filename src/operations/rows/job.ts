@@ -40,6 +40,7 @@ export const job = {
   },
   deleteJob: {
     route: 'DELETE /job/:id',
+    media: 'none',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
@@ -63,6 +64,7 @@ export const job = {
   },
   recalculateDuedate: {
     route: 'POST /job/:id/duedate/recalculate',
+    media: 'none',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE job.processInstanceId',
@@ -74,6 +76,7 @@ export const job = {
   },
   executeJob: {
     route: 'POST /job/:id/execute',
+    media: 'none',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE executedJob.processInstanceId',

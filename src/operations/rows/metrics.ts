@@ -14,6 +14,7 @@ export const metrics = {
   },
   deleteTaskMetrics: {
     route: 'DELETE /metrics/task-worker',
+    media: 'none',
     checks: [{ admin: true, anyOf: ['SYSTEM.DELETE'], denied: 403 }],
   },
 } as const satisfies Rowset

@@ -19,6 +19,7 @@ export const processDefinition = {
   },
   deleteProcessDefinition: {
     route: 'DELETE /process-definition/:id',
+    media: 'none',
     checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE processDefinition.key'], denied: 403 }],
     evicts: ['deployment'],
     notFound: "404 InvalidRequestException 0: No process definition found with id '{id}': processDefinition is null",
@@ -177,6 +178,7 @@ export const processDefinition = {
   },
   deleteProcessDefinitionsByKey: {
     route: 'DELETE /process-definition/key/:key',
+    media: 'none',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['PROCESS_DEFINITION.DELETE path:key'], denied: 403 },
@@ -314,6 +316,7 @@ export const processDefinition = {
   },
   deleteProcessDefinitionsByKeyAndTenantId: {
     route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId',
+    media: 'none',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 },
       { anyOf: ['PROCESS_DEFINITION.DELETE path:key'], denied: 403 },

@@ -37,6 +37,7 @@ export const processInstance = {
   },
   deleteProcessInstance: {
     route: 'DELETE /process-instance/:id',
+    media: 'none',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.DELETE execution.processInstanceId',
@@ -158,6 +159,7 @@ export const processInstance = {
   },
   deleteProcessInstanceVariable: {
     route: 'DELETE /process-instance/:id/variables/:varName',
+    media: 'none',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE_VARIABLE execution.processInstanceId',

@@ -18,6 +18,7 @@ export const taskAttachment = {
   },
   deleteAttachment: {
     route: 'DELETE /task/:id/attachment/:attachmentId',
+    media: 'none',
     checks: [],
     otherTenant: 'ignored',
   },

@@ -48,6 +48,7 @@ export const taskLocalVariable = {
   },
   deleteTaskLocalVariable: {
     route: 'DELETE /task/:id/localVariables/:varName',
+    media: 'none',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',

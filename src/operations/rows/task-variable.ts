@@ -48,6 +48,7 @@ export const taskVariable = {
   },
   deleteTaskVariable: {
     route: 'DELETE /task/:id/variables/:varName',
+    media: 'none',
     checks: [
       { anyOf: [
         'TASK.UPDATE_VARIABLE path:id',

@@ -56,6 +56,7 @@ export const task = {
   },
   deleteTask: {
     route: 'DELETE /task/:id',
+    media: 'none',
     checks: [{ anyOf: ['TASK.DELETE path:id'], denied: 403 }],
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the task '{id}' because it belongs to no authenticated tenant.",
     notFound: '204',
@@ -206,6 +207,7 @@ export const task = {
   },
   unclaim: {
     route: 'POST /task/:id/unclaim',
+    media: 'none',
     checks: [
       { anyOf: [
         'TASK.TASK_ASSIGN path:id',

@@ -35,6 +35,7 @@ export const tenant = {
   },
   deleteTenant: {
     route: 'DELETE /tenant/:id',
+    media: 'none',
     checks: [
       { anyOf: ['TENANT.DELETE path:id'], denied: 403 },
       { anyOf: ['TENANT.READ path:id'], denied: 403 },
@@ -57,6 +58,7 @@ export const tenant = {
   },
   createGroupMembership: {
     route: 'PUT /tenant/:id/group-members/:groupId',
+    media: 'none',
     checks: [
       { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
       { anyOf: ['TENANT.READ path:id'], denied: 403 },
@@ -66,6 +68,7 @@ export const tenant = {
   },
   deleteGroupMembership: {
     route: 'DELETE /tenant/:id/group-members/:groupId',
+    media: 'none',
     checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
     invalidates: ['records', 'identity'],
   },
@@ -78,6 +81,7 @@ export const tenant = {
   },
   createUserMembership: {
     route: 'PUT /tenant/:id/user-members/:userId',
+    media: 'none',
     checks: [
       { anyOf: ['TENANT_MEMBERSHIP.CREATE path:id'], denied: 403 },
       { anyOf: ['TENANT.READ path:id'], denied: 403 },
@@ -87,6 +91,7 @@ export const tenant = {
   },
   deleteUserMembership: {
     route: 'DELETE /tenant/:id/user-members/:userId',
+    media: 'none',
     checks: [{ anyOf: ['TENANT_MEMBERSHIP.DELETE path:id'], denied: 403 }],
     invalidates: ['records', 'identity'],
   },

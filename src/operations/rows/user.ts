@@ -17,6 +17,7 @@ export const user = {
   },
   deleteUser: {
     route: 'DELETE /user/:id',
+    media: 'none',
     checks: [
       { anyOf: ['USER.DELETE path:id'], denied: 403 },
       { anyOf: ['USER.READ path:id'], denied: 403 },
@@ -62,6 +63,7 @@ export const user = {
   },
   unlockUser: {
     route: 'POST /user/:id/unlock',
+    media: 'none',
     checks: [
       { admin: true, denied: 403 },
       { anyOf: ['USER.READ path:id'], denied: 403 },

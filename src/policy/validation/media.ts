@@ -20,7 +20,7 @@ export function checkMedia(
   { method, media }: Pick<Operation, 'method' | 'media'>,
   headers: IncomingHttpHeaders,
 ): void {
-  if (BODILESS.has(method) || !hasBody(headers)) return
+  if (BODILESS.has(method) || media === 'none' || !hasBody(headers)) return
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? ''
   const type = headers['content-type'] ?? ''
   const isTaken = media === 'multipart' ? isMultipart(type) : isJson(type)
