@@ -66,7 +66,7 @@ export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
     namespace: namespaceOf(config),
     signer: createSigner(signingKeys),
     now: monotonicMs,
-    onDoubt: () =>
+    onInvalidMessages: () =>
       log.warn(
         'messages came over Redis that no key of cache.signingKeys has signed, or that came before: users and records are read anew',
       ),

@@ -83,7 +83,7 @@ function buildTakeRate(
     shared:
       store === null
         ? null
-        : (principal, of) => store.spend(principal, { intervalMs: intervalMs(of), burst: of.burst }),
+        : (principal, of) => store.consume(principal, { intervalMs: intervalMs(of), burst: of.burst }),
   })
 }
 

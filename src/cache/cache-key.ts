@@ -1,4 +1,4 @@
-/** All that decides what an engine answers to a shared read. */
+/** Everything that decides what an engine answers to a shared read. */
 export interface KeyParts {
   readonly engine: string
   readonly template: string
@@ -9,14 +9,14 @@ export interface KeyParts {
   readonly accept: string | undefined
 }
 
-/** The entry's name. Two requests with one key mean the same; a meaning spelt in two ways may have two keys. */
+/** The entry's key. Requests with the same key have the same meaning; a meaning that can be written in two ways may have two keys. */
 export function cacheKeyOf({ engine, template, params, query, accept }: KeyParts): string {
   return JSON.stringify([engine, template, params, sortedQueryOf(query), accept ?? null])
 }
 
 /**
- * Parameters sorted by name, those of one name in their order: the engine takes the first. Nothing is decoded (`+`, bad
- * UTF-8), so names that are spelt with `%` or `+` could hide an equal name: such a query stays in its order.
+ * Sorts parameters by name and keeps the order of equal names: the engine takes the first. Nothing is decoded (`+`, bad
+ * UTF-8). Names written with `%` or `+` could equal another name, so such a query keeps its order.
  */
 export function sortedQueryOf(query: string): string {
   if (!query.includes('&')) return query

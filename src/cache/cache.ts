@@ -1,15 +1,15 @@
 import type { Answer } from '../request/answer.ts'
 import type { CacheHit, Entry, CacheRule } from './entry.ts'
-import { cacheHitOf, keptOf } from './entry.ts'
-import { MemoryTier, bytesOf } from './memory.ts'
-import type { Found, Reading, RedisTier } from './redis-tier.ts'
+import { cacheHitOf, cacheableOf } from './entry.ts'
+import { MemoryTier, entryBytesOf } from './memory.ts'
+import type { RedisEntry, RedisReading, RedisTier } from './redis-tier.ts'
 import { isStorable } from './storable.ts'
 
 export type CacheTier = 'memory' | 'redis' | 'upstream'
 
 /**
- * `joined`: waited for another's fill. `refused`: not to be stored. `displaced`: made room. `skipped`: Redis is away.
- * `gap`: evictions of other replicas may have been missed, so all that is tagged was dropped.
+ * `joined`: waited for another request's fill. `refused`: not stored. `displaced`: made room. `skipped`: Redis is
+ * unreachable. `gap`: evictions of other replicas may have been missed, so all tagged entries were dropped.
  */
 export type CacheResult =
   | 'hit'
@@ -27,7 +27,7 @@ export type CacheResult =
   | 'gap'
 
 interface CacheOptions {
-  /** Of the memory tier; an entry may take an eighth of it. 0: nothing is held in memory. */
+  /** Limit of the memory tier; one entry may use an eighth of it. 0: nothing is cached in memory. */
   readonly maxBytes: number
   readonly redis: RedisTier | null
   /** Monotonic milliseconds, as `performance.now`. */
@@ -38,9 +38,9 @@ interface CacheOptions {
 export interface Cache {
   /** A fresh entry of this process, without waiting. */
   peek(key: string): CacheHit | null
-  /** After a `peek` in vain: Redis, then one `fill` however many ask. Rejects only as `fill` does. */
+  /** After a `peek` that found nothing: asks Redis, then calls `fill` once for all concurrent callers. Rejects only if `fill` does. */
   load(key: string, rule: CacheRule, fill: () => Promise<Answer>): Promise<CacheHit>
-  /** This process is clean on return; the promise is for Redis and the other replicas, and never rejects. */
+  /** Clears this process before it returns. The promise is for Redis and the other replicas, and never rejects. */
   evict(tags: readonly string[]): Promise<void>
   readonly size: { readonly entries: number; readonly bytes: number }
   close(): Promise<void>
@@ -50,19 +50,19 @@ export function createCache(options: CacheOptions): Cache {
   return new TieredCache(options)
 }
 
-interface Flight {
+interface Fill {
   readonly tags: readonly string[]
-  /** Its answer may be older than the eviction: those who wait get it, nobody after them. */
+  /** The answer may be older than the eviction: current waiters get it, later callers do not. */
   evicted: boolean
 }
 
-const NOT_ASKED: Reading = { result: 'skipped', found: null, tokens: null }
+const NO_REDIS: RedisReading = { result: 'skipped', found: null, tokens: null }
 
 class TieredCache implements Cache {
   readonly #options: CacheOptions
   readonly #memory: MemoryTier
-  /** As many as there are requests under way at most. */
-  readonly #flights = new Map<string, { readonly flight: Flight; readonly held: Promise<CacheHit> }>()
+  /** At most one per request in flight. */
+  readonly #fills = new Map<string, { readonly fillState: Fill; readonly hit: Promise<CacheHit> }>()
 
   constructor(options: CacheOptions) {
     const { maxBytes, redis, onEvent } = options
@@ -84,21 +84,21 @@ class TieredCache implements Cache {
   }
 
   load(key: string, rule: CacheRule, fill: () => Promise<Answer>): Promise<CacheHit> {
-    const running = this.#flights.get(key)
+    const running = this.#fills.get(key)
     if (running !== undefined) {
       this.#options.onEvent('upstream', 'joined')
-      return running.held
+      return running.hit
     }
     // Filled between the caller's peek and now.
     const nowMs = this.#options.now()
     const entry = this.#memory.get(key, nowMs)
     if (entry !== undefined) return Promise.resolve(cacheHitOf(entry, 'memory', nowMs))
-    const flight = { tags: rule.tags, evicted: false }
-    const held = this.#fillShared(key, rule, fill, flight).finally(() => {
-      if (this.#flights.get(key)?.flight === flight) this.#flights.delete(key)
+    const fillState = { tags: rule.tags, evicted: false }
+    const hit = this.#fillShared(key, rule, fill, fillState).finally(() => {
+      if (this.#fills.get(key)?.fillState === fillState) this.#fills.delete(key)
     })
-    this.#flights.set(key, { flight, held })
-    return held
+    this.#fills.set(key, { fillState, hit })
+    return hit
   }
 
   evict(tags: readonly string[]): Promise<void> {
@@ -115,16 +115,16 @@ class TieredCache implements Cache {
     key: string,
     rule: CacheRule,
     fill: () => Promise<Answer>,
-    flight: Flight,
+    fillState: Fill,
   ): Promise<CacheHit> {
     const { redis, onEvent } = this.#options
-    const reading = redis === null ? NOT_ASKED : await redis.read(key, rule)
+    const reading = redis === null ? NO_REDIS : await redis.read(key, rule)
     if (redis !== null) onEvent('redis', reading.result)
-    if (reading.found !== null && !flight.evicted) return this.#adopt(key, rule, reading.found)
+    if (reading.found !== null && !fillState.evicted) return this.#adopt(key, rule, reading.found)
     const answer = await this.#fill(fill)
-    const held = this.#keep(key, rule, answer, flight)
-    if (held.stored && reading.tokens !== null) void this.#share(key, rule, held.answer, reading.tokens)
-    return held
+    const hit = this.#store(key, rule, answer, fillState)
+    if (hit.stored && reading.tokens !== null) void this.#share(key, rule, hit.answer, reading.tokens)
+    return hit
   }
 
   async #fill(fill: () => Promise<Answer>): Promise<Answer> {
@@ -138,25 +138,25 @@ class TieredCache implements Cache {
     }
   }
 
-  #keep(key: string, rule: CacheRule, answer: Answer, flight: Flight): CacheHit {
+  #store(key: string, rule: CacheRule, answer: Answer, fillState: Fill): CacheHit {
     const { now, onEvent } = this.#options
     const nowMs = now()
-    if (flight.evicted || rule.seconds <= 0 || !isStorable(answer) || !this.#fits(key, answer)) {
+    if (fillState.evicted || rule.seconds <= 0 || !isStorable(answer) || !this.#fits(key, answer)) {
       onEvent('memory', 'refused')
       return { answer, ageSeconds: 0, ttlSeconds: 0, from: 'upstream', stored: false }
     }
-    const entry = { ...rule, answer: keptOf(answer), storedAtMs: nowMs }
+    const entry = { ...rule, answer: cacheableOf(answer), storedAtMs: nowMs }
     this.#memory.set(key, entry)
     onEvent('memory', 'stored')
     return cacheHitOf(entry, 'upstream', nowMs)
   }
 
-  /** Takes what Redis held, with the time it has left there. */
-  #adopt(key: string, { tags }: CacheRule, found: Found): CacheHit {
+  /** Takes an entry from Redis, with its remaining time there. */
+  #adopt(key: string, { tags }: CacheRule, found: RedisEntry): CacheHit {
     const nowMs = this.#options.now()
     const { answer, seconds, ttlMs } = found
     const entry: Entry = {
-      answer: keptOf(answer),
+      answer: cacheableOf(answer),
       seconds,
       tags,
       storedAtMs: nowMs - (seconds * 1000 - ttlMs),
@@ -171,25 +171,25 @@ class TieredCache implements Cache {
   }
 
   #fits(key: string, answer: Answer): boolean {
-    return bytesOf(key, answer) <= this.#options.maxBytes / 8
+    return entryBytesOf(key, answer) <= this.#options.maxBytes / 8
   }
 
   #drop(tags: readonly string[]): void {
     this.#count(this.#memory.evict(tags))
-    this.#invalidate((flight) => flight.tags.some((tag) => tags.includes(tag)))
+    this.#invalidate((fillState) => fillState.tags.some((tag) => tags.includes(tag)))
   }
 
   #dropTagged(): void {
     this.#options.onEvent('redis', 'gap')
     this.#count(this.#memory.evictTagged())
-    this.#invalidate((flight) => flight.tags.length > 0)
+    this.#invalidate((fillState) => fillState.tags.length > 0)
   }
 
-  #invalidate(isMeant: (flight: Flight) => boolean): void {
-    for (const [key, { flight }] of this.#flights) {
-      if (!isMeant(flight)) continue
-      flight.evicted = true
-      this.#flights.delete(key)
+  #invalidate(isAffected: (fillState: Fill) => boolean): void {
+    for (const [key, { fillState }] of this.#fills) {
+      if (!isAffected(fillState)) continue
+      fillState.evicted = true
+      this.#fills.delete(key)
     }
   }
 

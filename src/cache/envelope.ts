@@ -3,29 +3,29 @@ import type { Answer } from '../request/answer.ts'
 import { isStorable } from './storable.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
 
-/** What Redis holds of an entry; how long it still holds is Redis's own knowledge. */
+/** An entry as Redis stores it. Redis itself keeps the remaining time. */
 export interface DecodedEntry {
   readonly answer: Answer
   readonly seconds: number
-  /** Of the entry's tags, when the answer was asked for. */
+  /** Tokens of the entry's tags, read before the answer was requested. */
   readonly tokens: string
-  /** When it was stored, by the clock of who stored it: milliseconds since 1970. */
+  /** When it was stored, on the clock of the process that stored it: milliseconds since 1970. */
   readonly atMs: number
 }
 
 /** Format and version: another version is a miss, not an error. */
 const MAGIC = Buffer.from('EGC2')
 const HEAD_AT = 12
-/** The key may be as long as a URL, written with escapes. */
+/** The key may be as long as a URL, with JSON escapes. */
 const MAX_HEAD_BYTES = 128 * 1024
-/** Beyond it a value would take too much of the command timeout on a busy link; it stays in memory. */
+/** A larger value would take too much of the command timeout on a busy link; it stays in memory. */
 const MAX_BODY_BYTES = 1024 ** 2
-/** The longest that `seal` makes. */
+/** The longest value that `encode` returns. */
 export const MAX_ENCODED_BYTES = HEAD_AT + MAX_HEAD_BYTES + MAX_BODY_BYTES
-/** A week: longer than any row holds. */
+/** A week: longer than the cache time of any row. */
 const MAX_SECONDS = 7 * 24 * 3600
 
-/** `EGC2`, crc32 of all that follows it, length of the head, the head in JSON, the body; null: it is too long. */
+/** `EGC2`, the crc32 of everything after it, the length of the head, the head in JSON, the body. Null: it is too long. */
 export function encode(key: string, { answer, seconds, tokens, atMs }: DecodedEntry): Buffer | null {
   const { status, body } = answer
   const headers = storedHeadersOf(answer)
@@ -42,7 +42,7 @@ export function encode(key: string, { answer, seconds, tokens, atMs }: DecodedEn
   return value
 }
 
-/** `null` for a value that is not what `seal` made for this key, whatever it is. */
+/** Null for any value that `encode` did not make for this key. */
 export function decode(key: string, value: Buffer): DecodedEntry | null {
   if (value.length < HEAD_AT || !value.subarray(0, 4).equals(MAGIC)) return null
   if (value.readUInt32BE(4) !== crc32(value.subarray(8))) return null
@@ -70,21 +70,21 @@ function headOf(bytes: Buffer): Head | null {
   }
 }
 
-// The sum only proves that the bytes are whole: whoever can write to Redis can write a sum too.
+// The checksum only detects damage: anyone who can write to Redis can write a checksum too.
 function isHead(head: unknown): head is Head {
   if (typeof head !== 'object' || head === null) return false
   const { key, tokens, seconds, atMs, length } = head as Partial<Record<keyof Head, unknown>>
   return (
     typeof key === 'string' &&
     typeof tokens === 'string' &&
-    isWhole(length, MAX_BODY_BYTES) &&
-    isWhole(seconds, MAX_SECONDS) &&
-    isWhole(atMs, Number.MAX_SAFE_INTEGER) &&
+    isIntegerUpTo(length, MAX_BODY_BYTES) &&
+    isIntegerUpTo(seconds, MAX_SECONDS) &&
+    isIntegerUpTo(atMs, Number.MAX_SAFE_INTEGER) &&
     isStoredHead(head, length) &&
     isStorable(head)
   )
 }
 
-function isWhole(value: unknown, max: number): value is number {
+function isIntegerUpTo(value: unknown, max: number): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max
 }

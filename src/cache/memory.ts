@@ -3,28 +3,28 @@ import type { Answer } from '../request/answer.ts'
 import type { Entry } from './entry.ts'
 
 /**
- * What an entry costs beside its bytes: list links, objects, tag index and the buffer's own bookkeeping. Measured over
+ * Memory of an entry beside its bytes: list links, objects, tag index and the buffer's own bookkeeping. Measured over
  * 50,000 small entries: 0.65 KiB on the heap, 1.5 KiB of resident memory.
  */
 const OVERHEAD_BYTES = 1536
 
 interface MemoryOptions {
   readonly maxBytes: number
-  /** An entry made room for another. */
+  /** An entry was removed to make room for another. */
   readonly onDisplaced: () => void
 }
 
-/** The entries of this process: bounded in bytes, least recently used out first, found by key and by tag. */
+/** The entries of this process: bounded in bytes, evicted least recently used first, found by key and by tag. */
 export class MemoryTier {
   readonly #entries: LRUCache<string, Entry>
-  /** Holds a key exactly as long as its entry is held. */
+  /** Has a key exactly as long as its entry exists. */
   readonly #keysByTag = new Map<string, Set<string>>()
 
   constructor({ maxBytes, onDisplaced }: MemoryOptions) {
     this.#entries = new LRUCache({
-      // 0 would mean no bound.
+      // 0 would mean no limit.
       maxSize: Math.max(1, maxBytes),
-      sizeCalculation: ({ answer }, key) => bytesOf(key, answer),
+      sizeCalculation: ({ answer }, key) => entryBytesOf(key, answer),
       dispose: (entry, key, reason) => {
         this.#untag(key, entry.tags)
         if (reason === 'evict') onDisplaced()
@@ -58,15 +58,15 @@ export class MemoryTier {
     }
   }
 
-  /** Returns how many entries went. */
+  /** Returns the number of evicted entries. */
   evict(tags: Iterable<string>): number {
     const before = this.#entries.size
-    // Each delete takes its key out of the very set that is walked: a Set allows that.
+    // Each deletion removes its key from the set in iteration, which a Set allows.
     for (const tag of tags) for (const key of this.#keysByTag.get(tag) ?? []) this.#entries.delete(key)
     return before - this.#entries.size
   }
 
-  /** Evicts all that some tag could evict. */
+  /** Evicts all entries that have a tag. */
   evictTagged(): number {
     return this.evict([...this.#keysByTag.keys()])
   }
@@ -84,8 +84,8 @@ export class MemoryTier {
   }
 }
 
-/** What an entry takes of the bound. */
-export function bytesOf(key: string, { headers, body }: Answer): number {
+/** The bytes of an entry that count towards the limit. */
+export function entryBytesOf(key: string, { headers, body }: Answer): number {
   let bytes = OVERHEAD_BYTES + 2 * key.length + body.length
   for (const [name, value] of Object.entries(headers)) bytes += name.length + String(value).length
   return bytes

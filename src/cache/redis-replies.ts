@@ -1,32 +1,32 @@
 import { decode } from './envelope.ts'
 import type { DecodedEntry } from './envelope.ts'
-import { codeOf } from '../redis/redis-link.ts'
+import { replyCodeOf } from '../redis/redis-link.ts'
 import type { Reply } from '../redis/redis-link.ts'
 import type { Signer } from '../redis/signature.ts'
 
-/** What a value must be for this reading. */
+/** What a stored value must match. */
 interface Expected {
   readonly key: string
-  /** Where it stands in Redis. */
+  /** Its key in Redis. */
   readonly name: string
   /** The longest time that its row allows. */
   readonly seconds: number
   readonly signer: Signer
-  /** By the clock on the wall: milliseconds since 1970. */
+  /** On the wall clock: milliseconds since 1970. */
   readonly nowMs: number
 }
 
-/** By so much the clocks of two gateways may differ. */
+/** Allowed difference between the clocks of two gateways. */
 const MAX_SKEW_MS = 5 * 60_000
 
-/** The entry in the replies to PTTL and GETRANGE; `null`: none. */
+/** The entry in the replies to PTTL and GETRANGE; null: none. */
 export function foundIn(
   [ttl, value]: readonly Reply[],
   { key, name, signer, ...expected }: Expected,
 ): (DecodedEntry & { readonly ttlMs: number }) | 'corrupt' | null {
-  if (value?.[0]) return codeOf(value[0]) === 'WRONGTYPE' ? 'corrupt' : null
+  if (value?.[0]) return replyCodeOf(value[0]) === 'WRONGTYPE' ? 'corrupt' : null
   const bytes = value?.[1]
-  // GETRANGE knows no null: nothing is as long as what is not there.
+  // GETRANGE returns an empty string for a missing key.
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) return null
   const opened = signer.open(name, bytes)
   const encoded = opened === null ? null : decode(key, opened)
@@ -36,8 +36,8 @@ export function foundIn(
 }
 
 /**
- * No time to live (-1), or more than it was given, or an answer that was stored too long ago or is to be kept for longer
- * than its row says: not this gateway's doing. It may also end right now (-2).
+ * False for a value that this gateway did not write: without a time to live (-1), with a longer one than it was given,
+ * stored too long ago, or to be stored longer than its row allows. It may also expire right now (-2).
  */
 function isInTime(
   { seconds, atMs }: DecodedEntry,
@@ -54,33 +54,33 @@ function isInTime(
   )
 }
 
-/** As this gateway makes them. */
+/** The form of a token. */
 const TOKEN = /^[\w-]{12}$/
-/** One more than a token has: what is longer is none. */
+/** One byte more than a token, to detect longer values. */
 export const TOKEN_READ_BYTES = 13
 
-/** The replies to one GETRANGE for each tag, in one string; `null` when a tag has no token. */
+/** The tokens in the replies to one GETRANGE per tag, as one string; null if a tag has no token. */
 export function tokensOf(replies: readonly Reply[]): string | null {
   return replies.every(isToken) ? replies.map(([, token]) => token).join(' ') : null
 }
 
-/** Whether something stands in the place of a token that is none. */
-export function isForeign(reply: Reply | undefined): boolean {
+/** Whether the key of a token holds another value. */
+export function isInvalidToken(reply: Reply | undefined): boolean {
   if (reply === undefined || isToken(reply)) return false
   const [error, token] = reply
-  return error === null ? token !== '' : codeOf(error) === 'WRONGTYPE'
+  return error === null ? token !== '' : replyCodeOf(error) === 'WRONGTYPE'
 }
 
 function isToken([error, token]: Reply): boolean {
   return error === null && typeof token === 'string' && TOKEN.test(token)
 }
 
-/** Stands for every tag. */
+/** Matches every tag. */
 export const ALL = '*'
-/** More tags than this are told as one eviction of everything, and heard as one. */
+/** More tags than this are sent as one eviction of everything, and read as one. */
 export const MAX_TAGS = 1000
 
-/** What another replica published; `null` for anything else. */
+/** A message of another replica; null for anything else. */
 export function parseMessage(
   text: string,
 ): { readonly from: string; readonly tags: readonly string[] } | null {

@@ -9,7 +9,7 @@ import { Subscription } from '../redis/subscription.ts'
 import {
   ALL,
   foundIn,
-  isForeign,
+  isInvalidToken,
   MAX_TAGS,
   parseMessage,
   TOKEN_READ_BYTES,
@@ -19,7 +19,7 @@ import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 
 interface RedisTierOptions {
   readonly url: string
-  /** Parts those who share a Redis and have engines of the same name. */
+  /** Separates deployments that share a Redis and have engines of the same name. */
   readonly namespace: string
   readonly signer: Signer
   readonly now: () => number
@@ -28,16 +28,16 @@ interface RedisTierOptions {
   readonly log: RedisLog
 }
 
-export interface Found {
+export interface RedisEntry {
   readonly answer: Answer
   readonly seconds: number
   readonly ttlMs: number
 }
 
-export interface Reading {
+export interface RedisReading {
   readonly result: 'hit' | 'miss' | 'corrupt' | 'error' | 'skipped'
-  readonly found: Found | null
-  /** What a write after this miss must carry; `null`: do not write. */
+  readonly found: RedisEntry | null
+  /** The tokens for a write after this miss; null: do not write. */
   readonly tokens: string | null
 }
 
@@ -48,13 +48,13 @@ interface Listener {
 
 /** The tier that the replicas share. It never rejects, and never waits longer than the command timeout. */
 export interface RedisTier {
-  read(key: string, rule: CacheRule): Promise<Reading>
+  read(key: string, rule: CacheRule): Promise<RedisReading>
   write(
     key: string,
-    entry: Omit<Found, 'ttlMs'>,
+    entry: Omit<RedisEntry, 'ttlMs'>,
     tokens: string,
   ): Promise<'stored' | 'refused' | 'error' | 'skipped'>
-  /** Resolves when Redis and through it the other replicas are told, or cannot be told now. */
+  /** Resolves when Redis, and through it the other replicas, are informed, or cannot be informed now. */
   evict(tags: readonly string[]): Promise<void>
   listen(listener: Listener): void
   close(): Promise<void>
@@ -63,40 +63,40 @@ export interface RedisTier {
 const TOKEN_TTL_MS = 7 * 24 * 3600 * 1000
 const MAX_MESSAGE_CHARS = 64 * 1024
 
-const SKIPPED: Reading = { result: 'skipped', found: null, tokens: null }
-const FAILED: Reading = { result: 'error', found: null, tokens: null }
+const SKIPPED: RedisReading = { result: 'skipped', found: null, tokens: null }
+const FAILED: RedisReading = { result: 'error', found: null, tokens: null }
 
 export function createRedisTier(options: RedisTierOptions): RedisTier {
   return new SharedTier(options)
 }
 
 /**
- * Each tag has a random token in Redis. An entry carries the tokens that its tags had *before* its answer was asked for,
- * and counts only while they still stand; to evict a tag is to delete its token. So an answer that was on its way while
- * its tag was evicted is never served, whichever replica asked.
+ * Each tag has a random token in Redis. An entry carries the tokens that its tags had *before* its answer was requested,
+ * and is valid only while they are unchanged. Evicting a tag deletes its token. So an answer that was in flight during an
+ * eviction of its tag is never served, whichever replica requested it.
  */
 class SharedTier implements RedisTier {
   readonly #options: RedisTierOptions
   readonly #link: RedisLink
-  readonly #changeBus: Subscription
+  readonly #subscription: Subscription
   readonly #prefix: string
   readonly #self = randomUUID()
-  /** Evicted here, and Redis does not know. */
+  /** Evicted here, and not yet sent to Redis. */
   readonly #pending = new Set<string>()
-  /** Redis is being told. */
-  readonly #onTheWay = new Set<string>()
-  #telling: Promise<void> | null = null
+  /** Being sent to Redis. */
+  readonly #inFlight = new Set<string>()
+  #flushing: Promise<void> | null = null
   #listener: Listener | null = null
 
   constructor(options: RedisTierOptions) {
     const { url, namespace, now, log } = options
     this.#options = options
     this.#prefix = `engine-gateway:${namespace}:`
-    this.#link = new RedisLink({ url, now, log, onReady: () => void this.#tell() })
-    this.#changeBus = new Subscription({
+    this.#link = new RedisLink({ url, now, log, onReady: () => void this.#flush() })
+    this.#subscription = new Subscription({
       url,
       channel: `${this.#prefix}evict`,
-      onMessage: (text) => this.#hear(text),
+      onMessage: (text) => this.#onMessage(text),
       onGap: () => this.#listener?.onGap(),
     })
   }
@@ -105,15 +105,15 @@ class SharedTier implements RedisTier {
     this.#listener = listener
   }
 
-  async read(key: string, { tags, seconds }: CacheRule): Promise<Reading> {
+  async read(key: string, { tags, seconds }: CacheRule): Promise<RedisReading> {
     if (this.#isEvicted(tags)) {
-      void this.#tell()
+      void this.#flush()
       return SKIPPED
     }
     const name = this.#nameOf(key)
     const tokenNames = this.#tokenNamesOf(tags)
     const replies = await this.#link.run((pipeline) =>
-      // Of what is longer than this gateway writes, no more than that is read.
+      // Reads at most the length that this gateway writes.
       readTokens(
         pipeline.pttl(name).getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_ENCODED_BYTES),
         tokenNames,
@@ -131,7 +131,7 @@ class SharedTier implements RedisTier {
     return { result: 'hit', found, tokens }
   }
 
-  async write(key: string, { answer, seconds }: Omit<Found, 'ttlMs'>, tokens: string) {
+  async write(key: string, { answer, seconds }: Omit<RedisEntry, 'ttlMs'>, tokens: string) {
     const { signer, wallNow = Date.now } = this.#options
     const value = encode(key, { answer, seconds, tokens, atMs: wallNow() })
     if (value === null) return 'refused'
@@ -149,35 +149,35 @@ class SharedTier implements RedisTier {
       this.#pending.clear()
       this.#pending.add(ALL)
     }
-    await this.#tell()
+    await this.#flush()
   }
 
   async close(): Promise<void> {
-    await this.#telling
-    this.#changeBus.close()
+    await this.#flushing
+    this.#subscription.close()
     this.#link.close()
   }
 
-  // An entry that this process evicted may still be there as long as Redis does not know.
+  // An entry that this process evicted may still be in Redis until the eviction is sent.
   #isEvicted(tags: readonly string[]): boolean {
-    if (this.#pending.size + this.#onTheWay.size === 0) return false
-    return [ALL, ...tags].some((tag) => this.#pending.has(tag) || this.#onTheWay.has(tag))
+    if (this.#pending.size + this.#inFlight.size === 0) return false
+    return [ALL, ...tags].some((tag) => this.#pending.has(tag) || this.#inFlight.has(tag))
   }
 
-  #tell(): Promise<void> {
-    this.#telling ??= this.#tellAll().finally(() => (this.#telling = null))
-    return this.#telling
+  #flush(): Promise<void> {
+    this.#flushing ??= this.#flushAll().finally(() => (this.#flushing = null))
+    return this.#flushing
   }
 
-  async #tellAll(): Promise<void> {
+  async #flushAll(): Promise<void> {
     while (this.#pending.size > 0) {
       const tags = [...this.#pending]
-      // Apart from `untold`, where an eviction that comes meanwhile must not be taken for told.
-      move(tags, this.#pending, this.#onTheWay)
-      const told = await this.#send(tags)
-      if (!told) move(tags, this.#onTheWay, this.#pending)
-      this.#onTheWay.clear()
-      if (!told) return
+      // Kept separate from `#pending`: an eviction that is added during the send must not count as sent.
+      move(tags, this.#pending, this.#inFlight)
+      const isSent = await this.#send(tags)
+      if (!isSent) move(tags, this.#inFlight, this.#pending)
+      this.#inFlight.clear()
+      if (!isSent) return
     }
   }
 
@@ -191,7 +191,7 @@ class SharedTier implements RedisTier {
     return typeof replies !== 'string'
   }
 
-  // Awaited before the answer is asked for: an eviction from now on deletes this very token.
+  // Awaited before the answer is requested: an eviction from now on deletes this token.
   async #claim(names: readonly string[]): Promise<string | null> {
     const replies = await this.#link.run((pipeline) => {
       for (const name of names)
@@ -200,13 +200,13 @@ class SharedTier implements RedisTier {
     })
     if (typeof replies === 'string') return null
     const read = replies.slice(names.length)
-    // What stands in the place of a token would stay. To delete it evicts the tag, which is never wrong.
-    const foreign = names.filter((_, index) => isForeign(read[index]))
-    if (foreign.length > 0) await this.#link.run((pipeline) => pipeline.del(foreign))
+    // An invalid value would block the token. Deleting it evicts the tag, which is always safe.
+    const invalid = names.filter((_, index) => isInvalidToken(read[index]))
+    if (invalid.length > 0) await this.#link.run((pipeline) => pipeline.del(invalid))
     return tokensOf(read)
   }
 
-  #hear(text: string): void {
+  #onMessage(text: string): void {
     const message = text.length > MAX_MESSAGE_CHARS ? null : parseMessage(text)
     if (message === null || message.from === this.#self) return
     if (message.tags.includes(ALL)) this.#listener?.onGap()
@@ -227,7 +227,7 @@ class SharedTier implements RedisTier {
 }
 
 function readTokens(pipeline: ChainableCommander, names: readonly string[]): ChainableCommander {
-  return names.reduce((reading, name) => reading.getrange(name, 0, TOKEN_READ_BYTES - 1), pipeline)
+  return names.reduce((chain, name) => chain.getrange(name, 0, TOKEN_READ_BYTES - 1), pipeline)
 }
 
 function move(tags: readonly string[], from: Set<string>, to: Set<string>): void {

@@ -2,13 +2,13 @@ import { GatewayError } from '../errors.ts'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'
 
-/** Visible ASCII; a comma would be a list, which two headers make when something joins them. */
+/** Visible ASCII without a comma, which joins repeated headers. */
 const BARE = /^[!#-+\x2d-~]+$/
-/** A string of RFC 9651, as the draft wants it. */
+/** A string of RFC 9651, as the draft of the Idempotency-Key header requires. */
 const QUOTED = /^"((?:[!#-[\]-~]|\\["\\])+)"$/
 const MAX_CHARS = 255
 
-/** The client's key, quoted or bare: `"a"` and `a` are one. @throws GatewayError when it is given twice, or is none */
+/** The client's key, quoted or bare: `"a"` and `a` are equal. @throws GatewayError if it is missing, repeated or invalid */
 export function idempotencyKeyOf(rawHeaders: readonly string[]): string {
   const values: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2)

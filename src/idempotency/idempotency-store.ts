@@ -15,67 +15,64 @@ import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
 
 interface IdempotencyStoreOptions {
   readonly url: string
-  /** Parts those who share a Redis and stand before other engines of the same name. */
+  /** Separates deployments that share a Redis and have other engines of the same name. */
   readonly namespace: string
   readonly signer: Signer
-  /** How long an outcome is kept. */
+  /** How long an outcome is stored. */
   readonly keepMs: number
   /** Monotonic milliseconds, as `performance.now`. */
   readonly now: () => number
 }
 
-/** A request that is to be done once. */
+/** A request that must be executed once. */
 export interface KeyedRequest {
-  /** Whose it is, and how the client calls it. */
+  /** The caller and the client's key. */
   readonly key: string
-  /** Of all that decides what it does. */
+  /** Hash of everything that decides what the request does. */
   readonly fingerprint: string
-  /** How long it can be under way. */
+  /** How long it can be in flight. */
   readonly underWayMs: number
 }
 
 export type Claiming =
   | { readonly state: 'first'; readonly claim: Claim }
   | PreviousOutcome
-  /** Redis cannot be asked now: nobody may go on. */
+  /** Redis cannot be asked now: the request must not proceed. */
   | { readonly state: 'unavailable' }
 
-/**
- * What has become of the first request. `reused`: it was another one. `unreadable`: what stands there is no gateway's, or none
- * of the keys has signed it.
- */
+/** The outcome of the first request. `reused`: that one was a different request. `unreadable`: the stored value is no gateway's, or no key has signed it. */
 export type PreviousOutcome =
   | Done
   | NotKept
   | { readonly state: 'in progress' | 'unknown' | 'unreadable' | 'reused' }
 
-/** The right to do it, until one of these is called. They resolve to false when Redis could not be told; they never reject. */
+/** The right to execute the request, until one of these is called. They resolve to false if Redis could not be informed; they never reject. */
 export interface Claim {
   readonly keep: (outcome: Omit<Done, 'state'>) => Promise<boolean>
-  /** It may have been done: nobody may do it again. */
+  /** The request may have been executed: it must not be executed again. */
   readonly leaveUnknown: () => Promise<boolean>
-  /** Nothing was done: whoever asks next is the first. */
+  /** Nothing was executed: the next request with this key is the first. */
   readonly release: () => Promise<boolean>
 }
 
-/** Which requests with a key of the client's own have been done, and how they were answered: for all gateways that share a Redis. */
+/** Records which requests with an idempotency key were executed and how they were answered, for all gateways that share a Redis. */
 export interface IdempotencyStore {
-  claim(once: KeyedRequest): Promise<Claiming>
-  /** The same without becoming the first; null: there was none, or Redis cannot tell. */
-  find(once: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null>
-  /** Waits for what is claimed here. */
+  claim(request: KeyedRequest): Promise<Claiming>
+  /** Reads the outcome without claiming; null: there is none, or Redis cannot answer. */
+  find(request: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null>
+  /** Waits for the claims of this process. */
   close(): Promise<void>
 }
 
-/** A new link is waited for so long: after a reload it stands a few milliseconds later than its gateway. */
+/** How long a new link is awaited: after a reload it connects a few milliseconds after the gateway starts. */
 const CONNECT_MS = 1000
-/** What could not be told is told when Redis is back, up to so many and so much of it; the oldest goes first. */
-const MAX_UNTOLD = 1000
-const MAX_UNTOLD_BYTES = 8 * 1024 ** 2
+/** Limits of what is stored for a later send while Redis is unreachable; the oldest is dropped first. */
+const MAX_PENDING = 1000
+const MAX_PENDING_BYTES = 8 * 1024 ** 2
 
-// Written where nothing stands too: Redis may have lost the claim, but what was done stays done.
-const SETTLE = `local held = redis.call('GET', KEYS[1])
-if held and held ~= ARGV[1] then return 0 end
+// Also written if nothing is stored: Redis may have lost the claim, but the request was executed.
+const REPLACE = `local current = redis.call('GET', KEYS[1])
+if current and current ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1`
 const RELEASE = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -84,29 +81,29 @@ return redis.call('DEL', KEYS[1])`
 const UNAVAILABLE: Claiming = { state: 'unavailable' }
 
 export function createIdempotencyStore(options: IdempotencyStoreOptions): IdempotencyStore {
-  return new SharedReplays(options)
+  return new RedisIdempotencyStore(options)
 }
 
-/** What a claim becomes; null: nothing. */
+/** What replaces a claim; null: nothing. */
 interface Settlement {
-  /** Of the key, in Redis. */
+  /** The key in Redis. */
   readonly name: string
   readonly claimed: Buffer
   readonly becomes: Buffer | null
 }
 
-class SharedReplays implements IdempotencyStore {
+class RedisIdempotencyStore implements IdempotencyStore {
   readonly #link: RedisLink
   readonly #prefix: string
   readonly #keepMs: number
   readonly #signer: Signer
   readonly #connected: Promise<void>
   #onConnected: (() => void) | null = null
-  /** Claims that are not settled. */
+  /** Claims without an outcome. */
   #open = 0
   #onIdle: (() => void) | null = null
   readonly #pending = new Set<Settlement>()
-  #untoldBytes = 0
+  #pendingBytes = 0
 
   constructor({ url, namespace, signer, keepMs, now }: IdempotencyStoreOptions) {
     this.#prefix = `engine-gateway:${namespace}:once:`
@@ -114,45 +111,45 @@ class SharedReplays implements IdempotencyStore {
     this.#signer = signer
     this.#connected = new Promise((resolve) => {
       this.#onConnected = resolve
-      // It may stand by then, and this process be late.
+      // The link may be connected by now if this process was late.
       setTimeout(() => setImmediate(resolve), CONNECT_MS).unref()
     })
     const onReady = (): void => {
       this.#onConnected?.()
-      void this.#tellAll()
+      void this.#flush()
     }
-    // Its state is logged by the cache's link: both lead to the same server.
+    // The cache's link logs the state: both connect to the same server.
     this.#link = new RedisLink({ url, now, log: () => undefined, onReady })
   }
 
   async claim({ key, fingerprint, underWayMs }: KeyedRequest): Promise<Claiming> {
     await this.#connected
     const name = this.#nameOf(key)
-    // Gone while the request is under way, it would let a second one in.
+    // If it expired during the request, it would admit a second one.
     const keepMs = Math.max(this.#keepMs, 2 * underWayMs)
     const owner = randomUUID()
-    const claimed = this.#written(name, { state: 'claimed', fingerprint, owner, keepMs, underWayMs })
+    const claimed = this.#encode(name, { state: 'claimed', fingerprint, owner, keepMs, underWayMs })
     const replies = await this.#link.run((pipeline) =>
       readRecord(pipeline.set(name, claimed, 'PX', keepMs, 'NX'), name),
     )
     if (replies === 'skipped') return UNAVAILABLE
     const [set, ...found] = typeof replies === 'string' ? [] : replies
     if (set === undefined || set[0] !== null) {
-      // It may have been claimed all the same, for a request that is not sent.
-      this.#remember({ name, claimed, becomes: null })
+      // The claim may have succeeded all the same, for a request that is not sent.
+      this.#addPending({ name, claimed, becomes: null })
       return UNAVAILABLE
     }
-    if (this.#pending.size > 0) void this.#tellAll()
+    if (this.#pending.size > 0) void this.#flush()
     if (set[1] === 'OK') return { state: 'first', claim: this.#claimOf(name, claimed, fingerprint) }
-    // What has gone since is left to the client's next try.
-    return this.#earlierIn(name, found, fingerprint) ?? { state: 'in progress' }
+    // If the outcome has expired since, the client's next attempt decides.
+    return this.#previousIn(name, found, fingerprint) ?? { state: 'in progress' }
   }
 
   async find({ key, fingerprint }: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null> {
     await this.#connected
     const name = this.#nameOf(key)
     const replies = await this.#link.run((pipeline) => readRecord(pipeline, name))
-    return typeof replies === 'string' ? null : this.#earlierIn(name, replies, fingerprint)
+    return typeof replies === 'string' ? null : this.#previousIn(name, replies, fingerprint)
   }
 
   async close(): Promise<void> {
@@ -160,76 +157,76 @@ class SharedReplays implements IdempotencyStore {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve
       })
-    await this.#tellAll()
+    await this.#flush()
     this.#link.close()
   }
 
   #claimOf(name: string, claimed: Buffer, fingerprint: string): Claim {
     this.#open += 1
     const settle = async (stored: Stored | null): Promise<boolean> => {
-      const settlement = { name, claimed, becomes: stored === null ? null : this.#written(name, stored) }
-      const isTold = await this.#tell(settlement)
-      if (!isTold) this.#remember(settlement)
+      const settlement = { name, claimed, becomes: stored === null ? null : this.#encode(name, stored) }
+      const isSent = await this.#send(settlement)
+      if (!isSent) this.#addPending(settlement)
       this.#open -= 1
       if (this.#open === 0) this.#onIdle?.()
-      return isTold
+      return isSent
     }
     return {
-      keep: (outcome) => settle({ ...keptOf(outcome), fingerprint }),
+      keep: (outcome) => settle({ ...storedOutcomeOf(outcome), fingerprint }),
       leaveUnknown: () => settle({ state: 'unknown', fingerprint }),
       release: () => settle(null),
     }
   }
 
-  async #tell({ name, claimed, becomes }: Settlement): Promise<boolean> {
+  async #send({ name, claimed, becomes }: Settlement): Promise<boolean> {
     const replies = await this.#link.run(
       (pipeline) =>
         becomes === null
           ? pipeline.eval(RELEASE, 1, name, claimed)
-          : pipeline.eval(SETTLE, 1, name, claimed, becomes, this.#keepMs),
+          : pipeline.eval(REPLACE, 1, name, claimed, becomes, this.#keepMs),
       true,
     )
     return typeof replies !== 'string' && replies[0]?.[0] === null
   }
 
-  async #tellAll(): Promise<void> {
+  async #flush(): Promise<void> {
     const pending = [...this.#pending]
     this.#pending.clear()
-    this.#untoldBytes = 0
+    this.#pendingBytes = 0
     await Promise.all(
       pending.map(async (settlement) => {
-        if (!(await this.#tell(settlement))) this.#remember(settlement)
+        if (!(await this.#send(settlement))) this.#addPending(settlement)
       }),
     )
   }
 
-  #remember(settlement: Settlement): void {
+  #addPending(settlement: Settlement): void {
     this.#pending.add(settlement)
-    this.#untoldBytes += bytesOf(settlement)
+    this.#pendingBytes += settlementBytesOf(settlement)
     for (const oldest of this.#pending) {
-      if (this.#pending.size <= MAX_UNTOLD && this.#untoldBytes <= MAX_UNTOLD_BYTES) return
+      if (this.#pending.size <= MAX_PENDING && this.#pendingBytes <= MAX_PENDING_BYTES) return
       this.#pending.delete(oldest)
-      this.#untoldBytes -= bytesOf(oldest)
+      this.#pendingBytes -= settlementBytesOf(oldest)
     }
   }
 
-  #written(name: string, stored: Stored): Buffer {
+  #encode(name: string, stored: Stored): Buffer {
     return this.#signer.sign(name, encodeRecord(stored))
   }
 
-  /** Null: there is nothing. What cannot be read was not written by a request that is still to be done. */
-  #earlierIn(
+  /** Null: nothing is stored. An unreadable value was not written for a request that is still to be executed. */
+  #previousIn(
     name: string,
     [ttl, value, exists]: readonly Reply[],
     fingerprint: string,
   ): PreviousOutcome | null {
-    // GETRANGE knows no null.
+    // GETRANGE returns an empty string for a missing key.
     if (exists?.[1] === 0) return null
     const opened = Buffer.isBuffer(value?.[1]) ? this.#signer.open(name, value[1]) : null
     const stored = opened === null ? null : decodeRecord(opened)
     if (stored === null) return { state: 'unreadable' }
     if (stored.fingerprint !== fingerprint) return { state: 'reused' }
-    if (stored.state === 'claimed') return { state: isUnderWay(stored, ttl) ? 'in progress' : 'unknown' }
+    if (stored.state === 'claimed') return { state: isInFlight(stored, ttl) ? 'in progress' : 'unknown' }
     return stored.state === 'unknown' ? { state: 'unknown' } : stored
   }
 
@@ -238,8 +235,8 @@ class SharedReplays implements IdempotencyStore {
   }
 }
 
-/** Of the headers those that are kept go with it: a session that was opened then is not opened again. */
-function keptOf({ answer, address }: Omit<Done, 'state'>): Done | NotKept {
+/** Includes the stored headers. A session that was opened by the first request is not opened again. */
+function storedOutcomeOf({ answer, address }: Omit<Done, 'state'>): Done | NotKept {
   const { status, body } = answer
   const headers = storedHeadersOf(answer)
   const isKept = body.length <= MAX_KEPT_BYTES && isStoredHead({ status, headers }, body.length)
@@ -249,8 +246,8 @@ function keptOf({ answer, address }: Omit<Done, 'state'>): Done | NotKept {
 }
 
 /**
- * The time to live first: a record that ends between the two questions is then not taken for one without a value. Of what is
- * longer than a record, no more is read.
+ * Reads the time to live first: a record that expires between the two commands then does not look like one without a
+ * value. Reads at most the length of a record.
  */
 function readRecord(pipeline: ChainableCommander, name: string): ChainableCommander {
   return pipeline
@@ -259,13 +256,13 @@ function readRecord(pipeline: ChainableCommander, name: string): ChainableComman
     .exists(name)
 }
 
-/** A record that came between the two questions has no time to live yet (-2), one that is to stay for ever (-1) is nobody's. */
-function isUnderWay({ keepMs, underWayMs }: Extract<Stored, { readonly state: 'claimed' }>, ttl?: Reply) {
+/** A record written between the two commands has no time to live yet (-2). A record without expiry (-1) was not written by a gateway. */
+function isInFlight({ keepMs, underWayMs }: Extract<Stored, { readonly state: 'claimed' }>, ttl?: Reply) {
   const leftMs = ttl?.[1]
   if (leftMs === -2) return true
   return typeof leftMs === 'number' && leftMs >= 0 && leftMs <= keepMs && keepMs - leftMs <= underWayMs
 }
 
-function bytesOf({ claimed, becomes }: Settlement): number {
+function settlementBytesOf({ claimed, becomes }: Settlement): number {
   return claimed.length + (becomes?.length ?? 0)
 }

@@ -1,16 +1,16 @@
 import type { Answer } from '../request/answer.ts'
 import { isStoredHead, isStoredStatus } from '../redis/stored-answer.ts'
 
-/** What Redis holds under a key that a client has chosen. */
+/** The value in Redis under an idempotency key. */
 export type Stored =
-  /** A request is under way, or its gateway has ended before it was answered. */
+  /** A request is in flight, or its gateway ended before the answer. */
   | {
       readonly state: 'claimed'
       readonly fingerprint: string
       readonly owner: string
-      /** The time to live that it was given. */
+      /** The time to live that the claim was given. */
       readonly keepMs: number
-      /** Older than this it is taken to be lost; it is not done again either way. */
+      /** After this time the request counts as lost; it is not executed again either way. */
       readonly underWayMs: number
     }
   | { readonly state: 'unknown'; readonly fingerprint: string }
@@ -20,21 +20,21 @@ export type Stored =
 export interface Done {
   readonly state: 'done'
   readonly answer: Answer
-  /** Host and prefix to which the links in the body lead. */
+  /** Host and prefix of the links in the body. */
   readonly address: string
 }
 
-/** Done, and answered with more than is kept. */
+/** Executed; the answer was too large to store. */
 export interface NotKept {
   readonly state: 'not kept'
   readonly status: number
 }
 
-/** Larger answers are done and not kept. */
+/** Larger answers are not stored. */
 export const MAX_KEPT_BYTES = 256 * 1024
-/** The longest line that stands before a body. */
+/** The longest line before a body. */
 const MAX_LINE_BYTES = 64 * 1024
-/** The longest that `packed` makes. */
+/** The longest value that `encodeRecord` returns. */
 export const MAX_RECORD_BYTES = MAX_LINE_BYTES + MAX_KEPT_BYTES
 
 /** A line of JSON, then the body. */
@@ -44,11 +44,11 @@ export function encodeRecord(stored: Stored): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify({ ...stored, answer, length: body.length })}\n`), body])
 }
 
-/** Null for a value that is not what `packed` made: whoever can write to Redis can write a line of JSON. */
+/** Null for a value that `encodeRecord` did not make: anyone who can write to Redis can write a line of JSON. */
 export function decodeRecord(value: Buffer): Stored | null {
   const end = value.indexOf('\n')
   if (end > MAX_LINE_BYTES || value.length > MAX_RECORD_BYTES) return null
-  const head = end === -1 ? null : parsed(value.subarray(0, end))
+  const head = end === -1 ? null : parseHead(value.subarray(0, end))
   const { state, fingerprint, status } = head ?? {}
   if (head === null || typeof fingerprint !== 'string') return null
   if (state === 'unknown') return { state, fingerprint }
@@ -59,7 +59,7 @@ export function decodeRecord(value: Buffer): Stored | null {
 
 type Head = Readonly<Record<string, unknown>>
 
-/** No time in a record is longer. */
+/** Upper bound of every time in a record. */
 const MAX_MS = Number.MAX_SAFE_INTEGER
 /** A host name of 253 characters, its port, a prefix and the name of an engine. */
 const MAX_ADDRESS_CHARS = 1024
@@ -80,7 +80,7 @@ function isMs(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= MAX_MS
 }
 
-function parsed(bytes: Buffer): Head | null {
+function parseHead(bytes: Buffer): Head | null {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
     return isObject(value) ? value : null

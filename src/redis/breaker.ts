@@ -1,16 +1,16 @@
 interface BreakerOptions {
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open it. */
   readonly threshold: number
-  /** How long it lets nobody through; after each pause one may try. */
+  /** How long it admits nothing; after each pause it admits one trial. */
   readonly pauseMs: number
   readonly now: () => number
 }
 
-/** Keeps requests away from what has just failed. */
+/** A circuit breaker: stops requests to a server that has just failed. */
 export class Breaker {
   readonly #options: BreakerOptions
   #failures = 0
-  /** `null`: closed. */
+  /** Null: closed. */
   #openUntilMs: number | null = null
 
   constructor(options: BreakerOptions) {
@@ -21,7 +21,7 @@ export class Breaker {
     return this.#openUntilMs === null
   }
 
-  /** While open, true once a pause: the one who gets it is the trial. */
+  /** While open, true once per pause: that caller is the trial. */
   admits(): boolean {
     if (this.#openUntilMs === null) return true
     const nowMs = this.#options.now()
@@ -35,7 +35,7 @@ export class Breaker {
     this.#openUntilMs = null
   }
 
-  /** Returns true when this failure opened it. `decisive`: one is enough. */
+  /** Returns true if this failure opened it. `decisive`: one failure is enough. */
   failed(decisive: boolean): boolean {
     this.#failures += 1
     if (!this.closed || (!decisive && this.#failures < this.#options.threshold)) return false

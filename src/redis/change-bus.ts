@@ -6,88 +6,94 @@ import type { Signer } from './signature.ts'
 
 interface ChangeBusOptions {
   readonly url: string
-  /** Parts those who share a Redis and have engines of the same name. */
+  /** Separates deployments that share a Redis and have engines of the same name. */
   readonly namespace: string
   readonly signer: Signer
   /** Monotonic milliseconds, as `performance.now`. */
   readonly now: () => number
-  /** Messages came that no key has signed, or that came before: users and records are read anew. */
-  readonly onDoubt: () => void
+  /** Messages arrived that no key has signed, or that are repeated: read users and records again. */
+  readonly onInvalidMessages: () => void
 }
 
 interface Listener {
   readonly onMessage: (topic: string, about: string) => void
-  /** News may have been missed: the subscription is new, or was broken. */
+  /** Messages may have been missed: the subscription is new, or was interrupted. */
   readonly onGap: () => void
 }
 
-/** Short messages to the other replicas. Redis keeps none of them: who was not there reads everything anew at `onGap`. */
+/** Sends short messages to the other replicas. Redis stores none of them: a replica that was not connected reads everything again at `onGap`. */
 export interface ChangeBus {
-  /** Resolves when Redis has it, or cannot have it now: then it is told as soon as Redis is back. Never rejects. */
+  /** Resolves when Redis has the message, or cannot take it now; it is then sent once Redis is reachable again. Never rejects. */
   publish(topic: string, about?: string): Promise<void>
   listen(listener: Listener): void
   close(): void
 }
 
-/** Kept for when Redis is back; the oldest goes first. */
-const MAX_UNTOLD = 1000
+/** Messages to send once Redis is reachable again; the oldest is dropped first. */
+const MAX_PENDING = 1000
 const MAX_MESSAGE_CHARS = 4096
-/** What is not signed as it should be may stand for something that was not heard: then all is read anew, but not more often. */
-const DOUBT_MS = 5000
+/** An invalid message may replace a valid one. Everything is then read again, but not more often than this. */
+const REREAD_INTERVAL_MS = 5000
 
-export function createChangeBus({ url, namespace, signer, now, onDoubt }: ChangeBusOptions): ChangeBus {
+export function createChangeBus({
+  url,
+  namespace,
+  signer,
+  now,
+  onInvalidMessages,
+}: ChangeBusOptions): ChangeBus {
   const channel = `engine-gateway:${namespace}:news`
   const self = randomUUID()
   const messages = createMessages({ self, channel, signer })
   const pending = new Set<string>()
   let listener: Listener | null = null
-  let doubt: NodeJS.Timeout | null = null
-  let doubtedAt = -Infinity
-  // Its state is logged by the cache's link: both lead to the same server.
-  const link = new RedisLink({ url, now, log: () => undefined, onReady: () => void tellAll() })
+  let rereadTimer: NodeJS.Timeout | null = null
+  let rereadAt = -Infinity
+  // The cache's link logs the state: both connect to the same server.
+  const link = new RedisLink({ url, now, log: () => undefined, onReady: () => void flush() })
   const subscription = new Subscription({
     url,
     channel,
     onMessage: (text) => {
-      const heard = text.length > MAX_MESSAGE_CHARS ? null : messages.read(text)
-      if (heard === 'unsigned') suspect()
-      else if (heard !== null && heard.from !== self) listener?.onMessage(heard.topic, heard.about)
+      const message = text.length > MAX_MESSAGE_CHARS ? null : messages.read(text)
+      if (message === 'unsigned') scheduleReread()
+      else if (message !== null && message.from !== self) listener?.onMessage(message.topic, message.about)
     },
     onGap: () => listener?.onGap(),
   })
 
-  function suspect(): void {
-    doubt ??= setTimeout(doubted, Math.max(0, doubtedAt + DOUBT_MS - now())).unref()
+  function scheduleReread(): void {
+    rereadTimer ??= setTimeout(reread, Math.max(0, rereadAt + REREAD_INTERVAL_MS - now())).unref()
   }
 
-  function doubted(): void {
-    doubt = null
-    doubtedAt = now()
-    onDoubt()
+  function reread(): void {
+    rereadTimer = null
+    rereadAt = now()
+    onInvalidMessages()
     listener?.onGap()
   }
 
-  async function tell(content: string): Promise<void> {
+  async function send(content: string): Promise<void> {
     const replies = await link.run((pipeline) => pipeline.publish(channel, messages.write(content)), true)
     if (typeof replies !== 'string') return
     pending.add(content)
     const [oldest] = pending
-    if (pending.size > MAX_UNTOLD && oldest !== undefined) pending.delete(oldest)
+    if (pending.size > MAX_PENDING && oldest !== undefined) pending.delete(oldest)
   }
 
-  async function tellAll(): Promise<void> {
+  async function flush(): Promise<void> {
     const contents = [...pending]
     pending.clear()
-    await Promise.all(contents.map(tell))
+    await Promise.all(contents.map(send))
   }
 
   return {
-    publish: (topic, about = '') => tell(JSON.stringify([self, topic, about])),
-    listen: (heard) => {
-      listener = heard
+    publish: (topic, about = '') => send(JSON.stringify([self, topic, about])),
+    listen: (next) => {
+      listener = next
     },
     close: () => {
-      if (doubt !== null) clearTimeout(doubt)
+      if (rereadTimer !== null) clearTimeout(rereadTimer)
       subscription.close()
       link.close()
     },

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Signer } from './signature.ts'
 
 interface MessagesOptions {
-  /** Who writes here. */
+  /** The id of this sender. */
   readonly self: string
   readonly channel: string
   readonly signer: Signer
@@ -16,20 +16,20 @@ interface Message {
   readonly about: string
 }
 
-/** The text of messages between gateways. With keys, a message counts once and for a short time. */
+/** Encodes the messages between gateways. With keys, a message is accepted once and for a short time. */
 export interface Messages {
-  /** Of `[from, topic, about]` in JSON. */
+  /** Encodes `[from, topic, about]`, given in JSON. */
   readonly write: (content: string) => string
-  /** `unsigned`: not signed by a key, too old, or heard before. Null: no message. */
+  /** `unsigned`: not signed by a key, too old, or received before. Null: not a message. */
   readonly read: (text: string) => Message | 'unsigned' | null
 }
 
-/** By so much the clocks of two gateways may differ, and so old a message may be. */
+/** Allowed difference between the clocks of two gateways, and age of a message. */
 const MAX_AGE_MS = 5 * 60_000
-/** Senders whose last message is remembered; who has been silent for longest is forgotten first. */
+/** Senders whose last message number is stored; the one that was silent for longest is dropped first. */
 const MAX_SENDERS = 1000
 
-/** A signed text: the signature, a space, `[number, time, [from, topic, about]]`. Each sender counts its messages. */
+/** A signed text: the signature, a space, `[number, time, [from, topic, about]]`. Each sender numbers its messages. */
 export function createMessages({ self, channel, signer, wallNow = Date.now }: MessagesOptions): Messages {
   const lastBySender = new LRUCache<string, number>({ max: MAX_SENDERS })
   let written = 0
@@ -50,9 +50,9 @@ export function createMessages({ self, channel, signer, wallNow = Date.now }: Me
       return `${mac.toString('base64url')} ${body.toString()}`
     },
     read: (text) => {
-      if (!signer.signs) return messageOf(parsed(text))
-      const body = openedText(signer, channel, text)
-      const [number, atMs, content] = listOf(body === null ? null : parsed(body))
+      if (!signer.signs) return messageOf(parseJson(text))
+      const body = openText(signer, channel, text)
+      const [number, atMs, content] = listOf(body === null ? null : parseJson(body))
       const message = messageOf(content)
       if (message === null || typeof number !== 'number' || typeof atMs !== 'number') return 'unsigned'
       if (message.from === self) return message
@@ -62,7 +62,7 @@ export function createMessages({ self, channel, signer, wallNow = Date.now }: Me
   }
 }
 
-function openedText(signer: Signer, channel: string, text: string): string | null {
+function openText(signer: Signer, channel: string, text: string): string | null {
   const space = text.indexOf(' ')
   const mac = Buffer.from(text.slice(0, Math.max(0, space)), 'base64url')
   const opened = signer.open(channel, Buffer.concat([mac, Buffer.from(text.slice(space + 1))]))
@@ -79,7 +79,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,30 +1,30 @@
 interface DeadlineOptions {
-  /** Changes as long as the other side is heard; default: never. */
-  readonly heard?: () => number
+  /** Changes while data arrives from the other side; default: never. */
+  readonly progress?: () => number
   readonly onMissed: () => void
 }
 
-/** Further turns for an answer that is on its way. */
+/** Further turns of the event loop for an answer that is arriving. */
 const MAX_TURNS = 20
 
 /**
- * Calls `onMissed` after `ms` and a turn of the event loop in which sockets were read: timers come before what the system
- * has to say, and where it was this process that was late, the answer may stand in the socket. A long answer takes
- * several turns: as long as something of it is heard in each, it is waited for. Returns what calls it off.
+ * Calls `onMissed` after `ms` and a turn of the event loop in which sockets were read. Timers run before pending I/O: if
+ * this process was late, the answer may be in the socket already. A long answer takes several turns, so it may continue as
+ * long as data arrives in each. Returns a function that cancels the deadline.
  */
-export function startDeadline(ms: number, { heard = () => 0, onMissed }: DeadlineOptions): () => void {
-  let isOver = false
-  const look = (before: number, turns: number): void => {
+export function startDeadline(ms: number, { progress = () => 0, onMissed }: DeadlineOptions): () => void {
+  let isCancelled = false
+  const check = (before: number, turns: number): void => {
     setImmediate(() => {
-      if (isOver) return
-      const now = heard()
+      if (isCancelled) return
+      const now = progress()
       if (now === before || turns === 0) onMissed()
-      else look(now, turns - 1)
+      else check(now, turns - 1)
     })
   }
-  const timer = setTimeout(() => look(heard(), MAX_TURNS), ms)
+  const timer = setTimeout(() => check(progress(), MAX_TURNS), ms)
   return () => {
-    isOver = true
+    isCancelled = true
     clearTimeout(timer)
   }
 }

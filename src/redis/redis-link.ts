@@ -3,7 +3,7 @@ import type { ChainableCommander, Redis } from 'ioredis'
 import { Breaker } from './breaker.ts'
 import { answerWithin, openRedis } from './connection.ts'
 
-/** Called once per change of state; `why` never holds a credential. */
+/** Called once per change of state; `why` never contains a credential. */
 export type RedisLog = (level: 'info' | 'warn', message: string, why: string | null) => void
 
 export type Reply = readonly [error: Error | null, value: unknown]
@@ -12,43 +12,43 @@ interface LinkOptions {
   readonly url: string
   readonly now: () => number
   readonly log: RedisLog
-  /** The connection is there, for the first time or again. */
+  /** The connection is established, for the first time or again. */
   readonly onReady: () => void
 }
 
-/** A command that is not answered by then is given up, once this process has looked at what has come. */
+/** Timeout of a command, checked after pending data has been read. */
 const COMMAND_MS = 150
 const PAUSE_MS = 1000
 /** Replies that say nothing about the server's health: it is full, or the key holds another type. */
 const HARMLESS: ReadonlySet<string> = new Set(['OOM', 'WRONGTYPE'])
 
-/** Sends commands to Redis, or says at once that it cannot. */
+/** Sends commands to Redis, or reports at once that it cannot. */
 export class RedisLink {
   readonly #redis: Redis
   readonly #breaker: Breaker
   readonly #log: RedisLog
   #up: boolean | null = null
-  #why: string | null = null
+  #reason: string | null = null
   #probe: NodeJS.Timeout | null = null
 
   constructor({ url, now, log, onReady }: LinkOptions) {
     this.#log = log
     this.#breaker = new Breaker({ threshold: 3, pauseMs: PAUSE_MS, now })
     this.#redis = openRedis(url)
-    this.#redis.on('error', (error) => (this.#why = whyOf(error)))
+    this.#redis.on('error', (error) => (this.#reason = reasonOf(error)))
     this.#redis.on('close', () => {
       if (this.#probe !== null) clearTimeout(this.#probe)
-      this.#is(false)
+      this.#setUp(false)
     })
     this.#redis.on('ready', () => {
-      if (this.#breaker.closed) this.#is(true)
-      // Without it an idle process would not notice that all is well again.
+      if (this.#breaker.closed) this.#setUp(true)
+      // Without this, an idle process would not notice the recovery.
       else this.#probe = setTimeout(() => void this.run((pipeline) => pipeline.ping()), PAUSE_MS).unref()
       onReady()
     })
   }
 
-  /** Skipped while Redis is away or the breaker is open; `pressing` commands go out also while it is open. */
+  /** Skipped while Redis is unreachable or the breaker is open; `pressing` commands are sent also while it is open. */
   async run(
     build: (pipeline: ChainableCommander) => ChainableCommander,
     pressing = false,
@@ -58,16 +58,16 @@ export class RedisLink {
     const failure = failureIn(replies)
     if (failure === null) {
       this.#breaker.succeeded()
-      this.#is(true)
+      this.#setUp(true)
       return replies
     }
     this.#failed(failure, pressing)
     return 'error'
   }
 
-  /** Each is a failure where Redis has not answered in time. */
+  /** Each reply is a failure if Redis has not answered in time. */
   #repliesTo(pipeline: ChainableCommander): Promise<readonly Reply[]> {
-    const replies = pipeline.exec().then((given) => given ?? [])
+    const replies = pipeline.exec().then((results) => results ?? [])
     return answerWithin(COMMAND_MS, this.#redis, replies).catch((error: unknown) => [
       [error instanceof Error ? error : new Error(String(error)), null] as const,
     ])
@@ -80,34 +80,34 @@ export class RedisLink {
   }
 
   #failed(failure: Error, pressing: boolean): void {
-    const code = codeOf(failure)
-    const lost = code === ''
-    const opened = this.#breaker.failed(lost || code === 'READONLY')
+    const code = replyCodeOf(failure)
+    const hasNoReply = code === ''
+    const opened = this.#breaker.failed(hasNoReply || code === 'READONLY')
     if (!opened && !pressing) return
-    this.#why = whyOf(failure)
-    this.#is(false)
-    // Ends all that still waits on a server that is silent, and finds the new primary after a failover.
+    this.#reason = reasonOf(failure)
+    this.#setUp(false)
+    // Ends all commands that wait for a silent server, and finds the new primary after a failover.
     this.#redis.disconnect(true)
   }
 
-  #is(up: boolean): void {
+  #setUp(up: boolean): void {
     if (this.#up === up) return
     this.#up = up
     if (up) this.#log('info', 'Redis answers: the shared cache is in use', null)
-    else this.#log('warn', 'Redis does not answer: each process caches alone', this.#why)
+    else this.#log('warn', 'Redis does not answer: each process caches alone', this.#reason)
   }
 }
 
 function failureIn(replies: readonly Reply[]): Error | null {
-  return replies.find(([error]) => error !== null && !HARMLESS.has(codeOf(error)))?.[0] ?? null
+  return replies.find(([error]) => error !== null && !HARMLESS.has(replyCodeOf(error)))?.[0] ?? null
 }
 
-/** The first word of a reply of the server's own (`READONLY`, `OOM` …); `''` when there was no reply. */
-export function codeOf(error: Error): string {
+/** The first word of an error reply of the server (`READONLY`, `OOM` …); `''` if there was no reply. */
+export function replyCodeOf(error: Error): string {
   return error instanceof ReplyError ? (error.message.split(' ', 1)[0] ?? '') : ''
 }
 
-// The message alone: ioredis hangs the command on the error, which for AUTH is the password.
-function whyOf(error: Error & { code?: string }): string {
+// Only the message: ioredis attaches the command to the error, and for AUTH that is the password.
+function reasonOf(error: Error & { code?: string }): string {
   return error.message === '' ? (error.code ?? error.name) : error.message
 }

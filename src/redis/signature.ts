@@ -1,19 +1,19 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 
-/** Proves that a value in Redis was written by a gateway that has one of the keys. */
+/** Signs values in Redis, to prove that a gateway with one of the keys wrote them. */
 export interface Signer {
-  /** The value as it is to be written; `context` is the place where it will stand: it counts nowhere else. */
+  /** The signed value. `context` is its place in Redis; the signature is valid only there. */
   readonly sign: (context: string, value: Buffer) => Buffer
   /** The value that was signed for this place; null: no key has signed it. */
   readonly open: (context: string, signed: Buffer) => Buffer | null
-  /** False without keys: then both leave a value as it is, and whoever can write to Redis is believed. */
+  /** False without keys: values are then stored and accepted unsigned. */
   readonly signs: boolean
 }
 
 /** Bytes that a signature adds to a value. */
 export const SIGNATURE_BYTES = 32
 
-/** The first key signs; what any of them has signed is accepted, so that a key can be changed while gateways run. */
+/** The first key signs, and signatures of any key are accepted, so that keys can be rotated while gateways run. */
 export function createSigner(keys: readonly string[]): Signer {
   const [first, ...others] = keys.map((key) => createSecretKey(Buffer.from(key)))
   if (first === undefined) return { sign: (_, value) => value, open: (_, value) => value, signs: false }

@@ -2,8 +2,8 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Answer } from '../request/answer.ts'
 
 /**
- * Headers that describe a body. An answer in Redis has no others: none of a connection (RFC 9110 section 7.6.1), no length,
- * no cookie, no redirect, and nothing that opens an answer to other origins.
+ * Headers that describe a body. Only these are stored in Redis: no connection headers (RFC 9110 section 7.6.1), no length,
+ * no cookie, no redirect, and no header that opens an answer to other origins.
  */
 const STORED: ReadonlySet<string> = new Set([
   'allow',
@@ -24,22 +24,22 @@ const STORED: ReadonlySet<string> = new Set([
   'x-frame-options',
 ])
 
-/** An engine's head takes 16 KiB at most. */
+/** The head of an engine's answer has at most 16 KiB. */
 const MAX_HEADER_CHARS = 16 * 1024
 const MAX_LINES = 16
 /** RFC 9110 section 15: an answer with one of these has no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205])
-/** Nothing was done, or nobody knows: such an answer is not kept. */
+/** Nothing was done, or the outcome is unknown: such an answer is not stored. */
 const NEVER_STORED: ReadonlySet<number> = new Set([401, 429, 502, 503, 504])
 
 type Head = Pick<Answer, 'status' | 'headers'>
 
-/** The headers of an answer that go to Redis. */
+/** The headers of an answer that are stored in Redis. */
 export function storedHeadersOf({ headers }: Pick<Answer, 'headers'>): Answer['headers'] {
   return Object.fromEntries(Object.entries(headers).filter(([name, value]) => isStoredHeader(name, value)))
 }
 
-/** Whether a value from Redis can be the status and the headers of an answer that a gateway has put there. */
+/** Whether a value from Redis can be the status and headers of an answer that a gateway stored. */
 export function isStoredHead(head: unknown, bodyBytes: number): head is Head {
   if (typeof head !== 'object' || head === null) return false
   const { status, headers } = head as Partial<Record<keyof Head, unknown>>
@@ -50,7 +50,7 @@ export function isStoredHead(head: unknown, bodyBytes: number): head is Head {
   return fields.every(([name, value]) => isStoredHeader(name, value)) && charsOf(fields) <= MAX_HEADER_CHARS
 }
 
-/** An engine's own word: no redirect, nothing that leaves open whether the request was done. */
+/** The engine itself answered: no redirect, and no status that leaves the outcome unknown. */
 export function isStoredStatus(status: unknown): status is number {
   return (
     typeof status === 'number' &&
@@ -66,7 +66,7 @@ function isStoredHeader(name: string, value: unknown): value is string | string[
   return lines.length > 0 && lines.length <= MAX_LINES && lines.every((line) => isLine(name, line))
 }
 
-/** Whether Node would write it as a header of an answer. */
+/** Whether Node would write it as a response header. */
 function isLine(name: string, line: unknown): boolean {
   if (typeof line !== 'string') return false
   try {

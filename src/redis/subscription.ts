@@ -1,30 +1,30 @@
 import type { Redis } from 'ioredis'
 import { answerWithin, openRedis } from './connection.ts'
 
-interface NewsOptions {
+interface SubscriptionOptions {
   readonly url: string
   readonly channel: string
   readonly onMessage: (text: string) => void
-  /** Messages may have been missed: the subscription is new, or was broken. */
+  /** Messages may have been missed: the subscription is new, or was interrupted. */
   readonly onGap: () => void
-  /** Default 5000. A connection that died without a word would stay deaf for many minutes; a beat finds it. */
+  /** Default 5000. Without a heartbeat, a connection that died silently would go unnoticed for many minutes. */
   readonly heartbeatMs?: number
 }
 
-/** A connection on which nothing is answered for so long is given up. */
+/** A connection without an answer for this long is closed. */
 const ANSWER_MS = 1000
 
-/** Hears what other processes publish, on a connection of its own; subscribes anew whenever that is back. */
+/** Receives what other processes publish, on a connection of its own. Subscribes again after each reconnect. */
 export class Subscription {
   readonly #redis: Redis
   readonly #heartbeat: NodeJS.Timeout
-  readonly #options: NewsOptions
+  readonly #options: SubscriptionOptions
   #subscribed = false
 
-  constructor(options: NewsOptions) {
+  constructor(options: SubscriptionOptions) {
     this.#options = options
     this.#redis = openRedis(options.url)
-    // Logged by the link: both connections lead to the same server.
+    // The link logs the state: both connect to the same server.
     this.#redis.on('error', () => undefined)
     this.#redis.on('close', () => (this.#subscribed = false))
     this.#redis.on('ready', () => void this.#subscribe())
@@ -43,7 +43,7 @@ export class Subscription {
       this.#subscribed = true
       this.#options.onGap()
     } catch {
-      // The next beat tries again.
+      // The next heartbeat retries.
     }
   }
 

@@ -85,7 +85,7 @@ t.test('A busy process', { skip: redisSkip }, async (t) => {
     await until(() => one.events.includes('redis:stored'))
     const rates = createRateStore({ url: server.url, namespace: t.name, now })
     t.teardown(() => rates.close())
-    const spend = () => rates.spend('a', { intervalMs: 1, burst: 1000 })
+    const spend = () => rates.consume('a', { intervalMs: 1, burst: 1000 })
     await until(async () => (await spend()) !== null)
     const idempotencyStore = openReplays(t, server.url)
     await firstOf(await idempotencyStore.claim({ ...ONCE, key: 'warm' })).release()

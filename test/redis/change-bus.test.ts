@@ -22,7 +22,7 @@ async function openNews(t: Test, { namespaces = ['n', 'n'], keys = [] }: Setup =
       namespace,
       signer: createSigner(keys),
       now: () => performance.now(),
-      onDoubt: () => void heard.push('(doubt)'),
+      onInvalidMessages: () => void heard.push('(doubt)'),
     })
     news.listen({
       onMessage: (topic, about) => void heard.push(`${topic} ${about}`),

@@ -17,24 +17,24 @@ t.test('what is called off is not missed, also between the time and the turn', a
   let missed = 0
   const onMissed = () => (missed += 1)
   startDeadline(1, { onMissed })()
-  const callOff = startDeadline(1, { onMissed })
+  const cancel = startDeadline(1, { onMissed })
   // A timer of the same time comes in the same round, before any turn.
-  setTimeout(callOff, 1)
+  setTimeout(cancel, 1)
   block(5)
   await wait(20)
   t.equal(missed, 0)
 })
 
-t.test('as long as something is heard in each turn, it waits, up to a bound', async (t) => {
-  const heard: number[] = []
-  const hear = () => heard.push(heard.length)
-  await new Promise<void>((resolve) => startDeadline(1, { heard: hear, onMissed: resolve }))
-  t.equal(heard.length, 22)
+t.test('waits while data arrives in each turn, up to a limit', async (t) => {
+  const reads: number[] = []
+  const readCount = () => reads.push(reads.length)
+  await new Promise<void>((resolve) => startDeadline(1, { progress: readCount, onMissed: resolve }))
+  t.equal(reads.length, 22)
 })
 
-t.test('when nothing more is heard, it is missed', async (t) => {
-  const heard: number[] = []
-  const hear = () => Math.min(heard.push(0), 5)
-  await new Promise<void>((resolve) => startDeadline(1, { heard: hear, onMissed: resolve }))
-  t.equal(heard.length, 6)
+t.test('is missed once no more data arrives', async (t) => {
+  const reads: number[] = []
+  const readCount = () => Math.min(reads.push(0), 5)
+  await new Promise<void>((resolve) => startDeadline(1, { progress: readCount, onMissed: resolve }))
+  t.equal(reads.length, 6)
 })

@@ -13,7 +13,7 @@ const RATE = { intervalMs: 600_000, burst: 5 }
 async function openStore(t: Test, url: string, namespace = 'test'): Promise<RateStore> {
   const store = createRateStore({ url, namespace, now: () => performance.now() })
   t.teardown(() => store.close())
-  await until(async () => (await store.spend('nobody', { intervalMs: 1, burst: 1000 })) !== null)
+  await until(async () => (await store.consume('nobody', { intervalMs: 1, burst: 1000 })) !== null)
   return store
 }
 
@@ -28,12 +28,12 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     const { url } = await startServer(t)
     const stores = [await openStore(t, url), await openStore(t, url)]
     const spent = await Promise.all(
-      Array.from({ length: 20 }, async (_, index) => stores[index % 2]?.spend('default mary', RATE)),
+      Array.from({ length: 20 }, async (_, index) => stores[index % 2]?.consume('default mary', RATE)),
     )
     t.equal(spent.filter((one) => one?.admitted === true).length, 5)
     t.equal(spent.filter((one) => one?.admitted === false).length, 15)
-    t.match(await stores[0]?.spend('default anna', RATE), { admitted: true }, 'another principal')
-    t.match(await (await openStore(t, url, 'other')).spend('default mary', RATE), { admitted: true })
+    t.match(await stores[0]?.consume('default anna', RATE), { admitted: true }, 'another principal')
+    t.match(await (await openStore(t, url, 'other')).consume('default mary', RATE), { admitted: true })
   })
 
   t.test('time pays, by the clock of Redis, and what is paid is gone', async (t) => {
@@ -42,19 +42,19 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     const control = new Redis(url)
     t.teardown(() => control.disconnect())
     const one = { intervalMs: 300, burst: 1 }
-    t.match(await store.spend('a', one), { admitted: true, debtMs: 300 })
-    const refused = await store.spend('a', one)
+    t.match(await store.consume('a', one), { admitted: true, debtMs: 300 })
+    const refused = await store.consume('a', one)
     t.equal(refused?.admitted, false)
     t.ok(refused !== null && refused.debtMs > 0 && refused.debtMs <= 300, `${refused?.debtMs}`)
-    await until(async () => (await store.spend('a', one))?.admitted === true)
+    await until(async () => (await store.consume('a', one))?.admitted === true)
     await until(async () => (await control.dbsize()) === 0)
   })
 
   t.test('nobody owes under a new rate more than it lends', async (t) => {
     const { url } = await startServer(t)
     const store = await openStore(t, url)
-    await store.spend('a', RATE)
-    t.match(await store.spend('a', { intervalMs: 10_000, burst: 2 }), { admitted: false, debtMs: 20_000 })
+    await store.consume('a', RATE)
+    t.match(await store.consume('a', { intervalMs: 10_000, burst: 2 }), { admitted: false, debtMs: 20_000 })
   })
 
   t.test('garbage counts as nothing, and another type as no answer', async (t) => {
@@ -62,32 +62,32 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     const store = await openStore(t, url)
     const control = new Redis(url)
     t.teardown(() => control.disconnect())
-    await store.spend('a', RATE)
+    await store.consume('a', RATE)
     const [key = ''] = await control.keys('*')
     t.match(key, /^engine-gateway:test:rate:[\w-]{43}$/)
     for (const garbage of ['garbage', 'nan', '-nan', '-inf', '']) {
       await control.set(key, garbage)
-      t.match(await store.spend('a', RATE), { admitted: true, debtMs: 600_000 }, garbage)
+      t.match(await store.consume('a', RATE), { admitted: true, debtMs: 600_000 }, garbage)
     }
     await control.set(key, 'inf')
-    t.match(await store.spend('a', RATE), { admitted: false })
+    t.match(await store.consume('a', RATE), { admitted: false })
     await control.del(key)
     await control.lpush(key, 'x')
-    t.equal(await store.spend('a', RATE), null)
-    t.match(await store.spend('b', RATE), { admitted: true }, 'others are served on')
+    t.equal(await store.consume('a', RATE), null)
+    t.match(await store.consume('b', RATE), { admitted: true }, 'others are served on')
   })
 
   t.test('killed and started again it is used again, also with nothing in it', async (t) => {
     const first = await startServer(t)
     const store = await openStore(t, first.url)
-    t.match(await store.spend('a', RATE), { admitted: true })
+    t.match(await store.consume('a', RATE), { admitted: true })
     process.kill(first.pid, 'SIGKILL')
     await first.stop()
     const start = performance.now()
-    for (let index = 0; index < 100; index += 1) t.equal(await store.spend('a', RATE), null)
+    for (let index = 0; index < 100; index += 1) t.equal(await store.consume('a', RATE), null)
     t.ok(performance.now() - start < 500, 'nobody waits')
     await startServer(t, first.port)
-    await until(async () => (await store.spend('a', RATE)) !== null, 15_000)
+    await until(async () => (await store.consume('a', RATE)) !== null, 15_000)
   })
 
   t.test('frozen, it costs those who ask 200 ms at most once', async (t) => {
@@ -97,7 +97,7 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     t.teardown(() => server.resume())
     const timed = async () => {
       const start = performance.now()
-      t.equal(await store.spend('a', RATE), null)
+      t.equal(await store.consume('a', RATE), null)
       return performance.now() - start
     }
     const atOnce = await Promise.all(Array.from({ length: 20 }, timed))
