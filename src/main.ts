@@ -117,10 +117,10 @@ async function runUntil(told: Promise<void>, { drain }: Draining, log: Logger): 
 async function runWorker(): Promise<number> {
   const { worker } = cluster
   if (worker === undefined) throw new UsageError("There is no command 'worker'")
-  const { told, drain, log } = await atKey('listen', startWorker(worker))
+  const { drainRequested, drain, log } = await atKey('listen', startWorker(worker))
   // A signal to the whole group comes here too: to read the configuration anew is the primary's.
   process.on('SIGHUP', () => undefined)
-  return runUntil(Promise.race([told, signalled()]), { drain }, log)
+  return runUntil(Promise.race([drainRequested, signalled()]), { drain }, log)
 }
 
 /** npm and a terminal send the same signal twice. A later Ctrl-C is a person who does not want to wait. */

@@ -1,15 +1,15 @@
-/** What is known of a request when its answer has gone; `null` and `''` where a stage was not reached. */
+/** What is known of a request after its answer; `null` and `''` for stages that it did not reach. */
 export interface Access {
   readonly requestId: string
   readonly operation: string | null
   readonly engine: string | null
   readonly method: string
-  /** Of what passes through: the configured prefix, and the path without its query, which may hold a secret. */
+  /** Of passthrough requests: the configured prefix, and the path without its query, which may contain a secret. */
   readonly prefix: string | null
   readonly path: string | null
   readonly status: number
   readonly durationMs: number
-  /** The address of who sent it. */
+  /** The address of the sender. */
   readonly client: string | null
   readonly user: string | null
   readonly node: string | null
@@ -20,13 +20,13 @@ export interface Access {
   readonly error: string | null
 }
 
-/** Members as `JSON.stringify` wants them: what says nothing is undefined, and so left out. */
+/** The members for `JSON.stringify`: an empty member is undefined, and so left out. */
 export type AccessRecord = Readonly<Record<keyof Access, string | number | undefined>>
 
-/** A longer value is the caller's making: a user name, a method. */
+/** Longer values come from the caller: a user name, a method. */
 const MAX_CHARS = 256
 
-/** The access line's members. Always the same ones in the same order: that halves the cost of the line. */
+/** The members of an access line, always in the same order: that halves the cost of the line. */
 export function accessRecordOf(access: Access): AccessRecord {
   return {
     requestId: bounded(access.requestId),
@@ -49,6 +49,6 @@ export function accessRecordOf(access: Access): AccessRecord {
 export function bounded(value: string | null): string | undefined {
   if (value === null || value === '') return undefined
   if (value.length <= MAX_CHARS) return value
-  // Not between the two halves of a character.
+  // Not between the two halves of a surrogate pair.
   return `${value.slice(0, MAX_CHARS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }

@@ -2,17 +2,17 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
-/** Who may ask the admin listener. */
+/** Who may use the admin listener. */
 export interface AdminAccess {
-  /** Where it listens. */
+  /** The address where it listens. */
   readonly host: string
-  /** Names by which it is asked, beside `host`, `localhost` and every address. */
+  /** Host names that it accepts, beside `host`, `localhost` and every IP address. */
   readonly hosts: readonly string[]
-  /** Null: whoever reaches it may ask. */
+  /** Null: everyone who can connect may use it. */
   readonly token: string | null
 }
 
-/** An answer in one line; 401 and 403 only. */
+/** A one-line answer; 401 and 403 only. */
 export class AdminRefusal extends Error {
   readonly statusCode: 401 | 403
 
@@ -23,12 +23,12 @@ export class AdminRefusal extends Error {
   }
 }
 
-/** What probes ask: an orchestrator has no token to give. */
+/** Paths for probes: an orchestrator has no token. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 
 /**
- * Keeps web pages out: one of another origin that a browser shows near this listener, and one whose name was pointed at
- * it (DNS rebinding). For the latter a name in Host must be known; an address is no name. Then asks for the token.
+ * Blocks requests of web pages: of another origin open in a browser near this listener, and of a name that resolves to it
+ * (DNS rebinding). Against the latter, a name in Host must be known; an IP address is not a name. Then checks the token.
  *
  * @throws AdminRefusal
  */
@@ -44,7 +44,7 @@ export function checkAccess(
     throw new AdminRefusal(401, 'Authorization: Bearer with admin.token is needed')
 }
 
-/** Without Host it is HTTP/1.0, which no browser speaks. */
+/** A request without Host is HTTP/1.0, which no browser uses. */
 function isKnownHost(host: string | undefined, { host: own, hosts }: AdminAccess): boolean {
   if (host === undefined) return true
   const name = nameOf(host)
@@ -52,20 +52,20 @@ function isKnownHost(host: string | undefined, { host: own, hosts }: AdminAccess
   return hosts.some((known) => known.toLowerCase() === name)
 }
 
-/** Without port, brackets and the dot of a full name. */
+/** Without port, brackets and the trailing dot. */
 function nameOf(host: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(host)?.[1]
   return (bracketed ?? host.replace(/:\d+$/, '')).toLowerCase().replace(/\.$/, '')
 }
 
-/** Reads of a page of its own go on: somebody opens `/metrics` in a browser. */
+/** Reads from the listener's own pages are allowed: somebody opens `/metrics` in a browser. */
 function isFromPage(method: string | undefined, headers: IncomingMessage['headers']): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers
   if (method === 'GET' || method === 'HEAD') return origin !== undefined && origin !== `http://${host}`
   return origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none')
 }
 
-/** Takes the same time however much of a wrong token is right. */
+/** Constant time, however much of a wrong token is right. */
 function hasToken(header: string | undefined, token: string): boolean {
   const given = /^bearer +([!-~]+)$/i.exec(header ?? '')?.[1] ?? ''
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', token, 'buffer'))

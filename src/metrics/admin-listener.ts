@@ -6,7 +6,7 @@ import type { Metrics } from './registry.ts'
 
 export interface Readiness {
   readonly ready: boolean
-  /** By name: `ok`, or what is wrong. */
+  /** By name: `ok`, or the problem. */
   readonly checks: Readonly<Record<string, string>>
 }
 
@@ -16,16 +16,16 @@ export interface JsonAnswer {
 }
 
 export interface AdminOptions {
-  /** Who may ask, when each request comes: a reload may change it. */
+  /** Who may use it, read for every request: a reload may change it. */
   readonly access: () => AdminAccess
   readonly host: string
-  /** 0: a free one. */
+  /** 0: any free port. */
   readonly port: number
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>
   readonly readiness: () => Readiness | Promise<Readiness>
   /** Answers a question about permissions; a rejection is a 500. */
   readonly explain: (question: unknown) => Promise<JsonAnswer>
-  /** Reads the configuration anew. */
+  /** Reloads the configuration. */
   readonly reload: () => Promise<JsonAnswer>
   readonly log: Pick<Logger, 'error'>
 }
@@ -38,19 +38,19 @@ export interface Admin {
   close(): Promise<void>
 }
 
-/** Listens for probes, scrapes and operators, apart from the public port. */
-export async function createAdmin({ host, port, ...parts }: AdminOptions): Promise<Admin> {
+/** Serves probes, scrapes and operators, on a port of its own. */
+export async function createAdmin({ host, port, ...handlers }: AdminOptions): Promise<Admin> {
   const app = fastify({
     logger: false,
     exposeHeadRoutes: true,
-    // As of the public one: canonical.ts.
+    // The same limits as on the public listener: canonical.ts.
     pluginTimeout: 0,
     bodyLimit: 1,
     requestTimeout: 5000,
-    // A scraper's kept connection must not hold up the exit.
+    // A scraper's keep-alive connection must not delay the exit.
     forceCloseConnections: true,
   })
-  addAnswers(app, parts)
+  addAnswers(app, handlers)
   const address = await app.listen({ host, port })
   return { address, close: () => app.close() }
 }

@@ -1,6 +1,6 @@
 import { AggregatorRegistry, type Aggregator } from 'prom-client'
 
-/** What one process has counted, in a form that can be sent. */
+/** The metrics of one process, in a form that can be sent. */
 export type Snapshot = readonly SnapshotMetric[]
 
 interface SnapshotMetric {
@@ -11,14 +11,14 @@ interface SnapshotMetric {
   readonly values: readonly unknown[]
 }
 
-/** What the gauges of several processes say together; one that is not named is a sum. */
+/** How the gauges of several processes are combined; any other is a sum. */
 const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_info: 'first',
   gateway_requests_in_flight: 'sum',
   gateway_long_polls: 'sum',
   gateway_upstream_queue: 'sum',
   gateway_node_concurrency_limit: 'sum',
-  // One process that is badly off is not outvoted.
+  // The worst process decides.
   gateway_upstream_queue_standing: 'max',
   gateway_pressure: 'max',
   gateway_node_healthy: 'min',
@@ -33,28 +33,28 @@ export function aggregatorOf(gauge: string): Aggregator {
   return AGGREGATORS[gauge] ?? 'sum'
 }
 
-/** What the workers have counted, also those that have ended: a sum that fell would look like a restart of all. */
+/** The counts of all workers, including ended ones: a sum that fell would look like a restart of all. */
 export interface Totals {
-  readonly heard: (worker: number, snapshot: Snapshot) => void
-  /** What it had counted when it was last heard of stays counted; its gauges go. */
+  readonly update: (worker: number, snapshot: Snapshot) => void
+  /** Keeps the last counts of an ended worker, and drops its gauges. */
   readonly ended: (worker: number) => void
-  /** In Prometheus' form, together with what the asking process has counted itself. */
+  /** In Prometheus' text format, together with the calling process's own counts. */
   readonly text: (own: Snapshot) => Promise<string>
 }
 
 export function createTotals(): Totals {
   const last = new Map<number, Snapshot>()
-  let departed: Snapshot = []
+  let endedCounts: Snapshot = []
   return {
-    heard: (worker, snapshot) => last.set(worker, snapshot),
+    update: (worker, snapshot) => last.set(worker, snapshot),
     ended: (worker) => {
       const snapshot = last.get(worker)
       last.delete(worker)
-      if (snapshot !== undefined) departed = aggregated([departed, snapshot.filter(isCount)])
+      if (snapshot !== undefined) endedCounts = aggregated([endedCounts, snapshot.filter(isCount)])
     },
     text: async (own) => {
-      const all = [...last.values()].map((snapshot) => snapshot.filter(isOfEach))
-      return registryOf([own.flatMap(asOwn), departed, ...all]).metrics()
+      const all = [...last.values()].map((snapshot) => snapshot.filter(isPerProcess))
+      return registryOf([own.flatMap(primaryMetrics), endedCounts, ...all]).metrics()
     },
   }
 }
@@ -73,13 +73,13 @@ function isCount({ type }: SnapshotMetric): boolean {
   return type === 'counter' || type === 'histogram'
 }
 
-/** Quantiles do not add up. */
-function isOfEach({ type, aggregator }: SnapshotMetric): boolean {
+/** Quantiles cannot be added. */
+function isPerProcess({ type, aggregator }: SnapshotMetric): boolean {
   return type !== 'summary' && aggregator !== 'omit'
 }
 
-/** The process that asks serves nobody: its event loop says nothing. When it was started is when all was. */
-function asOwn(metric: SnapshotMetric): readonly SnapshotMetric[] {
+/** The primary serves no requests: its event loop says nothing. Its start time is the start of all. */
+function primaryMetrics(metric: SnapshotMetric): readonly SnapshotMetric[] {
   if (metric.type === 'summary' || metric.name.startsWith('nodejs_eventloop')) return []
   return [metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric]
 }
@@ -89,7 +89,7 @@ function registryOf(snapshots: readonly Snapshot[]) {
 }
 
 function aggregated(snapshots: readonly Snapshot[]): Snapshot {
-  // An aggregated metric is its own snapshot; the library's types do not say so.
+  // An aggregated metric is its own snapshot, but the library's types do not say so.
   const metrics: readonly unknown[] = registryOf(snapshots).getMetricsAsArray()
   return metrics.filter(isMetric)
 }

@@ -4,34 +4,34 @@ import { createLineWriter, destinationOf, openDestination } from '../log.ts'
 import type { Logger } from '../log.ts'
 import { bounded } from './access-log.ts'
 
-/** One decision about one request: a refusal, a write, or in report mode what would have been refused. */
+/** One decision about one request: a refusal, a write, or in report mode a request that would have been refused. */
 export interface Audit {
   readonly requestId: string
-  /** The address of who sent the request. */
+  /** The address of the sender. */
   readonly client: string | null
   readonly user: string | null
   readonly engine: string | null
   readonly operation: string | null
   readonly method: string
-  /** Of what passes through. */
+  /** Of passthrough requests. */
   readonly prefix: string | null
   readonly path: string | null
-  /** `reported`: let through, for the mode is `report`. */
+  /** `reported`: allowed because the mode is `report`. */
   readonly decision: 'refused' | 'permitted' | 'reported'
   readonly stage: string | null
   /** A check of the row, a `GW_…` code, or the name of a rule. */
   readonly rule: string | null
   readonly missing: readonly MissingPermission[]
-  /** Of the answer as it went out. */
+  /** Of the answer as sent. */
   readonly status: number
 }
 
 export type AuditRecord = Readonly<Record<keyof Audit | 'stream', unknown>>
 
-/** A signal may lack a permission for each of thousands that wait for it. */
+/** A signal may lack a permission for each of thousands of waiting executions. */
 const MAX_MISSING = 100
 
-/** The audit line's members, always in the same order: nothing of a body but the ids that permissions were asked for. */
+/** The members of an audit line, always in the same order. Nothing of a body but the ids for which permissions were checked. */
 export function auditRecordOf(audit: Audit): AuditRecord {
   const { missing } = audit
   return {
@@ -58,19 +58,19 @@ function missingPermissionRecordOf({ permission, resource, resourceId, need }: M
 
 export interface AuditStream {
   readonly write: (audit: Audit) => void
-  /** Writes what waits, and lets go of the file. */
+  /** Writes pending lines, and closes the file. */
   readonly close: () => void
 }
 
 interface AuditOptions {
-  /** `stdout`: among the logger's lines, whatever its level; `off`: nowhere; else a file. */
+  /** `stdout`: among the log lines, whatever the log level; `off`: nowhere; else a file. */
   readonly to: string
   readonly log: Logger
-  /** Lines that the file did not take. Default: nobody hears. */
+  /** Called with the number of lines that the file did not take. Default: none. */
   readonly onLoss?: (lines: number) => void
 }
 
-/** @throws Error when the file cannot be written */
+/** @throws Error if the file cannot be written */
 export function openAudit({ to, log, onLoss = () => {} }: AuditOptions): AuditStream {
   if (to === 'off') return { write: () => undefined, close: () => undefined }
   const file = to === 'stdout' ? null : openFile(to, log, onLoss)
@@ -78,11 +78,11 @@ export function openAudit({ to, log, onLoss = () => {} }: AuditOptions): AuditSt
   return { write: (audit) => writeLine(auditRecordOf(audit)), close: () => file?.end() }
 }
 
-/** Names and ids are nobody else's business. */
+/** Names and ids are not for everyone. */
 const FILE_MODE = 0o640
 
 function openFile(path: string, log: Logger, onLoss: (lines: number) => void) {
-  // The stream itself would say only later that it cannot.
+  // The stream itself would report a failure only later.
   closeSync(openSync(path, 'a', FILE_MODE))
   let isLosing = false
   return openDestination({

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import { createCounts } from './series.ts'
 
-/** All counters, but that of tries at nodes, which are timed as well. docs/metrics.md tells operators what they mean. */
+/** All counters, except that of attempts at nodes, which are timed as well. docs/metrics.md explains them to operators. */
 export function createCounters(registry: Registry) {
   return { ...createRequestCounters(registry), ...createOtherCounters(registry) }
 }
@@ -12,22 +12,22 @@ export type Counters = ReturnType<typeof createCounters>
 function createRequestCounters(registry: Registry) {
   const counter = createCounter(registry)
   return {
-    authentication: counter('gateway_auth_total', ['engine', 'result'], 'Credentials by verdict.'),
-    /** `reason`: a `GW_…` code, or the status of the engine's verdict. */
+    authentication: counter('gateway_auth_total', ['engine', 'result'], 'Credentials by result.'),
+    /** `reason`: a `GW_…` code, or the status of the engine's refusal. */
     refusal: counter(
       'gateway_refusals_total',
       ['engine', 'operation', 'stage', 'reason'],
-      'Requests that the gateway itself turned away, by stage.',
+      'Requests that the gateway itself refused, by stage.',
     ),
     cache: counter(
       'gateway_cache_requests_total',
       ['tier', 'result'],
-      'What the cache was asked and did, by tier.',
+      'Cache requests and changes, by tier and result.',
     ),
     idempotent: counter(
       'gateway_idempotent_requests_total',
       ['engine', 'result'],
-      'Requests with an Idempotency-Key by what was found under it, and outcomes that were released or not kept.',
+      'Requests with an Idempotency-Key by stored outcome, and outcomes that were released or not stored.',
     ),
   }
 }
@@ -38,7 +38,7 @@ function createOtherCounters(registry: Registry) {
     ejection: counter(
       'gateway_node_ejections_total',
       ['engine', 'node', 'reason'],
-      'How often a node was taken to be ill, by what was seen of it.',
+      'Ejections of a node, by reason.',
     ),
     pollEnded: counter(
       'gateway_long_polls_ended_total',
@@ -48,22 +48,18 @@ function createOtherCounters(registry: Registry) {
     pollUnlocked: counter(
       'gateway_long_polls_unlocked_total',
       ['engine', 'result'],
-      'Tasks that were locked for a client that had gone, by whether they were given back.',
+      'Tasks that were locked for a disconnected client, by whether they were unlocked.',
     ),
-    reload: counter(
-      'gateway_config_reload_total',
-      ['result'],
-      'Readings of the configuration after the first, by whether it was put in force.',
-    ),
+    reload: counter('gateway_config_reload_total', ['result'], 'Reloads of the configuration, by result.'),
     linesLost: counter(
       'gateway_log_lines_lost_total',
       ['stream'],
-      'Lines that were lost because the log or the audit file took none for too long.',
+      'Lines that were lost because the log or the audit file could not be written for too long.',
     ),
     workerRestart: counter(
       'gateway_worker_restarts_total',
       ['reason'],
-      'Workers that have ended and were started again, by how they ended.',
+      'Restarts of workers, by how they ended.',
     ),
   }
 }

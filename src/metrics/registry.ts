@@ -3,22 +3,22 @@ import { aggregatorOf, type Snapshot } from './aggregate.ts'
 import { type Counters, createCounters } from './counters.ts'
 import { createCounts, createDurations } from './series.ts'
 
-/** What is measured of one process. */
+/** The metrics of one process. */
 export interface Metrics extends Counters {
-  /** A request came, or is over, answered or not. */
+  /** A request arrived, or is complete, answered or not. */
   readonly inFlight: (change: 1 | -1) => void
   readonly requestDone: (request: RequestLabels, seconds: number) => void
-  /** One try at one node. */
+  /** One attempt at one node. */
   readonly attempt: (attempt: AttemptLabels, seconds: number) => void
-  /** A request no longer waits for a place at a node. */
+  /** A request no longer waits for a free node. */
   readonly queued: (wait: { readonly engine: string; readonly result: string }, seconds: number) => void
   /** A value that is read at each scrape. */
   readonly gauge: (name: `gateway_${string}`, help: string, read: () => number) => void
-  /** Values that are read at each scrape; null: there is none now. Of one name the last `read` counts: parts are replaced, their names stay. */
+  /** Values that are read at each scrape; null: no value now. The last `read` of a name counts: a reload replaces the components, and the names stay. */
   readonly gauges: AddGauges
   readonly contentType: string
   readonly text: () => Promise<string>
-  /** To be added up with those of other processes. */
+  /** To be combined with those of other processes. */
   readonly snapshot: () => Promise<Snapshot>
 }
 
@@ -38,7 +38,7 @@ export interface RequestLabels {
 export interface AttemptLabels {
   readonly engine: string
   readonly node: string
-  /** Of the answer; 0 when none came. */
+  /** Of the answer; 0 if there was none. */
   readonly status: number
   readonly result: string
 }
@@ -57,7 +57,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     attempt: createAttempts(registry),
     queued: createDurations({
       name: 'gateway_upstream_queue_wait_seconds',
-      help: 'How long requests waited that no node had a place for, by how their wait ended.',
+      help: 'How long requests waited for a free node, by how the wait ended.',
       labels: ['engine', 'result'],
       registry,
     }),
@@ -77,11 +77,7 @@ function createRequests(registry: Registry): Pick<Metrics, 'inFlight' | 'request
     registry,
   })
   let inFlight = 0
-  addGauge(
-    registry,
-    { name: 'gateway_requests_in_flight', help: 'Requests that are under way.' },
-    () => inFlight,
-  )
+  addGauge(registry, { name: 'gateway_requests_in_flight', help: 'Requests in flight.' }, () => inFlight)
   return {
     inFlight: (change) => {
       inFlight += change
@@ -101,13 +97,13 @@ function createRequests(registry: Registry): Pick<Metrics, 'inFlight' | 'request
 function createAttempts(registry: Registry): Metrics['attempt'] {
   const durations = createDurations({
     name: 'http_client_request_duration_seconds',
-    help: 'One try at one node, to the end of its answer; no status: no answer came.',
+    help: 'One attempt at one node, to the end of its answer; no status: no answer.',
     labels: ['engine', 'node', 'http_response_status_code'],
     registry,
   })
   const counts = createCounts({
     name: 'gateway_upstream_attempts_total',
-    help: 'Tries at nodes by how they ended.',
+    help: 'Attempts at nodes by result.',
     labels: ['engine', 'node', 'result'],
     registry,
   })
@@ -118,7 +114,7 @@ function createAttempts(registry: Registry): Metrics['attempt'] {
 }
 
 function addInfo(registry: Registry, version: string): void {
-  const naming = { name: 'gateway_info', help: 'The version that runs; always 1.', labelNames: ['version'] }
+  const naming = { name: 'gateway_info', help: 'The running version; always 1.', labelNames: ['version'] }
   const aggregator = aggregatorOf(naming.name)
   new Gauge({ ...naming, aggregator, registers: [registry] }).set({ version }, 1)
 }
@@ -147,7 +143,7 @@ function createAddGauges(registry: Registry): AddGauges {
   }
 }
 
-// Not every number is a status; a reply of 1000 kinds of them would be 1000 series.
+// Not every number is a status; an engine that answers 1000 different ones would create 1000 series.
 function codeOf(status: number): string {
   return Number.isInteger(status) && status >= 100 && status <= 599 ? String(status) : '_OTHER'
 }

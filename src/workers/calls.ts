@@ -1,53 +1,53 @@
 import type { WorkerAnswer, WorkerTopic, ToWorker } from './worker-messages.ts'
 
-/** Nobody has answered in time, or nobody is there any more. */
+/** No answer arrived in time, or the other process has ended. */
 export class NoAnswer extends Error {}
 
-/** Questions to another process, each with a time. */
+/** Calls to another process, each with a timeout. */
 export interface Calls {
-  /** @throws NoAnswer, or Error with what the other side says is wrong */
+  /** @throws NoAnswer, or Error with the problem that the other side reports */
   readonly ask: (topic: WorkerTopic, value: unknown, withinMs: number) => Promise<unknown>
-  readonly heard: (answer: WorkerAnswer) => void
-  /** The other side is gone: no question is open any more. */
+  readonly onAnswer: (answer: WorkerAnswer) => void
+  /** The other process has ended: rejects all open calls. */
   readonly end: () => void
 }
 
-interface Open {
+interface PendingCall {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
 
 export function createCalls(send: (message: ToWorker) => void): Calls {
-  const open = new Map<number, Open>()
-  let asked = 0
-  let isOver = false
+  const open = new Map<number, PendingCall>()
+  let lastId = 0
+  let hasEnded = false
 
-  function settle(id: number, how: (call: Open) => void): void {
+  function settle(id: number, how: (call: PendingCall) => void): void {
     const call = open.get(id)
     open.delete(id)
     if (call !== undefined) how(call)
   }
 
   function ask(topic: WorkerTopic, value: unknown, withinMs: number): Promise<unknown> {
-    if (isOver) return Promise.reject(new NoAnswer('is gone'))
-    const id = (asked += 1)
-    const late = () =>
+    if (hasEnded) return Promise.reject(new NoAnswer('is gone'))
+    const id = (lastId += 1)
+    const onTimeout = () =>
       settle(id, ({ reject }) => reject(new NoAnswer(`does not answer within ${withinMs} ms`)))
-    // This process itself may have stood still: what has come meanwhile is heard first.
-    const timer = setTimeout(() => setImmediate(late), withinMs)
-    const answered = new Promise<unknown>((resolve, reject) => open.set(id, { resolve, reject }))
+    // This process itself may have been blocked: messages that arrived meanwhile are handled first.
+    const timer = setTimeout(() => setImmediate(onTimeout), withinMs)
+    const answer = new Promise<unknown>((resolve, reject) => open.set(id, { resolve, reject }))
     send({ type: 'ask', id, topic, value })
-    return answered.finally(() => clearTimeout(timer))
+    return answer.finally(() => clearTimeout(timer))
   }
 
   return {
     ask,
-    heard: (answer) =>
+    onAnswer: (answer) =>
       settle(answer.id, ({ resolve, reject }) =>
         answer.type === 'answer' ? resolve(answer.value) : reject(new Error(answer.problem)),
       ),
     end: () => {
-      isOver = true
+      hasEnded = true
       for (const id of open.keys()) settle(id, ({ reject }) => reject(new NoAnswer('is gone')))
     },
   }

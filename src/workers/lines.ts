@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
 
-/** A line that is longer is passed on in pieces. */
+/** A longer line is forwarded in pieces. */
 const MAX_LINE_CHARS = 1024 ** 2
 
-/** Passes on whole lines alone: those of several processes do not mix. */
-export function passLines(from: Readable, write: (lines: string) => void): void {
+/** Forwards complete lines only, so that lines of several processes do not mix. */
+export function forwardLines(from: Readable, write: (lines: string) => void): void {
   let rest = ''
-  const pass = (text: string): void => {
+  const forward = (text: string): void => {
     if (text !== '') write(text)
   }
   from.setEncoding('utf8')
@@ -16,8 +16,8 @@ export function passLines(from: Readable, write: (lines: string) => void): void 
       rest += chunk
       return
     }
-    pass(rest + chunk.slice(0, end === 0 ? undefined : end))
+    forward(rest + chunk.slice(0, end === 0 ? undefined : end))
     rest = end === 0 ? '' : chunk.slice(end)
   })
-  from.on('end', () => pass(rest === '' ? '' : `${rest}\n`))
+  from.on('end', () => forward(rest === '' ? '' : `${rest}\n`))
 }

@@ -12,41 +12,41 @@ import type { Ending, Fork, WorkerProcess } from './worker-process.ts'
 interface SlotOptions {
   readonly number: number
   readonly fork: Fork
-  /** In force. */
+  /** The configuration in force. */
   readonly config: () => Config
   readonly onEnd: (reason: EndReason) => void
   readonly log: Logger
 }
 
-/** `silent`: it did not answer any more, and was killed. */
+/** `silent`: it no longer answered, and was killed. */
 export type EndReason = 'exit' | 'signal' | 'silent'
 
 interface SlotWorker {
   readonly process: WorkerProcess
-  readonly bornAt: number
-  /** What it serves by; null: it has not asked yet. */
+  readonly startedAt: number
+  /** The configuration that it runs with; null: it has not requested one yet. */
   config: Config | null
   isListening: boolean
   isSilent: boolean
-  /** What it said last of itself. */
-  said: { readonly readiness: Readiness; readonly at: number } | null
+  /** Its last readiness report. */
+  lastReport: { readonly readiness: Readiness; readonly at: number } | null
 }
 
-/** More than an engine's first reading takes, and what is built before. */
+/** Longer than an engine's first reading and the build before it take. */
 const REPLACE_MS = 30_000
-/** Before it listens: with a twentieth of a processor a start takes half a minute, and several workers share that. */
+/** Until it listens: with a twentieth of a CPU a start takes half a minute, and several workers share that. */
 const START_MS = 300_000
-/** No request holds the event loop for so long. */
+/** No request blocks the event loop for this long. */
 const SILENT_MS = 30_000
-/** A worker that is busy for a moment counts by what it said last. */
-const SAID_COUNTS_MS = 10_000
+/** A worker that is busy for a moment counts by its last report. */
+const REPORT_VALID_MS = 10_000
 
-/** The place of one worker: when one ends, another takes it. */
+/** Keeps one worker running: when it ends, another one is started. */
 export class Slot {
   readonly number: number
   readonly #options: SlotOptions
   readonly #backOff = createBackOff()
-  readonly #ending = new AbortController()
+  readonly #stopping = new AbortController()
   #current: SlotWorker | null = null
   #nextInMs = 0
   #isWatching = false
@@ -60,65 +60,65 @@ export class Slot {
     return this.#current?.isListening ?? false
   }
 
-  /** A worker is there, whether or not it listens. */
-  get isOccupied(): boolean {
+  /** A worker runs, whether or not it listens. */
+  get isRunning(): boolean {
     return this.#current !== null
   }
 
-  /** Resolves to the public address. @throws Error when the first worker ends before it listens: no other follows */
+  /** Resolves to the public address. @throws Error if the first worker ends before it listens; no other is started */
   async start(): Promise<string> {
-    const first = this.#open()
+    const first = this.#startWorker()
     const address = await first.process.listening
-    void this.#keep(first)
+    void this.#keepRunning(first)
     return address
   }
 
-  /** Starts what goes on to be started. */
-  begin(): void {
-    void this.#keep(this.#open())
+  /** Starts a worker without waiting for it, and keeps it running. */
+  startInBackground(): void {
+    void this.#keepRunning(this.#startWorker())
   }
 
-  async #keep(first: SlotWorker): Promise<void> {
+  async #keepRunning(first: SlotWorker): Promise<void> {
     let current = first
     for (;;) {
       const ending = await current.process.ended
       this.#current = null
-      if (this.#ending.signal.aborted) return
-      this.#nextInMs = this.#backOff(performance.now() - current.bornAt)
-      this.#tell(current, ending)
-      await wait(this.#nextInMs, undefined, { signal: this.#ending.signal }).catch(() => undefined)
-      if (this.#ending.signal.aborted) return
-      current = this.#open()
+      if (this.#stopping.signal.aborted) return
+      this.#nextInMs = this.#backOff(performance.now() - current.startedAt)
+      this.#logEnd(current, ending)
+      await wait(this.#nextInMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
+      if (this.#stopping.signal.aborted) return
+      current = this.#startWorker()
     }
   }
 
-  #tell({ process: { pid }, isSilent }: SlotWorker, { code, signal }: Ending): void {
+  #logEnd({ process: { pid }, isSilent }: SlotWorker, { code, signal }: Ending): void {
     const { log, onEnd, number: worker } = this.#options
     const inMs = this.#nextInMs
     log.error({ worker, pid, code, signal, inMs }, 'a worker has ended, and is started again')
     onEnd(isSilent ? 'silent' : signal === null ? 'exit' : 'signal')
   }
 
-  #open(): SlotWorker {
+  #startWorker(): SlotWorker {
     const { config, fork, log, number: worker } = this.#options
     const process = fork(() => (current.config = config()))
-    const bornAt = performance.now()
+    const startedAt = performance.now()
     const current: SlotWorker = {
       process,
-      bornAt,
+      startedAt,
       config: null,
       isListening: false,
       isSilent: false,
-      said: null,
+      lastReport: null,
     }
     this.#current = current
-    const late = setTimeout(() => this.#kill(current, 'does not come to listen'), START_MS)
-    void process.ended.then(() => clearTimeout(late))
+    const startTimer = setTimeout(() => this.#kill(current, 'does not come to listen'), START_MS)
+    void process.ended.then(() => clearTimeout(startTimer))
     const onListening = () => {
-      clearTimeout(late)
+      clearTimeout(startTimer)
       current.isListening = true
       log.info({ worker, pid: process.pid }, 'a worker listens')
-      void this.keepUp()
+      void this.applyCurrentConfig()
     }
     process.listening.then(onListening, () => undefined)
     return current
@@ -131,7 +131,7 @@ export class Slot {
     current.process.kill()
   }
 
-  /** Puts a configuration in force there; what is wrong with it. A worker that is not there takes it when it comes. */
+  /** Applies a configuration to the worker and returns the problems. A worker that is not running gets it when it starts. */
   async replace(config: Config): Promise<readonly string[]> {
     const current = this.#current
     if (current === null || !current.isListening) return []
@@ -141,14 +141,14 @@ export class Slot {
       return problems
     } catch (error) {
       if (this.#current !== current) return []
-      // Nobody knows what it serves by.
+      // It is unknown which configuration the worker uses.
       this.#kill(current, messageOf(error))
       return [`(worker ${this.number}): ${messageOf(error)}`]
     }
   }
 
-  /** What serves by another configuration than the one in force takes that, or ends. */
-  async keepUp(): Promise<void> {
+  /** Applies the configuration in force to a worker with another one; kills the worker if that fails. */
+  async applyCurrentConfig(): Promise<void> {
     const current = this.#current
     const config = this.#options.config()
     if (current === null || !current.isListening || current.config === config) return
@@ -156,13 +156,13 @@ export class Slot {
     if (problems.length > 0 && this.#current === current) this.#kill(current, problems.join('; '))
   }
 
-  /** Asks it how it is. What does not answer at all is killed: to those who look from outside it would seem alive. */
+  /** Asks the worker for its readiness, and kills it if there is no answer at all: from outside it would look alive. */
   async watch(): Promise<void> {
     const current = this.#current
     if (current === null || !current.isListening || this.#isWatching) return
     this.#isWatching = true
     try {
-      await this.#ask(current, SILENT_MS)
+      await this.#askReadiness(current, SILENT_MS)
     } catch (error) {
       if (error instanceof NoAnswer && this.#current === current) this.#kill(current, error.message)
     }
@@ -173,24 +173,25 @@ export class Slot {
     const current = this.#current
     if (current === null) return this.#unready(`has ended, and is started again in ${this.#nextInMs} ms`)
     if (!current.isListening) return this.#unready('does not listen yet')
-    await this.#ask(current, withinMs).catch(() => undefined)
-    const { said } = current
-    if (said === null || performance.now() - said.at > SAID_COUNTS_MS) return this.#unready('does not answer')
-    const { ready, checks } = said.readiness
-    const named = Object.entries(checks).map(([name, word]) => [`worker ${this.number}: ${name}`, word])
+    await this.#askReadiness(current, withinMs).catch(() => undefined)
+    const { lastReport } = current
+    if (lastReport === null || performance.now() - lastReport.at > REPORT_VALID_MS)
+      return this.#unready('does not answer')
+    const { ready, checks } = lastReport.readiness
+    const named = Object.entries(checks).map(([name, state]) => [`worker ${this.number}: ${name}`, state])
     return { ready, checks: Object.fromEntries(named) }
   }
 
-  #unready(word: string): Readiness {
-    return { ready: false, checks: { [`worker ${this.number}:`]: word } }
+  #unready(state: string): Readiness {
+    return { ready: false, checks: { [`worker ${this.number}:`]: state } }
   }
 
-  async #ask(current: SlotWorker, withinMs: number): Promise<void> {
+  async #askReadiness(current: SlotWorker, withinMs: number): Promise<void> {
     const readiness = await current.process.ask('readiness', null, withinMs)
-    if (isReadiness(readiness)) current.said = { readiness, at: performance.now() }
+    if (isReadiness(readiness)) current.lastReport = { readiness, at: performance.now() }
   }
 
-  /** Null: it has not counted yet, or does not answer in time. */
+  /** Null: there are no counts yet, or it does not answer in time. */
   async snapshot(withinMs: number): Promise<Snapshot | null> {
     if (!this.isListening) return null
     const snapshot = await this.#current?.process.ask('metrics', null, withinMs).catch(() => null)
@@ -202,9 +203,9 @@ export class Slot {
     return this.#current?.process.ask('explain', question, withinMs)
   }
 
-  /** Ends the worker after what is under way there; no other takes its place. */
+  /** Drains the worker; no other is started. */
   async drain(): Promise<void> {
-    this.#ending.abort()
+    this.#stopping.abort()
     const { process, isListening } = this.#current ?? {}
     if (isListening === true) process?.drain()
     else process?.terminate()

@@ -11,16 +11,16 @@ import { createFork } from './worker-process.ts'
 interface StartOptions {
   readonly config: Config
   readonly log: Logger
-  /** Where the configuration is read anew. */
+  /** The file from which the configuration is loaded again. */
   readonly file: string
-  /** What a worker runs. */
+  /** The file that a worker executes. */
   readonly entry: string
 }
 
 /**
- * Several processes. This one, the primary, serves nobody: it owns the admin listener, so that it answers however busy
- * the workers are, and it alone reads the configuration: what it sends is the same for all, also for one that starts
- * while the file holds a mistake. @throws ConfigError
+ * Starts several processes. This one, the primary, serves no requests. It owns the admin listener, so that it answers
+ * however busy the workers are. It alone reads the configuration, so that all workers have the same, also one that starts
+ * while the file is invalid. @throws ConfigError
  */
 export async function startWorkers({ config, log, file, entry }: StartOptions): Promise<Running> {
   const watched = await watchConfig(file, () => void reload.run('file'))
@@ -69,7 +69,7 @@ export async function startWorkers({ config, log, file, entry }: StartOptions): 
   }
 }
 
-/** Builds what a worker would build, and lets it go: a mistake is found before any worker hears of it. */
+/** Builds the runtime of a worker and closes it again, to find problems before any worker gets the configuration. */
 function createCheck(log: Logger) {
   // The metrics of the first one are those of this process.
   const before: { runtimeParts?: Awaited<ReturnType<typeof openRuntime>>['runtimeParts'] } = {}

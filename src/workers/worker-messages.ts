@@ -15,14 +15,14 @@ export interface Ask {
 }
 
 export type ToPrimary =
-  /** It can hear. */
+  /** The worker can receive messages. */
   { readonly type: 'up' } | { readonly type: 'listening'; readonly address: string } | WorkerAnswer
 
 export type WorkerAnswer =
   | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly type: 'failure'; readonly id: number; readonly problem: string }
 
-/** Null for what is not of this gateway: others may talk over the same channel. */
+/** Null for a message of another sender: the channel is shared. */
 export function readToWorker(message: unknown): ToWorker | null {
   if (!isRecord(message)) return null
   const { type, config, id, topic, value } = message
@@ -32,7 +32,7 @@ export function readToWorker(message: unknown): ToWorker | null {
   return null
 }
 
-/** Null for what is not of this gateway. */
+/** Null for a message of another sender. */
 export function readToPrimary(message: unknown): ToPrimary | null {
   if (!isRecord(message)) return null
   const { type, address, id, value, problem } = message
@@ -50,23 +50,23 @@ function isTopic(value: unknown): value is WorkerTopic {
   return TOPICS.has(value)
 }
 
-/** The primary has checked it: this only tells it from something else. */
+/** Only tells a configuration from other values: the primary has validated it. */
 export function isConfig(value: unknown): value is Config {
   return isRecord(value) && value['version'] === 1 && isRecord(value['engines']) && isRecord(value['listen'])
 }
 
 export function isReadiness(value: unknown): value is Readiness {
   if (!isRecord(value) || typeof value['ready'] !== 'boolean' || !isRecord(value['checks'])) return false
-  return Object.values(value['checks']).every((word) => typeof word === 'string')
+  return Object.values(value['checks']).every((state) => typeof state === 'string')
 }
 
-/** What is wrong with a configuration that was to be put in force; none: it is. */
+/** The problems with a replacement configuration; none: it is in force. */
 export function problemsIn(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value
   return ['(the gateway): a worker has answered what cannot be read']
 }
 
-/** What the admin listener is to answer. */
+/** An answer for the admin listener. */
 export function isJsonAnswer(value: unknown): value is JsonAnswer {
   return isRecord(value) && typeof value['status'] === 'number' && 'value' in value
 }

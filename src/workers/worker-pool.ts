@@ -8,20 +8,20 @@ import { isJsonAnswer } from './worker-messages.ts'
 import { Slot } from './slot.ts'
 import type { Fork } from './worker-process.ts'
 
-interface CrewOptions {
+interface WorkerPoolOptions {
   readonly config: Config
   readonly fork: Fork
   readonly metrics: Metrics
   readonly log: Logger
 }
 
-/** A probe waits a second; a worker that is busy for longer counts by what it said before. */
+/** A probe waits for a second. A worker that is busy for longer counts by its last report. */
 const READINESS_MS = 500
 const METRICS_MS = 2000
-/** An answer may take look-ups at an engine. */
+/** An answer may need lookups at an engine. */
 const EXPLAIN_MS = 30_000
 const WATCH_MS = 5000
-/** A worker ends at the deadline of a drain by itself. */
+/** A worker ends at the drain deadline by itself. */
 const BEYOND_DRAIN_MS = 1000
 
 /** All workers. */
@@ -33,7 +33,7 @@ export class WorkerPool {
   #watch: NodeJS.Timeout | undefined
   #isDraining = false
 
-  constructor({ config, fork, metrics, log }: CrewOptions) {
+  constructor({ config, fork, metrics, log }: WorkerPoolOptions) {
     this.#config = config
     this.#metrics = metrics
     this.#slots = Array.from({ length: config.workers }, (_, index) => {
@@ -55,40 +55,40 @@ export class WorkerPool {
     return this.#slots.filter(({ isListening }) => isListening)
   }
 
-  /** The first one alone: what keeps it from listening would keep all. @throws Error when it ends before */
+  /** Starts the first worker alone: what keeps it from listening would keep all. @throws Error if it ends before it listens */
   async start(): Promise<string> {
     const [first, ...others] = this.#slots
     if (first === undefined) throw new Error('There is no worker')
     const address = await first.start()
-    for (const slot of others) slot.begin()
+    for (const slot of others) slot.startInBackground()
     this.#watch = setInterval(() => this.#slots.forEach((slot) => void slot.watch()), WATCH_MS).unref()
     return address
   }
 
-  /** In all or in none: where one refuses, the others go back. @throws ConfigError */
+  /** Applies the configuration to all workers or to none: if one refuses it, the others return to the old one. @throws ConfigError */
   async replace(next: Config): Promise<void> {
     if (this.#isDraining) throw new ConfigError('The configuration', ['(the gateway): is shutting down'])
     const problems = await Promise.all(this.#slots.map((slot) => slot.replace(next)))
-    const named = new Set(problems.flat())
-    if (named.size === 0) this.#config = next
-    // Also those that came to listen meanwhile.
-    await Promise.all(this.#slots.map((slot) => slot.keepUp()))
-    if (named.size > 0) throw new ConfigError('The configuration', [...named])
+    const distinct = new Set(problems.flat())
+    if (distinct.size === 0) this.#config = next
+    // Includes workers that started to listen meanwhile.
+    await Promise.all(this.#slots.map((slot) => slot.applyCurrentConfig()))
+    if (distinct.size > 0) throw new ConfigError('The configuration', [...distinct])
   }
 
-  /** Ready where one is. */
+  /** Ready if one worker is. */
   async readiness(): Promise<Readiness> {
-    const all = await Promise.all(this.#slots.map((slot) => slot.readiness(READINESS_MS)))
+    const reports = await Promise.all(this.#slots.map((slot) => slot.readiness(READINESS_MS)))
     return {
-      ready: !this.#isDraining && all.some(({ ready }) => ready),
+      ready: !this.#isDraining && reports.some(({ ready }) => ready),
       checks: {
-        ...Object.fromEntries(all.flatMap(({ checks }) => Object.entries(checks))),
+        ...Object.fromEntries(reports.flatMap(({ checks }) => Object.entries(checks))),
         drain: this.#isDraining ? 'shutting down' : 'ok',
       },
     }
   }
 
-  /** Of one that does not answer in time counts what it said before. */
+  /** Uses the last counts of a worker that does not answer in time. */
   async metricsText(): Promise<string> {
     await Promise.all(this.#slots.map((slot) => this.#count(slot)))
     return this.#totals.text(await this.#metrics.snapshot())
@@ -96,26 +96,26 @@ export class WorkerPool {
 
   async #count(slot: Slot): Promise<void> {
     const snapshot = await slot.snapshot(METRICS_MS)
-    if (snapshot !== null) this.#totals.heard(slot.number, snapshot)
+    if (snapshot !== null) this.#totals.update(slot.number, snapshot)
   }
 
-  /** By any one: all decide alike. */
+  /** Asks any one worker: all decide alike. */
   async explain(question: unknown): Promise<JsonAnswer> {
     const [slot] = this.#listening()
     const answer = await slot?.explain(question, EXPLAIN_MS)
     return isJsonAnswer(answer) ? answer : { status: 503, value: { error: 'No worker answers' } }
   }
 
-  /** Resolves when all have ended; at the deadline, and a little, they are killed: how many. */
+  /** Resolves when all workers have ended. Shortly after the deadline the rest are killed; returns their number. */
   async drain(): Promise<number> {
     this.#isDraining = true
     clearInterval(this.#watch)
-    const over = Promise.all(this.#slots.map((slot) => slot.drain()))
-    const late = this.#config.timeouts.drain + BEYOND_DRAIN_MS
-    await Promise.race([over, wait(late, undefined, { ref: false })])
-    const left = this.#slots.filter(({ isOccupied }) => isOccupied)
-    for (const slot of left) slot.kill()
-    await Promise.race([over, wait(BEYOND_DRAIN_MS, undefined, { ref: false })])
-    return left.length
+    const ended = Promise.all(this.#slots.map((slot) => slot.drain()))
+    const deadlineMs = this.#config.timeouts.drain + BEYOND_DRAIN_MS
+    await Promise.race([ended, wait(deadlineMs, undefined, { ref: false })])
+    const remaining = this.#slots.filter(({ isRunning }) => isRunning)
+    for (const slot of remaining) slot.kill()
+    await Promise.race([ended, wait(BEYOND_DRAIN_MS, undefined, { ref: false })])
+    return remaining.length
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Config } from '../config/config.ts'
 import { type Calls, createCalls, NoAnswer } from './calls.ts'
 import { createHandOver } from './hand-over.ts'
-import { passLines } from './lines.ts'
+import { forwardLines } from './lines.ts'
 import { readToPrimary, type ToWorker } from './worker-messages.ts'
 
 export interface Ending {
@@ -14,14 +14,14 @@ export interface Ending {
 /** One worker, as the primary sees it. */
 export interface WorkerProcess {
   readonly pid: number | null
-  /** The public address. @throws Error when it ends before */
+  /** The public address. @throws Error if it ends before it listens */
   readonly listening: Promise<string>
   readonly ended: Promise<Ending>
-  /** It has ended, and all that it wrote is passed on. */
+  /** It has ended, and its output has been forwarded. */
   readonly closed: Promise<void>
   readonly ask: Calls['ask']
   readonly drain: () => void
-  /** Before it listens it knows no other way to end. */
+  /** The only way to end it before it listens. */
   readonly terminate: () => void
   readonly kill: () => void
 }
@@ -29,33 +29,33 @@ export interface WorkerProcess {
 interface ForkOptions {
   /** The file that the process runs, with the argument `worker`. */
   readonly entry: string
-  /** Lines that it writes to its standard output. */
+  /** Receives the lines of its standard output. */
   readonly write: (lines: string) => void
 }
 
-/** Starts one that serves what `config` gives when it asks. */
+/** Starts a worker. `config` is called when the worker asks for its configuration. */
 export type Fork = (config: () => Config) => WorkerProcess
 
 export function createFork({ entry, write }: ForkOptions): Fork {
   cluster.setupPrimary({
     exec: entry,
     args: ['worker'],
-    // JSON would lose what some numbers of the metrics are.
+    // JSON cannot encode some numbers of the metrics, such as NaN.
     serialization: 'advanced',
-    // A line of one worker may else end up within a line of another.
+    // Otherwise a line of one worker may end up within a line of another.
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
-  const handOver = createHandOver()
+  const trackConnections = createHandOver()
   return function fork(config) {
     const worker = tryToFork()
-    if (worker === null) return UNSTARTED
-    handOver(worker)
-    if (worker.process.stdout !== null) passLines(worker.process.stdout, write)
+    if (worker === null) return FAILED_START
+    trackConnections(worker)
+    if (worker.process.stdout !== null) forwardLines(worker.process.stdout, write)
     return processOf(worker, config)
   }
 }
 
-/** Null where the system gives no process, or no file descriptors for one. */
+/** Null if the system has no process or no file descriptors left. */
 function tryToFork(): Worker | null {
   try {
     return cluster.fork()
@@ -64,8 +64,8 @@ function tryToFork(): Worker | null {
   }
 }
 
-/** One that has ended before it began: the next try comes in its time. */
-const UNSTARTED: WorkerProcess = {
+/** A worker that could not be started: the next attempt follows after the back-off. */
+const FAILED_START: WorkerProcess = {
   pid: null,
   listening: neverListening(),
   ended: Promise.resolve({ code: null, signal: null }),
@@ -84,7 +84,7 @@ function neverListening(): Promise<string> {
 
 function processOf(worker: Worker, config: () => Config): WorkerProcess {
   const send = (message: ToWorker): void => {
-    // It may be gone already; that is heard of elsewhere.
+    // The worker may have ended already; its exit event reports that.
     worker.send(message, undefined, undefined, () => undefined)
   }
   const calls = createCalls(send)
@@ -94,14 +94,14 @@ function processOf(worker: Worker, config: () => Config): WorkerProcess {
       const message = readToPrimary(sent)
       if (message?.type === 'up') send({ type: 'begin', config: config() })
       if (message?.type === 'listening') resolve(message.address)
-      if (message?.type === 'answer' || message?.type === 'failure') calls.heard(message)
+      if (message?.type === 'answer' || message?.type === 'failure') calls.onAnswer(message)
     })
     void ended.then(({ code, signal }) => {
       calls.end()
       reject(new Error(`A worker has ended before it listened (${signal ?? `exit code ${code}`})`))
     })
   })
-  // Nobody may wait for it.
+  // There may be no handler.
   listening.catch(() => undefined)
   return {
     pid: worker.process.pid ?? null,
@@ -119,7 +119,7 @@ function endingOf(worker: Worker): Promise<Ending> {
   return new Promise((resolve) => {
     worker.on('exit', (code: number | null, signal: string | null) => resolve({ code, signal }))
     worker.on('error', () => {
-      // Where it could not be started there is no exit.
+      // There is no exit event if it could not be started.
       if (worker.process.pid === undefined) resolve({ code: null, signal: null })
     })
   })

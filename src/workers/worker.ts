@@ -7,28 +7,28 @@ import { configProblemsOf } from '../server/reload.ts'
 import { openServing, type Serving } from '../server/serving.ts'
 import { type Ask, isConfig, readToWorker, type WorkerTopic, type ToPrimary } from './worker-messages.ts'
 
-export interface WorkingProcess {
-  /** Resolves when the primary says so, or is gone. */
-  readonly told: Promise<void>
-  /** Ends what is under way, and lets go of the primary. */
+export interface RunningWorker {
+  /** Resolves when the primary asks for a drain, or has ended. */
+  readonly drainRequested: Promise<void>
+  /** Completes what is in flight, and disconnects from the primary. */
   readonly drain: () => Promise<void>
   readonly log: Logger
 }
 
-/** Serves as the primary says, in the process that it has started. @throws ConfigError */
-export async function startWorker(primary: Worker): Promise<WorkingProcess> {
+/** Serves requests under the control of the primary that started this process. @throws ConfigError */
+export async function startWorker(primary: Worker): Promise<RunningWorker> {
   const send = (message: ToPrimary): void => {
-    // It may be gone; then this process ends as well.
+    // The primary may have ended; then this process ends too.
     primary.send(message, undefined, undefined, () => undefined)
   }
-  const heard = hear(primary)
+  const signals = listenTo(primary)
   send({ type: 'up' })
-  const config = await heard.begin
+  const config = await signals.begin
   const destination = openDestination()
-  let isLeaving = false
-  // The primary passes its lines on: once it is gone nobody does.
+  let isDisconnecting = false
+  // The primary forwards this process's lines: once it has ended, nobody does.
   primary.once('disconnect', () => {
-    if (!isLeaving) destination.abandon()
+    if (!isDisconnecting) destination.abandon()
   })
   const log = createLogger({ level: config.log.level, destination })
   const serving = await openServing(config, log)
@@ -38,22 +38,22 @@ export async function startWorker(primary: Worker): Promise<WorkingProcess> {
   })
   const address = await serving.begin()
   primary.once('disconnect', () => {
-    // Else Node ends the process at once, with all that is under way.
+    // Without this, Node ends the process at once, with everything in flight.
     primary.exitedAfterDisconnect = true
   })
   send({ type: 'listening', address })
   return {
-    told: heard.end,
+    drainRequested: signals.end,
     log,
     drain: async () => {
       await serving.drain()
-      isLeaving = true
+      isDisconnecting = true
       if (primary.isConnected()) primary.disconnect()
     },
   }
 }
 
-function hear(primary: Worker) {
+function listenTo(primary: Worker) {
   const begin = new Promise<Config>((resolve) => {
     primary.on('message', (sent: unknown) => {
       const message = readToWorker(sent)
@@ -69,29 +69,29 @@ function hear(primary: Worker) {
   return { begin, end }
 }
 
-interface Served {
+interface ServingContext {
   readonly serving: Serving
   readonly log: Logger
   readonly send: (message: ToPrimary) => void
 }
 
-async function answer({ id, topic, value }: Ask, served: Served): Promise<void> {
+async function answer({ id, topic, value }: Ask, context: ServingContext): Promise<void> {
   try {
-    served.send({ type: 'answer', id, value: await ANSWERS[topic](served, value) })
+    context.send({ type: 'answer', id, value: await ANSWERS[topic](context, value) })
   } catch (error) {
-    served.send({ type: 'failure', id, problem: messageOf(error) })
+    context.send({ type: 'failure', id, problem: messageOf(error) })
   }
 }
 
-const ANSWERS: Readonly<Record<WorkerTopic, (served: Served, value: unknown) => unknown>> = {
+const ANSWERS: Readonly<Record<WorkerTopic, (context: ServingContext, value: unknown) => unknown>> = {
   metrics: ({ serving }) => serving.current().parts.metrics.snapshot(),
   readiness: ({ serving }) => serving.readiness(),
   explain: ({ serving }, question) => answerQuestion(serving.current().parts, question),
   replace,
 }
 
-/** What is wrong with it; nothing: it is in force. */
-async function replace({ serving, log }: Served, config: unknown): Promise<readonly string[]> {
+/** The problems with the configuration; none: it is in force. */
+async function replace({ serving, log }: ServingContext, config: unknown): Promise<readonly string[]> {
   try {
     if (!isConfig(config)) throw new Error('this is no configuration')
     await serving.replace(config)

@@ -8,14 +8,14 @@ const VERSION = { version: '1' }
 function open() {
   const [own, one, other] = [createMetrics(VERSION), createMetrics(VERSION), createMetrics(VERSION)]
   const totals = createTotals()
-  const hear = async (worker: number, metrics: Metrics) => totals.heard(worker, await metrics.snapshot())
+  const update = async (worker: number, metrics: Metrics) => totals.update(worker, await metrics.snapshot())
   const valueOf = async (series: string) => {
     const text = await totals.text(await own.snapshot())
     const found = text.split('\n').filter((line) => line.startsWith(`${series} `))
     t.ok(found.length <= 1, `${series} is there once`)
     return found[0] === undefined ? null : Number(found[0].slice(series.length + 1))
   }
-  return { own, one, other, totals, hear, valueOf }
+  return { own, one, other, totals, update, valueOf }
 }
 
 function addState(
@@ -29,13 +29,13 @@ function addState(
 }
 
 t.test('counts and durations are summed, also those of who adds up', async (t) => {
-  const { own, one, other, hear, valueOf } = open()
+  const { own, one, other, update, valueOf } = open()
   for (const metrics of [one, other, other]) metrics.authentication({ engine: 'default', result: 'verified' })
   own.reload({ result: 'applied' })
   const labels = { operation: 'getTask', engine: 'default', method: 'GET', status: 200 }
   for (const metrics of [one, other]) metrics.requestDone(labels, 0.02)
-  await hear(1, one)
-  await hear(2, other)
+  await update(1, one)
+  await update(2, other)
   t.equal(await valueOf('gateway_auth_total{engine="default",result="verified"}'), 3)
   t.equal(await valueOf('gateway_config_reload_total{result="applied"}'), 1)
   const of = 'operation="getTask",engine="default",http_request_method="GET",http_response_status_code="200"'
@@ -44,14 +44,14 @@ t.test('counts and durations are summed, also those of who adds up', async (t) =
 })
 
 t.test('what is under way is summed; of health and age the worst counts', async (t) => {
-  const { one, other, hear, valueOf } = open()
+  const { one, other, update, valueOf } = open()
   one.inFlight(1)
   other.inFlight(1)
   other.inFlight(1)
   addState(one, { healthy: 1, age: 3 })
   addState(other, { healthy: 0, age: 60 })
-  await hear(1, one)
-  await hear(2, other)
+  await update(1, one)
+  await update(2, other)
   t.equal(await valueOf('gateway_requests_in_flight'), 3)
   t.equal(await valueOf('gateway_node_healthy{engine="a"}'), 0)
   t.equal(await valueOf('gateway_source_age_seconds{engine="a"}'), 60)
@@ -59,20 +59,20 @@ t.test('what is under way is summed; of health and age the worst counts', async 
 })
 
 t.test('who has ended stays counted, but is no longer under way', async (t) => {
-  const { one, other, totals, hear, valueOf } = open()
+  const { one, other, totals, update, valueOf } = open()
   const series = 'gateway_auth_total{engine="default",result="verified"}'
   for (const metrics of [one, other]) {
     metrics.authentication({ engine: 'default', result: 'verified' })
     metrics.inFlight(1)
   }
-  await hear(1, one)
-  await hear(2, other)
+  await update(1, one)
+  await update(2, other)
   totals.ended(1)
   t.equal(await valueOf(series), 2)
   t.equal(await valueOf('gateway_requests_in_flight'), 1)
   const next = createMetrics(VERSION)
   next.authentication({ engine: 'default', result: 'verified' })
-  await hear(1, next)
+  await update(1, next)
   t.equal(await valueOf(series), 3)
   totals.ended(1)
   totals.ended(2)
@@ -80,18 +80,18 @@ t.test('who has ended stays counted, but is no longer under way', async (t) => {
 })
 
 t.test('what is heard again of one replaces what was heard before', async (t) => {
-  const { one, hear, valueOf } = open()
+  const { one, update, valueOf } = open()
   one.authentication({ engine: 'default', result: 'verified' })
-  await hear(1, one)
+  await update(1, one)
   one.authentication({ engine: 'default', result: 'verified' })
-  await hear(1, one)
+  await update(1, one)
   t.equal(await valueOf('gateway_auth_total{engine="default",result="verified"}'), 2)
 })
 
 t.test('nothing is added up that is no sum: quantiles, and when the process was started', async (t) => {
-  const { own, one, other, totals, hear, valueOf } = open()
-  await hear(1, one)
-  await hear(2, other)
+  const { own, one, other, totals, update, valueOf } = open()
+  await update(1, one)
+  await update(2, other)
   t.notMatch(await totals.text(await own.snapshot()), /quantile=/)
   const started = Number(/^process_start_time_seconds (\S+)$/m.exec(await own.text())?.[1])
   t.equal(await valueOf('process_start_time_seconds'), started)

@@ -15,29 +15,29 @@ t.test('an answer goes to who has asked for it, in whatever order it comes', asy
     { type: 'ask', id: 1, topic: 'metrics', value: null },
     { type: 'ask', id: 2, topic: 'explain', value: { user: 'mary' } },
   ])
-  calls.heard({ type: 'answer', id: 2, value: 'two' })
-  calls.heard({ type: 'answer', id: 1, value: 'one' })
+  calls.onAnswer({ type: 'answer', id: 2, value: 'two' })
+  calls.onAnswer({ type: 'answer', id: 1, value: 'one' })
   t.same(await Promise.all([first, second]), ['one', 'two'])
 })
 
 t.test('what goes wrong on the other side is told', async (t) => {
   const { calls } = open()
   const asked = calls.ask('explain', null, 5000)
-  calls.heard({ type: 'failure', id: 1, problem: 'the engine is away' })
+  calls.onAnswer({ type: 'failure', id: 1, problem: 'the engine is away' })
   await t.rejects(asked, { message: 'the engine is away' })
 })
 
 t.test('nobody is waited for beyond the time, and a late answer is nobody’s', async (t) => {
   const { calls } = open()
   await t.rejects(calls.ask('readiness', null, 5), new NoAnswer('does not answer within 5 ms'))
-  t.doesNotThrow(() => calls.heard({ type: 'answer', id: 1, value: 'late' }))
+  t.doesNotThrow(() => calls.onAnswer({ type: 'answer', id: 1, value: 'late' }))
 })
 
 t.test('an answer that came while this process stood still is in time', async (t) => {
   const { calls } = open()
   const asked = calls.ask('readiness', null, 1)
   // It stands for the channel, which is read after the timer that ends the time.
-  setTimeout(() => calls.heard({ type: 'answer', id: 1, value: 'in time' }), 1)
+  setTimeout(() => calls.onAnswer({ type: 'answer', id: 1, value: 'in time' }), 1)
   const start = performance.now()
   while (performance.now() - start < 20);
   t.equal(await asked, 'in time')

@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { passLines } from '../../src/workers/lines.ts'
+import { forwardLines } from '../../src/workers/lines.ts'
 
 function open() {
   const from = new PassThrough()
   const passed: string[] = []
-  passLines(from, (lines) => void passed.push(lines))
+  forwardLines(from, (lines) => void passed.push(lines))
   return {
     from,
     passed,
