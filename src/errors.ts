@@ -1,5 +1,5 @@
 /**
- * Every error the gateway itself writes: status, the engine-shaped `type`, and the public message.
+ * All errors that the gateway itself writes: status, `type` in the engine's shape, and the public message.
  * A code is public (header `X-Gateway-Error`) and never reused for another meaning.
  */
 export const CODES = {
@@ -73,42 +73,42 @@ export const CODES = {
 
 export type GatewayCode = keyof typeof CODES
 
-/** The members every engine error carries; `code` is a number only where the engine itself set it. */
+/** The members of every engine error; `code` is a number only if the engine set it. */
 export interface ErrorBody {
   readonly type: string
   readonly message: string
   readonly code: number | null
 }
 
-/** A permission that the caller of a refused request lacks: for the audit and for explanations, never for an answer. */
+/** A permission that a refused caller lacks: for the audit log and explanations, never for an answer. */
 export interface MissingPermission {
   readonly permission: string
-  /** As the engine's messages name it: `ProcessDefinition`. */
+  /** As in the engine's messages: `ProcessDefinition`. */
   readonly resource: string
-  /** `*`: all of them, also where the engine asks without an id. */
+  /** `*`: all of them, also where the engine checks without an id. */
   readonly resourceId: string
   /** Alternatives share a number; one of each number is needed. */
   readonly need: number
 }
 
-/** What refused a request, and for want of what. */
+/** What refused a request, and which permissions are missing. */
 export interface DenialReason {
-  /** `check 0`, as the row counts them, or another name. */
+  /** `check 0`, by position in the row, or another name. */
   readonly rule: string
   readonly missing: readonly MissingPermission[]
 }
 
 interface GatewayErrorOptions {
-  /** Replaces the code's public message: say what is wrong and where, never a secret. */
+  /** Replaces the code's public message. State the problem and its place, never a secret. */
   readonly message?: string
   readonly cause?: unknown
   /** Whole seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number
-  /** Which of the rules behind one code; for the audit. */
+  /** Which of several rules with the same code; for the audit log. */
   readonly rule?: string
 }
 
-/** An answer of the gateway's own: it carries `X-Gateway-Error: <code>`. */
+/** An error answer of the gateway: it has the header `X-Gateway-Error: <code>`. */
 export class GatewayError extends Error {
   readonly code: GatewayCode
   readonly statusCode: number
@@ -130,8 +130,8 @@ export class GatewayError extends Error {
 }
 
 /**
- * A refusal that stands for the engine's own verdict (401, 403, or the 404/400/500/empty answer behind which the engine
- * hides one). It carries nothing that tells it from the engine's answer; `reason` goes to the audit log only.
+ * A refusal in the engine's own form (401, 403, or the 404/400/500/empty answer with which the engine hides one). Nothing
+ * in it differs from the engine's answer; `reason` is only for the audit log.
  */
 export class EngineRefusal extends Error {
   readonly statusCode: number
@@ -155,7 +155,7 @@ export class EngineRefusal extends Error {
   }
 }
 
-/** What is wrong, of whatever was thrown. */
+/** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

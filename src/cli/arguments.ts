@@ -1,18 +1,18 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 
-/** What a command cannot be asked. The message is one line. */
+/** Invalid arguments. The message is one line. */
 export class UsageError extends Error {}
 
 interface Command {
-  /** Null: none is named. */
+  /** Null: no command is named. */
   readonly command: string | null
   /** All arguments but the command. */
   readonly args: readonly string[]
 }
 
 /**
- * The command may stand anywhere among its options: the image's entry point puts `--config FILE` before it.
- * @param options of all commands: what follows one of them is no command
+ * Finds the command anywhere among its options: the image's entry point puts `--config FILE` before it.
+ * @param options of all commands: a value after one of them is not a command
  */
 export function commandOf(argv: readonly string[], options: ParseArgsOptionsConfig): Command {
   const { tokens } = parseArgs({
@@ -27,7 +27,7 @@ export function commandOf(argv: readonly string[], options: ParseArgsOptionsConf
   return { command: word.value, args: argv.toSpliced(word.index, 1) }
 }
 
-/** What `parse` makes of arguments. @throws UsageError where Node throws an error of its own, with its first sentence */
+/** Parses arguments. @throws UsageError with the first sentence of Node's own error */
 export function readArguments<T>(parse: () => T): T {
   try {
     return parse()

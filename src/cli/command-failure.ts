@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.ts'
 
-/** What a console shows of an error: one line, or every problem of a configuration. */
+/** The console text of an error: one line, or every problem of a configuration. */
 export function textOfFailure(error: unknown): string {
   const lines =
     error instanceof ConfigError

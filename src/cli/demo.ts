@@ -5,11 +5,11 @@ import { startSandbox } from '../sandbox/sandbox.ts'
 
 const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.url))
 
-/** Runs the gateway of `config/gateway.yaml` before an engine in this process, and prints a tour of it. */
+/** Runs the gateway of `config/gateway.yaml` in front of an engine in this process, and prints a tour. */
 export async function demo(start: (config: Config) => Promise<Running>): Promise<Running> {
   const sandbox = await startSandbox()
   const config = loadConfig(CONFIG, { ENGINE_URL: sandbox.base })
-  // The tour is all that the console shows.
+  // The console shows only the tour.
   const quiet = { ...config, log: { ...config.log, audit: 'off' } }
   const running = await start(quiet)
   process.stdout.write(tourOf({ base: running.address + config.basePath, admin: running.adminAddress }))

@@ -3,14 +3,14 @@ import type { Readable, Writable } from 'node:stream'
 import { createPasswords } from '../policy/authn/password.ts'
 
 export interface HashPasswordStreams {
-  /** A terminal is prompted, without echo; anything else is read to its end. */
+  /** A terminal is prompted, without echo; any other stream is read to its end. */
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stdout: Writable
-  /** Prompt and complaints, so that the output holds nothing but the hash; default process.stderr. */
+  /** For the prompt and problems, so that the output is only the hash; default process.stderr. */
   readonly stderr?: Writable
 }
 
-// The longest password that still fits the Authorization header readBasic takes, beside a user name of 64 characters.
+// The longest password that fits the Authorization header that readBasic accepts, beside a user name of 64 characters.
 const MAX_BYTES = 700
 
 /** `engine-gateway hash-password`: prints the hash of a password for users.yaml. Returns the exit code. */
@@ -42,14 +42,14 @@ function problemOf(password: string): string | null {
   return Buffer.byteLength(password) > MAX_BYTES ? `the password is longer than ${MAX_BYTES} bytes` : null
 }
 
-/** Everything up to the end, without the line end that echo and editors add. */
+/** Reads to the end, without the line end that echo and editors add. */
 async function readAll(stdin: Readable): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of stdin) {
-    const part: Buffer = Buffer.from(chunk)
-    chunks.push(part)
-    bytes += part.length
+    const buffer: Buffer = Buffer.from(chunk)
+    chunks.push(buffer)
+    bytes += buffer.length
     if (bytes > MAX_BYTES + 2) break
   }
   return Buffer.concat(chunks)
@@ -59,7 +59,7 @@ async function readAll(stdin: Readable): Promise<string> {
 
 function prompt(stdin: Readable, stderr: Writable): Promise<string> {
   stderr.write('Password: ')
-  // No output: readline then echoes nothing, and turns the terminal's own echo off.
+  // Without output, readline echoes nothing and turns off the terminal's own echo.
   const lines = createInterface({ input: stdin, terminal: true })
   return new Promise((resolve) => {
     lines.once('line', (line) => {

@@ -1,7 +1,7 @@
 import type { AuthorizationRecord } from '../operations/authorization-record.ts'
 import { resourceOfType } from '../operations/authorization-record.ts'
 
-/** A record as a line of authorizations.yaml: `- { type: 1, userId: mary, … } # process definition`. */
+/** Formats a record as a line of authorizations.yaml: `- { type: 1, userId: mary, … } # process definition`. */
 export function lineOfRecord(record: AuthorizationRecord): string {
   const { type, userId, groupId, resourceType, resourceId, permissions } = record
   const subject = groupId == null ? `userId: ${scalarOf(userId ?? '')}` : `groupId: ${scalarOf(groupId)}`
@@ -11,7 +11,7 @@ export function lineOfRecord(record: AuthorizationRecord): string {
 }
 
 const PLAIN = /^[A-Za-z][\w-]*$/
-/** Words that a reader of YAML takes for something else. */
+/** Words with another meaning in YAML. */
 const RESERVED = /^(?:true|false|yes|no|on|off|null|y|n)$/i
 
 function scalarOf(text: string): string {

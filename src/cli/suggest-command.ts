@@ -30,7 +30,7 @@ export const SUGGEST_OPTIONS = {
   engine: { type: 'string', short: 'e' },
   user: { type: 'string', short: 'u', multiple: true },
   group: { type: 'string', short: 'g' },
-  // Not looked at: the image's entry point gives it to every command.
+  // Ignored: the image's entry point passes it to every command.
   config: { type: 'string', short: 'c' },
   help: { type: 'boolean', short: 'h' },
 } as const
@@ -72,13 +72,13 @@ interface Options {
   readonly group?: string | undefined
 }
 
-/** Null: only help is asked for. @throws UsageError */
+/** Null: help was requested. @throws UsageError */
 function optionsOf(argv: readonly string[]): Options | null {
   const { values } = readArguments(() => parseArgs({ args: [...argv], options: SUGGEST_OPTIONS }))
   return values.help === true ? null : values
 }
 
-/** Returns what kept it from reading all. */
+/** Returns the problem that stopped the reading, if any. */
 async function read(from: string | Readable, gathered: Gathered): Promise<string | null> {
   const input = typeof from === 'string' ? createReadStream(from) : from
   try {
@@ -100,7 +100,7 @@ function problemOf({ engines, audited, readable, unreadable }: Gathered, engine?
   return null
 }
 
-/** What of an audit line counts here. */
+/** The members of an audit line that are used here. */
 interface Line {
   readonly user: string
   readonly engine: string
@@ -112,7 +112,7 @@ interface Line {
 
 class Gathered {
   readonly suggester: Suggester
-  /** Of all audit lines, and of those that count. */
+  /** Counts of all audit lines, and of those that are used. */
   readonly audited = new Set<string>()
   readonly engines = new Set<string>()
   readonly users = new Set<string>()
@@ -121,7 +121,7 @@ class Gathered {
   readable = 0
   unreadable = 0
   requests = 0
-  /** Lines of requests that were refused indeed: their first refusal hides others. */
+  /** Lines of requests that were really refused: their first refusal hides further ones. */
   refused = 0
   readonly #options: Options
 
@@ -160,7 +160,7 @@ class Gathered {
   }
 }
 
-/** Null: none about a known user who got no for an answer. */
+/** Null: not a refusal of a known user. */
 function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
   const { user, engine, operation, decision, rule, missing } = line
   if (decision !== 'refused' && decision !== 'reported') return null
@@ -175,7 +175,7 @@ function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
   }
 }
 
-/** Null: no JSON object. */
+/** Null: not a JSON object. */
 function valueOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text)

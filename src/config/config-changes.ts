@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from './config.ts'
 
-/** The paths at which two configurations differ, without what stands there: it may be a secret. */
+/** The paths at which two configurations differ, without the values: they may be secrets. */
 export function changesBetween(before: Config, after: Config): readonly string[] {
   return differencesOf(before, after, '')
 }
@@ -19,7 +19,7 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What a socket has for its life, and how many processes share it. */
+/** Settings that a socket has for its lifetime, and the number of processes that share it. */
 const OF_THE_SOCKETS: ReadonlySet<string> = new Set([
   'listen.host',
   'listen.port',
@@ -29,7 +29,7 @@ const OF_THE_SOCKETS: ReadonlySet<string> = new Set([
   'workers',
 ])
 
-/** Problems of a change that a running process cannot make. */
+/** Problems of a change that a running process cannot apply. */
 export function restartProblems(changes: readonly string[]): readonly string[] {
   return changes.filter((path) => OF_THE_SOCKETS.has(path)).map((path) => `${path}: needs a restart`)
 }

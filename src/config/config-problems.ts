@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { MissingVariable } from './substitute.ts'
 
-/** Issues as lines; never with the offending value, which may be a secret. */
+/** Formats issues as lines, never with the invalid value: it may be a secret. */
 export function issueProblemsOf(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
   const path = pathOf(issue.path)
   if (issue.code === 'unrecognized_keys')
@@ -12,12 +12,12 @@ export function issueProblemsOf(issue: z.core.$ZodIssue, schema: z.ZodType): str
   return [`${path === '' ? '(the file)' : path}: ${issueMessageOf(issue)}`]
 }
 
-/** A key of the user's choice has its own rule. */
+/** A key chosen by the user has a rule of its own. */
 export function issueMessageOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
 }
 
-/** Nothing stands where a variable is missing, and that is said already. */
+/** A missing variable leaves an empty value, and is already reported. */
 export function withoutMissing(
   issues: readonly z.core.$ZodIssue[],
   missing: readonly MissingVariable[],
@@ -52,12 +52,12 @@ function pathOf(path: readonly PropertyKey[]): string {
   )
 }
 
-/** The keys the schema knows at a path, for the message about one it does not know. */
+/** The keys that the schema knows at a path, for the message about an unknown one. */
 export function allowedAt(path: readonly PropertyKey[], schema: z.ZodType, unknown: string): string {
   let at: z.core.$ZodType | undefined = schema
   for (const key of path) at = childOf(at, key)
   const keys = new Set(objectsOf(at).flatMap(({ shape }) => Object.keys(shape)))
-  // Of a union, another member may know it.
+  // Another member of a union may know the key.
   keys.delete(unknown)
   return keys.size === 0 ? 'none' : [...keys].join(', ')
 }
@@ -69,14 +69,14 @@ function childOf(type: z.core.$ZodType | undefined, key: PropertyKey): z.core.$Z
   return objectsOf(at).find(({ shape }) => Object.hasOwn(shape, key))?.shape[String(key)]
 }
 
-/** The objects that may stand here: one, or each of a union. */
+/** The objects that are allowed here: one, or each of a union. */
 function objectsOf(type: z.core.$ZodType | undefined): readonly z.ZodObject[] {
   const at = unwrap(type)
   if (at instanceof z.ZodObject) return [at]
   return at instanceof z.ZodUnion ? at.options.flatMap(objectsOf) : []
 }
 
-/** For the whole of a file. */
+/** For a complete file. */
 export const OF_A_FILE = {
   error: ({ code, input }: z.core.$ZodRawIssue) =>
     code !== 'invalid_type' ? undefined : (input ?? null) === null ? 'is empty' : 'must have keys and values',

@@ -10,7 +10,7 @@ import { type MissingVariable, substitute } from './substitute.ts'
 export type { AuthorizationConfig, Config, EngineConfig, IdentityConfig } from './schema.ts'
 export { settingsOf } from './schema.ts'
 
-/** Every problem of a configuration at once, each as `path: what is wrong`. The process stops before it listens. */
+/** All problems of a configuration, each as `path: problem`. The process stops before it listens. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
 
@@ -21,7 +21,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads, completes and checks a configuration file. File names inside come back absolute. `extra` goes before the environment. @throws ConfigError */
+/** Reads, completes and checks a configuration file. File names in it become absolute. `extra` has precedence over the environment. @throws ConfigError */
 export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config {
   const env = { ...process.env, ...extra }
   const text = readYaml(read(file))
@@ -39,7 +39,7 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   return withAbsolutePaths(result.data, dirname(resolve(file)))
 }
 
-/** What Node was started with. */
+/** The flags with which Node was started. */
 export function nodeFlags(): string {
   return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ')
 }
@@ -58,15 +58,17 @@ function read(file: string): string {
 }
 
 function withAbsolutePaths(config: Config, base: string): Config {
-  const at = <T extends object>(part: T): T =>
-    'file' in part && typeof part.file === 'string' ? { ...part, file: resolve(base, part.file) } : part
-  const ofAuthorization = (part: AuthorizationConfig) => ({ ...part, records: at(part.records) })
-  const engines = Object.entries(config.engines).map(([name, part]) => [
+  const at = <T extends object>(settings: T): T =>
+    'file' in settings && typeof settings.file === 'string'
+      ? { ...settings, file: resolve(base, settings.file) }
+      : settings
+  const ofAuthorization = (settings: AuthorizationConfig) => ({ ...settings, records: at(settings.records) })
+  const engines = Object.entries(config.engines).map(([name, settings]) => [
     name,
     {
-      ...part,
-      ...(part.identity && { identity: at(part.identity) }),
-      ...(part.authorization && { authorization: ofAuthorization(part.authorization) }),
+      ...settings,
+      ...(settings.identity && { identity: at(settings.identity) }),
+      ...(settings.authorization && { authorization: ofAuthorization(settings.authorization) }),
     },
   ])
   return {
@@ -81,7 +83,7 @@ function withAbsolutePaths(config: Config, base: string): Config {
   }
 }
 
-/** What is no file's name. */
+/** Not a file name. */
 function isWord(audit: string): boolean {
   return audit === 'stdout' || audit === 'off'
 }

@@ -1,22 +1,22 @@
 import type { z } from 'zod'
 import { type Config, engineSettings, type EngineConfig, schema } from './schema.ts'
 
-/** What does not go together, as far as the parts are right by themselves: what is wrong elsewhere hides nothing here. */
+/** Problems between settings that are valid on their own. An invalid setting does not hide problems elsewhere. */
 export function crossProblems(value: unknown): readonly string[] {
   if (!isMapping(value)) return []
-  const parts = soundPartsOf(value)
-  return [listenerProblems, prefixProblems, engineProblems].flatMap((find) => find(parts))
+  const valid = validSettingsOf(value)
+  return [listenerProblems, prefixProblems, engineProblems].flatMap((find) => find(valid))
 }
 
 type Read = 'listen' | 'admin' | 'basePath' | 'passthrough' | 'identity' | 'authorization' | 'health'
 
 /** Null: it has problems of its own. */
-type SoundParts = { readonly [Part in Read]: Config[Part] | null } & {
-  /** Those without problems. */
+type ValidSettings = { readonly [Part in Read]: Config[Part] | null } & {
+  /** Engines without problems. */
   readonly engines: readonly (readonly [name: string, engine: EngineConfig])[]
 }
 
-function soundPartsOf(value: Readonly<Record<string, unknown>>): SoundParts {
+function validSettingsOf(value: Readonly<Record<string, unknown>>): ValidSettings {
   const { shape } = schema
   const engines = isMapping(value['engines']) ? Object.entries(value['engines']) : []
   return {
@@ -38,17 +38,17 @@ function soundOf<T>(type: z.ZodType<T>, value: unknown): T | null {
   return type.safeParse(value).data ?? null
 }
 
-/** What takes every address of the machine. */
+/** Binds every address of the machine. */
 const EVERYWHERE: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])
 
-/** Port 0 is any that is free. */
-function listenerProblems({ listen, admin }: SoundParts): string[] {
+/** Port 0 is any free port. */
+function listenerProblems({ listen, admin }: ValidSettings): string[] {
   if (listen === null || admin === null || listen.port !== admin.port || listen.port === 0) return []
   const isShared = listen.host === admin.host || [listen, admin].some(({ host }) => EVERYWHERE.has(host))
   return isShared ? ['admin.port: is the port of listen, at the same address'] : []
 }
 
-function prefixProblems({ passthrough, basePath }: SoundParts): string[] {
+function prefixProblems({ passthrough, basePath }: ValidSettings): string[] {
   const prefixes = passthrough?.map(({ prefix }) => prefix) ?? []
   return prefixes.flatMap((prefix, at) => {
     const first = prefixes.indexOf(prefix)
@@ -61,7 +61,7 @@ function prefixProblems({ passthrough, basePath }: SoundParts): string[] {
   })
 }
 
-function engineProblems({ engines, ...general }: SoundParts): string[] {
+function engineProblems({ engines, ...general }: ValidSettings): string[] {
   return engines.flatMap(([name, own]) => {
     const settings = {
       identity: own.identity ?? general.identity,
@@ -70,7 +70,7 @@ function engineProblems({ engines, ...general }: SoundParts): string[] {
     }
     return [
       ...credentialProblems(own, settings),
-      // Probes ask which deployments there are.
+      // Probes read the registered deployments.
       ...(own.deploymentAware && settings.health?.probe === false
         ? ['deploymentAware: needs health.probe']
         : []),
@@ -80,15 +80,15 @@ function engineProblems({ engines, ...general }: SoundParts): string[] {
 
 function credentialProblems(
   { credentials, service }: EngineConfig,
-  { identity, authorization }: Pick<SoundParts, 'identity' | 'authorization'>,
+  { identity, authorization }: Pick<ValidSettings, 'identity' | 'authorization'>,
 ): string[] {
-  // An engine that decides by itself has to know about whom.
+  // An engine that decides by itself must know the user.
   if (credentials !== 'forward')
     return authorization?.mode === 'engine'
       ? ['credentials: must be forward where authorization.mode is engine']
       : []
   const asksForRecords = authorization?.records.source === 'engine' && authorization.mode !== 'off'
-  // There is no caller then whose credentials could go with it.
+  // There is no caller whose credentials could be forwarded.
   return service === undefined && (identity?.source === 'engine' || asksForRecords)
     ? ['service: is needed where credentials is forward and identity or records have source: engine']
     : []

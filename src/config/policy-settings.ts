@@ -3,17 +3,17 @@ import { age, wholeNumber, time } from './values.ts'
 
 const mode = z.enum(['enforce', 'report', 'off'])
 const FIVE_MINUTES_MS = 300_000
-/** What every source of users has. */
+/** Settings of every source of users. */
 const remembering = {
-  /** How long a verified credential is remembered; what is known to have changed voids it at once. */
+  /** How long a verified credential is cached; a known change invalidates it at once. */
   remember: age().default(5000),
-  /** How long a wrong credential is refused without another look. */
+  /** How long a wrong credential is refused without another check. */
   rememberFailures: age().default(5000),
 }
-/** The last content counts as long once there is none to read. */
+/** How long the last content is valid while the file cannot be read. */
 const fromFile = { file: z.string().min(1), staleAfter: age().default(FIVE_MINUTES_MS) }
 const SOURCE_NEEDED = '{ source: file, file } or { source: engine } is needed'
-/** Who there is. */
+/** Where users are defined. */
 export const identitySettings = z.discriminatedUnion(
   'source',
   [
@@ -21,7 +21,7 @@ export const identitySettings = z.discriminatedUnion(
     z.strictObject({
       source: z.literal('engine'),
       ...remembering,
-      /** Wrong passwords of one user that may reach the engine in a row: at ten it locks the user for good. */
+      /** Wrong passwords of one user in a row that may reach the engine: after ten it locks the user permanently. */
       failures: wholeNumber(1, 4).default(4),
       /** How long guesses do not reach the engine after that. */
       pause: age(1).default(FIVE_MINUTES_MS),
@@ -36,9 +36,9 @@ const records = z.discriminatedUnion(
     z
       .strictObject({
         source: z.literal('engine'),
-        /** From one reading to the next, beside those after each change that passes through. */
+        /** Between two readings, beside those after each change through the gateway. */
         refresh: time().default(30_000),
-        /** Records that were last read longer ago decide nothing: 503. */
+        /** Records read longer ago are not used: 503. */
         staleAfter: age().default(FIVE_MINUTES_MS),
       })
       .refine(({ refresh, staleAfter }) => staleAfter > refresh, {
@@ -48,9 +48,9 @@ const records = z.discriminatedUnion(
   ],
   SOURCE_NEEDED,
 )
-/** Who may do what, and from where it is known. */
+/** Authorization, and the source of its records. */
 export const authorizationSettings = z.strictObject({
-  /** `engine`: the engine is secured and told the caller; only what is held here is decided here. */
+  /** `engine`: the engine is secured and receives the caller; the gateway decides only about cached answers. */
   mode: z.enum(['enforce', 'report', 'off', 'engine']).default('enforce'),
   records,
   /** As the engine's `authorizationCheckRevokes`. */
@@ -58,7 +58,7 @@ export const authorizationSettings = z.strictObject({
   adminGroups: z.array(z.string()).default(['camunda-admin']),
   adminUsers: z.array(z.string()).default([]),
   disabledPermissions: z.array(z.string()).default([]),
-  /** Grants that a secured engine writes by itself, and a bare one does not. */
+  /** Grants that a secured engine creates by itself, and a bare one does not. */
   implied: z
     .strictObject({
       /** READ and UPDATE on a task for its assignee, its owner and every user and group linked to it. Needs history level full. */
@@ -67,12 +67,12 @@ export const authorizationSettings = z.strictObject({
       identity: z.boolean().default(true),
     })
     .prefault({}),
-  /** As the engine's `tenantCheckEnabled`: what belongs to a tenant is for its members. */
+  /** As the engine's `tenantCheckEnabled`: data of a tenant is for its members. */
   tenants: z.enum(['check', 'ignore']).default('check'),
 })
-/** What of a request's content is refused. */
+/** Content of requests that is refused. */
 export const validation = z.strictObject({
   mode: mode.default('enforce'),
-  /** Hazards that may pass; see docs/deviations.md for what each one opens. */
+  /** Hazards that are allowed; see docs/deviations.md for the effect of each. */
   allow: z.array(z.enum(['expressions', 'java-serialized', 'object-type-name', 'doctype'])).default([]),
 })

@@ -26,17 +26,17 @@ const address = (port: number) => ({
 /** The public listener. */
 const listen = z.strictObject({
   ...address(8080),
-  /** Proxies whose `X-Forwarded-For` or `Forwarded` says who the client is; from others they count for nothing. */
+  /** Proxies whose `X-Forwarded-For` or `Forwarded` names the client; from others these headers are ignored. */
   trustedProxies: z.array(network).default([]),
   /** Origins whose pages may make a browser send more than reads, beside the gateway's own. */
   allowedOrigins: z.array(origin).default([]),
 })
-/** Health, metrics, and what operators ask. */
+/** Health, metrics and operator requests. */
 const admin = z.strictObject({
   ...address(9090),
-  /** Names by which it is asked, beside `host`, `localhost` and every address. */
+  /** Host names that it accepts, beside `host`, `localhost` and every IP address. */
   hosts: z.array(adminHost).default([]),
-  /** Needed as `Authorization: Bearer` for all but `/livez` and `/readyz`; null: whoever reaches it may ask. */
+  /** Required as `Authorization: Bearer` for all but `/livez` and `/readyz`; null: everyone who can connect may use it. */
   token: bearerToken.nullable().default(null),
 })
 
@@ -49,17 +49,17 @@ export const engineSettings = z.strictObject({
   nodes: z.array(node).min(1, 'at least one node is needed'),
   remoteName: remoteName.optional(),
   credentials: credentials.default('none'),
-  /** Who the gateway is when it asks the engine on its own behalf; default: as `credentials` says. */
+  /** The gateway's own credentials for requests to the engine; default: as `credentials`. */
   service: account.optional(),
-  /** Whose Host the engine sees. `client` keeps the engine's absolute links right. */
+  /** Whose Host the engine receives. `client` keeps the engine's absolute links right. */
   host: z.enum(['client', 'node']).default('client'),
   identity: identitySettings.optional(),
   authorization: authorizationSettings.optional(),
   validation: validation.optional(),
   health: health.optional(),
-  /** In place of `limits.rate`; null: nobody is limited. */
+  /** Replaces `limits.rate`; null: no user is limited. */
   rate: rate.nullable().optional(),
-  /** Starts of a definition go to nodes that have its deployment registered; the nodes are asked with each probe. */
+  /** Starts of a definition go to nodes that have its deployment registered; each probe reads the deployments. */
   deploymentAware: z.boolean().default(false),
 })
 
@@ -67,7 +67,7 @@ const prefix = z
   .string()
   .regex(/^(\/[A-Za-z0-9._][A-Za-z0-9._-]*)+$/, 'write it like /app, without a slash at its end')
 
-/** All that may stand in the file. */
+/** All settings of the file. */
 export const schema = z.strictObject(
   {
     version: z.literal(1),
@@ -95,10 +95,7 @@ export const schema = z.strictObject(
           .url({ protocol: /^rediss?$/, error: 'a redis:// or rediss:// URL, or null, is needed' })
           .nullable()
           .default(null),
-        /**
-         * What is written to Redis is signed with the first, and what none of them has signed is not believed. Empty: whoever can
-         * write to Redis is believed.
-         */
+        /** The first key signs what is written to Redis. Values that no key has signed are rejected. Empty: everyone who can write to Redis is trusted. */
         signingKeys: z.array(signingKey).max(4, 'at most 4 keys are taken').default([]),
       })
       .prefault({}),
@@ -109,11 +106,11 @@ export const schema = z.strictObject(
         connect: time().default(1000),
         /** From the request's last byte to the answer's first. */
         headers: time().default(60_000),
-        /** Between two pieces of an answer's body. */
+        /** Between two chunks of an answer's body. */
         body: time().default(60_000),
         /** From an answer's first byte to its last. */
         answer: time().default(600_000),
-        /** A client's whole request, head and body. */
+        /** A client's complete request, head and body. */
         request: time().default(60_000),
         /** From SIGTERM to the exit at the latest. */
         drain: time(0).default(20_000),
@@ -123,7 +120,7 @@ export const schema = z.strictObject(
     log: z
       .strictObject({
         level: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
-        /** Where every refusal and every write is written down: `stdout` among the other lines, a file of its own, or `off`. */
+        /** Where every refusal and every write is recorded: `stdout` among the other lines, a file, or `off`. */
         audit: z.string().min(1).default('stdout'),
       })
       .prefault({}),
@@ -136,7 +133,7 @@ export type EngineConfig = Config['engines'][string]
 export type AuthorizationConfig = Config['authorization']
 export type IdentityConfig = Config['identity']
 
-/** An engine's settings, its own before the general ones. */
+/** An engine's settings; its own have precedence over the general ones. */
 export function settingsOf(config: Config, engineConfig: EngineConfig) {
   return {
     identity: engineConfig.identity ?? config.identity,

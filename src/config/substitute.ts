@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-/** A name that stands for nothing, and the place where it is used. */
+/** A name without a value, and where it is used. */
 export interface MissingVariable {
   readonly path: string
   readonly message: string
@@ -9,9 +9,9 @@ export interface MissingVariable {
 
 export interface Substitution {
   readonly env: NodeJS.ProcessEnv
-  /** What `${file:…}` is relative to. */
+  /** The base of a relative `${file:…}`. */
   readonly base: string
-  /** Gets a line for every name that stands for nothing. */
+  /** Receives a line for every name without a value. */
   readonly missing: MissingVariable[]
   readonly path: string
 }
@@ -42,7 +42,7 @@ function resolveName(expression: string, { env, base, missing, path }: Substitut
     }
   }
   const [, name = '', fallback] = /^([^:]+)(?::-(.*))?$/s.exec(expression) ?? []
-  // As in a shell, a variable that is empty takes the default too.
+  // As in a shell, an empty variable takes the default too.
   const found = env[name] === '' ? (fallback ?? '') : (env[name] ?? fallback)
   if (found === undefined)
     missing.push({ path, message: `the environment variable ${name || expression} is not set` })

@@ -16,12 +16,12 @@ const amountFrom = (least: number, units: Readonly<Record<string, number>>, exam
     error: `must be at least ${textOf(least, units)}`,
     abort: true,
   })
-/** 2^31 - 1 ms is a timer's longest, and above that it waits 1 ms. To some of these a little is added: half an hour is left. */
+/** A timer waits for 2^31 - 1 ms at most; longer times become 1 ms. Half an hour is reserved for additions to some of these. */
 const LONGEST_TIMER_MS = 596 * 3_600_000
-/** Milliseconds, written `30s`: as many as a timer can wait, and some, for many a timer takes 0 for none. */
+/** Milliseconds, written `30s`. Not more than a timer can wait, and not 0, which many timers take for none. */
 export const time = (least = 1) =>
   amountFrom(least, UNIT_MS, '30s').refine((ms) => ms <= LONGEST_TIMER_MS, 'must be at most 596h')
-/** Milliseconds, written `30s`: as many as one likes, for what is compared with a clock and never waited for. */
+/** Milliseconds, written `30s`. Unlimited: compared with a clock, never waited for. */
 export const age = (least = 0) => amountFrom(least, UNIT_MS, '30s')
 /** Bytes, written `2MiB`. */
 export const size = (least = 1) => amountFrom(least, UNIT_BYTES, '2MiB')
@@ -41,7 +41,7 @@ const textual = (digits: string) =>
     .regex(new RegExp(`^(${digits}|${PLACEHOLDER})$`))
     .transform(Number)
 
-/** The largest unit that fits. */
+/** The largest unit that divides the value. */
 function textOf(value: number, units: Readonly<Record<string, number>>): string {
   const [unit, factor] = Object.entries(units).findLast(([, one]) => value % one === 0) ?? ['', 1]
   return `${value / factor}${unit}`
@@ -50,14 +50,14 @@ function textOf(value: number, units: Readonly<Record<string, number>>): string 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 const NAME_NEEDED = '1 to 64 letters, digits, - and _'
 export const engineName = z.string().regex(NAME, NAME_NEEDED)
-/** At its own nodes; where a variable may stand for it, the JSON schema knows no pattern. */
+/** The engine's name on its nodes. The JSON schema has no pattern where a variable is allowed. */
 export const remoteName = z.string().refine((text) => NAME.test(text), NAME_NEEDED)
-/** Names and addresses as they stand in `Host`. */
+/** Names and addresses as in `Host`. */
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 export const servedHost = z
   .string()
   .refine((text) => HOST.test(text), 'write it as Host has it: NAME or NAME:PORT')
-/** A secret that nobody guesses; where a variable may stand for it, the JSON schema knows no length. */
+/** A secret that cannot be guessed. The JSON schema has no length where a variable is allowed. */
 const LEAST_KEY_CHARS = 32
 export const signingKey = z
   .string()
@@ -66,25 +66,25 @@ export const signingKey = z
     `at least ${LEAST_KEY_CHARS} characters are needed, as \`openssl rand -base64 32\` makes them`,
   )
 const ORIGIN = /^https?:\/\/[^/?#@\s]+$/i
-/** A name that is asked for at any port. */
+/** A name that is accepted with any port. */
 export const adminHost = z
   .string()
   .refine(
     (text) => /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(text),
     'a name without a port is needed',
   )
-/** RFC 6750 allows fewer characters; these all fit a header. */
+/** RFC 6750 allows fewer characters; all of these fit a header. */
 export const bearerToken = z
   .string()
   .refine((text) => /^[!-~]{16,1024}$/.test(text), '16 to 1,024 visible ASCII characters are needed')
-/** An address, or a network in CIDR notation: none that holds everybody, and IPv4 in its own form. */
+/** An address, or a network in CIDR notation: not the whole address space, and IPv4 in its own form. */
 export const network = z.string().refine((text) => {
   const [address = '', bits, ...rest] = text.split('/')
   const family = isIP(address)
   if (family === 0 || rest.length > 0 || /[%]|^::ffff:/i.test(address)) return false
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }, 'an address or a network like 10.0.0.0/8 or 2001:db8::/32 is needed')
-/** As browsers write it in `Origin`: in lower case, without the scheme's own port. */
+/** As browsers write it in `Origin`: in lower case, without the scheme's default port. */
 export const origin = z
   .string()
   .refine((text) => ORIGIN.test(text) && URL.canParse(text), {
@@ -92,7 +92,7 @@ export const origin = z
     abort: true,
   })
   .transform((text) => new URL(text).origin)
-/** Of what stands before a path: the rest of a URL would not be sent. */
+/** A base URL: anything after the path would not be sent. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })
   .refine(

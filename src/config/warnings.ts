@@ -1,6 +1,6 @@
 import type { Config } from './schema.ts'
 
-/** What is allowed and dangerous, each as `path: what it means`. Not an error: an operator may want it. */
+/** Settings that are allowed and dangerous, each as `path: effect`. Not an error: an operator may want it. */
 export function warningsOf({ passthrough, engines }: Config): readonly string[] {
   const nodes = Object.entries(engines).flatMap(([engine, own]) =>
     own.nodes.map(({ url }) => ({ engine, at: socketOf(url) })),
@@ -16,7 +16,7 @@ export function warningsOf({ passthrough, engines }: Config): readonly string[] 
   })
 }
 
-/** `engine-a:8080`, also where the URL leaves the port to its scheme. */
+/** `engine-a:8080`, also if the URL leaves out the port. */
 function socketOf(url: string): string {
   const { hostname, port, protocol } = new URL(url)
   return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`

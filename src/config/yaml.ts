@@ -1,16 +1,19 @@
 import { type Document, LineCounter, parseDocument, visit } from 'yaml'
 
-/** A text's value, or what is wrong with it: by line and column, and never what stands there, for it may be a secret. */
+/** The value of a text, or its problems by line and column, never with the content: it may be a secret. */
 export type YamlRead =
   | { readonly value: unknown; readonly problems: null }
   | { readonly problems: readonly string[] }
 
 export function readYaml(text: string): YamlRead {
   const lines = new LineCounter()
-  // Warnings would be printed, with what stands there.
+  // Warnings would be printed with the content.
   const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, logLevel: 'error' })
-  const faults = document.errors.map(({ message, pos }) => ({ at: pos[0], message: withoutQuote(message) }))
-  const all = faults.length > 0 ? faults : strayAliases(document)
+  const syntaxErrors = document.errors.map(({ message, pos }) => ({
+    at: pos[0],
+    message: withoutQuote(message),
+  }))
+  const all = syntaxErrors.length > 0 ? syntaxErrors : strayAliases(document)
   if (all.length > 0)
     return {
       problems: all.map(({ at, message }) => {
@@ -25,12 +28,12 @@ export function readYaml(text: string): YamlRead {
   }
 }
 
-/** A parser ends some of its messages with what it found: `Unexpected scalar token in YAML stream: "hunter2"`. */
+/** A parser ends some of its messages with the content: `Unexpected scalar token in YAML stream: "hunter2"`. */
 function withoutQuote(message: string): string {
   return message.replace(/(?<=\w)[:;] .*$| \\.*$/s, '')
 }
 
-/** A password that begins with `*` is read as one. */
+/** A password that begins with `*` is parsed as an alias. */
 function strayAliases(document: Document): readonly { readonly at: number; readonly message: string }[] {
   const at: number[] = []
   visit(document, {

@@ -3,7 +3,7 @@ import { allowedAt, issueMessageOf } from '../config/config-problems.ts'
 import { readYaml } from '../config/yaml.ts'
 import { ConfigError } from '../config/config.ts'
 
-/** YAML or JSON as a value. @throws ConfigError that names lines and columns, never what stands there: it may be a hash */
+/** Parses YAML or JSON. @throws ConfigError with lines and columns, never with the content: it may be a hash */
 export function parseText(file: string, text: string): unknown {
   const json = text.trimStart().startsWith('[') ? parseJson(text) : undefined
   if (json !== undefined) return json
@@ -12,7 +12,7 @@ export function parseText(file: string, text: string): unknown {
   return read.value
 }
 
-/** The value in the schema's shape. @throws ConfigError that names every member out of shape */
+/** Validates a value against the schema. @throws ConfigError that names every invalid member */
 export function shaped<T>(file: string, schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -37,7 +37,7 @@ export function pathOf(path: readonly PropertyKey[]): string {
     .join('')
 }
 
-// The engine's own listing is JSON, and long: 100,000 records take 0.5 s as JSON, 9 s as YAML.
+// The engine's own list is JSON and long: 100,000 records take 0.5 s as JSON, 9 s as YAML.
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -9,7 +9,7 @@ import { GLOBAL } from '../operations/authorization-record.ts'
 
 const text = z.string().min(1)
 
-// The members of GET /authorization; POST /authorization/create takes them without id and the last two.
+// The members of GET /authorization; POST /authorization/create takes them without the id and the last two.
 const record = z.strictObject({
   id: text.nullish(),
   type: z.literal([0, 1, 2]),
@@ -27,7 +27,10 @@ type FileRecord = z.infer<typeof record>
 const list = z.array(record)
 const mapping = z.strictObject({ authorizations: list }, OF_A_FILE)
 
-/** The records in the text of an authorizations.yaml, or in the JSON of GET /authorization. @throws ConfigError that names every record an engine would not take */
+/**
+ * The records in the text of an authorizations.yaml, or in the JSON of GET /authorization. @throws ConfigError that names
+ * every record that an engine would refuse
+ */
 export function recordsOf(content: string, file = 'authorizations.yaml'): readonly AuthorizationRecord[] {
   const value = parseText(file, content)
   const root = Array.isArray(value) ? [] : ['authorizations']
@@ -36,7 +39,7 @@ export function recordsOf(content: string, file = 'authorizations.yaml'): readon
     : shaped(file, mapping, value).authorizations
   const seen = new Map<string, number>()
   const problems = records.flatMap((one, at) => {
-    const key = keyOf(one)
+    const key = recordKeyOf(one)
     const first = seen.get(key)
     if (first === undefined) seen.set(key, at)
     const twice =
@@ -73,8 +76,8 @@ function permissionProblems({ resourceType, permissions }: FileRecord): string[]
     )
 }
 
-/** The engine's database holds one record of each: two would leave open which of them an update changes. */
-function keyOf({ type, userId, groupId, resourceType, resourceId }: FileRecord): string {
+/** The engine's database holds one record per key: with two it would be undefined which one an update changes. */
+function recordKeyOf({ type, userId, groupId, resourceType, resourceId }: FileRecord): string {
   return JSON.stringify([
     type,
     type === GLOBAL ? '*' : (userId ?? null),

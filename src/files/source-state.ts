@@ -1,4 +1,4 @@
-/** Runs `work` once after a time, unless what it returns is called before. */
+/** Runs `work` once after a time, unless the returned function is called before. */
 export type Schedule = (work: () => void, ms: number) => () => void
 
 /** A timer that does not keep the process alive. */
@@ -7,15 +7,15 @@ export const scheduleTimer: Schedule = (work, ms) => {
   return () => clearTimeout(timer)
 }
 
-/** How a source is, for probes and metrics. */
+/** The state of a source, for probes and metrics. */
 export interface SourceState {
-  /** What is wrong with it now; null: nothing. */
+  /** The current problem; null: none. */
   readonly problem: string | null
-  /** Since what is in force was read, or was last seen to be still the same; null: nothing was ever read. */
+  /** Since the current content was read, or last found unchanged; null: nothing was ever read. */
   readonly ageMs: number | null
 }
 
-/** What is wrong, in one line and without the value that is wrong: it may be a secret. */
+/** The problem in one line, without the invalid value: it may be a secret. */
 export function problemOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -10,24 +10,24 @@ export interface User {
   readonly tenants: readonly string[]
 }
 
-/** The users of one file, as it was when read: a reload makes a new object, and that is how memories notice. */
+/** The users of one file as read. A reload creates a new object, by which caches detect the change. */
 export interface Users {
   readonly size: number
   readonly find: (id: string) => User | undefined
-  /** A hash of nobody's, as costly to verify as most of the file's: an unknown user must not answer faster. */
+  /** A hash that matches no password and costs as much as most of the file's: an unknown user must not answer faster. */
   readonly dummyHash: string
 }
 
 const ARGON2ID =
   /^\$argon2id\$v=19\$m=\d{1,6},t=\d{1,2},p=\d{1,2}\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,86}$/
 const BCRYPT = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/
-// What an empty file's unknown users cost: the cost hash-password writes.
+// Cost of unknown users for an empty file: the cost that hash-password writes.
 const DEFAULT_COST = '$argon2id$v=19$m=19456,t=2,p=1$'
 
 const name = z.string().min(1)
 
 const user = z.strictObject({
-  // RFC 7617: a user-id holds no colon and no control character; `*` means everybody in authorization records.
+  // RFC 7617: a user-id has no colon and no control character. `*` means everybody in authorization records.
   id: z.string().regex(/^(?!\*$)[^:\p{Cc}]+$/u, 'must be a name without colon and control characters, not *'),
   passwordHash: z
     .string()
@@ -67,7 +67,7 @@ function dummyOf(users: readonly User[]): string {
     : `${cost}${'.'.repeat(53)}`
 }
 
-/** The part of a hash that says how much work it is: kind and parameters, without salt and digest. */
+/** The part of a hash that sets its cost: algorithm and parameters, without salt and digest. */
 function costOf(hash: string): string {
   return hash.startsWith('$argon2id$')
     ? hash.slice(0, hash.lastIndexOf('$', hash.lastIndexOf('$') - 1) + 1)
