@@ -18,13 +18,13 @@ export interface AuthenticatorOptions extends CredentialMemoryOptions {
   readonly engine: string
   readonly source: Pick<IdentitySource, 'verify' | 'stampOf'>
   readonly throttle?: ThrottleOptions
-  /** What an authenticator before this one has learnt of the same users. */
+  /** State of a previous authenticator for the same users. */
   readonly kept?: KeptAuthentication
-  /** Called once per request, for metrics; not when nobody can tell (503). */
+  /** Called once per request, for metrics; not if the users are unavailable (503). */
   readonly onResult?: (result: AuthenticationResult) => void
 }
 
-/** Credentials and failures of one engine's users: plain values that outlive the configuration that made them. */
+/** Credentials and failures of one engine's users: plain values that outlive the configuration that created them. */
 export interface KeptAuthentication {
   readonly credentials: RememberedCredentials
   readonly throttle: Throttle
@@ -33,8 +33,8 @@ export interface KeptAuthentication {
 export interface Authenticator {
   readonly kept: KeptAuthentication
   /**
-   * Who asks? At once for a remembered credential, else a promise. Throws (or rejects with) EngineVerdict 401 and
-   * GatewayError GW_THROTTLED or GW_OVERLOADED.
+   * Identifies the caller. Synchronous for a cached credential, else a promise. Throws (or rejects with) EngineRefusal 401
+   * and GatewayError GW_THROTTLED or GW_OVERLOADED.
    */
   readonly authenticate: (header: string | undefined, address: string) => Principal | Promise<Principal>
 }
@@ -50,7 +50,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const memory = createCredentialMemory(options, kept.credentials)
 
   function prove({ user, password }: BasicCredential, key: string, address: string) {
-    // A credential that was right before is no guess: its owner gets in while somebody else at the address is throttled.
+    // A credential that was correct before is not a guess: its owner gets in while others at the same address are throttled.
     const proven = memory.wasVerified(key)
     const verify = () => source.verify({ user, password, from: networkOf(address), proven })
     return memory.verifyOnce(key, { user, stampOf: source.stampOf }, () =>

@@ -2,23 +2,23 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { throttled } from './throttled.ts'
 
 export interface ConstantTimeOptions {
-  /** No failure is told sooner; default 50 ms. */
+  /** No failure is reported earlier; default 50 ms. */
   readonly minMs?: number
-  /** Failures that may wait to be told; default 256. Over it: 429 with Retry-After 1. */
+  /** Failures that may wait to be reported; default 256. Beyond it: 429 with Retry-After 1. */
   readonly maxWaiting?: number
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
   readonly delay?: (ms: number) => Promise<unknown>
 }
 
-/** A `true` is told at once, a `false` on a coarse grid of time. */
+/** Reports `true` at once, and `false` on a coarse time grid. */
 export type ConstantTime = (work: () => Promise<boolean>) => Promise<boolean>
 
 const MAX_MS = 1_000
 
 /**
- * Hides how long a failure took: an engine answers for a name it does not know without a hash, which is sooner. The grid
- * is twice as wide as a success usually takes, so that failures of both kinds end on its first line.
+ * Hides how long a failure took: an engine answers faster for an unknown name, because it computes no hash. A grid step is
+ * twice the usual time of a success, so that failures of both kinds end on the first step.
  */
 export function createConstantTime(options: ConstantTimeOptions = {}): ConstantTime {
   const { minMs = 50, maxWaiting = 256, now = () => performance.now(), delay = wait } = options

@@ -11,13 +11,13 @@ export interface BasicCredential {
 const BASIC = /^basic +([A-Za-z0-9+/]{1,1024}={0,2})$/i
 // oxlint-disable-next-line no-control-regex -- RFC 7617 forbids exactly these in user-id and password
 const CONTROL = /[\u0000-\u001f\u007f]/
-// A byte order mark is a character of the name like any other: dropped, two names would be one.
+// A byte order mark is a character of the name like any other. Removing it would make two names equal.
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** An Authorization header that is longer is not looked at: it holds no credential that `readBasic` would read, or many blanks. */
+/** A longer Authorization header is not parsed: it contains no credential that `readBasic` accepts, or many blanks. */
 export const MAX_HEADER_CHARS = 1100
 
-/** The Basic credential in an Authorization header; null when there is none that can be read without guessing. */
+/** The Basic credential in an Authorization header; null if there is none that can be parsed unambiguously. */
 export function readBasic(header: string): BasicCredential | null {
   const encoded = BASIC.exec(header)?.[1]
   if (encoded === undefined || encoded.length % 4 !== 0) return null
@@ -28,30 +28,30 @@ export function readBasic(header: string): BasicCredential | null {
 }
 
 export interface CredentialMemoryOptions {
-  /** How long a verified credential needs no verification again; default 5,000 ms. 0 verifies on every request. */
+  /** How long a verified credential needs no new verification; default 5,000 ms. 0 verifies on every request. */
   readonly ttlMs?: number
-  /** How long a wrong credential is refused without another look; default 5,000 ms. */
+  /** How long a wrong credential is refused without another check; default 5,000 ms. */
   readonly failureTtlMs?: number
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
 }
 
-/** What a verification of a user rests on; another value voids what is remembered of him. @throws GatewayError when nothing may be decided */
+/** A value on which a user's verification depends; a change invalidates the user's cached credentials. @throws GatewayError if no decision is possible */
 export type StampOf = (user: string) => unknown
 
 /**
- * Credentials that proved right, and for a moment those that proved wrong. They are kept under a hash with a secret of this
- * process, so nothing here can be turned into a password.
+ * Caches correct credentials, and for a short time wrong ones. They are stored under a hash with a secret of this process,
+ * so no password can be recovered from them.
  */
 export interface CredentialMemory {
-  /** Of the header as it was sent, of at most MAX_HEADER_CHARS: one that is remembered needs no reading. */
+  /** The key of a header as sent, of at most MAX_HEADER_CHARS: a cached one needs no parsing. */
   readonly keyOf: (header: string) => string
   readonly recall: (key: string, stampOf: StampOf) => Principal | null
-  /** Wrong a moment ago: asking again would tell nothing new, and an engine would count it. */
+  /** It was wrong recently: another check would tell nothing new, and an engine would count it. */
   readonly failedLately: (key: string, stampOf: StampOf) => boolean
-  /** Right at some time, however long ago: whoever presents it is not guessing. */
+  /** It was correct at some time, however long ago: the caller is not guessing. */
   readonly wasVerified: (key: string) => boolean
-  /** Runs `verify` once for all who ask while it runs; remembers what it found. */
+  /** Runs `verify` once for all concurrent callers, and caches the result. */
   readonly verifyOnce: (
     key: string,
     of: { readonly user: string; readonly stampOf: StampOf },
@@ -72,16 +72,16 @@ interface Flight {
   readonly result: Promise<Principal | null>
 }
 
-/** What is remembered, as plain values: it may be handed on to another configuration, and holds nothing of the one before. */
+/** The cached data as plain values: another configuration may take it over, and it has no reference to the previous one. */
 export interface RememberedCredentials {
   readonly keyOf: (header: string) => string
   readonly right: LRUCache<string, Remembered>
   readonly wrong: LRUCache<string, Remembered>
 }
 
-/** @param max right and wrong credentials held, each; what was verified longest ago goes first */
+/** @param max limit of cached correct credentials, and of wrong ones; the one verified longest ago is removed first */
 export function createRememberedCredentials(max = 10_000): RememberedCredentials {
-  // `max` would take room for all of them at once, a quarter of a megabyte for each of the two.
+  // `max` would allocate all entries at once, a quarter of a megabyte for each of the two.
   const create = () => new LRUCache<string, Remembered>({ maxSize: max, sizeCalculation: () => 1 })
   return { keyOf: createHeaderHash(), right: create(), wrong: create() }
 }
@@ -95,7 +95,7 @@ function createHeaderHash(): (header: string) => string {
   return (header) => hash('sha256', secret + header, 'base64')
 }
 
-/** @param remembered what an earlier memory has found out; times are those of `options` */
+/** @param remembered data of a previous cache; times are on the clock of `options` */
 export function createCredentialMemory(
   options: CredentialMemoryOptions = {},
   remembered: RememberedCredentials = createRememberedCredentials(),
@@ -118,7 +118,7 @@ export function createCredentialMemory(
   ) {
     const stamp = stampOf(user)
     const principal = await verify()
-    // It may have waited: what was verified is known for certain only if nothing has changed meanwhile.
+    // The call may have waited: the result is valid only if nothing has changed meanwhile.
     if (stampOf(user) !== stamp) return principal
     const [at, other] = principal === null ? [wrong, right] : [right, wrong]
     other.delete(key)

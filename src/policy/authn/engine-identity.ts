@@ -9,20 +9,20 @@ import { problemOf } from '../../files/source-state.ts'
 
 export interface EngineIdentityOptions extends LockoutOptions, ConstantTimeOptions {
   readonly ask: AskEngine
-  /** Another object stands in it once users may have changed. Handed on, it goes on counting for what is remembered. */
+  /** Holds another object after users may have changed. It stays valid for cached credentials when it is handed to another configuration. */
   readonly epoch?: { current: object }
 }
 
 /** The engine's own users. */
 export interface EngineIdentity extends IdentitySource, Pick<Lockout, 'count'> {
-  /** Users, groups or tenants have changed: nothing that is remembered of them counts any more. */
+  /** Users, groups or tenants have changed: invalidates all cached data about them. */
   readonly changed: () => void
 }
 
 const MAX_VERDICT_BYTES = 64 * 1024
 const MAX_LIST_BYTES = 8 * 1024 ** 2
 
-/** Asks the engine who somebody is, as its own Basic filter does: the password, then groups and tenants. */
+/** Asks the engine for the identity of a user, as its own Basic filter does: first the password, then groups and tenants. */
 export function createEngineIdentity(options: EngineIdentityOptions): EngineIdentity {
   const { ask, epoch = { current: {} }, now = () => performance.now() } = options
   const lockout = createLockout(options)
@@ -44,7 +44,7 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
 
   return {
     verify: ({ user, password, proven }) => {
-      // To records it means everybody.
+      // Authorization records use this name for everybody.
       const isRight = async () =>
         user !== '*' && lockout.attempt({ user, proven }, () => isVerified(ask, user, password))
       return findCondition(user, () => inEvenTime(isRight))
@@ -82,7 +82,7 @@ async function principalOf(ask: AskEngine, user: string): Promise<Principal | nu
     readIds(ask, `/tenant?userMember=${id}&includingGroupsOfUser=true`),
   ])
   if (users.length === 0) return null
-  // Where names may differ in case, another spelling verifies too: it would be nobody to the records, also to the revoking.
+  // If the engine ignores the case of names, another spelling verifies too. It would match no record, including those that revoke.
   const userId = users.find((found) => found === user) ?? users.find((found) => isSameName(found, user))
   if (userId === undefined) throw invalidAnswer('The engine answered /user with somebody else')
   return { userId, groups, tenants }

@@ -8,29 +8,29 @@ import type { User, Users } from '../../files/users-file.ts'
 export interface Proof {
   readonly user: string
   readonly password: string
-  /** Where it comes from, as attempts are counted: an address, or a network of one subscriber. */
+  /** The origin by which attempts are counted: an address, or the network of one subscriber. */
   readonly from: string
-  /** This very credential was right at some time: whoever presents it is not guessing. */
+  /** This credential was correct at some time: the caller is not guessing. */
   readonly proven: boolean
 }
 
-/** Where the users of one engine are known. */
+/** The users of one engine. */
 export interface IdentitySource {
-  /** Null: no such user or another password, after the same time. @throws GatewayError when it cannot be known now */
+  /** Null: unknown user or wrong password, after the same time. @throws GatewayError if the users are unavailable now */
   readonly verify: (proof: Proof) => Promise<Principal | null>
-  /** Who a user would be, without a proof: for explanations. Null: there is none. @throws GatewayError when it cannot be known now */
+  /** The user without a proof of identity, for explanations. Null: unknown. @throws GatewayError if the users are unavailable now */
   readonly principalOf: (userId: string) => Promise<Principal | null>
-  /** Of any user, also of one who does not ask. */
+  /** Of any user, also of one who sends no request. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
-  /** Another value voids at once what is remembered of the user's credentials. @throws GatewayError when nothing may be decided any more */
+  /** A change invalidates the user's cached credentials. @throws GatewayError if no decision is possible any more */
   readonly stampOf: StampOf
   readonly state: () => SourceState
 }
 
 interface FileIdentityOptions {
-  /** Null: there was nothing to read for longer than is tolerable. */
+  /** Null: nothing could be read for too long. */
   readonly file: { readonly current: () => Users | null; readonly state: () => SourceState }
-  /** Shared by all engines: its bound is on the process. */
+  /** Shared by all engines: its limit is per process. */
   readonly passwords: Pick<Passwords, 'verify'>
 }
 
@@ -44,7 +44,7 @@ export function createFileIdentity({ file, passwords }: FileIdentityOptions): Id
     return current
   }
   return {
-    // The hash is computed for an unknown user too: the answer's time must not say which names exist.
+    // Computes a hash for an unknown user too: the time of the answer must not reveal which names exist.
     verify: async ({ user, password, from, proven }) => {
       const { find, dummyHash } = users()
       const found = find(user)
@@ -65,7 +65,7 @@ function principalOf({ id, groups, tenants }: User): Principal {
   return { userId: id, groups, tenants }
 }
 
-/** Made once a user and file; those that stand for the same are equal, also of a file that was read anew. */
+/** Created once per user and file; equal for equal data, also after the file was read again. */
 function createStamps(): (user: User | undefined) => string | undefined {
   const stamps = new WeakMap<User, string>()
   return (user) => {

@@ -4,39 +4,39 @@ import { throttled } from './throttled.ts'
 
 export interface LockoutOptions {
   /**
-   * Wrong passwords of one user that may reach the engine, from 1 to 4; default 4. Then one in each pause, and after twice
-   * as many in a row nothing but credentials that were right before. Danger: replicas that share no Redis count each for
-   * itself, and the engine locks a user for good at ten.
+   * Wrong passwords of one user that may reach the engine, from 1 to 4; default 4. After that one in each pause, and after
+   * twice as many in a row only credentials that were correct before. Danger: replicas that share no Redis count
+   * separately, and the engine locks a user permanently after ten.
    */
   readonly maxFailures?: number
-  /** How long no guess reaches the engine once they are used up; default 300,000 ms. */
+  /** How long no guess reaches the engine after the limit; default 300,000 ms. */
   readonly pauseMs?: number
-  /** Users counted; default 10,000, who failed longest ago is forgotten first. */
+  /** Users counted; default 10,000, the one who failed longest ago is removed first. */
   readonly maxCounted?: number
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
-  /** Told of what was seen here, for the replicas. */
+  /** Receives the results seen here, for the replicas. */
   readonly onOutcome?: (outcome: LoginOutcome, user: string) => void
 }
 
-/** `renewed`: right, as it was before. It ends what the engine counts; guesses from elsewhere are still to be slowed down. */
+/** `renewed`: correct, as before. It resets the engine's count; guesses from elsewhere are still slowed down. */
 export type LoginOutcome = 'failed' | 'succeeded' | 'renewed'
 
 export interface LockoutAttempt {
   readonly user: string
-  /** The credential was right before; it waits only while the engine would refuse even the right password. */
+  /** The credential was correct before: it waits only while the engine would refuse even the right password. */
   readonly proven: boolean
 }
 
-/** What an engine counts against its users, seen from outside. */
+/** Tracks from outside what an engine counts against its users. */
 export interface Lockout {
-  /** Asks the engine, unless it would say no to anything, or was asked in vain too often. @throws GatewayError GW_THROTTLED */
+  /** Asks the engine, unless it would refuse any password or has refused too many. @throws GatewayError GW_THROTTLED */
   readonly attempt: (who: LockoutAttempt, ask: () => Promise<boolean>) => Promise<boolean>
-  /** What was seen at a replica. False: it changes nothing. */
+  /** Applies a result of a replica. False: it changes nothing. */
   readonly count: (outcome: LoginOutcome, user: string) => boolean
 }
 
-/** Keeps wrong passwords from the engine, whose own lock would hit the real user and at the tenth would not open again. */
+/** Keeps wrong passwords from the engine. The engine's own lock would hit the real user, and be permanent after the tenth. */
 export function createLockout(options: LockoutOptions = {}): Lockout {
   const counts = new Counts(options)
   const guesses = createInFlight()
@@ -44,12 +44,12 @@ export function createLockout(options: LockoutOptions = {}): Lockout {
     attempt: async ({ user, proven }, ask) => {
       const key = keyOf(user)
       const before = counts.refuse(key, proven)
-      // One guess at a time: several that fail at once would lock the user for longer.
+      // One guess at a time: several simultaneous failures would lock the user for longer.
       if (!proven && guesses.of(key) > 0) throw throttled(1_000)
       if (!proven) guesses.enter(key)
       try {
         const right = await ask()
-        // A guess failed meanwhile: the engine may have said no only because of that.
+        // A guess failed meanwhile, which may be the only reason for the engine's refusal.
         if (!right && proven && counts.get(key) !== before) counts.refuse(key, proven)
         const outcome = !right ? 'failed' : proven ? 'renewed' : 'succeeded'
         if (counts.add(key, outcome)) options.onOutcome?.(outcome, user)
@@ -63,16 +63,16 @@ export function createLockout(options: LockoutOptions = {}): Lockout {
 }
 
 interface Count {
-  /** In a row, as the engine counts. */
+  /** In a row, as the engine counts them. */
   readonly failures: number
-  /** As `failures`, but not ended by a credential that was right before. */
+  /** As `failures`, but not reset by a credential that was correct before. */
   readonly guesses: number
   readonly lastAt: number
-  /** Until then the engine itself refuses whatever it is asked. */
+  /** Until then the engine itself refuses every request of the user. */
   readonly lockedUntil: number
 }
 
-// The engine locks a user for 3 s after the first failure, each time for twice as long, for 60 s at most.
+// The engine locks a user for 3 s after the first failure, doubles the time with each further one, up to 60 s.
 const FIRST_LOCK_MS = 3_000
 const MAX_LOCK_MS = 60_000
 /** For an engine whose database rounds its times. */
@@ -128,7 +128,7 @@ class Counts {
   }
 }
 
-/** Many databases compare names without regard to case, accents and spaces at the end: one user has many spellings. */
+/** Many databases ignore case, accents and trailing spaces in names: one user has many spellings. */
 export function isSameName(one: string, other: string): boolean {
   return keyOf(one) === keyOf(other)
 }

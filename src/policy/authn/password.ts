@@ -3,22 +3,22 @@ import bcrypt from 'bcrypt'
 import { GatewayError } from '../../errors.ts'
 
 export interface PasswordOptions {
-  /** Hashes at work at once; default 4. They occupy libuv threads (4 unless UV_THREADPOOL_SIZE says otherwise), which DNS and file reads need too. */
+  /** Hashes computed at the same time; default 4. They occupy libuv threads (4 unless UV_THREADPOOL_SIZE says otherwise), which DNS and file reads need too. */
   readonly concurrency?: number
-  /** Hashes waiting for a place; default 256. Over it: 503 GW_OVERLOADED, Retry-After 1. */
+  /** Hashes that wait for a free thread; default 256. Beyond it: 503 GW_OVERLOADED, Retry-After 1. */
   readonly maxQueued?: number
 }
 
-/** For whom a hash is computed. */
+/** The attempt for which a hash is computed. */
 export interface HashClaim {
-  /** Where the attempt comes from: those of one origin wait for one another, not for those of others. */
+  /** The origin of the attempt: attempts of one origin wait for each other, not for those of other origins. */
   readonly from: string
-  /** The credential was right before: it goes before all guesses. There are no more of them than credentials. */
+  /** The credential was correct before: it has precedence over all guesses. There are no more of them than credentials. */
   readonly proven: boolean
 }
 
 export interface Passwords {
-  /** @throws GatewayError GW_OVERLOADED where too many wait */
+  /** @throws GatewayError GW_OVERLOADED if too many wait */
   verify(hash: string, password: string, claim?: HashClaim): Promise<boolean>
   hash(password: string): Promise<string>
 }
@@ -26,7 +26,7 @@ export interface Passwords {
 // OWASP's first choice for argon2id: 19 MiB, two passes, one lane; about 11 ms of one core.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** Hashes off the main thread, a few at a time. One for the process: the bound is worth nothing if every engine has its own. */
+/** Computes hashes off the main thread, a few at a time. One per process: a limit per engine would not bound the process. */
 export function createPasswords(options: PasswordOptions = {}): Passwords {
   const withSemaphore = createTurnstile(options.concurrency ?? 4, options.maxQueued ?? 256)
   return {
@@ -38,7 +38,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
 
 function verifyHash(hash: string, password: string): Promise<boolean> {
   if (hash.startsWith('$argon2id$')) return argon2.verify(hash, password)
-  // PHP and Apache write $2y$ for what everybody else calls $2b$; the library knows only the latter.
+  // PHP and Apache write $2y$ where everybody else writes $2b$, which is the only one that the library knows.
   return bcrypt.compare(password, hash.startsWith('$2y$') ? `$2b$${hash.slice(4)}` : hash)
 }
 
@@ -49,7 +49,7 @@ interface Waiter {
 
 const ANYBODY: HashClaim = { from: '', proven: false }
 
-/** A few at once. Those who wait enter by turns, one of each origin, so that none of them keeps the others out. */
+/** A semaphore with round robin by origin: no origin keeps the others waiting. */
 function createTurnstile(places: number, maxQueued: number) {
   const proven: Waiter[] = []
   const origins = new Map<string, Waiter[]>() // in the order of their turns, none is empty
@@ -93,7 +93,7 @@ function createTurnstile(places: number, maxQueued: number) {
     return next
   }
 
-  /** The last of those who have most waiting leaves; nobody has more than the newcomer: he does. @throws GatewayError GW_OVERLOADED */
+  /** Removes the last waiter of the longest queue; if that is the newcomer's, refuses the newcomer. @throws GatewayError GW_OVERLOADED */
   function makeRoom(ownCount: number): void {
     const overloaded = new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 })
     const [longest] = [...origins].sort(([, one], [, other]) => other.length - one.length)

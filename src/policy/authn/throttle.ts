@@ -7,27 +7,27 @@ import { createTurns, type Turns, type TurnsOptions } from './turns.ts'
 export interface ThrottleOptions extends Pick<TurnsOptions, 'schedule'> {
   /** How long a failure counts; default 30,000 ms from the first one. */
   readonly windowMs?: number
-  /** Failures of one user from one address before further attempts of this pair take turns; default 5. */
+  /** Failures of one user from one address before further attempts of this pair are queued; default 5. */
   readonly perUserAndAddress?: number
-  /** Refuses such attempts with 429 instead; default false. For a source that itself locks users who fail. The user gets in from any other address. */
+  /** Refuses such attempts with 429 instead; default false. For a source that itself locks users who fail. The user can log in from any other address. */
   readonly refusesPairs?: boolean
-  /** Failures of one address, whatever the user, before all attempts from it take turns; default 50. */
+  /** Failures of one address, for any user, before all attempts from it are queued; default 50. */
   readonly perAddress?: number
-  /** From one turn of a pair to the next; default 200 ms: five guesses a second. */
+  /** Interval between queued attempts of a pair; default 200 ms: five guesses a second. */
   readonly pairTurnMs?: number
-  /** From one turn of an address to the next; default 50 ms: twenty guesses a second. */
+  /** Interval between queued attempts of an address; default 50 ms: twenty guesses a second. */
   readonly addressTurnMs?: number
-  /** How long the answer to a wrong password is held where attempts take turns; default 1,000 ms. */
+  /** How long the answer to a wrong password is delayed while attempts are queued; default 1,000 ms. */
   readonly holdMs?: number
-  /** Answers held at once; default 256. Over it they are not held. */
+  /** Answers delayed at the same time; default 256. Beyond it they are not delayed. */
   readonly maxHeld?: number
-  /** Failures of one user from all addresses before every attempt has to wait; default 20. It never refuses: it would lock the real user out. */
+  /** Failures of one user from all addresses before every attempt has to wait; default 20. It never refuses: that would lock out the real user. */
   readonly slowUserAfter?: number
   /** That wait; default 1,000 ms. */
   readonly slowMs?: number
-  /** Attempts that may wait at once; default 256. Over it: 429 with Retry-After 1. */
+  /** Attempts that may wait at the same time; default 256. Beyond it: 429 with Retry-After 1. */
   readonly maxWaiting?: number
-  /** Users, addresses and pairs counted, each; default 10,000, the oldest is forgotten first. */
+  /** Limit of counted users, addresses and pairs, each; default 10,000, the oldest is removed first. */
   readonly maxCounted?: number
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
@@ -40,13 +40,14 @@ export interface ThrottleAttempt {
 }
 
 export interface Throttle {
-  /** Runs `verify`, later where there were many failures. Null from it is one more. @throws GatewayError GW_THROTTLED where too many wait */
+  /** Runs `verify`, delayed after many failures. A null result counts as one more. @throws GatewayError GW_THROTTLED if too many wait */
   readonly attempt: <T>(who: ThrottleAttempt, verify: () => Promise<T | null>) => Promise<T | null>
 }
 
 /**
- * Counts failed proofs of identity, so that guessing is slow here and the engine's own lockout never hits a real user. Who
- * is right is not refused for what others at the address have got wrong: a right password gives its turn back and is not held.
+ * Counts failed attempts, so that guessing is slow here and the engine's own lockout never hits a real user. A correct
+ * password is not refused for failures of others at the same address: it does not use up its slot, and its answer is not
+ * delayed.
  */
 export function createThrottle(options: ThrottleOptions = {}): Throttle {
   const { windowMs = 30_000, maxCounted = 10_000, now = () => performance.now() } = options
@@ -60,7 +61,7 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
   const hold = createHold(options)
   const takeTurn = createTakeTurn(options)
 
-  /** Attempts under way count as failures of the pair: else a burst of guesses would all pass before the first one fails. */
+  /** Attempts in flight count as failures of the pair. Otherwise a burst of guesses would pass before the first one fails. */
   function refuseTooMany(pair: string): void {
     const failed = pairs.read(pair)
     if (failed.count >= perUserAndAddress) throw throttled(failed.resetMs)
@@ -104,7 +105,7 @@ interface Failures {
 
 type TakeTurn = (who: ThrottleAttempt, failures: Failures) => ReturnType<Turns['take']> | null
 
-/** Null: there were too few failures for turns. */
+/** Null: too few failures to queue. */
 function createTakeTurn(options: ThrottleOptions): TakeTurn {
   const { perUserAndAddress = 5, perAddress = 50, pairTurnMs = 200, addressTurnMs = 50 } = options
   const turns = createTurns(options)
@@ -117,7 +118,7 @@ function createTakeTurn(options: ThrottleOptions): TakeTurn {
   }
 }
 
-/** Failures per key in a window that opens with the first one. */
+/** Failures per key in a window that starts with the first one. */
 function createCounter({
   windowMs,
   maxCounted,
@@ -152,7 +153,7 @@ function createCounter({
   }
 }
 
-/** How many attempts of each key are under way. */
+/** Attempts in flight per key. */
 export function createInFlight() {
   const counts = new Map<string, number>() // bounded: each holds a place among the waiting or the hashes
   return {
@@ -179,7 +180,7 @@ function createSlowDown({ slowMs = 1_000, maxWaiting = 256, delay = wait }: Thro
   }
 }
 
-/** A wrong password costs its sender time; whoever leaves earlier holds the place all the same. */
+/** Delays the answer to a wrong password; the slot stays occupied if the client disconnects earlier. */
 function createHold({ holdMs = 1_000, maxHeld = 256, delay = wait }: ThrottleOptions) {
   let held = 0
   return async function hold(): Promise<void> {
@@ -193,7 +194,7 @@ function createHold({ holdMs = 1_000, maxHeld = 256, delay = wait }: ThrottleOpt
   }
 }
 
-/** One subscriber is one address: an IPv6 client owns a /64, and may guess from each of its 2^64 addresses. */
+/** One subscriber counts as one address: an IPv6 client has a /64, and could guess from each of its 2^64 addresses. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address.replace(/^::ffff:/i, '')
   const [head = '', tail] = address.replace(/%.*$/, '').split('::')

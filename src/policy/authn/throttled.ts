@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 
-/** The refusal of an attempt to authenticate. @param afterMs when to try again; told in whole seconds, at least one */
+/** The refusal of an attempt to authenticate. @param afterMs when to try again; sent in whole seconds, at least one */
 export function throttled(afterMs: number): GatewayError {
   return new GatewayError('GW_THROTTLED', { retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1_000)) })
 }

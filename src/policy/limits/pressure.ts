@@ -1,65 +1,65 @@
 import { GatewayError } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 
-/** What can run out. */
+/** A resource that can run out. */
 export type PressureKind = 'event-loop' | 'heap' | 'memory'
 
 export interface PressureLimits {
-  /** How late the event loop may be; null: as late as it is. */
+  /** Delay of the event loop; null: no limit. */
   readonly lateMs: number | null
-  /** In use in the heap by what has outlived its first collections. */
+  /** Heap in use by objects that survived their first collections. */
   readonly heapBytes: number
-  /** In use in the heap and outside it. */
+  /** Memory in use inside and outside the heap. */
   readonly memoryBytes: number
 }
 
 /** In bytes. */
 export interface Usage {
-  /** What is in use in the heap. What it keeps beyond that it uses again; some allocators never give it back. */
+  /** In use in the heap. What the heap reserves beyond that is used again; some allocators never return it. */
   readonly heap: number
-  /** Of that, what is not young. */
+  /** The part of it in the old generation. */
   readonly oldHeap: number
-  /** What the heap keeps outside it: bodies, most of all. */
+  /** Memory outside the heap that belongs to its objects: bodies, most of all. */
   readonly external: number
 }
 
-/** How the process is looked at; tests put their own in its place. */
+/** How the process is measured; tests replace it. */
 export interface Probe {
   /** Monotonic milliseconds. */
   readonly now: () => number
   readonly usage: () => Usage
-  /** Has garbage collected soon; resolves when it is done, never rejects. */
+  /** Requests a garbage collection; resolves when it is done, never rejects. */
   readonly collect: () => Promise<void>
-  /** Returns what ends it. */
+  /** Returns a function that stops it. */
   readonly every: (ms: number, look: () => void) => () => void
 }
 
-/** Whether this process has room for more work. One for the whole process. */
+/** Whether this process has resources for more requests. One per process. */
 export interface Pressure {
-  /** What new requests are refused with; null: there is room. */
+  /** The error for new requests; null: there are resources. */
   readonly refusal: () => GatewayError | null
-  /** A request is to send so much: counted until it has `arrived`, which is to be said once. Null: there is room for it. */
+  /** Reserves the size of a request's body until `arrived` is called, once. Null: there is memory for it. */
   readonly reserve: (bytes: number) => GatewayError | null
-  /** It is in memory, or does not come any more. */
+  /** The body is in memory, or will not arrive. */
   readonly release: (bytes: number) => void
-  /** Limits that count from now on. */
+  /** Replaces the limits. */
   readonly limit: (limits: PressureLimits) => void
   readonly isOver: (kind: PressureKind) => boolean
   readonly close: () => void
 }
 
 const LOOK_MS = 100
-/** Over the limit in so many looks in a row: a single pause, as garbage collection makes it, refuses nobody. */
+/** Consecutive checks over the limit: a single garbage collection pause refuses nobody. */
 const LOOKS_UNTIL_OVER = 2
-/** Calm in so many in a row: about a second. */
+/** Consecutive checks below the calm level: about a second. */
 const LOOKS_UNTIL_CALM = 10
-/** What is calm, as a share of the limit. */
+/** The calm level, as a share of the limit. */
 const CALM: Readonly<Record<PressureKind, number>> = { 'event-loop': 0.5, heap: 0.9, memory: 0.9 }
 const RETRY_AFTER_SECONDS = 2
 /**
- * Who takes no work makes no garbage, and who makes none collects none: 300 MiB that nobody needed any more still stood after
- * 20 s. So it is asked for, at most once a second and for a tenth of the time; but no later than after five seconds, also where one
- * takes seconds: meanwhile requests may be refused for what is only garbage.
+ * A process that accepts no requests allocates nothing, and so collects no garbage: 300 MiB of it still remained after 20
+ * s. So a collection is requested, at most once a second and for a tenth of the time, but after five seconds at the
+ * latest, also if one takes seconds: meanwhile requests may be refused because of garbage.
  */
 const COLLECT_PAUSE_MS = 1000
 const COLLECT_SHARE = 10
@@ -78,7 +78,7 @@ interface PressureOptions {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Looks at the process ten times a second. */
+/** Measures the process ten times a second. */
 export function createPressure({ limits: first, probe, log }: PressureOptions): Pressure {
   const marks = [createMark('event-loop', log), createMark('heap', log), createMark('memory', log)] as const
   const [loop, heap, memory] = marks
@@ -123,7 +123,7 @@ export function createPressure({ limits: first, probe, log }: PressureOptions): 
   }
 }
 
-/** What requests bring, as far as it was not there when memory was looked at. */
+/** Bytes of request bodies that the last measurement did not include. */
 function createBodies() {
   let comingBytes = 0
   let arrivedBytes = 0
@@ -143,7 +143,7 @@ function createBodies() {
   }
 }
 
-/** One thing that can run out, and whether it has. */
+/** One resource, and whether it has run out. */
 function createMark(kind: PressureKind, log: PressureOptions['log']) {
   let isOver = false
   let looks = 0
@@ -164,7 +164,7 @@ function createMark(kind: PressureKind, log: PressureOptions['log']) {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     }),
     isOver: () => isOver,
-    /** It is over, or would be. */
+    /** It is over the limit, or would be. */
     isTight: () => share >= (isOver ? CALM[kind] : 1),
     note: (value: number, limit: number) => {
       share = value / limit

@@ -1,31 +1,28 @@
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../../errors.ts'
 
-/** How much a principal may ask. */
+/** The rate of one principal. */
 export interface Rate {
   readonly requests: number
-  /** In so many milliseconds, evenly. */
+  /** The period, over which the requests are spread evenly. */
   readonly perMs: number
-  /** At once, of a principal who has not asked for a while. */
+  /** Requests at once by a principal who was idle. */
   readonly burst: number
 }
 
-/** What became of one request. */
+/** Result of one request. */
 export interface RateState {
   readonly admitted: boolean
-  /** Until the whole burst is there again. */
+  /** Until the full burst is available again. */
   readonly debtMs: number
 }
 
-/** For sums of fractions of a millisecond. */
+/** Tolerance for sums of fractions of a millisecond. */
 const ROUNDING_MS = 0.001
 
-/**
- * The generic cell rate algorithm: one number says all of a principal, the time until nothing is owed any more. A request
- * that is refused costs nothing.
- */
+/** The generic cell rate algorithm (GCRA): one number per principal, the time at which the full burst is available again. A refused request costs nothing. */
 export function consume(rate: Rate, debtMs: number): RateState {
-  // Under a rate that was changed meanwhile nobody owes more than the new one lends.
+  // After a change of the rate, the debt is at most the new burst.
   const owed = Math.min(Math.max(debtMs, 0), fullMs(rate))
   const after = owed + intervalMs(rate)
   return after <= fullMs(rate) + ROUNDING_MS
@@ -33,7 +30,7 @@ export function consume(rate: Rate, debtMs: number): RateState {
     : { admitted: false, debtMs: owed }
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: what is left, and after how many seconds all of it is there again. */
+/** draft-ietf-httpapi-ratelimit-headers: what remains, and after how many seconds all of it is available again. */
 export function rateHeadersOf(rate: Rate, { debtMs }: RateState): Readonly<Record<string, string>> {
   const left = Math.max(0, Math.floor((fullMs(rate) - debtMs + ROUNDING_MS) / intervalMs(rate)))
   return {
@@ -42,7 +39,7 @@ export function rateHeadersOf(rate: Rate, { debtMs }: RateState): Readonly<Recor
   }
 }
 
-/** For one that was not admitted: when the next one will be. */
+/** For a refused request: when the next one will be admitted. */
 export function rateLimited(rate: Rate, { debtMs }: RateState): GatewayError {
   const waitMs = debtMs + intervalMs(rate) - fullMs(rate)
   return new GatewayError('GW_RATE_LIMITED', { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) })
@@ -56,15 +53,15 @@ function fullMs(rate: Rate): number {
   return intervalMs(rate) * rate.burst
 }
 
-/** What each principal owes, in this process. */
+/** The GCRA state of each principal, in this process. */
 export interface GcraLimiter {
   readonly consume: (principal: string, rate: Rate) => RateState
-  /** What is known better elsewhere. */
+  /** Merges a state that another store knows better. */
   readonly replace: (principal: string, spent: RateState) => void
 }
 
 interface DebtsOptions {
-  /** Principals remembered; default 100,000. Who has not asked for the longest time is forgotten first, and owes nothing. */
+  /** Principals stored; default 100,000. The one who was idle for longest is removed first, and has its full burst again. */
   readonly max?: number
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
@@ -74,7 +71,7 @@ export function createGcraLimiter({
   max = 100_000,
   now = () => performance.now(),
 }: DebtsOptions = {}): GcraLimiter {
-  // `max` would take room for all of them at once: 2.7 MB.
+  // `max` would allocate all entries at once: 2.7 MB.
   const paidAt = new LRUCache<string, number>({ maxSize: max, sizeCalculation: () => 1 })
 
   function learn(principal: string, { debtMs }: RateState): void {
@@ -91,10 +88,10 @@ export function createGcraLimiter({
   }
 }
 
-/** What a limited caller hears, and whether it ends there. */
+/** What a limited caller receives, and whether the request ends there. */
 export interface RateResult {
   readonly told: Readonly<Record<string, string>>
-  /** Null: the request goes on. */
+  /** Null: the request continues. */
   readonly refusal: GatewayError | null
 }
 
@@ -106,11 +103,11 @@ interface TakeRateOptions {
   /** Null: no limit. */
   readonly rateOf: (userId: string) => Rate | null
   readonly limiter: GcraLimiter
-  /** What all replicas know together; null from it: now nobody knows. Never rejects. */
+  /** The state that all replicas share; null result: unavailable now. Never rejects. */
   readonly shared: ((principal: string, rate: Rate) => Promise<RateState | null>) | null
 }
 
-/** One request more of a user of one engine. */
+/** Consumes one request of a user of one engine. */
 export function createTakeRate({ engine, rateOf, limiter, shared }: TakeRateOptions): TakeRate {
   return function takeRate(userId) {
     const rate = rateOf(userId)
