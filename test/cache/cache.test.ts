@@ -24,7 +24,7 @@ t.test('a load that finds what was filled a moment ago does not fill', async (t)
   t.equal(fill.calls, 0)
 })
 
-t.test('every step is told', async (t) => {
+t.test('every step is reported', async (t) => {
   const { cache, events } = openCache(t)
   const rule = { seconds: 10, tags: ['a'] }
   cache.peek('k')

@@ -19,7 +19,7 @@ function sealOf(key: string, of: DecodedEntry): Buffer {
   return value
 }
 
-t.test('what was sealed comes back byte for byte', async (t) => {
+t.test('an encoded entry is decoded byte for byte', async (t) => {
   t.same(decode('k', sealOf('k', sealed)), sealed)
   const empty = { ...sealed, answer: { ...sealed.answer, body: Buffer.alloc(0) } }
   t.same(decode('k', sealOf('k', empty)), empty)

@@ -15,7 +15,7 @@ t.test('the bound counts body, headers, key and what an entry costs by itself', 
   t.equal(tier.size.bytes, 1536 + 6 + 100 + 'content-typeapplication/json'.length)
 })
 
-t.test('what was used least lately makes room, and its tags go with it', async (t) => {
+t.test('the least recently used entry is removed first, with its tags', async (t) => {
   const displaced: true[] = []
   const tier = new MemoryTier({ maxBytes: 20_000, onDisplaced: () => void displaced.push(true) })
   for (let index = 0; index < 50; index += 1) {

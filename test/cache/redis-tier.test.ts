@@ -16,7 +16,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
 
   t.test('the contract holds with a shared tier', async (t) => keepsTheContract(t, open))
 
-  t.test('what one replica loaded the other finds, with the time it has left', async (t) => {
+  t.test('an entry of one replica is a hit at the other, with its remaining time', async (t) => {
     const [one, other] = [await open(t), await open(t)]
     const body = Buffer.from([0, 255, 10, 13])
     await one.cache.load('k', rule, fillOf(answerOf(body)))
@@ -48,7 +48,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     t.match(await other.cache.load('k', rule, fillOf(answerOf('after'))), { from: 'upstream' })
   })
 
-  t.test('what a replica may have missed while it could not hear is dropped', async (t) => {
+  t.test('after an interrupted subscription all tagged entries are dropped', async (t) => {
     const { cache } = await open(t)
     const control = controlOf(t, redisUrl)
     await cache.load('tagged', rule, fillOf(answerOf('x')))
@@ -58,7 +58,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     t.ok(cache.peek('untagged'))
   })
 
-  t.test('messages that are no news are passed over', async (t) => {
+  t.test('invalid messages are ignored', async (t) => {
     const { cache } = await open(t)
     const control = controlOf(t, redisUrl)
     const channel = `engine-gateway:${t.name}:evict`

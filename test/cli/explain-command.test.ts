@@ -27,7 +27,7 @@ async function run(...argv: readonly string[]) {
 
 const ask = (user: string, ...rest: readonly string[]) => run('--config', CONFIG, '--user', user, ...rest)
 
-t.test('a refusal is told with its records, what is missing and what would be enough', async (t) => {
+t.test('a refusal is explained with its records, what is missing and what would be enough', async (t) => {
   const { code, out, err } = await ask('mary', '--engine', 'default', 'POST /signal', '--body', body)
   t.match({ code, err }, { code: 1, err: '' })
   t.match(out, /^POST \/signal \(throwSignal\) at engine default\nmary: groups clerks; tenants acme\n/)
@@ -51,7 +51,7 @@ t.test('what is permitted says so', async (t) => {
   t.notMatch(out, /Missing/)
 })
 
-t.test('rows are told', async (t) => {
+t.test('rows are explained', async (t) => {
   const { code, out } = await ask('mary', 'GET /task')
   t.equal(code, 0)
   t.match(out, /^rows: some rows$/m)

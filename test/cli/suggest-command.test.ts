@@ -103,7 +103,7 @@ t.test('more than ten ids give way to their definitions, where these are alterna
   t.match(alone.out, /^# TASK\.READ: many ids/m)
 })
 
-t.test('what records would not change is said, and not made up for', async (t) => {
+t.test('refusals that no record changes are reported', async (t) => {
   const lines = [
     lineOf({ operation: 'queryTasks', rule: 'rows: none' }),
     lineOf({ operation: 'cleanupAsync', rule: 'check 0: admin' }),
@@ -125,7 +125,7 @@ t.test('a name cannot smuggle a record in', async (t) => {
   t.equal(recordsOf(out)[0]?.userId, user)
 })
 
-t.test('a refusal hides what else is missing, and that is said', async (t) => {
+t.test('the output says that a refusal hides further missing permissions', async (t) => {
   const { out } = await run([], [lineOf({ decision: 'refused', missing: [readTask('t1')] })])
   t.match(out, /^# 1 of them was refused/m)
 })

@@ -160,7 +160,7 @@ timeouts: { drain: 596h }
   })
 })
 
-t.test('all problems are told at once', async (t) => {
+t.test('all problems are reported at once', async (t) => {
   t.equal(problemsOf(t, `${GOOD.replace('version: 1', 'version: 2')}foo: 1\nbar: 2\n`).length, 3)
 })
 

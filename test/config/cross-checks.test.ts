@@ -79,7 +79,7 @@ t.test('what is wrong by itself does not hide what does not go together', async 
   t.equal(problemsIn(t, settings).length, 7)
 })
 
-t.test('what has a problem is not held against another', async (t) => {
+t.test('a setting with a problem causes no cross-check problem', async (t) => {
   const ofPorts = problemsIn(t, settingsWith({ listen: { port: 'x9090' }, admin: { port: 8080 } }))
   t.match(ofPorts, [/^listen\.port: /])
   const authorization = { mode: 'engin', records: { source: 'engine' } }

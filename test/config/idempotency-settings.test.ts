@@ -11,7 +11,7 @@ function problemsWith(t: Test, idempotency: Readonly<Record<string, unknown>>): 
   }
 }
 
-t.test('keys are kept for a day without being told', (t) => {
+t.test('keys are stored for a day by default', (t) => {
   t.same(configOf(t, 'http://node').idempotency, { keep: 86_400_000, namespace: '' })
   t.end()
 })

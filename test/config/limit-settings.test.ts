@@ -15,7 +15,7 @@ function problemsWithLimits(t: Test, limits: Readonly<Record<string, unknown>>):
   }
 }
 
-t.test('long polls have limits without being told', (t) => {
+t.test('long polls have limits by default', (t) => {
   const { limits } = configOf(t, 'http://node')
   t.same(limits.longPolls, { maxHold: 1_800_000, perNode: 150, waiting: 20_000 })
   t.end()
@@ -27,19 +27,19 @@ t.test('no node is given as many polls as make an engine refuse them', (t) => {
   t.end()
 })
 
-t.test('workers are not sent away at once', (t) => {
+t.test('polls of workers are not refused at once', (t) => {
   t.same(problemsWith(t, { maxHold: '999ms' }), ['limits.longPolls.maxHold: must be at least 1s'])
   t.end()
 })
 
-t.test('nobody is limited without being told, and a process refuses work when it is nearly full', (t) => {
+t.test('by default no user is limited, and a process refuses requests when it is nearly full', (t) => {
   const { limits } = configOf(t, 'http://node')
   t.equal(limits.rate, null)
   t.same(limits.pressure, { eventLoopDelay: 1000, heap: 0.9, memory: 0.7 })
   t.end()
 })
 
-t.test('a rate is one of whole seconds, and lends no more than it gives', (t) => {
+t.test('a rate is per whole seconds, and its burst is at most its requests', (t) => {
   const problems = (rate: unknown) => problemsWithLimits(t, { rate })
   t.same(problems({ requests: 600, per: '1m', burst: 100, users: { worker: 'unlimited' } }), [])
   t.same(problems({ requests: 6, per: '1500ms' }), ['limits.rate.per: must be whole seconds'])

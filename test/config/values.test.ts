@@ -53,7 +53,7 @@ const TOLD: readonly Case[] = [
   [{ identity: undefined }, `identity: ${SOURCE}`],
 ]
 
-t.test('who writes what cannot be taken is told what can', async (t) => {
+t.test('an invalid value is reported with the valid ones', async (t) => {
   for (const [settings, ...problems] of TOLD)
     t.same(problemsIn(t, settingsWith(settings)), problems, JSON.stringify(settings))
   t.same(problemsIn(t, ''), ['(the file): is empty'])

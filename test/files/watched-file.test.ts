@@ -49,7 +49,7 @@ t.test('a first content is needed', async (t) => {
   await t.rejects(openWatchedFile({ path, parse, staleAfterMs: 1 }), { message: 'not one word' })
 })
 
-t.test('a change is taken when the file has been still for a moment', async (t) => {
+t.test('a change is read after the file was unchanged for a moment', async (t) => {
   const { path, file, time, looks } = await open(t)
   await writeFile(path, 'two\n')
   await file.look()
@@ -116,7 +116,7 @@ t.test('what is put back as it was is in force as it was', async (t) => {
   t.match(looks, ['not one word', null])
 })
 
-t.test('a file that is gone counts for a while, and then no more', async (t) => {
+t.test('the content of a missing file is valid for a while', async (t) => {
   const { path, file, time, looks, lookTwice } = await open(t)
   await rm(path)
   await file.look()
@@ -134,7 +134,7 @@ t.test('a file that is gone counts for a while, and then no more', async (t) => 
   t.equal(file.current(), 'two')
 })
 
-t.test('a file of the same length and time is not taken for the old one', async (t) => {
+t.test('a file of the same length and time is recognized as new', async (t) => {
   const { path, file, lookTwice } = await open(t)
   await writeFile(path, 'two\n')
   await lookTwice()

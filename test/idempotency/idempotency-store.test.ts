@@ -15,7 +15,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
   const nameIn = async (t: Test): Promise<string> =>
     (await control.keys(`engine-gateway:${t.name}:once:*`))[0] ?? ''
 
-  t.test('of many who claim a key at once, through two gateways, one is the first', async (t) => {
+  t.test('of many concurrent claims of a key at two gateways one is the first', async (t) => {
     const [one, other] = [openReplays(t, server.url), openReplays(t, server.url)]
     const claims = await Promise.all(
       Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? one : other).claim(ONCE)),
@@ -44,7 +44,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.notMatch(JSON.stringify(found), /cookie|via/)
   })
 
-  t.test('another request under the same key is told so, at every stage', async (t) => {
+  t.test('a different request with the same key is reported at every stage', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const claim = firstOf(await idempotencyStore.claim(ONCE))
     const other = { ...ONCE, fingerprint: 'start invoice' }
@@ -79,7 +79,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.match(await idempotencyStore.claim(ONCE), { state: 'done' }, 'and its late answer counts')
   })
 
-  t.test('a claim stands longer than a request can be under way, however short `keep` is', async (t) => {
+  t.test('a claim outlives the longest request, however short `keep` is', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const underWayMs = 10 * KEEP_MS
     const claim = firstOf(await idempotencyStore.claim({ ...ONCE, underWayMs }))
@@ -118,7 +118,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.match(await idempotencyStore.claim({ ...ONCE, key: 'b' }), { status: 200 })
   })
 
-  t.test('whatever else stands under the name is no leave to do it', async (t) => {
+  t.test('an invalid record does not allow the request', async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     await firstOf(await idempotencyStore.claim(ONCE)).leaveUnknown()
     const name = await nameIn(t)
@@ -238,7 +238,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await firstOf(await other.claim(ONCE)).release()
   })
 
-  t.test('it closes when what is claimed has been told', async (t) => {
+  t.test('it closes after all claims have an outcome', async (t) => {
     const signer = createSigner([])
     const idempotencyStore = createIdempotencyStore({
       url: server.url,

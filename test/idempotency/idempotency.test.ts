@@ -40,19 +40,22 @@ async function open(t: Test) {
 }
 
 t.test('Keys, of gateways that share a Redis', { skip: redisSkip }, async (t) => {
-  t.test('the same key at both at once: one sends it, the other says that it is under way', async (t) => {
-    const { redis, held, node } = await open(t)
-    const gateways = [await openBeforeNode(t, redis.url, node), await openBeforeNode(t, redis.url, node)]
-    const answers = gateways.map(({ ask }) => ask('demo', START, keyed('a')))
-    const refused = await Promise.race(answers)
-    t.equal(codeOf(refused), '409 GW_IDEMPOTENCY_IN_PROGRESS')
-    await until(() => held.length === 1)
-    answer(held[0])
-    t.same(new Set((await Promise.all(answers)).map(({ status }) => status)), new Set([200, 409]))
-    for (const { ask } of gateways)
-      t.match(await ask('demo', START, keyed('a')), { status: 200, body: { id: '1' } })
-    t.equal(node.seen.length, 1)
-  })
+  t.test(
+    'two concurrent requests with a key: one is sent, the other is answered as in progress',
+    async (t) => {
+      const { redis, held, node } = await open(t)
+      const gateways = [await openBeforeNode(t, redis.url, node), await openBeforeNode(t, redis.url, node)]
+      const answers = gateways.map(({ ask }) => ask('demo', START, keyed('a')))
+      const refused = await Promise.race(answers)
+      t.equal(codeOf(refused), '409 GW_IDEMPOTENCY_IN_PROGRESS')
+      await until(() => held.length === 1)
+      answer(held[0])
+      t.same(new Set((await Promise.all(answers)).map(({ status }) => status)), new Set([200, 409]))
+      for (const { ask } of gateways)
+        t.match(await ask('demo', START, keyed('a')), { status: 200, body: { id: '1' } })
+      t.equal(node.seen.length, 1)
+    },
+  )
 
   t.test('a gateway that is killed: what it had begun is not done again by another', async (t) => {
     const { redis, held, node } = await open(t)

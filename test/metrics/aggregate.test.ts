@@ -43,7 +43,7 @@ t.test('counts and durations are summed, also those of who adds up', async (t) =
   t.equal(await valueOf(`http_server_request_duration_seconds_bucket{le="0.025",${of}}`), 2)
 })
 
-t.test('what is under way is summed; of health and age the worst counts', async (t) => {
+t.test('requests in flight are added up; of health and age the worst counts', async (t) => {
   const { one, other, update, valueOf } = open()
   one.inFlight(1)
   other.inFlight(1)
@@ -58,7 +58,7 @@ t.test('what is under way is summed; of health and age the worst counts', async 
   t.equal(await valueOf('gateway_info{version="1"}'), 1)
 })
 
-t.test('who has ended stays counted, but is no longer under way', async (t) => {
+t.test('the counts of an ended worker stay, its requests in flight do not', async (t) => {
   const { one, other, totals, update, valueOf } = open()
   const series = 'gateway_auth_total{engine="default",result="verified"}'
   for (const metrics of [one, other]) {
@@ -79,7 +79,7 @@ t.test('who has ended stays counted, but is no longer under way', async (t) => {
   t.equal(await valueOf(series), 3)
 })
 
-t.test('what is heard again of one replaces what was heard before', async (t) => {
+t.test('a new snapshot of a worker replaces the previous one', async (t) => {
   const { one, update, valueOf } = open()
   one.authentication({ engine: 'default', result: 'verified' })
   await update(1, one)

@@ -22,7 +22,7 @@ t.test('a request is observed under its operation, engine, method and status', a
   t.match(text, `http_server_request_duration_seconds_count{${labels}} 1\n`)
 })
 
-t.test('a try at a node is timed and counted by how it ended', async (t) => {
+t.test('an attempt at a node is timed and counted by its result', async (t) => {
   const metrics = createMetrics({ version: '1' })
   const node = 'http://engine-a:8080/engine-rest'
   metrics.attempt({ engine: 'default', node, status: 200, result: 'ok' }, 0.1)
@@ -132,7 +132,7 @@ t.test('two gateways in one process count apart', async (t) => {
   t.equal(linesOf(await other.text(), 'gateway_cache_requests_total').length, 0)
 })
 
-t.test('values of several things are read at each scrape, and one that is gone is not shown', async (t) => {
+t.test('gauges with labels are read at each scrape, and a removed value is not shown', async (t) => {
   const metrics = createMetrics({ version: '1' })
   const values: Record<string, number | null> = { records: 1, identity: null }
   metrics.gauges({ name: 'gateway_source_up', help: 'Up.', labels: ['source'] }, () =>

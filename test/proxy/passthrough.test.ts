@@ -54,7 +54,7 @@ t.test('paths under the prefix reach the application, others do not', async (t) 
   )
 })
 
-t.test('who is turned away reaches nothing, and his body is not read', async (t) => {
+t.test('a refused request is not forwarded, and its body is not read', async (t) => {
   const node = await startNode(t)
   const { app } = await openApp(t, node.url, {
     authenticate: async () => {
@@ -157,21 +157,30 @@ t.test('failures look like those of the API', async (t) => {
   t.match(invalid, { statusCode: 502, headers: { 'x-gateway-error': 'GW_UPSTREAM_INVALID' } })
 })
 
-t.test('a body over the limit is refused: at once if announced, else when it passes the limit', async (t) => {
-  const node = await startNode(t)
-  const { app, port } = await openApp(t, node.url)
-  const payload = 'a'.repeat(1001)
-  t.match(await app.inject({ method: 'POST', url: '/camunda/x', payload }), { statusCode: 413 })
-  const request = http.request({ port, host: '127.0.0.1', method: 'POST', path: '/camunda/x', agent: false })
-  request.write('a'.repeat(600))
-  request.end('a'.repeat(600))
-  const response = await new Promise<http.IncomingMessage>((resolve) => request.on('response', resolve))
-  response.resume()
-  t.equal(response.statusCode, 413)
-  t.same(node.seen, [])
-})
+t.test(
+  'a body over the limit is refused: at once by its Content-Length, else when it exceeds the limit',
+  async (t) => {
+    const node = await startNode(t)
+    const { app, port } = await openApp(t, node.url)
+    const payload = 'a'.repeat(1001)
+    t.match(await app.inject({ method: 'POST', url: '/camunda/x', payload }), { statusCode: 413 })
+    const request = http.request({
+      port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path: '/camunda/x',
+      agent: false,
+    })
+    request.write('a'.repeat(600))
+    request.end('a'.repeat(600))
+    const response = await new Promise<http.IncomingMessage>((resolve) => request.on('response', resolve))
+    response.resume()
+    t.equal(response.statusCode, 413)
+    t.same(node.seen, [])
+  },
+)
 
-t.test('a chunked body within the limit arrives whole', async (t) => {
+t.test('a chunked body within the limit arrives completely', async (t) => {
   const node = await startNode(t)
   const { port } = await openApp(t, node.url)
   const request = http.request({ port, host: '127.0.0.1', method: 'POST', path: '/camunda/x', agent: false })

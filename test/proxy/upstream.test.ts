@@ -62,7 +62,7 @@ t.test("the client's Host is sent, unless the node's own is wanted", async (t) =
   )
 })
 
-t.test('Authorization leaves only as configured, whatever the hop carries', async (t) => {
+t.test('Authorization leaves only as configured, whatever the request carries', async (t) => {
   const node = await startNode(t)
   const upstreamRequest = { ...READ, headers: { authorization: 'Basic Y2FsbGVyOng=' } }
   await openUpstream(t, [node.url]).upstream.fetch(upstreamRequest, LIMIT)
@@ -75,7 +75,7 @@ t.test('Authorization leaves only as configured, whatever the hop carries', asyn
   )
 })
 
-t.test('what comes at once is spread over the nodes', async (t) => {
+t.test('concurrent requests are spread over the nodes', async (t) => {
   const nodes = await Promise.all([startNode(t), startNode(t)])
   const { upstream, attempts } = openUpstream(
     t,
@@ -89,24 +89,27 @@ t.test('what comes at once is spread over the nodes', async (t) => {
   t.ok(attempts.every(({ result, status }) => result === 'ok' && status === 200))
 })
 
-t.test('a request beyond the connections waits, beyond the waiting room it is refused at once', async (t) => {
-  const held: (() => void)[] = []
-  const node = await startNode(t, (_request, response) => held.push(() => response.end()))
-  const { upstream } = openUpstream(t, [node.url], {
-    connections: 1,
-    queue: { max: 1, waitMs: 5000 },
-  })
-  const first = upstream.fetch(WRITE, LIMIT)
-  const second = upstream.fetch(WRITE, LIMIT)
-  await t.rejects(upstream.fetch(WRITE, LIMIT), { code: 'GW_OVERLOADED', retryAfterSeconds: 1 })
-  while (held.length < 1) await new Promise(setImmediate)
-  held[0]?.()
-  await first
-  while (held.length < 2) await new Promise(setImmediate)
-  held[1]?.()
-  t.match(await second, { status: 200 })
-  t.equal(node.seen.length, 2)
-})
+t.test(
+  'a request waits if all connections are busy, and is refused at once if the queue is full',
+  async (t) => {
+    const held: (() => void)[] = []
+    const node = await startNode(t, (_request, response) => held.push(() => response.end()))
+    const { upstream } = openUpstream(t, [node.url], {
+      connections: 1,
+      queue: { max: 1, waitMs: 5000 },
+    })
+    const first = upstream.fetch(WRITE, LIMIT)
+    const second = upstream.fetch(WRITE, LIMIT)
+    await t.rejects(upstream.fetch(WRITE, LIMIT), { code: 'GW_OVERLOADED', retryAfterSeconds: 1 })
+    while (held.length < 1) await new Promise(setImmediate)
+    held[0]?.()
+    await first
+    while (held.length < 2) await new Promise(setImmediate)
+    held[1]?.()
+    t.match(await second, { status: 200 })
+    t.equal(node.seen.length, 2)
+  },
+)
 
 t.test('a header that cannot be written is an error of ours and reaches no node', async (t) => {
   const node = await startNode(t)
@@ -118,7 +121,7 @@ t.test('a header that cannot be written is an error of ours and reaches no node'
   t.same(node.seen, [])
 })
 
-t.test('many at once keep their own answers', async (t) => {
+t.test('concurrent requests get their own answers', async (t) => {
   const node = await startNode(t, (request, response) => {
     const answer = `${request.url} ${request.body.toString()}`
     if (request.url.endsWith('7')) response.write('')

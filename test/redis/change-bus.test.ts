@@ -36,7 +36,7 @@ async function openNews(t: Test, { namespaces = ['n', 'n'], keys = [] }: Setup =
   return { server, one, other }
 }
 
-t.test('what one publishes the others hear, and it itself does not', { skip: redisSkip }, async (t) => {
+t.test('the others receive a published message, the sender does not', { skip: redisSkip }, async (t) => {
   const { one, other } = await openNews(t)
   await one.news.publish('default records')
   await one.news.publish('default failed', 'mary')
@@ -57,7 +57,7 @@ t.test('another namespace hears nothing', { skip: redisSkip }, async (t) => {
   t.same(other.heard, ['(gap)'])
 })
 
-t.test('what could not be told is told when Redis is back', { skip: redisSkip }, async (t) => {
+t.test('pending messages are sent when Redis is reachable again', { skip: redisSkip }, async (t) => {
   const { server, one, other } = await openNews(t)
   await server.stop()
   await one.news.publish('records')
@@ -68,7 +68,7 @@ t.test('what could not be told is told when Redis is back', { skip: redisSkip },
   t.ok(other.heard.slice(1).every((heard) => heard === '(gap)' || heard === 'records '))
 })
 
-t.test('what is no message is not heard', { skip: redisSkip }, async (t) => {
+t.test('an invalid message is ignored', { skip: redisSkip }, async (t) => {
   const { server, one } = await openNews(t)
   const control = new Redis(server.url)
   t.teardown(() => control.disconnect())

@@ -10,7 +10,7 @@ function open(self: string, { keys = [KEY], nowMs = 0, channel = 'c' } = {}) {
   return createMessages({ self, channel, signer: createSigner(keys), wallNow: () => nowMs })
 }
 
-t.test('a message counts once, in its order', async (t) => {
+t.test('a message is accepted once, in order', async (t) => {
   const [a, b] = [open('a'), open('b')]
   const [first, second] = [a.write(content('a')), a.write(content('a'))]
   t.same(b.read(second), MESSAGE)
@@ -19,7 +19,7 @@ t.test('a message counts once, in its order', async (t) => {
   t.same(b.read(a.write(content('a'))), MESSAGE)
 })
 
-t.test('a message of long ago, or of a time to come, does not count', async (t) => {
+t.test('a message with an old or future time is rejected', async (t) => {
   const text = open('a').write(content('a'))
   t.same(open('b', { nowMs: 300_000 }).read(text), MESSAGE)
   t.equal(open('b', { nowMs: 300_001 }).read(text), 'unsigned')

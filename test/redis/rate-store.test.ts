@@ -24,7 +24,7 @@ async function startServer(t: Test, port?: number) {
 }
 
 t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
-  t.test('two stores share one budget, whoever of them is asked', async (t) => {
+  t.test('two stores share one limit', async (t) => {
     const { url } = await startServer(t)
     const stores = [await openStore(t, url), await openStore(t, url)]
     const spent = await Promise.all(
@@ -36,7 +36,7 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     t.match(await (await openStore(t, url, 'other')).consume('default mary', RATE), { admitted: true })
   })
 
-  t.test('time pays, by the clock of Redis, and what is paid is gone', async (t) => {
+  t.test('the burst refills with the clock of Redis, and the key then expires', async (t) => {
     const { url } = await startServer(t)
     const store = await openStore(t, url)
     const control = new Redis(url)
@@ -50,7 +50,7 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     await until(async () => (await control.dbsize()) === 0)
   })
 
-  t.test('nobody owes under a new rate more than it lends', async (t) => {
+  t.test('after a change of the rate the debt is at most the new burst', async (t) => {
     const { url } = await startServer(t)
     const store = await openStore(t, url)
     await store.consume('a', RATE)
@@ -90,7 +90,7 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     await until(async () => (await store.consume('a', RATE)) !== null, 15_000)
   })
 
-  t.test('frozen, it costs those who ask 200 ms at most once', async (t) => {
+  t.test('a frozen Redis delays requests by 200 ms at most, once', async (t) => {
     const server = await startServer(t)
     const store = await openStore(t, server.url)
     server.pause()

@@ -69,7 +69,7 @@ t.test('a wrong password at one gateway counts at all', { skip: redisSkip }, asy
   t.equal(engine.asked.filter((line) => line === 'POST /identity/verify').length, 1)
 })
 
-t.test('after Redis was away everything is read anew', { skip: redisSkip }, async (t) => {
+t.test('everything is read again after Redis was unreachable', { skip: redisSkip }, async (t) => {
   const { redis, engine, other } = await openReplicas(t)
   t.equal(await other.statusOf('mary:mary', MARYS), 200)
   await redis.stop()

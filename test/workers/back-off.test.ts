@@ -13,7 +13,7 @@ t.test('what has lived long enough begins a new row', async (t) => {
   t.same([backOff(30_000), backOff(10)], [0, 500])
 })
 
-t.test('it never grows beyond the bound, however often it is asked', async (t) => {
+t.test('the back-off never exceeds its limit', async (t) => {
   const backOff = createBackOff()
   for (let count = 0; count < 2000; count += 1) backOff(0)
   t.equal(backOff(0), 30_000)

@@ -7,7 +7,7 @@ function open() {
   return { sent, calls: createCalls((message) => void sent.push(message)) }
 }
 
-t.test('an answer goes to who has asked for it, in whatever order it comes', async (t) => {
+t.test('an answer resolves its own call, in any order', async (t) => {
   const { sent, calls } = open()
   const first = calls.ask('metrics', null, 5000)
   const second = calls.ask('explain', { user: 'mary' }, 5000)
@@ -20,14 +20,14 @@ t.test('an answer goes to who has asked for it, in whatever order it comes', asy
   t.same(await Promise.all([first, second]), ['one', 'two'])
 })
 
-t.test('what goes wrong on the other side is told', async (t) => {
+t.test('a problem of the other process rejects the call', async (t) => {
   const { calls } = open()
   const asked = calls.ask('explain', null, 5000)
   calls.onAnswer({ type: 'failure', id: 1, problem: 'the engine is away' })
   await t.rejects(asked, { message: 'the engine is away' })
 })
 
-t.test('nobody is waited for beyond the time, and a late answer is nobody’s', async (t) => {
+t.test('a call times out, and a late answer is ignored', async (t) => {
   const { calls } = open()
   await t.rejects(calls.ask('readiness', null, 5), new NoAnswer('does not answer within 5 ms'))
   t.doesNotThrow(() => calls.onAnswer({ type: 'answer', id: 1, value: 'late' }))
@@ -43,7 +43,7 @@ t.test('an answer that came while this process stood still is in time', async (t
   t.equal(await asked, 'in time')
 })
 
-t.test('when the other side is gone nothing stays open, and nothing more is asked', async (t) => {
+t.test('when the other process ends, open calls are rejected, and new ones too', async (t) => {
   const { sent, calls } = open()
   const asked = calls.ask('metrics', null, 5000)
   calls.end()

@@ -17,7 +17,7 @@ function open() {
   }
 }
 
-t.test('whole lines alone are passed on, several at once', async (t) => {
+t.test('only complete lines are forwarded, several at once', async (t) => {
   const { passed, write } = open()
   await write('one\ntwo\nth')
   await write('re')

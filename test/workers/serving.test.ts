@@ -59,14 +59,14 @@ t.test('permissions are explained', async (t) => {
   t.equal(wrong.status, 400)
 })
 
-t.test('no line of the log is broken by one of another worker', async () => {
+t.test('lines of workers do not mix', async () => {
   const before = gateway.lines().length
   await Promise.all(Array.from({ length: 400 }, () => gateway.ask(`/task/${'x'.repeat(200)}`)))
   // Each line is parsed.
   await until(() => gateway.lines().length >= before + 400)
 })
 
-t.test('what is wrong with the configuration is said once, and nothing starts', async (t) => {
+t.test('a problem of the configuration is reported once, and nothing starts', async (t) => {
   const { file, write } = await writeSetup(t)
   await writeFile(join(dirname(file), 'users.yaml'), 'users: [{ id: 7 }]\n')
   await write({ ...ONE, workers: 2 })

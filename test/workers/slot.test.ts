@@ -48,7 +48,7 @@ t.test('it tells how a worker has ended', async (t) => {
   t.same(reasons, ['exit'])
 })
 
-t.test('when it was told to end no other takes its place', async (t) => {
+t.test('no other worker is started after a drain', async (t) => {
   const { slot, first, workers, reasons } = await startSlot(t)
   await slot.drain()
   first.end(1)

@@ -7,7 +7,7 @@ import {
   readToWorker,
 } from '../../src/workers/worker-messages.ts'
 
-t.test('what a worker is told is read as it was meant', async (t) => {
+t.test('messages to a worker are read as sent', async (t) => {
   const config = { version: 1, engines: {}, listen: {} }
   for (const message of [
     { type: 'begin', config },
@@ -49,7 +49,7 @@ t.test('anything else is no message', async (t) => {
   }
 })
 
-t.test('an answer that is none is not taken for one', async (t) => {
+t.test('an invalid answer is rejected', async (t) => {
   t.ok(isReadiness({ ready: true, checks: { a: 'ok' } }))
   for (const value of [null, {}, { ready: 1, checks: {} }, { ready: true, checks: { a: 1 } }])
     t.notOk(isReadiness(value))

@@ -49,7 +49,7 @@ t.test('where one refuses a configuration the others go back to the one before',
   t.notOk(at(0).killed())
 })
 
-t.test('one that does not say whether it took a configuration is killed, and nobody has it', async (t) => {
+t.test('a worker that does not confirm a configuration is killed, and no worker keeps it', async (t) => {
   const { config, workerPool, at, workers } = await startCrew(t)
   at(0).answer = noAnswer
   t.match(await problemsOf(workerPool.replace(another(config))), [/worker 1.*does not answer/])
@@ -67,7 +67,7 @@ t.test('one that cannot go back is killed', async (t) => {
   t.ok(at(0).killed())
 })
 
-t.test('with no worker there a configuration is in force for those that come', async (t) => {
+t.test('a configuration accepted without a running worker applies to later ones', async (t) => {
   const { config, workerPool, at, workers } = await startCrew(t, 1)
   const next = another(config)
   at(0).end(1)
@@ -78,7 +78,7 @@ t.test('with no worker there a configuration is in force for those that come', a
   t.same(replacedBy(at(1)), [next])
 })
 
-t.test('one that is busy for a moment counts by what it said before', async (t) => {
+t.test('a busy worker counts by its last report', async (t) => {
   const { workerPool, at } = await startCrew(t)
   t.ok((await workerPool.readiness()).ready)
   at(0).answer = noAnswer

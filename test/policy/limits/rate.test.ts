@@ -65,7 +65,7 @@ t.test('who was refused is told to come back when one request passes, not when a
   t.end()
 })
 
-t.test('nobody owes under a new rate more than it lends', (t) => {
+t.test('after a change of the rate the debt is at most the new burst', (t) => {
   const clock = clockAt(0)
   const limiter = createGcraLimiter({ now: clock.now })
   const hourly: Rate = { requests: 1, perMs: 3_600_000, burst: 1 }

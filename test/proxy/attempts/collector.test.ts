@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openUpstream, READ, refusalOf, startNode, startRawNode, WRITE } from '../../support/fake-engine.ts'
 
-t.test('a fetched answer is whole, and owns its memory', async (t) => {
+t.test('a fetched answer is complete, and has memory of its own', async (t) => {
   const node = await startNode(t, (_request, response) =>
     response
       .writeHead(201, { 'Content-Type': 'application/json', Connection: 'close, X-A', 'X-A': 'b' })
@@ -36,7 +36,7 @@ t.test('HEAD may announce more than allowed: no body comes', async (t) => {
   t.match(await upstream.fetch({ ...READ, method: 'HEAD' }, 10), { status: 200, body: { length: 0 } })
 })
 
-t.test('what is fetched is asked for whole and unencoded', async (t) => {
+t.test('fetch requests a complete answer without encoding', async (t) => {
   const node = await startNode(t)
   const { upstream } = openUpstream(t, [node.url])
   const headers = { accept: 'a/b', 'accept-encoding': 'gzip', range: 'bytes=0-1', 'if-none-match': '"x"' }
@@ -44,7 +44,7 @@ t.test('what is fetched is asked for whole and unencoded', async (t) => {
   t.same(Object.keys(node.seen[0]?.headers ?? {}).sort(), ['accept', 'connection', 'host'])
 })
 
-t.test('nothing of a broken answer is left in the repeated one', async (t) => {
+t.test('a repeated answer contains nothing of the aborted one', async (t) => {
   const broken = await startRawNode(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\nX-From: broken\r\n\r\nhalf')
     setTimeout(() => socket.resetAndDestroy(), 20)

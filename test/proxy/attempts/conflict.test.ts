@@ -17,18 +17,21 @@ function startAnswering(t: Tap, bodies: readonly string[]) {
 }
 type Tap = Parameters<typeof startNode>[0]
 
-t.test('a write whose transaction lost a race is sent again where the hop allows it', async (t) => {
-  const node = await startAnswering(t, [LOST, LOST])
-  const { upstream, attempts } = openUpstream(t, [node.url])
-  t.match(await upstream.fetch(REPEATED, LIMIT), { status: 204 })
-  t.equal(node.seen.length, 3)
-  t.match(attempts, [{ status: 500 }, { status: 500 }, { status: 204 }])
-  t.same(
-    node.seen.map(({ body }) => body),
-    node.seen.map(() => node.seen[0]?.body),
-    'with the same bytes',
-  )
-})
+t.test(
+  'a write that failed with an optimistic locking exception is repeated if the request allows it',
+  async (t) => {
+    const node = await startAnswering(t, [LOST, LOST])
+    const { upstream, attempts } = openUpstream(t, [node.url])
+    t.match(await upstream.fetch(REPEATED, LIMIT), { status: 204 })
+    t.equal(node.seen.length, 3)
+    t.match(attempts, [{ status: 500 }, { status: 500 }, { status: 204 }])
+    t.same(
+      node.seen.map(({ body }) => body),
+      node.seen.map(() => node.seen[0]?.body),
+      'with the same bytes',
+    )
+  },
+)
 
 t.test('a third lost race is the answer', async (t) => {
   const node = await startAnswering(t, [LOST, LOST, LOST])

@@ -37,7 +37,7 @@ t.test('what came first starts first, as long as there are places', (t) => {
   t.end()
 })
 
-t.test('one that waits for certain nodes does not hold up the others', (t) => {
+t.test('a request that waits for certain nodes does not block the others', (t) => {
   const queue = new Queue({ max: 10, waitMs: 10_000 })
   const log: string[] = []
   let isThere = false
@@ -195,7 +195,7 @@ t.test('it stands until it is empty, and again as soon as something is late', (t
   t.end()
 })
 
-t.test('where nothing leaves at all, those that come later hear soon', (t) => {
+t.test('if nothing leaves the queue, later requests are refused soon', (t) => {
   const { run, since } = openOverloaded()
   run(4000, 10, 1_000_000)
   t.ok(longest(since(3500, 'refused')) <= TARGET_MS)
@@ -209,7 +209,7 @@ t.test('few places and slow answers: whenever a place gets free, somebody waits 
   t.end()
 })
 
-t.test('a target of the whole wait is none', (t) => {
+t.test('a target equal to the wait has no effect', (t) => {
   const { run, since } = openOverloaded({ targetMs: 60_000 })
   run(10_000, 2, 6)
   t.same(
@@ -219,7 +219,7 @@ t.test('a target of the whole wait is none', (t) => {
   t.end()
 })
 
-t.test('what is still there when its client leaves counts as left, and a full queue as refused', (t) => {
+t.test('a request whose client disconnects counts as left, and one at a full queue as refused', (t) => {
   const { queue, time, since } = openOverloaded({ max: 1 })
   const one = waiter('one', [])
   t.ok(queue.add(one))

@@ -75,7 +75,7 @@ t.test('a client that leaves calls its read off', async (t) => {
   t.match(attempts, [{ result: 'cancelled' }])
 })
 
-t.test('a read whose client left while it waited for a connection is never sent', async (t) => {
+t.test('a read is never sent if its client disconnected while it was queued', async (t) => {
   const held: ServerResponse[] = []
   const node = await startNode(t, (_request, response) => held.push(response))
   const { upstream } = openUpstream(t, [node.url], { connections: 1 })
@@ -131,7 +131,7 @@ t.test('a write whose client leaves in the middle of a big answer is drained', a
   t.match(attempts, [{ result: 'ok' }])
 })
 
-t.test('a read whose client has left already is not begun, a write is', async (t) => {
+t.test('a read is not sent if its client has disconnected, a write is', async (t) => {
   const node = await startNode(t)
   const { upstream } = openUpstream(t, [node.url])
   const gone = new ServerResponse(new IncomingMessage(new Socket()))

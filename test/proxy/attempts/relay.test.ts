@@ -12,7 +12,7 @@ import {
   WRITE,
 } from '../../support/fake-engine.ts'
 
-t.test('a small answer arrives whole, with the headers of both sides', async (t) => {
+t.test('a small answer arrives completely, with the headers of both sides', async (t) => {
   const node = await startRawNode(t, (socket) =>
     socket.write(
       'HTTP/1.1 200 OK\r\nContent-Type: application/json;charset=UTF-8\r\nContent-Length: 4\r\nCache-Control: no-cache\r\n' +
@@ -235,7 +235,7 @@ t.test('a refused relay leaves the client to be answered', async (t) => {
   t.equal(node.heard.length, 1)
 })
 
-t.test('many clients at once keep their own answers', async (t) => {
+t.test('concurrent clients get their own answers', async (t) => {
   let count = 0
   const node = await startNode(t, (_request, response) => {
     const body = Buffer.alloc((count % 4) * 40_000 + 8, String(count).padStart(8, '0'))

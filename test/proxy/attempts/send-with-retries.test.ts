@@ -39,7 +39,7 @@ t.test('a name that does not resolve counts as a node that refuses', async (t) =
   t.match(await upstream.fetch(WRITE, LIMIT), { status: 200 })
 })
 
-t.test('a connection that does not come about in time counts as a node that refuses', async (t) => {
+t.test('a connection that is not open in time counts as a refused one', async (t) => {
   const silent = await startRawNode(t, () => {}) // never answers the TLS hello, so no connection stands
   const up = await startNode(t)
   const nodes = [silent.url.replace('http:', 'https:'), up.url]
@@ -65,7 +65,7 @@ t.test('a read that is reset before the head is repeated once, on another node',
   ])
 })
 
-t.test('a read is repeated once, not more', async (t) => {
+t.test('a read is repeated only once', async (t) => {
   const nodes = await Promise.all([1, 2, 3].map(() => startRawNode(t, (socket) => socket.resetAndDestroy())))
   const { upstream } = openUpstream(
     t,
@@ -140,7 +140,7 @@ t.test('no head in time is a 504, and neither read nor write is repeated', async
   }
 })
 
-t.test('a hop may wait longer than its upstream allows', async (t) => {
+t.test('a request may set a longer timeout than its upstream', async (t) => {
   const slow = await startNode(t, (_request, response) => setTimeout(() => response.end(), 120))
   const { upstream } = openUpstream(t, [slow.url], {
     timeouts: { connectMs: 500, headersMs: 30, bodyMs: 5000 },
@@ -185,7 +185,7 @@ for (const [what, bytes] of Object.entries(INVALID)) {
   })
 }
 
-t.test('an invalid answer to a read is asked of another node', async (t) => {
+t.test('a read with an invalid answer is repeated on another node', async (t) => {
   const bad = await startRawNode(t, (socket) => socket.write('nonsense\r\n\r\n'))
   const up = await startNode(t)
   const { upstream } = openUpstream(t, [bad.url, up.url])
@@ -237,7 +237,7 @@ t.test('a node that dies under load costs no read', async (t) => {
   t.equal(up.seen.length, 80)
 })
 
-t.test('closing waits for what is under way and refuses what comes after', async (t) => {
+t.test('closing waits for requests in flight and refuses later ones', async (t) => {
   const slow = await startNode(t, (_request, response) => setTimeout(() => response.end('done'), 60))
   const { upstream } = openUpstream(t, [slow.url])
   const last = upstream.fetch(WRITE, LIMIT)
@@ -247,7 +247,7 @@ t.test('closing waits for what is under way and refuses what comes after', async
   t.match(await refusalOf(upstream.fetch(WRITE, LIMIT)), { code: 'GW_DRAINING' })
 })
 
-t.test('a node is not blamed for what this process was late to hear', async (t) => {
+t.test('a node is not ejected because this process was late', async (t) => {
   const node = await startNode(t, (_request, response) => response.end('{}'))
   const { upstream, attempts } = openUpstream(t, [node.url], {
     timeouts: { connectMs: 50, headersMs: 5000, bodyMs: 5000 },

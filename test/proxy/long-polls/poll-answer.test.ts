@@ -5,7 +5,7 @@ function answer(status: number, value: unknown) {
   return { status, headers: {}, body: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)) }
 }
 
-t.test('the two refusals of an engine are told by status and words', (t) => {
+t.test('the two refusals of an engine are recognized by status and message', (t) => {
   const full =
     'At the moment the server has to handle too many requests at the same time. Please try again later.'
   const stopping = 'Request rejected due to shutdown of application server.'

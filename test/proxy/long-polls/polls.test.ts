@@ -29,7 +29,7 @@ t.test('a poll gets what the engine answers', async (t) => {
   t.same(upstream.polls.counts(), { open: 0, waiting: 0, abandoned: 0 })
 })
 
-t.test('no node holds more than it may, and the nodes hold as many as one another', async (t) => {
+t.test('no node holds more polls than its limit, and the polls are spread evenly', async (t) => {
   const nodes = [await startPollingNode(t), await startPollingNode(t)]
   const { upstream } = openPolling(t, nodes, { perNode: 3 })
   for (let i = 0; i < 10; i += 1) poll(upstream, `w${i}`).answer.catch(() => {})
@@ -81,7 +81,7 @@ t.test('more than may wait are refused', async (t) => {
   t.same(ends, ['overload'])
 })
 
-t.test('other requests go on while all places are taken', async (t) => {
+t.test('other requests continue while all nodes are full of polls', async (t) => {
   const node = await startPollingNode(t)
   const { upstream } = openPolling(t, [node], { perNode: 4 })
   for (let i = 0; i < 8; i += 1) void poll(upstream, `w${i}`).answer
@@ -155,7 +155,7 @@ t.test('with no node to be reached it is refused at once', async (t) => {
   t.same(ends, ['failed'])
 })
 
-t.test('a poll that a node refuses because it stops goes to one that was away and is back', async (t) => {
+t.test('a poll that a stopping node refuses goes to one that has recovered', async (t) => {
   const back = createServer((_request, response) => response.end('[{"id":"task"}]'))
   const url = await reservedUrl(back)
   const stopping = await startPollingNode(t)

@@ -30,7 +30,7 @@ function tasks(count: number): readonly LockedTask[] {
   return Array.from({ length: count }, (_, index) => ({ id: `t${index}`, lockedUntilMs: Number.NaN }))
 }
 
-t.test('few are asked for at once, and all are in the end', async (t) => {
+t.test('only a few unlocks run at a time, and all run in the end', async (t) => {
   const { unlocks, sent, results } = openUnlocks()
   unlocks.unlock(tasks(20))
   t.equal(sent.length, 8)
@@ -43,7 +43,7 @@ t.test('few are asked for at once, and all are in the end', async (t) => {
   t.same(new Set(results), new Set(['unlocked']))
 })
 
-t.test('what the engine does not do is counted, and not asked again', async (t) => {
+t.test('a failed unlock is counted, and not repeated', async (t) => {
   const { unlocks, sent, results } = openUnlocks()
   unlocks.unlock(tasks(2))
   sent[0]?.answer({ ...DONE, status: 403 })

@@ -24,7 +24,7 @@ function sharesOf(nodes: OpenNodes): number[] {
   return shares
 }
 
-t.test('of two nodes the one with less under way is chosen', (t) => {
+t.test('of two nodes the one with fewer requests in flight is chosen', (t) => {
   const nodes = openNodes(EQUAL)
   const pick = balanceOf(nodes)
   nodes.node(0).inFlight = 1
@@ -53,7 +53,7 @@ t.test('what nobody knows and what is quicker than a millisecond are alike', (t)
   t.end()
 })
 
-t.test('a node of twice the weight takes twice as much under way', (t) => {
+t.test('a node of twice the weight gets twice as many requests in flight', (t) => {
   const nodes = openNodes([{ weight: 1 }, { weight: 2 }])
   const pick = balanceOf(nodes)
   nodes.node(0).inFlight = 0
@@ -127,7 +127,7 @@ t.test('a node that is back gets a tenth at first and all of its share after ten
   t.end()
 })
 
-t.test('a node that is back is taken to be as quick as the others', (t) => {
+t.test('a recovered node starts with the latency of the others', (t) => {
   const nodes = openNodes(EQUAL)
   nodes.node(0).latency.seed(5000, 0)
   nodes.node(1).latency.seed(40, 0)

@@ -24,7 +24,7 @@ interface Node {
 }
 const clock = { nowMs: 0 }
 
-t.test('nothing is held back from a node that keeps up', (t) => {
+t.test('a node that keeps up is not limited', (t) => {
   const concurrency = new Concurrency(MOST)
   t.equal(concurrency.limit, MOST)
   t.equal(saturate(concurrency, { capacity: MOST, serviceMs: 20 }, 60), MOST)
@@ -47,7 +47,7 @@ t.test('it grows again when the node is well', (t) => {
   t.end()
 })
 
-t.test('other requests that take longer do not lower it while few are under way', (t) => {
+t.test('slower requests do not lower the limit while few are in flight', (t) => {
   const concurrency = new Concurrency(MOST)
   saturate(concurrency, { capacity: MOST, serviceMs: 5 }, 10)
   t.equal(saturate(concurrency, { capacity: MOST, serviceMs: 500, offered: 10 }, 10), MOST)
@@ -64,7 +64,7 @@ t.test('one slow request among many quick ones changes nothing', (t) => {
   t.end()
 })
 
-t.test('a node that says that it has too much is given a tenth less, once a window', (t) => {
+t.test('an overloaded node gets a tenth less, once per window', (t) => {
   const concurrency = new Concurrency(MOST)
   for (let i = 0; i < 100; i += 1) concurrency.overloaded(clock.nowMs)
   t.equal(concurrency.limit, Math.floor(MOST * 0.9))

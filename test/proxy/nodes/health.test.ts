@@ -49,7 +49,7 @@ t.test('an engine’s 500 never ejects, and ends a row', (t) => {
   t.end()
 })
 
-t.test('what began before the ejection says nothing about the time after it', (t) => {
+t.test('requests that started before the ejection do not change it', (t) => {
   const { health } = openHealth()
   health.failed('refused', 100, 200)
   health.answered(200, 150, 300)
@@ -144,7 +144,7 @@ t.test('what a probe has seen is not ended by a request', (t) => {
   t.end()
 })
 
-t.test('of two faults the worse is told; of what probes see, the last', (t) => {
+t.test('of two faults the worse is reported; of probe results the last', (t) => {
   const { health, changes } = openHealth()
   fail(health, 5, 0)
   health.failed('refused', 10, 10)
@@ -159,7 +159,7 @@ t.test('of two faults the worse is told; of what probes see, the last', (t) => {
   t.end()
 })
 
-t.test('a node that is ill is probed sooner', (t) => {
+t.test('an ejected node is probed sooner', (t) => {
   const { health } = openHealth()
   t.equal(health.probeInMs(5000, 0), 5000)
   health.probed('probe', 0, '')

@@ -16,7 +16,7 @@ t.test('one slow operation among many quick ones changes little', (t) => {
   t.end()
 })
 
-t.test('what was slow once fades while nobody looks', (t) => {
+t.test('a high latency decays without samples', (t) => {
   const latency = new Latency(0)
   latency.seed(5000, 0)
   t.ok(latency.readMs(1000) > 4000)

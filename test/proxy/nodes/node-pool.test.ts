@@ -30,14 +30,14 @@ t.test('a node alone is never left out', (t) => {
   t.end()
 })
 
-t.test('nodes that are away are left out, however many: they could carry nothing', (t) => {
+t.test('unreachable nodes are not used, however many they are', (t) => {
   const nodes = openNodes(FOUR)
   for (const index of [0, 1, 2]) nodes.node(index).health.failed('refused', 0, 0)
   t.equal(usedOf(nodes), '3')
   t.end()
 })
 
-t.test('with none left all are used, and the first that is back is used alone', (t) => {
+t.test('if no node is left all are used, and the first to recover is used alone', (t) => {
   const nodes = openNodes(FOUR)
   for (const { health } of nodes.set.all) health.probed('wrong-engine', 0, '')
   t.equal(usedOf(nodes), '0123')
@@ -46,7 +46,7 @@ t.test('with none left all are used, and the first that is back is used alone', 
   t.end()
 })
 
-t.test('one that answers badly is used before those that are away', (t) => {
+t.test('a node with bad answers is preferred to unreachable ones', (t) => {
   const nodes = openNodes([{}, {}])
   makeIll(nodes, 0)
   nodes.node(1).health.failed('refused', 0, 0)
@@ -63,7 +63,7 @@ t.test('drained nodes count for nothing', (t) => {
   t.end()
 })
 
-t.test('each change is told, with how many are well', (t) => {
+t.test('each change is reported, with the number of healthy nodes', (t) => {
   const nodes = openNodes([{}, {}])
   nodes.node(1).health.probed('wrong-engine', 0, 'it names second, not default')
   nodes.node(1).health.probed('ok', 0, '')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { READ, refusalOf, refusingUrl, startNode, startRawNode, WRITE } from '../../support/fake-engine.ts'
 import { LIMIT, readTimes, TEN_GOOD, watch } from '../../support/watch-nodes.ts'
 
-t.test('a node that refuses is asked once, and costs nobody anything', async (t) => {
+t.test('a node that refuses connections is tried once, and no request fails', async (t) => {
   const down = await refusingUrl()
   const up = await startNode(t)
   const { upstream, events } = watch(t, [down, up.url])
@@ -56,7 +56,7 @@ t.test('an engine’s 500 ejects nobody', async (t) => {
   t.same(events, [])
 })
 
-t.test('what is wrong with a request or an answer’s size ejects nobody', async (t) => {
+t.test('an invalid request or an oversized answer ejects no node', async (t) => {
   const node = await startNode(t, (_request, response) => response.end('x'.repeat(100)))
   const { upstream, events } = watch(t, [node.url, node.url])
   for (let i = 0; i < 6; i += 1) {
@@ -84,7 +84,7 @@ t.test('with all nodes drained the answer is 503 at once', async (t) => {
   t.same(drained.seen, [])
 })
 
-t.test('weights share what is under way', async (t) => {
+t.test('requests in flight are shared by weight', async (t) => {
   const held: (() => void)[] = []
   const nodes = await Promise.all(
     [1, 2].map(() => startNode(t, (_request, response) => held.push(() => response.end()))),

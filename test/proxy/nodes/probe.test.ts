@@ -62,7 +62,7 @@ t.test('no more is read than a list of engines can be', async (t) => {
   })
 })
 
-t.test('a node that takes no connection is told apart from one that does not answer', async (t) => {
+t.test('a node that refuses connections is distinguished from a silent one', async (t) => {
   t.match(await ask(t, await refusingUrl()), { result: 'refused' })
   const frozen = await startRawNode(t, () => {})
   t.match(await ask(t, frozen.url, 30), { result: 'probe' })
