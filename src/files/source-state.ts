@@ -14,8 +14,3 @@ export interface SourceState {
   /** Since the current content was read, or last found unchanged; null: nothing was ever read. */
   readonly ageMs: number | null
 }
-
-/** The problem in one line, without the invalid value: it may be a secret. */
-export function problemOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}

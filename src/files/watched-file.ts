@@ -2,7 +2,8 @@ import { watch } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { SourceState } from './source-state.ts'
-import { type Schedule, scheduleTimer, problemOf } from './source-state.ts'
+import { messageOf } from '../errors.ts'
+import { type Schedule, scheduleTimer } from './source-state.ts'
 
 export interface WatchedFileOptions<T> {
   readonly path: string
@@ -160,7 +161,7 @@ class Watcher<T> {
   }
 
   #setProblem(error: unknown): void {
-    const problem = problemOf(error)
+    const problem = messageOf(error)
     if (problem === this.#problem) return
     this.#problem = problem
     this.#options.onLook(problem, error)

@@ -1,4 +1,5 @@
 import type { Answer } from '../request/answer.ts'
+import { isRecord } from '../request/body.ts'
 import { isStoredHead, isStoredStatus } from '../redis/stored-answer.ts'
 
 /** The value in Redis under an idempotency key. */
@@ -83,12 +84,8 @@ function isMs(value: unknown): value is number {
 function parseHead(bytes: Buffer): Head | null {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'))
-    return isObject(value) ? value : null
+    return isRecord(value) ? value : null
   } catch {
     return null
   }
-}
-
-function isObject(value: unknown): value is Head {
-  return typeof value === 'object' && value !== null
 }

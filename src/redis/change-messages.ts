@@ -50,10 +50,10 @@ export function createMessages({ self, channel, signer, wallNow = Date.now }: Me
       return `${mac.toString('base64url')} ${body.toString()}`
     },
     read: (text) => {
-      if (!signer.signs) return messageOf(parseJson(text))
+      if (!signer.signs) return asMessage(parseJson(text))
       const body = openText(signer, channel, text)
       const [number, atMs, content] = listOf(body === null ? null : parseJson(body))
-      const message = messageOf(content)
+      const message = asMessage(content)
       if (message === null || typeof number !== 'number' || typeof atMs !== 'number') return 'unsigned'
       if (message.from === self) return message
       if (Math.abs(wallNow() - atMs) > MAX_AGE_MS) return 'unsigned'
@@ -69,7 +69,7 @@ function openText(signer: Signer, channel: string, text: string): string | null 
   return opened === null ? null : opened.toString()
 }
 
-function messageOf(value: unknown): Message | null {
+function asMessage(value: unknown): Message | null {
   const [from, topic, about] = listOf(value)
   const isMessage = typeof from === 'string' && typeof topic === 'string' && typeof about === 'string'
   return isMessage ? { from, topic, about } : null

@@ -1,11 +1,10 @@
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, messageOf } from '../../errors.ts'
 import { isRecord } from '../../request/body.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from '../../request/engine-request.ts'
 import type { Principal } from '../../request/principal.ts'
 import { createConstantTime, type ConstantTimeOptions } from './constant-time.ts'
 import type { IdentitySource } from './identity-source.ts'
 import { createLockout, isSameName, type Lockout, type LockoutOptions } from './lockout.ts'
-import { problemOf } from '../../files/source-state.ts'
 
 export interface EngineIdentityOptions extends LockoutOptions, ConstantTimeOptions {
   readonly ask: AskEngine
@@ -37,7 +36,7 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
       answeredAt = now()
       return principal
     } catch (error) {
-      if (!isThrottled(error)) problem = problemOf(error)
+      if (!isThrottled(error)) problem = messageOf(error)
       throw error
     }
   }

@@ -4,7 +4,8 @@ import { type AskEngine, invalidAnswer, jsonOf } from '../../../request/engine-r
 import { isPartlyRead, type Records, type RecordsOptions } from './records.ts'
 import type { StoredRecord } from '../../../operations/authorization-record.ts'
 import { createIndex, recordsUnavailable, type RecordsSource } from './records-source.ts'
-import { type Schedule, scheduleTimer, problemOf } from '../../../files/source-state.ts'
+import { messageOf } from '../../../errors.ts'
+import { type Schedule, scheduleTimer } from '../../../files/source-state.ts'
 
 export interface EngineRecordsOptions extends RecordsOptions {
   readonly ask: AskEngine
@@ -102,7 +103,7 @@ class Reading {
     const { now, schedule, refreshMs } = this.#options
     // As old as the moment it was asked for: what changed after that may be missing.
     const askedAt = now()
-    this.#problem = await this.#read().then(() => null, problemOf)
+    this.#problem = await this.#read().then(() => null, messageOf)
     if (this.#problem === null) this.#readAt = askedAt
     this.#onRead(this.#problem)
     const ms = this.#problem === null ? refreshMs : Math.min(refreshMs, RETRY_MS)
