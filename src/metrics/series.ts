@@ -1,5 +1,5 @@
-import { Counter } from 'prom-client'
-import type { Histogram, Registry } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
+import type { HistogramConfiguration, Registry } from 'prom-client'
 
 interface Naming<L extends string> {
   readonly name: string
@@ -52,7 +52,7 @@ interface Durations {
   sum: number
 }
 
-/** A histogram. As with counts the library hears of it when it is scraped; its own took a fiftieth of a request. */
+/** A histogram. As with counts the library hears of it when it is scraped: its own takes six times as long for each (0.88 against 0.15 µs). */
 export function createDurations<L extends string>(
   naming: Naming<L>,
 ): (values: Values<L>, seconds: number) => void {
@@ -70,15 +70,8 @@ export function createDurations<L extends string>(
     all.set(key, durations)
     return durations
   })
-  const get = async () => ({
-    name,
-    help,
-    type: 'histogram',
-    aggregator: 'sum',
-    values: [...all.values()].flatMap((durations) => valuesOf(name, durations)),
-  })
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a registry asks a metric for no more than this
-  registry.registerMetric({ name, get } as unknown as Histogram)
+  const rows = () => [...all.values()].flatMap((durations) => valuesOf(name, durations))
+  registry.registerMetric(new ToldHistogram({ name, help, labelNames: labels, registers: [] }, rows))
   return (values, seconds) => {
     const durations = durationsOf(values)
     let at = 0
@@ -88,17 +81,39 @@ export function createDurations<L extends string>(
   }
 }
 
-/** As `Histogram.get` has them: each bucket with all that is below it, then the sum and the count. */
+/** A histogram of the library that tells what others have counted. */
+class ToldHistogram extends Histogram<string> {
+  readonly #told: { readonly name: string; readonly help: string }
+  readonly #rows: () => ReturnType<typeof valuesOf>
+
+  constructor(
+    { name, help, ...more }: HistogramConfiguration<string>,
+    rows: () => ReturnType<typeof valuesOf>,
+  ) {
+    super({ name, help, ...more })
+    this.#told = { name, help }
+    this.#rows = rows
+  }
+
+  /** The library's `get` and its text are made of this (`lib/histogram.js`, `lib/registry.js`). */
+  async getForPromString() {
+    return { ...this.#told, type: 'histogram', aggregator: 'sum', values: this.#rows() }
+  }
+}
+
+/** As the library has them: each bucket with all that is below it, then the sum and the count. */
 function valuesOf(name: string, { labels, counts, sum }: Durations) {
+  const sharedLabels = {}
   let count = 0
   const buckets = counts.map((own, index) => {
     count += own
-    return { metricName: `${name}_bucket`, labels: { le: BUCKETS[index] ?? '+Inf', ...labels }, value: count }
+    const le = BUCKETS[index] ?? '+Inf'
+    return { metricName: `${name}_bucket`, labels: { le, ...labels }, sharedLabels, value: count }
   })
   return [
     ...buckets,
-    { metricName: `${name}_sum`, labels, value: sum },
-    { metricName: `${name}_count`, labels, value: count },
+    { metricName: `${name}_sum`, labels, sharedLabels, value: sum },
+    { metricName: `${name}_count`, labels, sharedLabels, value: count },
   ]
 }
 
