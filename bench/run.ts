@@ -13,6 +13,8 @@ import { AUTHORIZATION, QUERY_BODY, START_BODY, USER } from './scenario.ts'
 // Each server is started several times: two processes of the same build may differ by a third, each for as long as it lives.
 
 const NODE = process.execPath
+/** As the start commands have it. */
+const NO_PRETENURING = '--no-allocation-site-pretenuring'
 /** Until then the compiler is at work: the first seconds cost twice as much as all that follow. */
 const WARM_UP_SECONDS = 8
 
@@ -99,7 +101,14 @@ async function startAll(directory: string, running: Server[]): Promise<readonly 
   const conf = writeNginxConf({ directory, stubPort, loggingPort, silentPort, user: USER, password: USER })
   await start(CORES.load, { command: [NODE, fileOf('stub.ts'), '--port', `${stubPort}`], port: stubPort })
   const gateway = await start(CORES.server, {
-    command: [NODE, ...profileFlags(), fileOf('../src/main.ts'), '--config', fileOf('gateway.yaml')],
+    command: [
+      NODE,
+      NO_PRETENURING,
+      ...profileFlags(),
+      fileOf('../src/main.ts'),
+      '--config',
+      fileOf('gateway.yaml'),
+    ],
     port,
     env: {
       BENCH_GATEWAY_PORT: `${port}`,

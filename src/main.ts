@@ -12,7 +12,6 @@ import { SUGGEST_OPTIONS, suggestCommand } from './cli/suggest-command.ts'
 import { warningsOf } from './config/warnings.ts'
 import { configJsonSchema, loadConfig } from './config/config.ts'
 import { createLogger, type Logger } from './log.ts'
-import { stopPretenuring } from './server/pretenuring.ts'
 import { atKey, type Running, start } from './server/start.ts'
 import { keepTicksQuick } from './server/ticks.ts'
 import { versionOf } from './server/version.ts'
@@ -188,7 +187,6 @@ function endQuietly(error: NodeJS.ErrnoException): void {
 if (import.meta.main) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endQuietly)
   keepTicksQuick()
-  stopPretenuring()
   main(process.argv.slice(2)).then(
     (code) => {
       process.exitCode = code

@@ -1,15 +1,32 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 
-const PRETENURING = new URL('../../src/server/pretenuring.ts', import.meta.url).href
+const textOf = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+const FLAGS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring']
+
+t.test('every start command gives the flags', async (t) => {
+  const { scripts }: { scripts: { start: string } } = JSON.parse(textOf('package.json'))
+  t.equal(scripts.start, `exec node ${FLAGS.join(' ')} src/main.ts`)
+  const entry = /^ENTRYPOINT (.*)$/m.exec(textOf('Dockerfile'))?.[1] ?? '[]'
+  t.match(JSON.parse(entry), ['node', ...FLAGS, 'dist/main.js'])
+  t.match(textOf('README.md'), `\`node ${FLAGS.join(' ')} dist/main.js --config gateway.yaml\``)
+})
+
+t.test('node takes them, and workers have them from the primary', async (t) => {
+  const script = `import cluster from 'node:cluster'
+    if (cluster.isPrimary) cluster.setupPrimary({ args: ['worker'] }) ?? cluster.fork()
+    else { console.log(JSON.stringify(process.execArgv)); process.exit() }`
+  const file = join(t.testdir({ 'workers.mjs': script }), 'workers.mjs')
+  const { stdout } = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, ...FLAGS, file])
+  t.same(JSON.parse(stdout.toString()), FLAGS)
+})
 
 /** MiB by which the old heap grows under requests, of which 500 are under way at each moment; some 30 MiB of it stay. */
 function oldGrowth(isStopped: boolean): number {
   const script = `
     import { getHeapSpaceStatistics } from 'node:v8'
-    import { stopPretenuring } from '${PRETENURING}'
-    if (${isStopped}) stopPretenuring()
     const oldBytes = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space').space_used_size
     const staying = Array.from({ length: 300000 }, (_, at) => ({ at, read: [at] }))
     const underWay = []
@@ -30,7 +47,15 @@ function oldGrowth(isStopped: boolean): number {
     console.log(grown / 1024 ** 2, staying.length)`
   // On one thread, and without what tap would load there, V8 decides alike each time.
   const file = join(t.testdir({ 'serve.mjs': script }), 'serve.mjs')
-  const { stdout } = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, '--single-threaded', file])
+  const flags = isStopped ? ['--no-allocation-site-pretenuring'] : []
+  const { stdout } = spawnSync('env', [
+    '-u',
+    'NODE_OPTIONS',
+    process.execPath,
+    ...flags,
+    '--single-threaded',
+    file,
+  ])
   return Number.parseFloat(stdout.toString())
 }
 
