@@ -35,6 +35,8 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
+const areTicksKept = keepTicksQuick()
+
 async function main(argv: readonly string[]): Promise<number> {
   const { command, args } = commandOf(argv, { ...OPTIONS, ...EXPLAIN_OPTIONS, ...SUGGEST_OPTIONS })
   if (command === 'explain') return explainCommand(args, process)
@@ -106,6 +108,9 @@ function runUntilSignal({ drain, reload }: Draining & Pick<Running, 'reload'>, l
 
 /** Drains then, or at an error that nobody has caught: the exit code says which. */
 async function runUntil(told: Promise<void>, { drain }: Draining, log: Logger): Promise<number> {
+  void areTicksKept.then((areKept) => {
+    if (!areKept) log.debug('this Node runs ticks on another object: none is kept to keep them quick')
+  })
   const unexpected = watchUnexpectedErrors(log)
   await Promise.race([told, unexpected.first])
   await drain()
@@ -186,7 +191,6 @@ function endQuietly(error: NodeJS.ErrnoException): void {
 
 if (import.meta.main) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endQuietly)
-  keepTicksQuick()
   main(process.argv.slice(2)).then(
     (code) => {
       process.exitCode = code

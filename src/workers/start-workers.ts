@@ -26,7 +26,7 @@ export async function startWorkers({ config, log, file, entry }: StartOptions): 
   const watched = await watchConfig(file, () => void reload.run('file'))
   const check = createCheck(log)
   const { metrics } = (await check(config)).parts
-  const fork = createFork({ entry, write: (lines) => destinationOf(log)?.write(lines) })
+  const fork = createFork({ entry, write: (lines) => destinationOf(log)?.write(lines), log })
   const workerPool = new WorkerPool({ config, fork, metrics, log })
   const replace = async (next: Config) => {
     await check(next)

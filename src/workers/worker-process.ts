@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Config } from '../config/config.ts'
+import type { Logger } from '../log.ts'
 import { type Calls, createCalls, NoAnswer } from './calls.ts'
 import { createHandOver } from './hand-over.ts'
 import { forwardLines } from './lines.ts'
@@ -31,12 +32,13 @@ interface ForkOptions {
   readonly entry: string
   /** Receives the lines of its standard output. */
   readonly write: (lines: string) => void
+  readonly log: Pick<Logger, 'debug'>
 }
 
 /** Starts a worker. `config` is called when the worker asks for its configuration. */
 export type Fork = (config: () => Config) => WorkerProcess
 
-export function createFork({ entry, write }: ForkOptions): Fork {
+export function createFork({ entry, write, log }: ForkOptions): Fork {
   cluster.setupPrimary({
     exec: entry,
     args: ['worker'],
@@ -45,7 +47,7 @@ export function createFork({ entry, write }: ForkOptions): Fork {
     // Otherwise a line of one worker may end up within a line of another.
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
-  const trackConnections = createHandOver()
+  const trackConnections = createHandOver(log)
   return function fork(config) {
     const worker = tryToFork()
     if (worker === null) return FAILED_START

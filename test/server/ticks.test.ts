@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
+import { keepTicksQuick } from '../../src/server/ticks.ts'
 
 const TICKS = new URL('../../src/server/ticks.ts', import.meta.url).href
 
@@ -29,4 +30,10 @@ function tickNanos(isKept: boolean): number {
 t.test('after collections a tick costs a fraction of what it costs where none is kept', async (t) => {
   const [kept, lost] = [tickNanos(true), tickNanos(false)]
   t.ok(kept > 0 && kept < lost / 2, `${kept} and ${lost} ns`)
+})
+
+t.test('where Node runs ticks on another object, nothing is kept and that is said', async (t) => {
+  t.equal(await keepTicksQuick(), true)
+  t.equal(await keepTicksQuick(() => ({})), false)
+  t.equal(await keepTicksQuick(() => ({ callback: () => undefined })), false)
 })
