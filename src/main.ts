@@ -3,6 +3,7 @@ import cluster from 'node:cluster'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { build } from './assembly/build.ts'
+import { openRuntime as open } from './assembly/open-runtime.ts'
 import { commandOf, readArguments, UsageError } from './cli/arguments.ts'
 import { demo } from './cli/demo.ts'
 import { EXPLAIN_OPTIONS, explainCommand } from './cli/explain-command.ts'
@@ -84,8 +85,8 @@ async function runWith(file: string | undefined, command: 'start' | 'check'): Pr
     const { workers } = config
     const entry = import.meta.filename
     const running = await (workers === 1
-      ? start(config, log, file)
-      : atKey('admin', startWorkers({ config, log, file, entry })))
+      ? start({ config, log, open, file })
+      : atKey('admin', startWorkers({ config, log, file, entry, open })))
     return runUntilSignal(running, log)
   }
   const { close } = await build({ config, log, version: versionOf() })
@@ -96,7 +97,7 @@ async function runWith(file: string | undefined, command: 'start' | 'check'): Pr
 
 async function runDemo(): Promise<number> {
   const log = createLogger({ level: 'warn' })
-  return runUntilSignal(await demo((config) => start(config, log)), log)
+  return runUntilSignal(await demo((config) => start({ config, log, open, file: null })), log)
 }
 
 type Draining = Pick<Running, 'drain'>
@@ -121,7 +122,7 @@ async function runUntil(told: Promise<void>, { drain }: Draining, log: Logger): 
 async function runWorker(): Promise<number> {
   const { worker } = cluster
   if (worker === undefined) throw new UsageError("There is no command 'worker'")
-  const { drainRequested, drain, log } = await atKey('listen', startWorker(worker))
+  const { drainRequested, drain, log } = await atKey('listen', startWorker(worker, open))
   // A signal to the whole group comes here too: to read the configuration anew is the primary's.
   process.on('SIGHUP', () => undefined)
   return runUntil(Promise.race([drainRequested, signalled()]), { drain }, log)

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Admission } from './build-limits.ts'
+import type { Admission, KeptUsers } from './runtime.ts'
 import { monotonicMs } from './build-cache.ts'
 import type { ChangeBus } from '../redis/change-bus.ts'
 import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } from '../config/config.ts'
@@ -9,7 +9,7 @@ import { OPERATIONS } from '../operations/all.ts'
 import type { Operation } from '../operations/table.ts'
 import { askerOf, readerOf } from './engine-client.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
-import { createAuthenticator, type KeptAuthentication } from '../policy/authn/authenticate.ts'
+import { createAuthenticator } from '../policy/authn/authenticate.ts'
 import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
 import { createCaseProbe } from '../policy/authz/entities/case-probe.ts'
 import { compositeOf } from '../policy/authz/checks/references.ts'
@@ -19,12 +19,13 @@ import { createTenantsOfKey, keepToTenants } from '../policy/authz/by-key-tenant
 import { createLookUps } from '../policy/authz/entities/lookup.ts'
 import type { LookUp } from '../policy/authz/entities/look-ups.ts'
 import type { Passwords } from '../policy/authn/password.ts'
-import { createPermit } from '../policy/authz/create-permit.ts'
-import type { PermitOptions, Permit } from '../policy/authz/permit.ts'
+import { createPermit, type PermitOptions } from '../policy/authz/create-permit.ts'
+import type { Permit } from '../policy/authz/permit.ts'
 import { createRowAttributes } from '../policy/authz/entities/row-attributes.ts'
 import { createFindCondition } from '../policy/authz/entities/engine-condition.ts'
 import { createFindTargets } from '../policy/authz/entities/targets.ts'
-import { createUpstream, type Upstream } from '../proxy/upstream.ts'
+import { createUpstream } from '../proxy/create-upstream.ts'
+import type { Upstream } from '../proxy/upstream.ts'
 import { createOnNodeChange, type EngineNodes } from './running-nodes.ts'
 import type { SourceFiles } from './source-files.ts'
 import { createSources, type EngineSources } from './engine-sources.ts'
@@ -42,11 +43,6 @@ export interface EngineOptions {
   readonly log: Logger
   /** What was learnt of the same users under the configuration before; null: nothing. */
   readonly kept: KeptUsers | null
-}
-
-/** What is known of the users of one engine: nothing in it belongs to the configuration that has learnt it. */
-export interface KeptUsers extends KeptAuthentication {
-  readonly epoch: { current: object }
 }
 
 export interface BuiltEngine {

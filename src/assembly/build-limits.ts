@@ -3,13 +3,13 @@ import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'n
 import { runInNewContext } from 'node:vm'
 import { monotonicMs, namespaceOf } from './build-cache.ts'
 import { createRateStore, type RateStore } from '../redis/rate-store.ts'
-import { type Config, type EngineConfig, nodeFlags, settingsOf } from '../config/config.ts'
+import { type Config, nodeFlags, settingsOf } from '../config/config.ts'
 import type { Logger } from '../log.ts'
+import type { Admission, InheritedAdmission } from './runtime.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import {
   createGcraLimiter,
   createTakeRate,
-  type GcraLimiter,
   intervalMs,
   type Rate,
   type TakeRate,
@@ -22,20 +22,6 @@ import {
   type Usage,
 } from '../policy/limits/pressure.ts'
 
-/** What decides whether there is room for a request. */
-export interface Admission {
-  /** One for the process. */
-  readonly pressure: Pressure
-  readonly takeRate: (name: string, engine: EngineConfig) => TakeRate | null
-  /** Is in force from now on: its limits count, and it is its own to close. */
-  readonly own: () => void
-  readonly close: (hasSuccessor: boolean) => void
-  /** For the set that comes after. */
-  readonly inherited: Heirloom
-}
-
-type Heirloom = Pick<Admission, 'pressure'> & { readonly limiter: GcraLimiter }
-
 interface AdmissionOptions {
   readonly config: Config
   readonly metrics: Metrics
@@ -43,7 +29,7 @@ interface AdmissionOptions {
 }
 
 /** What principals have asked, and how the process is, goes on from one configuration to the next. */
-export function takeAdmission(options: AdmissionOptions, before: Heirloom | null): Admission {
+export function takeAdmission(options: AdmissionOptions, before: InheritedAdmission | null): Admission {
   const { config } = options
   const inherited = before ?? { pressure: buildPressure(options), limiter: createGcraLimiter() }
   const store = buildRateStore(config)
@@ -68,7 +54,7 @@ type RateConfig = NonNullable<Config['limits']['rate']>
 
 function buildTakeRate(
   { name, rate }: { readonly name: string; readonly rate: RateConfig | null },
-  { limiter }: Heirloom,
+  { limiter }: InheritedAdmission,
   store: RateStore | null,
 ): TakeRate | null {
   if (rate === null) return null

@@ -1,13 +1,6 @@
-import { type Admission, takeAdmission } from './build-limits.ts'
+import { takeAdmission } from './build-limits.ts'
 import { buildChangeBus, takeCache } from './build-cache.ts'
-import {
-  type BuiltEngine,
-  buildEngine,
-  type EngineOptions,
-  hasSameUsers,
-  type KeptUsers,
-} from './build-engine.ts'
-import type { Cache } from '../cache/cache.ts'
+import { type BuiltEngine, buildEngine, type EngineOptions, hasSameUsers } from './build-engine.ts'
 import type { ChangeBus } from '../redis/change-bus.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import { tellingSuccessor } from './successor.ts'
@@ -15,45 +8,11 @@ import { hearLosses, type Logger } from '../log.ts'
 import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
 import { createMetrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
-import type { Parts } from '../pipeline/parts.ts'
+import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './runtime.ts'
 import { createPasswords } from '../policy/authn/password.ts'
 import { endPolls, withNodes } from './running-nodes.ts'
-import { createRunningSources, type RunningSources } from './running-sources.ts'
+import { createRunningSources } from './running-sources.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
-
-export interface RuntimeParts {
-  readonly config: Config
-  readonly parts: Parts
-  readonly cache: Cache
-  readonly admission: Admission
-  /** By engine, for the set that comes after. */
-  readonly kept: ReadonlyMap<string, KeptUsers>
-  /** Reads and watches users and records from now on; resolves after the first reading, or after `withinMs`. */
-  readonly start: RunningSources['start']
-  readonly readiness: RunningSources['readiness']
-  readonly missing: RunningSources['missing']
-  /** Is in force from now on: what it holds is its own, and its state is what scrapes show. */
-  readonly enter: () => void
-  /**
-   * What passes through here is told to the set that takes its place; null: none does. It is asked for each time: a set that
-   * held the next one would hold all that come after it.
-   */
-  readonly tell: (successor: (() => RuntimeParts) | null) => void
-  /** Reads and hears no more of users and records, and ends what waits for work. What else is under way goes on with what was read. */
-  readonly stop: RunningSources['close']
-  /** Answers all that wait for work, and those that are still to come. */
-  readonly endPolls: () => void
-  /** Lets go of connections to engines and Redis, after what is under way. */
-  readonly close: () => Promise<void>
-}
-
-export interface BuildOptions {
-  readonly config: Config
-  readonly log: Logger
-  readonly version: string
-  /** The set that this one is to replace: its counts go on, and what it holds is taken over where it stays right. */
-  readonly before?: RuntimeParts
-}
 
 /** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
 export async function build(options: BuildOptions): Promise<RuntimeParts> {

@@ -3,7 +3,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { NodeEvent } from '../proxy/nodes/node-pool.ts'
 import type { Upstream } from '../proxy/upstream.ts'
-import type { RunningSources } from './running-sources.ts'
+import type { RunningSources } from './runtime.ts'
 
 /** The nodes of one engine. */
 export interface EngineNodes {

@@ -1,26 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ChangeBus } from '../redis/change-bus.ts'
-import type { Readiness } from '../metrics/admin-listener.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { AuthorizationMode } from '../pipeline/parts.ts'
+import type { RunningSources } from './runtime.ts'
 import type { SourceState } from '../files/source-state.ts'
 import type { SourceFiles } from './source-files.ts'
 import type { EngineSources } from './engine-sources.ts'
 
 /** A gateway listens after this long, also where an engine has not yet said what its records are. */
 const FIRST_READING_MS = 2_000
-
-export interface RunningSources {
-  /** Reads, watches and listens from now on; resolves when every engine has been asked once, or after `withinMs`. */
-  readonly start: (withinMs?: number) => Promise<void>
-  readonly close: () => void
-  /** Ready from the first good reading of every engine's records on: later one engine that is away is no reason to leave the others. */
-  readonly readiness: () => Readiness
-  /** A line for each that decisions need and that was never read. */
-  readonly missing: () => readonly string[]
-  /** These are the sources whose state is read at scrapes from now on. */
-  readonly show: (metrics: Metrics) => void
-}
 
 interface SourceSet {
   readonly engines: ReadonlyMap<

@@ -2,7 +2,7 @@ import type { Answer } from '../request/answer.ts'
 import type { CacheHit, Entry, CacheRule } from './entry.ts'
 import { cacheHitOf, cacheableOf } from './entry.ts'
 import { MemoryTier, entryBytesOf } from './memory.ts'
-import type { RedisEntry, RedisReading, RedisTier } from './redis-tier.ts'
+import type { SharedEntry, SharedReading, SharedTier } from './shared-tier.ts'
 import { isStorable } from './storable.ts'
 
 export type CacheTier = 'memory' | 'redis' | 'upstream'
@@ -29,7 +29,7 @@ export type CacheResult =
 interface CacheOptions {
   /** Limit of the memory tier; one entry may use an eighth of it. 0: nothing is cached in memory. */
   readonly maxBytes: number
-  readonly redis: RedisTier | null
+  readonly redis: SharedTier | null
   /** Monotonic milliseconds, as `performance.now`. */
   readonly now: () => number
   readonly onEvent: (tier: CacheTier, result: CacheResult) => void
@@ -56,7 +56,7 @@ interface Fill {
   evicted: boolean
 }
 
-const NO_REDIS: RedisReading = { result: 'skipped', found: null, tokens: null }
+const NO_REDIS: SharedReading = { result: 'skipped', found: null, tokens: null }
 
 class TieredCache implements Cache {
   readonly #options: CacheOptions
@@ -152,7 +152,7 @@ class TieredCache implements Cache {
   }
 
   /** Takes an entry from Redis, with its remaining time there. */
-  #adopt(key: string, { tags }: CacheRule, found: RedisEntry): CacheHit {
+  #adopt(key: string, { tags }: CacheRule, found: SharedEntry): CacheHit {
     const nowMs = this.#options.now()
     const { answer, seconds, ttlMs } = found
     const entry: Entry = {

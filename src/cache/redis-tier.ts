@@ -1,6 +1,5 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { ChainableCommander } from 'ioredis'
-import type { Answer } from '../request/answer.ts'
 import type { CacheRule } from './entry.ts'
 import { MAX_ENCODED_BYTES, encode } from './envelope.ts'
 import { RedisLink } from '../redis/redis-link.ts'
@@ -15,6 +14,7 @@ import {
   TOKEN_READ_BYTES,
   tokensOf,
 } from './redis-replies.ts'
+import type { SharedEntry, SharedReading, SharedTier, TierListener } from './shared-tier.ts'
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 
 interface RedisTierOptions {
@@ -28,46 +28,14 @@ interface RedisTierOptions {
   readonly log: RedisLog
 }
 
-export interface RedisEntry {
-  readonly answer: Answer
-  readonly seconds: number
-  readonly ttlMs: number
-}
-
-export interface RedisReading {
-  readonly result: 'hit' | 'miss' | 'corrupt' | 'error' | 'skipped'
-  readonly found: RedisEntry | null
-  /** The tokens for a write after this miss; null: do not write. */
-  readonly tokens: string | null
-}
-
-interface Listener {
-  readonly onEvicted: (tags: readonly string[]) => void
-  readonly onGap: () => void
-}
-
-/** The tier that the replicas share. It never rejects, and never waits longer than the command timeout. */
-export interface RedisTier {
-  read(key: string, rule: CacheRule): Promise<RedisReading>
-  write(
-    key: string,
-    entry: Omit<RedisEntry, 'ttlMs'>,
-    tokens: string,
-  ): Promise<'stored' | 'refused' | 'error' | 'skipped'>
-  /** Resolves when Redis, and through it the other replicas, are informed, or cannot be informed now. */
-  evict(tags: readonly string[]): Promise<void>
-  listen(listener: Listener): void
-  close(): Promise<void>
-}
-
 const TOKEN_TTL_MS = 7 * 24 * 3600 * 1000
 const MAX_MESSAGE_CHARS = 64 * 1024
 
-const SKIPPED: RedisReading = { result: 'skipped', found: null, tokens: null }
-const FAILED: RedisReading = { result: 'error', found: null, tokens: null }
+const SKIPPED: SharedReading = { result: 'skipped', found: null, tokens: null }
+const FAILED: SharedReading = { result: 'error', found: null, tokens: null }
 
-export function createRedisTier(options: RedisTierOptions): RedisTier {
-  return new SharedTier(options)
+export function createRedisTier(options: RedisTierOptions): SharedTier {
+  return new RedisTier(options)
 }
 
 /**
@@ -75,7 +43,7 @@ export function createRedisTier(options: RedisTierOptions): RedisTier {
  * and is valid only while they are unchanged. Evicting a tag deletes its token. So an answer that was in flight during an
  * eviction of its tag is never served, whichever replica requested it.
  */
-class SharedTier implements RedisTier {
+class RedisTier implements SharedTier {
   readonly #options: RedisTierOptions
   readonly #link: RedisLink
   readonly #subscription: Subscription
@@ -86,7 +54,7 @@ class SharedTier implements RedisTier {
   /** Being sent to Redis. */
   readonly #inFlight = new Set<string>()
   #flushing: Promise<void> | null = null
-  #listener: Listener | null = null
+  #listener: TierListener | null = null
 
   constructor(options: RedisTierOptions) {
     const { url, namespace, now, log } = options
@@ -101,11 +69,11 @@ class SharedTier implements RedisTier {
     })
   }
 
-  listen(listener: Listener): void {
+  listen(listener: TierListener): void {
     this.#listener = listener
   }
 
-  async read(key: string, { tags, seconds }: CacheRule): Promise<RedisReading> {
+  async read(key: string, { tags, seconds }: CacheRule): Promise<SharedReading> {
     if (this.#isEvicted(tags)) {
       void this.#flush()
       return SKIPPED
@@ -131,7 +99,7 @@ class SharedTier implements RedisTier {
     return { result: 'hit', found, tokens }
   }
 
-  async write(key: string, { answer, seconds }: Omit<RedisEntry, 'ttlMs'>, tokens: string) {
+  async write(key: string, { answer, seconds }: Omit<SharedEntry, 'ttlMs'>, tokens: string) {
     const { signer, wallNow = Date.now } = this.#options
     const value = encode(key, { answer, seconds, tokens, atMs: wallNow() })
     if (value === null) return 'refused'

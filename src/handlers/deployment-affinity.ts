@@ -1,5 +1,4 @@
-import type { Exchange } from '../pipeline/exchange.ts'
-import type { Match } from '../pipeline/match.ts'
+import type { Exchange, Match } from '../pipeline/exchange.ts'
 
 /** Whether it starts what only nodes with its deployment should start. */
 export function hasDeploymentAffinity({ engine, operation }: Match): boolean {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import { type Exchange, MAX_READ_BYTES } from '../pipeline/exchange.ts'
-import { matchOf, type Match } from '../pipeline/match.ts'
+import { type Exchange, type Match, MAX_READ_BYTES } from '../pipeline/exchange.ts'
+import { matchOf } from '../pipeline/match.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
 import { bodyText } from '../request/body.ts'

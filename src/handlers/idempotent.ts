@@ -8,9 +8,9 @@ import type {
   IdempotencyStore,
 } from '../idempotency/idempotency-store.ts'
 import { type GatewayCode, GatewayError } from '../errors.ts'
-import type { Exchange } from '../pipeline/exchange.ts'
+import type { Exchange, Match } from '../pipeline/exchange.ts'
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-key.ts'
-import { type Match, matchOf } from '../pipeline/match.ts'
+import { matchOf } from '../pipeline/match.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { isConflict } from '../proxy/attempts/conflict.ts'
 import type { Answer } from '../request/answer.ts'

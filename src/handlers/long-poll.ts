@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Exchange, MAX_READ_BYTES } from '../pipeline/exchange.ts'
-import type { Match } from '../pipeline/match.ts'
+import { type Exchange, type Match, MAX_READ_BYTES } from '../pipeline/exchange.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import { bodyValue } from '../request/body.ts'
 import { sendAnswer } from '../pipeline/replies.ts'

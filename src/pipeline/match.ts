@@ -1,20 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { EngineRefusal } from '../errors.ts'
-import type { Operation } from '../operations/table.ts'
 import type { EngineParts } from './parts.ts'
 import type { AccessRequest } from '../request/access-request.ts'
-import type { Permit } from '../policy/authz/permit.ts'
+import type { Match } from './exchange.ts'
 import { spellsLiterals } from './routes.ts'
 
 /** The engine that a path without a name means. */
 export const DEFAULT_ENGINE = 'default'
-
-export interface Match {
-  readonly engine: EngineParts
-  readonly operation: Operation
-  readonly permit: Permit
-  readonly accessRequest: AccessRequest
-}
 
 /** What the stages have found. @throws EngineVerdict 404 when a stage before was left out: then nothing is known of the request */
 export function matchOf(request: FastifyRequest): Match {

@@ -8,7 +8,7 @@ import type { LookupName } from '../operations/lookup-name.ts'
 import type { Change, Operation } from '../operations/table.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import type { Authenticator } from '../policy/authn/authenticate.ts'
-import type { ExplainRequest } from '../policy/authz/explain/explanation.ts'
+import type { Explanation } from '../policy/authz/explain/explanation.ts'
 import type { HazardRule } from '../policy/validation/hazards.ts'
 import type { IdentitySource } from '../policy/authn/identity-source.ts'
 import type { Permit } from '../policy/authz/permit.ts'
@@ -32,7 +32,8 @@ export interface EngineParts {
   readonly changed: (changes: readonly Change[], about: string) => Promise<void>
   /** By operationId, one for every row of the table. */
   readonly permits: Pick<ReadonlyMap<string, Permit>, 'get'>
-  readonly explain: ExplainRequest
+  /** What the permit of a row decides, and why. @throws GatewayError when a look-up fails */
+  readonly explain: (permit: Permit, accessRequest: AccessRequest) => Promise<Explanation>
   /** The deployment of the definition that the path names; null: there is none. Null where all nodes are alike. */
   readonly deploymentOf:
     | ((definition: LookupName, accessRequest: AccessRequest) => Promise<string | null>)

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Config, ConfigError } from '../config/config.ts'
-import type { Runtime } from './runtime.ts'
+import type { Runtime } from '../assembly/runtime.ts'
 import type { Listener } from './listener.ts'
 import type { Logger } from '../log.ts'
 

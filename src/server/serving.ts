@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { RuntimeParts } from '../assembly/build.ts'
+import type { OpenRuntime, RuntimeParts } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
-import { openRuntime } from './runtime.ts'
 import { createListener } from './listener.ts'
 import type { Logger } from '../log.ts'
 import type { Readiness } from '../metrics/admin-listener.ts'
@@ -20,17 +19,23 @@ export interface Serving {
   readonly drain: (beside?: () => Promise<void>) => Promise<void>
 }
 
+export interface ServingOptions {
+  readonly config: Config
+  readonly log: Logger
+  readonly open: OpenRuntime
+}
+
 /** Builds what a configuration says: what is wrong with it is said before anything listens. @throws ConfigError */
-export async function openServing(config: Config, log: Logger): Promise<Serving> {
+export async function openServing({ config, log, open }: ServingOptions): Promise<Serving> {
   let draining = false
   const isDraining = () => draining
   const shared = { log, version: versionOf() }
-  const first = await openRuntime({ config, ...shared })
+  const first = await open({ config, ...shared })
   const { metrics } = first.runtimeParts.parts
   const listener = createListener(config, { handle: first.handle, metrics })
   const replacement = createRuntimeReplacement({
     first,
-    open: (next, before) => openRuntime({ config: next, ...shared, before: before.runtimeParts }),
+    open: (next, before) => open({ config: next, ...shared, before: before.runtimeParts }),
     serve: listener.serve,
     isDraining,
     log,

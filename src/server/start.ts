@@ -1,10 +1,9 @@
-import { type Config, ConfigError, loadConfig } from '../config/config.ts'
+import { ConfigError, loadConfig } from '../config/config.ts'
 import { answerQuestion } from '../pipeline/explain.ts'
-import type { Logger } from '../log.ts'
 import { openAdmin } from './open-admin.ts'
 import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
 import { createReload, logWarnings, type Reloaded } from './reload.ts'
-import { openServing } from './serving.ts'
+import { openServing, type ServingOptions } from './serving.ts'
 
 /** A gateway that listens. */
 export interface Running {
@@ -17,11 +16,16 @@ export interface Running {
   readonly drain: () => Promise<void>
 }
 
-/** One process. Builds, then listens: what is wrong with the configuration is said before. `file` is where it is read anew. @throws ConfigError */
-export async function start(config: Config, log: Logger, file: string | null = null): Promise<Running> {
+interface StartOptions extends ServingOptions {
+  /** Where the configuration is read anew; null: nowhere. */
+  readonly file: string | null
+}
+
+/** One process. Builds, then listens: what is wrong with the configuration is said before. @throws ConfigError */
+export async function start({ config, log, open, file }: StartOptions): Promise<Running> {
   // From before the building on: what changes meanwhile is seen.
   const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
-  const { current, replace, readiness, begin, drain } = await openServing(config, log)
+  const { current, replace, readiness, begin, drain } = await openServing({ config, log, open })
   const { metrics } = current().parts
   const load = () => (file === null ? current().config : loadConfig(file))
   const reload = createReload({ load, current: () => current().config, replace, metrics, log })

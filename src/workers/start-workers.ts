@@ -1,5 +1,5 @@
 import { type Config, loadConfig } from '../config/config.ts'
-import { openRuntime } from '../server/runtime.ts'
+import type { OpenRuntime, RuntimeParts } from '../assembly/runtime.ts'
 import { destinationOf, type Logger } from '../log.ts'
 import { openAdmin } from '../server/open-admin.ts'
 import { createReload, logWarnings } from '../server/reload.ts'
@@ -8,13 +8,14 @@ import { versionOf } from '../server/version.ts'
 import { WorkerPool } from './worker-pool.ts'
 import { createFork } from './worker-process.ts'
 
-interface StartOptions {
+interface StartWorkersOptions {
   readonly config: Config
   readonly log: Logger
   /** The file from which the configuration is loaded again. */
   readonly file: string
   /** The file that a worker executes. */
   readonly entry: string
+  readonly open: OpenRuntime
 }
 
 /**
@@ -22,9 +23,15 @@ interface StartOptions {
  * however busy the workers are. It alone reads the configuration, so that all workers have the same, also one that starts
  * while the file is invalid. @throws ConfigError
  */
-export async function startWorkers({ config, log, file, entry }: StartOptions): Promise<Running> {
+export async function startWorkers({
+  config,
+  log,
+  file,
+  entry,
+  open,
+}: StartWorkersOptions): Promise<Running> {
   const watched = await watchConfig(file, () => void reload.run('file'))
-  const check = createCheck(log)
+  const check = createCheck(log, open)
   const { metrics } = (await check(config)).parts
   const fork = createFork({ entry, write: (lines) => destinationOf(log)?.write(lines), log })
   const workerPool = new WorkerPool({ config, fork, metrics, log })
@@ -70,11 +77,11 @@ export async function startWorkers({ config, log, file, entry }: StartOptions): 
 }
 
 /** Builds the runtime of a worker and closes it again, to find problems before any worker gets the configuration. */
-function createCheck(log: Logger) {
+function createCheck(log: Logger, open: OpenRuntime) {
   // The metrics of the first one are those of this process.
-  const before: { runtimeParts?: Awaited<ReturnType<typeof openRuntime>>['runtimeParts'] } = {}
+  const before: { runtimeParts?: RuntimeParts } = {}
   return async function check(config: Config) {
-    const { runtimeParts, close } = await openRuntime({
+    const { runtimeParts, close } = await open({
       config,
       log,
       version: versionOf(),

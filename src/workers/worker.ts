@@ -1,4 +1,5 @@
 import type { Worker } from 'node:cluster'
+import type { OpenRuntime } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { answerQuestion } from '../pipeline/explain.ts'
@@ -16,7 +17,7 @@ export interface RunningWorker {
 }
 
 /** Serves requests under the control of the primary that started this process. @throws ConfigError */
-export async function startWorker(primary: Worker): Promise<RunningWorker> {
+export async function startWorker(primary: Worker, open: OpenRuntime): Promise<RunningWorker> {
   const send = (message: ToPrimary): void => {
     // The primary may have ended; then this process ends too.
     primary.send(message, undefined, undefined, () => undefined)
@@ -31,7 +32,7 @@ export async function startWorker(primary: Worker): Promise<RunningWorker> {
     if (!isDisconnecting) destination.abandon()
   })
   const log = createLogger({ level: config.log.level, destination })
-  const serving = await openServing(config, log)
+  const serving = await openServing({ config, log, open })
   primary.on('message', (sent: unknown) => {
     const message = readToWorker(sent)
     if (message?.type === 'ask') void answer(message, { serving, log, send })

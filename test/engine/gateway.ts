@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { loadConfig } from '../../src/config/config.ts'
-import { type Running, start } from '../../src/server/start.ts'
+import { type Running, start } from '../support/start.ts'
 
 const DEMO = new URL('../../config/', import.meta.url).pathname
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { type Running, start } from '../../src/server/start.ts'
+import { type Running, start } from '../support/start.ts'
 import { FETCH, type PollingNode, startPollingNode } from '../support/polling.ts'
 import { startReloadable } from '../support/reloadable.ts'
 import { BASE, configOf } from '../support/open-gateway.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import t from 'tap'
-import { start } from '../../src/server/start.ts'
+import { start } from '../support/start.ts'
 import { startNode } from '../support/fake-engine.ts'
 import { withForm } from '../attacks/attack.ts'
 import { BASE, configOf, openGateway } from '../support/open-gateway.ts'

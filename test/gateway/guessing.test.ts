@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
-import { start } from '../../src/server/start.ts'
+import { start } from '../support/start.ts'
 import { startNode } from '../support/fake-engine.ts'
 import { authorizationOf, BASE } from '../support/open-gateway.ts'
 

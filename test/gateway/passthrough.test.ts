@@ -1,7 +1,7 @@
 import t from 'tap'
 import { until } from '../support/cache-harness.ts'
 import { createLogger } from '../../src/log.ts'
-import { start } from '../../src/server/start.ts'
+import { start } from '../support/start.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { refusingUrl, startNode } from '../support/fake-engine.ts'
 import { authorizationOf, BASE, configOf } from '../support/open-gateway.ts'

@@ -4,8 +4,9 @@ import net from 'node:net'
 import type { Test } from 'tap'
 import { GatewayError } from '../../src/errors.ts'
 import type { AttemptEvent, UpstreamRequest } from '../../src/proxy/wire/upstream-request.ts'
-import type { Relayed } from '../../src/proxy/attempts/relay.ts'
-import { createUpstream, type Upstream, type UpstreamOptions } from '../../src/proxy/upstream.ts'
+import type { Relayed } from '../../src/proxy/wire/upstream-request.ts'
+import { createUpstream, type UpstreamOptions } from '../../src/proxy/create-upstream.ts'
+import type { Upstream } from '../../src/proxy/upstream.ts'
 
 export interface Seen {
   readonly method: string

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { loadConfig } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
-import { type Running, start } from '../../src/server/start.ts'
+import { type Running, start } from './start.ts'
 import { authorizationOf, BASE } from './open-gateway.ts'
 import { recordsOf, USERS } from './people.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { loadConfig } from '../../src/config/config.ts'
-import { start } from '../../src/server/start.ts'
+import { start } from './start.ts'
 import { type Answer, type Ask, exchange } from '../engine/exchange.ts'
 
 export interface RunningGateway {

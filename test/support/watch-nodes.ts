@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { Test } from 'tap'
 import type { NodeEvent } from '../../src/proxy/nodes/node-pool.ts'
-import type { Upstream, UpstreamOptions } from '../../src/proxy/upstream.ts'
+import type { UpstreamOptions } from '../../src/proxy/create-upstream.ts'
+import type { Upstream } from '../../src/proxy/upstream.ts'
 import { openUpstream, READ } from './fake-engine.ts'
 
 export const LIMIT = 1_000_000

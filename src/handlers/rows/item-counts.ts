@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import type { Exchange } from '../../pipeline/exchange.ts'
-import type { Match } from '../../pipeline/match.ts'
+import type { Exchange, Match } from '../../pipeline/exchange.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/body.ts'
 import { spliceElements, spliceMember } from '../../policy/authz/rows/narrow.ts'

@@ -23,7 +23,20 @@ import { pagingOf } from '../../request/paging.ts'
 import { narrowTasks, type Visible } from './rows/narrow-tasks.ts'
 import { narrowTopics } from './rows/narrow-topics.ts'
 import { createSeesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
-import type { KeepRows, Permit, PermitOptions, RowsDecision } from './permit.ts'
+import type { AuthorizeOptions } from './checks/authorize-options.ts'
+import type { ReadRowAttributes } from './entities/look-ups.ts'
+import type { KeepRows, Permit, RowsDecision } from './permit.ts'
+
+/** What permits are made of. */
+export interface PermitOptions extends AuthorizeOptions {
+  readonly readRowAttributes: ReadRowAttributes
+  /** Whether the engine has cases, whose tasks and variables everybody sees. */
+  readonly hasCases: () => Promise<boolean>
+  /** Groups of any user, for those who may ask. */
+  readonly groupsOf: (userId: string) => Promise<readonly string[]>
+  /** As the engine's `tenantCheckEnabled`. */
+  readonly checksTenants: boolean
+}
 
 /** Prepares everything the policy says about an operation. @throws Error on a row the notation does not know */
 export function createPermit(operation: Operation, options: PermitOptions): Permit {

@@ -1,10 +1,10 @@
 import type { GatewayError } from '../../errors.ts'
-import type { Authorize, AuthorizeOptions } from './checks/authorize-options.ts'
+import type { Authorize } from './checks/decision-trace.ts'
 import type { Principal } from '../../request/principal.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { OtherForm } from '../../request/accept.ts'
 import type { Operation } from '../../operations/table.ts'
-import type { ListRow, ReadRowAttributes } from './entities/look-ups.ts'
+import type { ListRow } from './entities/look-ups.ts'
 import type { Narrow } from './rows/narrow.ts'
 
 /** What a row-restricted query may answer. */
@@ -25,7 +25,7 @@ export type RowsDecision =
   | { readonly rows: 'filtered'; readonly keep: KeepRows }
   | { readonly rows: 'refused'; readonly refusal: GatewayError }
 
-/** A verdict that leaves something out. */
+/** A decision that leaves something out. */
 export type Restriction = Exclude<RowsDecision, { readonly rows: 'all' | 'refused' }>
 
 /** Which of these rows of this list the caller sees. */
@@ -44,14 +44,4 @@ export interface Permit extends Authorize {
   readonly rows:
     | ((accessRequest: AccessRequest, other: OtherForm | false) => RowsDecision | Promise<RowsDecision>)
     | null
-}
-
-export interface PermitOptions extends AuthorizeOptions {
-  readonly readRowAttributes: ReadRowAttributes
-  /** Whether the engine has cases, whose tasks and variables everybody sees. */
-  readonly hasCases: () => Promise<boolean>
-  /** Groups of any user, for those who may ask. */
-  readonly groupsOf: (userId: string) => Promise<readonly string[]>
-  /** As the engine's `tenantCheckEnabled`. */
-  readonly checksTenants: boolean
 }

@@ -2,7 +2,7 @@ import { type ServerResponse } from 'node:http'
 import type { Attempt } from './attempt.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 import { clientHeaders, hasBody, lengthOf } from '../wire/headers.ts'
-import type { UpstreamRequest } from '../wire/upstream-request.ts'
+import type { Relayed, UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Answers of a known length up to this size are collected and leave in one write. Before that nothing is delivered. */
@@ -10,16 +10,6 @@ const COLLECT_BYTES = 64 * 1024
 const ONE_PIECE_BYTES = 4096
 /** nginx's status for a client that closed the connection before the answer; never sent. */
 const CLIENT_CLOSED = 499
-
-export interface Relayed {
-  /** Of the engine's answer; 499 if the client disconnected before it. */
-  readonly status: number
-  readonly node: string
-  /** Of the body, as written to the client's connection. */
-  readonly bytes: number
-  /** `broken`: the engine ended the answer early, and the client's connection was closed. */
-  readonly ended: 'whole' | 'client-gone' | 'broken'
-}
 
 /** The result of a read whose client disconnected before the first attempt; no node is asked. */
 export const CLIENT_GONE: Relayed = { status: CLIENT_CLOSED, node: '', bytes: 0, ended: 'client-gone' }

@@ -1,31 +1,12 @@
 import { hash } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
 import { errors } from 'undici'
 import type { Attempt } from '../attempts/attempt.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 import { Collector } from '../attempts/collector.ts'
-import type { UpstreamRequest } from '../wire/upstream-request.ts'
+import type { Polled, PollRequest } from './long-polls.ts'
 import type { Answer } from '../../request/answer.ts'
 import type { Node } from '../nodes/node.ts'
 import type { Receiver } from '../attempts/receiver.ts'
-
-/** A client's poll, as far as the gateway needs to know it. */
-export interface PollRequest {
-  readonly upstreamRequest: UpstreamRequest
-  /** How long the engine may hold it, as its body requests. */
-  readonly holdMs: number
-  /** The caller: nobody else receives tasks that were locked for this poll. */
-  readonly caller: string
-  /** Receives the answer; when it closes, the client has disconnected. */
-  readonly sink: Pick<ServerResponse, 'destroyed' | 'on' | 'off'>
-  readonly limitBytes: number
-}
-
-export interface Polled {
-  readonly answer: Answer
-  /** Null: the answer is the gateway's own. */
-  readonly node: string | null
-}
 
 /** Is told when a poll ends by itself. */
 export interface PollOwner {

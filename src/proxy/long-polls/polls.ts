@@ -4,7 +4,8 @@ import type { UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Answer } from '../../request/answer.ts'
 import type { LongPollPools } from './long-poll-pools.ts'
 import type { Node } from '../nodes/node.ts'
-import { UpstreamPoll, pollKeyOf, Poll, type Polled, type PollRequest } from './poll.ts'
+import type { LongPolls, PollCounts, Polled, PollRequest } from './long-polls.ts'
+import { UpstreamPoll, pollKeyOf, Poll } from './poll.ts'
 import { isEmptyList, lockedTasksIn, NO_TASKS, pollRefusalOf } from './poll-answer.ts'
 import { Queue } from '../attempts/queue.ts'
 import { sendWithRetries, type SendOptions } from '../attempts/send-with-retries.ts'
@@ -12,15 +13,6 @@ import type { Unlocks } from './unlocks.ts'
 
 /** How a poll ended for its client. */
 export type PollEnd = 'answered' | 'time' | 'left' | 'drain' | 'overload' | 'failed'
-
-export interface PollCounts {
-  /** Held by a node for a client. */
-  readonly open: number
-  /** Waiting in the gateway. */
-  readonly waiting: number
-  /** Held by a node without a client. */
-  readonly abandoned: number
-}
 
 export interface PollsOptions {
   readonly pools: LongPollPools
@@ -44,7 +36,7 @@ const LATE_MS = 30_000
 const NO_NODES: readonly Node[] = []
 
 /** The long polls of one engine: a bounded number at each node, the others in the gateway, first come first served. */
-export class Polls {
+export class Polls implements LongPolls {
   readonly #options: PollsOptions
   /** In order of arrival. */
   readonly #waiting = new Set<Poll>()

@@ -27,3 +27,14 @@ export interface AttemptEvent {
   readonly status: number
   readonly seconds: number
 }
+
+/** The result of an answer that was streamed to its client. */
+export interface Relayed {
+  /** Of the engine's answer; 499 if the client disconnected before it. */
+  readonly status: number
+  readonly node: string
+  /** Of the body, as written to the client's connection. */
+  readonly bytes: number
+  /** `broken`: the engine ended the answer early, and the client's connection was closed. */
+  readonly ended: 'whole' | 'client-gone' | 'broken'
+}

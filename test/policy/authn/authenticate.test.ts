@@ -2,7 +2,7 @@ import t from 'tap'
 import { EngineRefusal } from '../../../src/errors.ts'
 import type { AuthenticationResult, AuthenticatorOptions } from '../../../src/policy/authn/authenticate.ts'
 import { createAuthenticator } from '../../../src/policy/authn/authenticate.ts'
-import { createFileIdentity } from '../../../src/policy/authn/identity-source.ts'
+import { createFileIdentity } from '../../../src/policy/authn/file-identity.ts'
 import type { User, Users } from '../../../src/files/users-file.ts'
 
 const UNAUTHORIZED = { name: 'EngineRefusal', statusCode: 401 }

@@ -18,11 +18,11 @@ import { LoadedEntities } from '../entities/loaded-entities.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { notFoundAnswer } from './not-found.ts'
 import { isSettled, NOT_EXACT, evaluate } from './evaluate.ts'
-import type { Authorize, AuthorizeOptions } from './authorize-options.ts'
+import type { AuthorizeOptions } from './authorize-options.ts'
 import { isAdmin } from '../decision/admin.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 import { NOT_APPLIED, PERMITTED, type Decision } from './decision.ts'
-import type { TraceDecision } from './decision-trace.ts'
+import type { Authorize, TraceDecision } from './decision-trace.ts'
 
 /** The options, and who looks on while one request is decided. */
 interface Pass extends AuthorizeOptions {

@@ -1,4 +1,5 @@
 import type { MissingPermission } from '../../../errors.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
 import { type MaybePromise, chain } from '../../../request/maybe-promise.ts'
 import type { CompiledCheck } from './compiled-check.ts'
 import { PERMITTED, type Decision } from './decision.ts'
@@ -14,6 +15,14 @@ export interface DecisionTrace {
 
 /** Looks on while checks are decided, and says with which verdict it goes on: to see what stands behind a refusal. */
 export type TraceDecision = (seen: DecisionTrace) => Decision
+
+/** The checks of one operation, ready to be asked. */
+export interface Authorize {
+  /** Before the engine is asked. Without look-ups the answer comes at once. @throws GatewayError when a look-up fails */
+  readonly before: (accessRequest: AccessRequest, trace?: TraceDecision) => MaybePromise<Decision>
+  /** After the engine has answered; null: this operation has no such check. */
+  readonly after: ((accessRequest: AccessRequest, created: string, trace?: TraceDecision) => Decision) | null
+}
 
 /** Goes on behind a refusal that grants would change. */
 export function continueBehind({ decision }: DecisionTrace): Decision {

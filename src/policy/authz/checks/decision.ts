@@ -1,7 +1,4 @@
 import type { EngineRefusal, GatewayError, DenialReason } from '../../../errors.ts'
-import { RESOURCES } from '../../../operations/permissions.ts'
-import type { CompiledCheck } from './compiled-check.ts'
-import type { PermissionCheck } from '../decision/permission-check.ts'
 
 /** An expected "no" is a value. `refusal` is what the caller gets; without `grounds` no record would change it. */
 export type Decision =
@@ -32,28 +29,3 @@ export const BY_ADMIN: Decision = { permitted: true, because: 'of an admin group
 export const OF_CASE: Decision = { permitted: true, because: 'a case task is open to all' }
 export const FOUND_BY_ALL: Decision = { permitted: true, because: 'everybody finds it' }
 export const NOTHING_ASKED: Decision = { permitted: true, because: 'there is no id to ask for' }
-
-/** What a refused check wanted. An answer of no ends the engine's "one of", so alternatives behind it would not help. */
-export function denialReasonOf(
-  { index, mode, admin }: Pick<CompiledCheck, 'index' | 'mode' | 'admin'>,
-  permissionChecks: readonly PermissionCheck[],
-  answerTo: (permissionCheck: PermissionCheck) => boolean | null,
-): DenialReason {
-  const rule = admin ? `check ${index}: admin` : `check ${index}`
-  const heard =
-    mode === 'any'
-      ? untilFirst(permissionChecks, (permissionCheck) => answerTo(permissionCheck) !== null)
-      : permissionChecks.filter((permissionCheck) => answerTo(permissionCheck) !== true)
-  const missing = heard.map(({ resource, permission, id }, at) => ({
-    permission,
-    resource: RESOURCES[resource].name,
-    resourceId: id ?? '*',
-    need: mode === 'any' ? 0 : at,
-  }))
-  return { rule, missing }
-}
-
-function untilFirst<T>(list: readonly T[], isLast: (item: T) => boolean): readonly T[] {
-  const at = list.findIndex(isLast)
-  return at < 0 ? list : list.slice(0, at + 1)
-}

@@ -1,4 +1,5 @@
-import { GatewayError } from '../../../errors.ts'
+import { type DenialReason, GatewayError } from '../../../errors.ts'
+import { RESOURCES } from '../../../operations/permissions.ts'
 import { mask } from './not-found.ts'
 import { applies, isExempt } from './conditions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
@@ -17,7 +18,6 @@ import {
 import {
   BY_ADMIN,
   FOUND_BY_ALL,
-  denialReasonOf,
   NOT_APPLIED,
   NOTHING_ASKED,
   OF_CASE,
@@ -109,4 +109,29 @@ export function isSettled(
   const { onAll, permissions, mode } = check
   if (mode === 'all') return onAll.length === permissions.length && decideAll(records, principal, onAll)
   return onAll.length > 0 && decideAny(records, principal, onAll)
+}
+
+/** What a refused check wanted. An answer of no ends the engine's "one of", so alternatives behind it would not help. */
+function denialReasonOf(
+  { index, mode, admin }: Pick<CompiledCheck, 'index' | 'mode' | 'admin'>,
+  permissionChecks: readonly PermissionCheck[],
+  answerTo: (permissionCheck: PermissionCheck) => boolean | null,
+): DenialReason {
+  const rule = admin ? `check ${index}: admin` : `check ${index}`
+  const heard =
+    mode === 'any'
+      ? untilFirst(permissionChecks, (permissionCheck) => answerTo(permissionCheck) !== null)
+      : permissionChecks.filter((permissionCheck) => answerTo(permissionCheck) !== true)
+  const missing = heard.map(({ resource, permission, id }, at) => ({
+    permission,
+    resource: RESOURCES[resource].name,
+    resourceId: id ?? '*',
+    need: mode === 'any' ? 0 : at,
+  }))
+  return { rule, missing }
+}
+
+function untilFirst<T>(list: readonly T[], isLast: (item: T) => boolean): readonly T[] {
+  const at = list.findIndex(isLast)
+  return at < 0 ? list : list.slice(0, at + 1)
 }

@@ -4,11 +4,12 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import { createAuthorize } from '../checks/authorize.ts'
 import { permissionChecksOf } from '../checks/check.ts'
 import type { PermissionCheck } from '../decision/permission-check.ts'
-import type { CheckExplanation, DecidedPermission, ExplainRequest } from './explanation.ts'
+import type { CheckExplanation, DecidedPermission, Explanation } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
 import { explainRows } from './explain-rows.ts'
 import { needsOf, recordsOfGrants, smallestGrants, withGrants } from '../records/grants.ts'
-import type { PermitOptions, Permit } from '../permit.ts'
+import type { AuthorizeOptions } from '../checks/authorize-options.ts'
+import type { Permit } from '../permit.ts'
 import type { Decision } from '../checks/decision.ts'
 import {
   missingPermissionsOf,
@@ -19,8 +20,11 @@ import {
 
 const SHOWN_DECISIONS = 50
 
+/** Explains what the permits of one engine decide. @throws GatewayError when a look-up fails */
+export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => Promise<Explanation>
+
 /** @param options what the permits were made of */
-export function createExplainRequest(options: PermitOptions): ExplainRequest {
+export function createExplainRequest(options: AuthorizeOptions): ExplainRequest {
   return async function explainRequest(permit, accessRequest) {
     const { operation } = permit
     const verdict = await permit.before(accessRequest)
@@ -66,7 +70,7 @@ interface Look {
   readonly seen: readonly DecisionTrace[]
   readonly end: Decision
   readonly accessRequest: AccessRequest
-  readonly options: PermitOptions
+  readonly options: AuthorizeOptions
 }
 
 function checkOf(row: Check, index: number, look: Look): CheckExplanation {

@@ -4,7 +4,8 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import type { RowsExplanation, RowsPermission } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
 import { grantedIds } from '../decision/granted-ids.ts'
-import type { PermitOptions, RowsDecision } from '../permit.ts'
+import type { AuthorizeOptions } from '../checks/authorize-options.ts'
+import type { RowsDecision } from '../permit.ts'
 import { usesRevokes } from '../records/records.ts'
 import { isAdmin } from '../decision/admin.ts'
 import { compileRows, concernsTasks, rowsFor } from '../rows/rows.ts'
@@ -15,7 +16,7 @@ const SHOWN_IDS = 20
 export async function explainRows(
   { rows: restriction }: Pick<Operation, 'rows'>,
   { rows: verdict }: Pick<RowsDecision, 'rows'>,
-  { accessRequest, options }: { readonly accessRequest: AccessRequest; readonly options: PermitOptions },
+  { accessRequest, options }: { readonly accessRequest: AccessRequest; readonly options: AuthorizeOptions },
 ): Promise<RowsExplanation | null> {
   if (restriction === undefined) return null
   const rows = compileRows(rowsFor(restriction, accessRequest))
@@ -51,7 +52,7 @@ const WORDS = {
 function permissionCheckOf(
   { resource, permission }: Parameters<typeof grantedIds>[2],
   { principal }: AccessRequest,
-  options: PermitOptions,
+  options: AuthorizeOptions,
 ): RowsPermission {
   const records = options.records()
   const { ids } = grantedIds(records, principal, { resource, permission })

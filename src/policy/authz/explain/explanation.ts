@@ -1,7 +1,5 @@
 import type { GatewayError, EngineRefusal, MissingPermission } from '../../../errors.ts'
 import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
-import type { Permit } from '../permit.ts'
-import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Check } from '../../../operations/notation.ts'
 
 /** The record that decided an atomic check: type, subject and resource id name it, for the engine holds no two alike. */
@@ -77,9 +75,6 @@ export interface DecidedPermission {
   /** Null: no record speaks about it. */
   readonly record: Deciding | null
 }
-
-/** Explains what the permits of one engine decide. @throws GatewayError when a look-up fails */
-export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => Promise<Explanation>
 
 export interface CheckExplanation {
   readonly check: number

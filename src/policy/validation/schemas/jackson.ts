@@ -135,3 +135,8 @@ export function isNullText(text: string): boolean {
   const word = javaTrim(text)
   return word === '' || word === 'null'
 }
+
+/** The engine's own name of a type that a request may write with a capital. */
+export function typeNameOf(type: string): string {
+  return type.charAt(0).toLowerCase() + type.slice(1)
+}

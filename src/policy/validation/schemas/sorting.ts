@@ -1,7 +1,6 @@
 import type { z } from 'zod'
-import { anything, list, map, object, oneOf, string } from './jackson.ts'
+import { anything, list, map, object, oneOf, string, typeNameOf } from './jackson.ts'
 import type { Finding, Members } from './engine-error.ts'
-import { typeNameOf } from './variable-value.ts'
 import {
   firstOf,
   invalid,

@@ -1,7 +1,6 @@
 import { boolean, date, integer, object, string } from './jackson.ts'
-import type { ValidationRule } from './engine-error.ts'
-import { membersOf } from './engine-error.ts'
-import { delegationFinding } from './task-query-rules.ts'
+import type { Finding, ValidationRule } from './engine-error.ts'
+import { DEFER, invalid, isGiven, membersOf, textOf } from './engine-error.ts'
 
 /** Also the members that cannot be changed are read, and must be of their type. */
 export const taskBody = object({
@@ -34,3 +33,13 @@ export const taskBody = object({
 export const taskRules: readonly ValidationRule[] = [
   { after: 1, find: ({ body }) => delegationFinding(membersOf(body)['delegationState']) },
 ]
+
+/** The two states a task can be delegated in, in any case. */
+export function delegationFinding(state: unknown): Finding {
+  if (!isGiven(state)) return null
+  if (typeof state === 'number') return DEFER
+  if (['PENDING', 'RESOLVED'].includes(textOf(state).toUpperCase())) return null
+  return invalid(
+    `Valid values for property 'delegationState' are 'PENDING' or 'RESOLVED', but was '${textOf(state)}'`,
+  )
+}

@@ -3,17 +3,16 @@ import type { Finding, Members, ValidationRule } from './engine-error.ts'
 import {
   restFailure,
   firstOf,
-  invalid,
   isGiven,
   isMembers,
   itemsOf,
   DEFER,
   membersOf,
   engineException,
-  textOf,
 } from './engine-error.ts'
 import { isTrue } from '../../../request/java-text.ts'
 import { directionFinding, sortingFinding } from './sorting.ts'
+import { delegationFinding } from './task-body.ts'
 import { ALIASES, readTaskQuery, taskSorts } from './task-query.ts'
 import type { FilterKind } from './variable-filters.ts'
 import { comparesObjects, filtersFinding } from './variable-filters.ts'
@@ -107,16 +106,6 @@ function dueFinding(query: Members, isBlock: boolean): Finding {
   return isDue
     ? misuse('cannot set both due date (equal to, before, or after) and withoutDueDate filters.')
     : null
-}
-
-/** The two states a task can be delegated in, in any case. */
-export function delegationFinding(state: unknown): Finding {
-  if (!isGiven(state)) return null
-  if (typeof state === 'number') return DEFER
-  if (['PENDING', 'RESOLVED'].includes(textOf(state).toUpperCase())) return null
-  return invalid(
-    `Valid values for property 'delegationState' are 'PENDING' or 'RESOLVED', but was '${textOf(state)}'`,
-  )
 }
 
 function candidateGroupsFinding({ candidateGroups, candidateUser }: Members, isBlock: boolean): Finding {

@@ -7,6 +7,7 @@ import {
   map,
   object,
   string,
+  typeNameOf,
 } from './jackson.ts'
 import type { Finding, Members } from './engine-error.ts'
 import {
@@ -84,11 +85,6 @@ export function valueFinding({ type, value, valueInfo }: Members): Finding {
     message: `Unsupported value type '${textOf(type)}'`,
     code: null,
   }
-}
-
-/** The engine's own name of a type that a request may write with a capital. */
-export function typeNameOf(type: string): string {
-  return type.charAt(0).toLowerCase() + type.slice(1)
 }
 
 /** The finding with the words that a resource puts before it; failures of another kind pass its handler by. */

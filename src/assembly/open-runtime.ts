@@ -1,22 +1,15 @@
-import type { RequestListener } from 'node:http'
-import { build, type RuntimeParts, type BuildOptions } from '../assembly/build.ts'
+import { build } from './build.ts'
 import { buildGateway } from '../gateway.ts'
 import { authenticatePassthrough } from '../pipeline/match.ts'
+import { createServe } from '../handlers/dispatch.ts'
 import { registerPassthrough } from '../proxy/passthrough.ts'
-
-/** A configuration, and all that was built from it: one is in force, and those before it end what they have begun. */
-export interface Runtime {
-  readonly runtimeParts: RuntimeParts
-  readonly handle: RequestListener
-  /** Once the last answer is out. */
-  readonly close: () => Promise<void>
-}
+import type { BuildOptions, Runtime } from './runtime.ts'
 
 /** @throws ConfigError that names every problem of every file */
 export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   const { config } = options
   const runtimeParts = await build(options)
-  const app = buildGateway(runtimeParts.parts)
+  const app = buildGateway(runtimeParts.parts, createServe(runtimeParts.parts))
   registerPassthrough(app, {
     prefixes: config.passthrough,
     authenticate: authenticatePassthrough(runtimeParts.parts.engines),

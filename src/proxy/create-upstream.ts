@@ -1,0 +1,237 @@
+import type { WireRequest } from './attempts/attempt.ts'
+import { createBalance } from './nodes/balance.ts'
+import { createRetryBudget } from './attempts/retry-budget.ts'
+import type { Resolve } from './nodes/addresses.ts'
+import { Collector } from './attempts/collector.ts'
+import { createWireHeaders, wholeHeaders, type Credentials, type RequestPolicy } from './wire/headers.ts'
+import type { AttemptEvent, UpstreamRequest } from './wire/upstream-request.ts'
+import type { Node } from './nodes/node.ts'
+import { LongPollPools } from './long-polls/long-poll-pools.ts'
+import { NodePool, type NodeAddress, type NodeEvent } from './nodes/node-pool.ts'
+import { lockedTasksIn } from './long-polls/poll-answer.ts'
+import { type PollEnd, Polls } from './long-polls/polls.ts'
+import { createProber, type Prober } from './nodes/prober.ts'
+import { Queue, type QueueOptions } from './attempts/queue.ts'
+import { CLIENT_GONE, Relay } from './attempts/relay.ts'
+import { sendWithRetries, type SendOptions } from './attempts/send-with-retries.ts'
+import type { ProbeTimes, Upstream } from './upstream.ts'
+import { createUnlocks, type UnlockResult, type Unlocks } from './long-polls/unlocks.ts'
+
+export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
+  readonly engine: string
+  /** `http://host:8080/engine-rest`, at least one. */
+  readonly nodes: readonly (string | NodeAddress)[]
+  /** The engine's name on its nodes; without it the plain base path is used. */
+  readonly remoteName?: string
+  readonly timeouts: {
+    /** For one connection; then the next node is tried. */
+    readonly connectMs: number
+    /** From dispatch to the head of the answer; a request may set its own. */
+    readonly headersMs: number
+    /** Without a byte of the answer's body, and without the client reading one. */
+    readonly bodyMs: number
+    /** For the complete body of an answer, default 10 minutes. */
+    readonly answerMs?: number
+  }
+  /** Per node. */
+  readonly connections: number
+  /** How many requests may wait for a free node, and how long; more are refused with 503. Default: 1000, 2 s. */
+  readonly queue?: QueueOptions
+  /** Default: few, and none of them longer than an engine would hold it. */
+  readonly polls?: PollLimits
+  readonly onAttempt?: (event: AttemptEvent) => void
+  /** A node is ejected, has recovered, or is ejected for another reason. */
+  readonly onNodeChange?: (event: NodeEvent) => void
+  readonly now?: () => number
+  /** From 0 to 1. */
+  readonly random?: () => number
+  /** Resolves node names. Default: the system's resolver. */
+  readonly resolve?: Resolve
+  /** How long a connection to a node's name is reused, default 30 s. */
+  readonly renewedMs?: number
+}
+
+export interface PollLimits {
+  /** Upper bound of every client's wait. */
+  readonly maxHoldMs: number
+  readonly perNode: number
+  /** Waiting in the gateway while all nodes are full. */
+  readonly waiting: number
+  /** Credentials with which the gateway unlocks tasks of clients that are gone. */
+  readonly unlockAs: Credentials
+  readonly onEnd: (end: PollEnd) => void
+  readonly onUnlock: (result: UnlockResult) => void
+}
+
+const DEFAULT_POLLS: PollLimits = {
+  maxHoldMs: 1_800_000,
+  perNode: 8,
+  waiting: 100,
+  unlockAs: 'none',
+  onEnd: () => {},
+  onUnlock: () => {},
+}
+
+/** Shared by upstreams that differ in their credentials. */
+interface Shared {
+  readonly nodes: NodePool
+  readonly sendOptions: SendOptions
+  readonly polls: Polls
+  readonly unlocks: Unlocks
+  prober: Prober | null
+}
+
+export function createUpstream(options: UpstreamOptions): Upstream {
+  const { now = () => performance.now(), random = Math.random } = options
+  const nodes = createNodePool(options, now, (node) => {
+    shared.prober?.reschedule(node)
+    sendOptions.queue.send()
+    polls.send()
+  })
+  const sendOptions: SendOptions = {
+    pick: createBalance(nodes, { now, random }),
+    hasNodes: nodes.live.length > 0,
+    isUnreachable: () => nodes.isUnreachable,
+    budget: createRetryBudget(options.connections, now),
+    queue: new Queue({ now, ...(options.queue ?? { max: 1000, waitMs: 2000 }) }),
+    now,
+    random,
+    onAttempt: options.onAttempt,
+  }
+  const unlocks = createUpstreamUnlocks(options, sendOptions)
+  const polls = createPolls(options, { nodes, sendOptions, unlocks })
+  const shared: Shared = { nodes, sendOptions, polls, unlocks, prober: null }
+  return upstreamOf(options, shared)
+}
+
+/** Limit of an answer to an unlock request. */
+const MAX_UNLOCK_BYTES = 64 * 1024
+
+function createUpstreamUnlocks(options: UpstreamOptions, sendOptions: SendOptions): Unlocks {
+  const { unlockAs, onUnlock } = options.polls ?? DEFAULT_POLLS
+  const requestOf = createRequestOf({ ...options, credentials: unlockAs })
+  return createUnlocks({
+    send: (upstreamRequest) =>
+      sendWithRetries(
+        sendOptions,
+        upstreamRequest,
+        requestOf(upstreamRequest, upstreamRequest.headers),
+        new Collector(upstreamRequest.method, MAX_UNLOCK_BYTES),
+      ),
+    onUnlock,
+    wallMs: Date.now,
+  })
+}
+
+function createPolls(
+  options: UpstreamOptions,
+  { nodes, sendOptions, unlocks }: Pick<Shared, 'nodes' | 'sendOptions' | 'unlocks'>,
+): Polls {
+  const { perNode, waiting, maxHoldMs, onEnd } = options.polls ?? DEFAULT_POLLS
+  const requestOf = createRequestOf(options)
+  return new Polls({
+    pools: new LongPollPools(nodes, perNode, sendOptions.now),
+    unlocks,
+    sendOptions,
+    requestOf: (upstreamRequest) => requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
+    maxHoldMs,
+    maxWaiting: waiting,
+    onEnd,
+  })
+}
+
+function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
+  const { engine, timeouts } = options
+  const { nodes, sendOptions, polls, unlocks } = shared
+  const requestOf = createRequestOf(options)
+  return {
+    engine,
+    relay(upstreamRequest, sink, headers) {
+      if (sink.destroyed && upstreamRequest.retry === 'always') return Promise.resolve(CLIENT_GONE)
+      const receiver = new Relay(sink, { upstreamRequest, headers, stallMs: timeouts.bodyMs })
+      return sendWithRetries(
+        sendOptions,
+        upstreamRequest,
+        requestOf(upstreamRequest, upstreamRequest.headers),
+        receiver,
+      )
+    },
+    fetch(upstreamRequest, limitBytes) {
+      const receiver = new Collector(upstreamRequest.method, limitBytes)
+      return sendWithRetries(
+        sendOptions,
+        upstreamRequest,
+        requestOf(upstreamRequest, wholeHeaders(upstreamRequest.headers)),
+        receiver,
+      )
+    },
+    withCredentials: (credentials) => upstreamOf({ ...options, credentials }, shared),
+    startProbes(times) {
+      shared.prober?.close()
+      nodes.isProbed = true
+      shared.prober = createProberOf(options, shared, times)
+    },
+    deployed: () => shared.prober?.readRegistered() ?? Promise.resolve(),
+    nodes: () => nodes.states(),
+    waiting: () => sendOptions.queue.size,
+    isQueueStanding: () => sendOptions.queue.isStanding,
+    giveBack(answer) {
+      unlocks.unlock(lockedTasksIn(answer))
+      return unlocks.idle()
+    },
+    polls,
+    async close() {
+      shared.prober?.close()
+      // Polls first: unlocking their tasks needs the other connections.
+      await polls.close()
+      await nodes.close()
+    },
+  }
+}
+
+function createRequestOf(options: UpstreamOptions) {
+  const { timeouts } = options
+  const wireHeaders = createWireHeaders(options)
+  return (upstreamRequest: UpstreamRequest, headers: Readonly<Record<string, string>>): WireRequest => ({
+    method: upstreamRequest.method,
+    path: upstreamRequest.path,
+    headers: wireHeaders(headers),
+    body: upstreamRequest.body,
+    headersMs: upstreamRequest.headersMs ?? timeouts.headersMs,
+    bodyMs: timeouts.bodyMs,
+    answerMs: timeouts.answerMs ?? 600_000,
+  })
+}
+
+function createProberOf(options: UpstreamOptions, { nodes, sendOptions }: Shared, times: ProbeTimes): Prober {
+  return createProber({
+    deployments: false,
+    ...times,
+    nodes: nodes.live,
+    engine: options.remoteName ?? 'default',
+    headers: createWireHeaders(options)({ accept: 'application/json' }),
+    now: sendOptions.now,
+    random: options.random ?? Math.random,
+  })
+}
+
+function createNodePool(
+  options: UpstreamOptions,
+  now: () => number,
+  onChange: (node: Node) => void,
+): NodePool {
+  const { remoteName, connections, timeouts, nodes, resolve, renewedMs } = options
+  return new NodePool({
+    nodes,
+    suffix: remoteName === undefined ? '' : `/engine/${encodeURIComponent(remoteName)}`,
+    connections,
+    connectMs: timeouts.connectMs,
+    now,
+    resolve,
+    renewedMs,
+    onChange(event, node) {
+      onChange(node)
+      options.onNodeChange?.(event)
+    },
+  })
+}
