@@ -5,12 +5,13 @@ import { createCanonicalApp } from './pipeline/canonical-app.ts'
 import { GatewayError } from './errors.ts'
 import { enforce, restrict, rulesBetween } from './pipeline/enforcement-mode.ts'
 import {
-  accessRequestOf,
   engineNameOf,
   engineOf,
   fallbackOf,
   isWellFormed,
+  locatedOf,
   matchOf,
+  paramsOf,
   noOperation,
   notFound,
   unknownEngine,
@@ -20,6 +21,7 @@ import type { Operation } from './operations/table.ts'
 import type { Parts } from './pipeline/parts.ts'
 import { otherFormOf } from './request/accept.ts'
 import { queryOf } from './request/canonical.ts'
+import type { AccessRequest } from './request/access-request.ts'
 import type { Principal } from './request/principal.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
 import { readJson } from './request/json.ts'
@@ -31,7 +33,7 @@ import type { Decision } from './policy/authz/checks/decision.ts'
 import { withAllMissing } from './policy/authz/checks/decision-trace.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
 import { answerableOf, sendRefusal } from './pipeline/replies.ts'
-import { decorateRequests } from './pipeline/request-fields.ts'
+import type { MatchedContext } from './pipeline/context.ts'
 import { registerRoutes } from './pipeline/routes.ts'
 import { findPrevious } from './handlers/idempotent.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
@@ -43,12 +45,11 @@ export function buildGateway(parts: Parts, handler: RouteHandlerMethod): Fastify
   const { config, operations } = parts
   // 1. Canonical: one reading of the target, for everybody.
   const app = createCanonicalApp(config)
-  decorateRequests(app)
   observe(app, parts)
   shed(app, parts)
   app.setErrorHandler((error, request, reply) => {
-    request.refusal = answerableOf(error)
-    return sendRefusal(reply, request.refusal)
+    request.context.refusal = answerableOf(error)
+    return sendRefusal(reply, request.context.refusal)
   })
   app.register(
     async function api(scope) {
@@ -74,10 +75,11 @@ export function buildGateway(parts: Parts, handler: RouteHandlerMethod): Fastify
 // 2. Which engine? The one the path names, or the default.
 function findEngine({ engines }: Parts): Stepped {
   return function findEngineHook(request, _reply, done) {
-    request.stage = 'authenticate'
+    const { context } = request
+    context.stage = 'authenticate'
     // Read once: the framework makes `routeOptions` anew each time.
-    request.operation = request.routeOptions.config.operation ?? null
-    request.engine = engineOf(request, engines)
+    context.operation = request.routeOptions.config.operation ?? null
+    context.engine = engineOf(request, engines)
     done()
   }
 }
@@ -85,12 +87,13 @@ function findEngine({ engines }: Parts): Stepped {
 // 3. Who asks? Headers only: no byte of a body is read for a caller we turn away. Strangers do not learn which engines there are.
 function authenticate({ engines }: Parts): Stepped {
   return function authenticateHook(request, _reply, done) {
-    const { authenticator } = request.engine ?? fallbackOf(engines)
+    const { context } = request
+    const { authenticator } = context.engine ?? fallbackOf(engines)
     const enter = (principal: Principal): void => {
-      request.principal = principal
+      context.principal = principal
       done()
     }
-    const principal = authenticator.authenticate(request.headers.authorization, request.address)
+    const principal = authenticator.authenticate(request.headers.authorization, context.address)
     if (principal instanceof Promise) principal.then(enter, done)
     else enter(principal)
   }
@@ -98,12 +101,14 @@ function authenticate({ engines }: Parts): Stepped {
 
 // 4. What do they want? A row of the table at an engine we have: what is not in the table does not exist.
 function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void {
-  request.stage = 'operation'
-  const { engine, operation } = request
+  const { context } = request
+  context.stage = 'operation'
+  const { engine, operation } = context
   if (engine === null) throw unknownEngine(engineNameOf(request))
   if (operation === null) throw noOperation(request)
   if (!isWellFormed(request)) throw notFound()
-  request.stage = 'body'
+  context.permit = engine.permits.get(operation.id) ?? notFound()
+  context.stage = 'body'
   checkMedia(operation, request.headers)
   done()
 }
@@ -113,18 +118,21 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
 // 6. What do they send? The bytes stay as they came; a strict copy is looked at. Hazards first: they are refused whatever else is wrong.
 function readBody(parts: Parts): Stepped {
   return function readBodyHook(request, _reply, done) {
-    const { engine, operation } = matchOf(request)
+    const context = locatedOf(request)
+    const { engine, operation, principal } = context
     const sent = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null
     const bytes = operation.media === 'none' ? null : (sent ?? bodyForNone(operation, request.headers))
     const isJson = bytes !== null && operation.media === undefined
-    request.bytes = bytes
-    const accessRequest = accessRequestOf(request, {
+    context.bytes = bytes
+    const accessRequest: AccessRequest = {
+      principal,
+      params: paramsOf(request),
       query: queryOf(request.url),
       body: isJson ? readBodyOf(operation, bytes) : undefined,
       stillAwaited: createStillAwaited(request, parts.config.timeouts.headers),
-    })
-    request.accessRequest = accessRequest
-    const checked = enforce(parts, engine.validation, request, () => {
+    }
+    context.accessRequest = accessRequest
+    const checked = enforce(parts, engine.validation, context, () => {
       checkHazards(operation, accessRequest, engine.opened)
       checkSelection(operation, accessRequest.body)
       checkShape(operation, accessRequest)
@@ -149,62 +157,69 @@ function readBodyOf({ rows }: Operation, bytes: Buffer): unknown {
 // 7. May they? After the shape is known, before any cache: a hit must not widen access.
 function permit(parts: Parts): Stepped {
   return function permitHook(request, _reply, done) {
-    request.stage = 'permit'
-    const { engine, operation } = matchOf(request)
+    const match = matchOf(request)
+    match.stage = 'permit'
+    const { engine, operation } = match
     const isDecidedThere = engine.authorization === 'engine' && operation.cache === undefined
     if (engine.authorization === 'off' || isDecidedThere) return done()
-    const settled = enforce(parts, engine.authorization, request, () => select(parts, request))
-    if (settled instanceof Promise) settled.then(() => done(), done)
+    const permitted = enforce(parts, engine.authorization, match, () => select(parts, match, request))
+    if (permitted instanceof Promise) permitted.then(() => done(), done)
     else done()
   }
 }
 
 /** First the ids of what the body selects, where each of it is checked: what was checked is what is sent. */
-function select(parts: Parts, request: FastifyRequest): void | Promise<void> {
+function select(parts: Parts, match: MatchedContext, request: FastifyRequest): void | Promise<void> {
   return (
-    selectFirst(parts, request)?.then((selected) => {
-      request.accessRequest = selected.accessRequest
-      request.bytes = selected.bytes
-      return check(parts, request)
-    }) ?? check(parts, request)
+    selectFirst(parts, match, request)?.then((selected) => {
+      match.accessRequest = selected.accessRequest
+      match.bytes = selected.bytes
+      return check(parts, match, request)
+    }) ?? check(parts, match, request)
   )
 }
 
 /** Then the checks of the row. */
-function check(parts: Parts, request: FastifyRequest): void | Promise<void> {
-  const { engine, accessRequest, permit: permitted } = matchOf(request)
+function check(parts: Parts, match: MatchedContext, request: FastifyRequest): void | Promise<void> {
+  const { engine, accessRequest, permit: permitted } = match
   const decision =
     engine.authorization === 'report'
       ? withAllMissing((trace) => permitted.before(accessRequest, trace))
-      : permitted.before(accessRequest, rulesBetween(parts, request))
-  return chain(decision, (said) => conclude(parts, request, said))
+      : permitted.before(accessRequest, rulesBetween(parts, match))
+  return chain(decision, (said) => conclude(parts, said, match, request))
 }
 
 /** Then which rows of the answer are the caller's. */
-function conclude(parts: Parts, request: FastifyRequest, decision: Decision): void | Promise<void> {
-  const { accessRequest, permit: permitted } = matchOf(request)
+function conclude(
+  parts: Parts,
+  decision: Decision,
+  match: MatchedContext,
+  request: FastifyRequest,
+): void | Promise<void> {
+  const { accessRequest, permit: permitted } = match
   if (!decision.permitted) {
-    request.denialReason = decision.denialReason ?? null
+    match.denialReason = decision.denialReason ?? null
     // What it asks about may be gone because the same request was done before: who sent that hears what became of it.
-    const previous = decision.isGone === true ? findPrevious(parts, request) : null
-    if (previous === null) return refuse(parts, request, decision)
+    const previous = decision.isGone === true ? findPrevious(parts, match, request) : null
+    if (previous === null) return refuse(parts, decision, match, request)
     return previous.then((found) => {
-      request.previous = found
-      return found === null ? refuse(parts, request, decision) : undefined
+      match.previous = found
+      return found === null ? refuse(parts, decision, match, request) : undefined
     })
   }
   const rows = permitted.rows?.(accessRequest, otherFormOf(permitted.operation, request.headers.accept))
-  return chain(rows, (said) => restrict(request, said))
+  return chain(rows, (said) => restrict(match, said))
 }
 
-// 8. Rules that the engine looks at only after permission. 9 to 11, the cache, the hop and what is kept of it, are serve.ts.
+// 8. Rules that the engine looks at only after permission. 9 to 11, the cache, the engine and what is cached, are the handler's.
 function checkLateRules(parts: Parts): Stepped {
   return function checkLateRulesHook(request, _reply, done) {
-    request.stage = 'rules'
-    const { engine, operation, accessRequest } = matchOf(request)
-    void enforce(parts, engine.validation, request, () => checkRules(operation, accessRequest))
-    request.stage = 'forward'
-    // What one turn of the event loop has read is answered together in the next: writing after every read costs held answers
+    const match = matchOf(request)
+    match.stage = 'rules'
+    const { engine, operation, accessRequest } = match
+    void enforce(parts, engine.validation, match, () => checkRules(operation, accessRequest))
+    match.stage = 'forward'
+    // What one turn of the event loop has read is answered together in the next: writing after every read costs cached answers
     // twice the CPU. What goes on to a node waits there for the same turn: undici looks at a kept connection before it writes.
     if (operation.cache === undefined) done()
     else setImmediate(done)

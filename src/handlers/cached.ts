@@ -3,20 +3,24 @@ import { isNotModified } from '../cache/conditional.ts'
 import type { CacheHit } from '../cache/entry.ts'
 import { cacheKeyOf } from '../cache/cache-key.ts'
 import { cacheStatusOf } from '../cache/cache-status.ts'
-import { type Exchange, type Match, MAX_READ_BYTES } from '../pipeline/exchange.ts'
+import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
+import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { EngineParts, Parts } from '../pipeline/parts.ts'
-import type { Answer } from '../request/answer.ts'
 import { writeAnswer } from '../pipeline/replies.ts'
 
-/** What this process holds of the answer; null: nothing, or nothing for this request. */
-export function peekCached({ cache }: Parts, match: Match, request: FastifyRequest): CacheHit | null {
-  return isCacheable(match, request) ? cache.peek(keyOf(match, request)) : null
+/** What this process has cached of the answer; null: nothing, or nothing for this request. */
+export function peekCached(
+  { cache }: Parts,
+  match: MatchedContext,
+  request: FastifyRequest,
+): CacheHit | null {
+  return isCacheable(match, request.method) ? cache.peek(keyOf(match, request)) : null
 }
 
 /** Only an answer that is the same for all who were permitted, and that somebody here has permitted. */
-export function isCacheable({ operation }: Match, { method, rows, bypassCache }: FastifyRequest): boolean {
-  return operation.cache !== undefined && method === 'GET' && rows === null && bypassCache === null
+export function isCacheable({ operation, rows, bypassCache }: MatchedContext, method: string): boolean {
+  return operation.cache !== undefined && method === 'GET' && rows === null && !bypassCache
 }
 
 function keyOf({ engine, operation, accessRequest }: Match, request: FastifyRequest): string {
@@ -30,7 +34,7 @@ function keyOf({ engine, operation, accessRequest }: Match, request: FastifyRequ
   })
 }
 
-/** From Redis, or filled by one hop however many ask. */
+/** From Redis, or filled by one request to the engine however many ask. */
 export async function serveCached({
   parts,
   match,
@@ -45,16 +49,17 @@ export async function serveCached({
   return sendCached(await parts.cache.load(keyOf(match, request), rule, fill), request, reply)
 }
 
-/** A held answer with its age, or the word that the client's own copy is still good. */
-export function sendCached(held: CacheHit, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.cacheStatus = cacheStatusOf(held)
-  const own = ownHeadersOf(request)
-  own['cache-status'] = request.cacheStatus
-  if (held.from !== 'upstream') own['age'] = String(held.ageSeconds)
-  const { etag } = held.answer.headers
-  if (held.stored && typeof etag === 'string' && isNotModified(request.headers['if-none-match'], etag))
-    return writeAnswer(reply, own, notModified(held.answer))
-  return writeAnswer(reply, own, held.answer)
+/** A cached answer with its age, or 304 where the client's own copy is still good. */
+export function sendCached(hit: CacheHit, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { context } = request
+  context.cacheStatus = cacheStatusOf(hit)
+  const own = ownHeadersOf(context)
+  own['cache-status'] = context.cacheStatus
+  if (hit.from !== 'upstream') own['age'] = String(hit.ageSeconds)
+  const { etag } = hit.answer.headers
+  if (hit.stored && typeof etag === 'string' && isNotModified(request.headers['if-none-match'], etag))
+    return writeAnswer(reply, own, notModified(hit.answer))
+  return writeAnswer(reply, own, hit.answer)
 }
 
 /** RFC 9110 section 15.4.5: the fields that the whole answer would have, as far as they guide a cache. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Exchange } from '../pipeline/exchange.ts'
+import type { Exchange } from '../pipeline/context.ts'
 import { engineNameOf } from '../pipeline/match.ts'
 import { rewriteLinks } from '../proxy/wire/links.ts'
 

@@ -1,4 +1,4 @@
-import type { Exchange, Match } from '../pipeline/exchange.ts'
+import type { Exchange, Match } from '../pipeline/context.ts'
 
 /** Whether it starts what only nodes with its deployment should start. */
 export function hasDeploymentAffinity({ engine, operation }: Match): boolean {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import { type Exchange, type Match, MAX_READ_BYTES } from '../pipeline/exchange.ts'
+import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
+import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
 import { matchOf } from '../pipeline/match.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
@@ -8,7 +9,6 @@ import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { Restriction } from '../policy/authz/permit.ts'
 import type { Query } from '../policy/authz/rows/narrow.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
-import type { Answer } from '../request/answer.ts'
 import { upstreamHeaders } from '../proxy/wire/headers.ts'
 import { enforce } from '../pipeline/enforcement-mode.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
@@ -49,12 +49,12 @@ export function createServe(parts: Parts): RouteHandlerMethod {
 
 function serveUpstream(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
   const { match, request } = exchange
-  const { rows } = request
+  const { rows } = match
   if (asksItemCounts(match)) return serveItemCounts(exchange)
   if (rows !== null && rows.rows !== 'narrowed') return serveSome(exchange, rows)
   if (holdMsOf(match) > 0) return servePoll(exchange, rows?.tenants)
   if (rows?.tenants !== undefined) return serveFetched(exchange, rows.tenants)
-  if (isCacheable(match, request)) return serveCached(exchange)
+  if (isCacheable(match, request.method)) return serveCached(exchange)
   // 10. Ask the engine; what nobody here has to look at streams through.
   return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
 }
@@ -73,7 +73,7 @@ async function selected(exchange: Exchange): Promise<Exchange> {
 
 /** Null: the caller sees nothing of what is asked for. */
 function upstreamRequestOf(
-  { engine, operation, accessRequest }: Match,
+  { engine, operation, accessRequest, bytes, rows }: MatchedContext,
   request: FastifyRequest,
   pathOf: PathOf | undefined,
 ): UpstreamRequest | null {
@@ -84,19 +84,19 @@ function upstreamRequestOf(
   // The engine is not left to choose again between two forms: what it embeds in one of them was decided about.
   if (operation.hal === true && engine.authorization === 'enforce')
     headers['accept'] = decidedAcceptOf(request.headers.accept)
-  if (request.bytes === EMPTY_OBJECT) describeEmptyObject(headers)
+  if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
   if (operation.media === 'none') undescribeBody(headers)
   const path = pathOf?.(accessRequest.params) ?? ''
   const upstreamRequest: UpstreamRequest = {
     method: request.method,
     path: path + query,
     headers,
-    body: request.bytes,
+    body: bytes,
     retry: operation.retry,
     ...(operation.conflict === undefined ? {} : { conflict: operation.conflict }),
   }
-  return request.rows?.rows === 'narrowed'
-    ? narrowedRequest(upstreamRequest, request.rows.narrow(upstreamRequest, accessRequest.query))
+  return rows?.rows === 'narrowed'
+    ? narrowedRequest(upstreamRequest, rows.narrow(upstreamRequest, accessRequest.query))
     : upstreamRequest
 }
 
@@ -141,7 +141,7 @@ function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { reado
 /** An answer with something to check, to evict or to write anew, or a query that was asked in another form. */
 function isLookedAt(exchange: Exchange): boolean {
   const { operation, permit } = exchange.match
-  const isAnotherForm = exchange.request.rows !== null && exchange.request.method === 'GET'
+  const isAnotherForm = exchange.match.rows !== null && exchange.request.method === 'GET'
   return (
     isAnotherForm ||
     hasOtherLinks(exchange) ||
@@ -169,15 +169,13 @@ async function readAnswer(exchange: Exchange): Promise<Answer> {
 }
 
 /** What the engine asks for once it has done its work. */
-function checkAfter(
-  { parts, match: { engine, permit, accessRequest }, request }: Exchange,
-  answer: Answer,
-): void {
+function checkAfter({ parts, match }: Exchange, answer: Answer): void {
+  const { engine, permit, accessRequest } = match
   if (engine.authorization === 'engine') return
-  void enforce(parts, engine.authorization, request, () => {
+  void enforce(parts, engine.authorization, match, () => {
     const decision = permit.after?.(accessRequest, createdId(answer))
     if (decision === undefined || decision.permitted) return
-    request.denialReason = decision.denialReason ?? null
+    match.denialReason = decision.denialReason ?? null
     throw decision.refusal
   })
 }
@@ -241,17 +239,12 @@ function createdId({ body }: Answer): string {
   }
 }
 
-async function serveRelayed({
-  match: { engine },
-  upstreamRequest,
-  request,
-  reply,
-}: Exchange): Promise<FastifyReply> {
-  const relayed = await engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(request))
+async function serveRelayed({ match, upstreamRequest, reply }: Exchange): Promise<FastifyReply> {
+  const relayed = await match.engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(match))
   // Until here an error could still be answered; from here the answer is out.
   reply.hijack()
-  request.node = relayed.node
-  request.writtenBytes = relayed.bytes
+  match.node = relayed.node
+  match.writtenBytes = relayed.bytes
   return reply
 }
 

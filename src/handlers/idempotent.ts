@@ -8,9 +8,8 @@ import type {
   IdempotencyStore,
 } from '../idempotency/idempotency-store.ts'
 import { type GatewayCode, GatewayError } from '../errors.ts'
-import type { Exchange, Match } from '../pipeline/exchange.ts'
+import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
 import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../idempotency/idempotency-key.ts'
-import { matchOf } from '../pipeline/match.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { isConflict } from '../proxy/attempts/conflict.ts'
 import type { Answer } from '../request/answer.ts'
@@ -29,11 +28,11 @@ export function hasIdempotencyKey({ operation }: Match, { headers }: FastifyRequ
 
 /** Done by the first request that has the key, of all gateways that share a Redis; the others hear what has become of it. */
 export async function serveIdempotent(exchange: Exchange, work: Work): Promise<FastifyReply> {
-  const { parts, request } = exchange
-  if (request.previous !== null) return sendFound(exchange, request.previous)
+  const { parts, match, request } = exchange
+  if (match.previous !== null) return sendFound(exchange, match.previous)
   const { connect, headers, body } = parts.config.timeouts
   const underWayMs = connect + headers + body + MARGIN_MS
-  const claiming = await idempotencyStoreOf(parts).claim({ ...onceOf(request), underWayMs })
+  const claiming = await idempotencyStoreOf(parts).claim({ ...onceOf(match, request), underWayMs })
   if (claiming.state !== 'first') return sendFound(exchange, claiming)
   count(exchange, 'first')
   return sendAnswer(exchange.reply, await runKeyed(withoutKey(exchange), claiming.claim, work))
@@ -45,16 +44,18 @@ export async function serveIdempotent(exchange: Exchange, work: Work): Promise<F
  */
 export function findPrevious(
   { idempotencyStore }: Parts,
+  match: MatchedContext,
   request: FastifyRequest,
 ): Promise<PreviousOutcome | null> | null {
-  const match = matchOf(request)
   if (
     idempotencyStore === null ||
     match.engine.authorization !== 'enforce' ||
     !hasIdempotencyKey(match, request)
   )
     return null
-  return idempotencyStore.find(onceOf(request)).then((found) => (found?.state === 'reused' ? null : found))
+  return idempotencyStore
+    .find(onceOf(match, request))
+    .then((found) => (found?.state === 'reused' ? null : found))
 }
 
 /** Beyond the time that an engine is given: for look-ups before it, and queues. */
@@ -80,8 +81,8 @@ function idempotencyStoreOf({ idempotencyStore }: Parts): IdempotencyStore {
 }
 
 /** Whose request it is and how it is called; and all that decides what it does, of which its path is made anew. */
-function onceOf(request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
-  const { engine, operation, accessRequest } = matchOf(request)
+function onceOf(match: MatchedContext, request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
+  const { engine, operation, accessRequest, bytes } = match
   const key = idempotencyKeyOf(request.raw.rawHeaders)
   const { engineName: _, ...params } = accessRequest.params
   const query = request.url.split('?').slice(1).join('?')
@@ -89,7 +90,7 @@ function onceOf(request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
   const fingerprint = createHash('sha256').update(`${JSON.stringify(head)}\n`)
   return {
     key: JSON.stringify([engine.name, accessRequest.principal.userId, operation.id, key]),
-    fingerprint: fingerprint.update(request.bytes ?? '').digest('base64url'),
+    fingerprint: fingerprint.update(bytes ?? '').digest('base64url'),
   }
 }
 

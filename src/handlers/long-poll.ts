@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Exchange, type Match, MAX_READ_BYTES } from '../pipeline/exchange.ts'
+import type { FastifyReply } from 'fastify'
+import type { Exchange, Match, RequestContext } from '../pipeline/context.ts'
+import { MAX_READ_BYTES } from '../request/answer.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import { bodyValue } from '../request/body.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
@@ -25,7 +26,7 @@ export function holdMsOf({ operation, accessRequest }: Match): number {
  * once, so what goes on holds no more than it needs: nothing of the exchange but the reply.
  */
 export function servePoll(
-  { match, upstreamRequest, request, reply }: Exchange,
+  { match, upstreamRequest, reply }: Exchange,
   tenants: ReadonlySet<string> | undefined,
 ): Promise<FastifyReply> {
   const { upstream } = match.engine
@@ -36,20 +37,20 @@ export function servePoll(
     sink: reply.raw,
     limitBytes: MAX_READ_BYTES,
   })
-  lighten(request)
+  release(match)
   return ended.then(({ answer, node }) => {
-    reply.request.node = node
+    reply.request.context.node = node
     return tenants === undefined
       ? sendAnswer(reply, answer)
       : sendFetched(answer, { upstream, reply, tenants })
   })
 }
 
-/** What has been checked is not looked at again: its bytes are in the hop. */
-function lighten(request: FastifyRequest): void {
-  request.accessRequest = null
+/** What has been checked is not looked at again: its bytes are in the request to the engine. */
+function release(context: RequestContext): void {
+  context.accessRequest = null
   // A new id is a chain of twenty pieces, 500 bytes, until somebody reads it: then it is one.
-  request.id.includes('\n')
+  context.id.includes('\n')
 }
 
 /** Nothing. A worker that would wait for work does wait, or it would ask again at once, and again. */

@@ -10,7 +10,7 @@ export function shed(app: FastifyInstance, { pressure }: Pick<Parts, 'pressure'>
   app.addHook('onRequest', function shedHook(request, _reply, done) {
     const refusal = pressure.refusal()
     if (refusal === null) return done()
-    request.stage = 'admit'
+    request.context.stage = 'admit'
     done(refusal)
   })
 }
@@ -18,8 +18,9 @@ export function shed(app: FastifyInstance, { pressure }: Pick<Parts, 'pressure'>
 /** How much this principal may ask, and whether there is room for what the request brings. */
 export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
   return function admitHook(request, _reply, done) {
-    const { engine, principal } = request
-    request.stage = 'admit'
+    const { context } = request
+    const { engine, principal } = context
+    context.stage = 'admit'
     const taken = principal === null ? null : (engine?.takeRate?.(principal.userId) ?? null)
     if (taken instanceof Promise) taken.then((one) => conclude(request, one)).then(() => done(), done)
     else {
@@ -28,12 +29,13 @@ export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
     }
   }
   function conclude(request: FastifyRequest, taken: RateResult | null): void {
+    const { context } = request
     if (taken !== null) {
-      request.told = { ...request.told, ...taken.told }
+      context.told = { ...context.told, ...taken.told }
       if (taken.refusal !== null) throw taken.refusal
     }
-    announce(pressure, request)
-    request.stage = 'body'
+    reserveBody(pressure, request)
+    context.stage = 'body'
   }
 }
 
@@ -41,7 +43,7 @@ export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
 const LARGE_BYTES = 64 * 1024
 
 /** Memory is looked at ten times a second, and much can come in between: what is to come is counted as if it were there. */
-function announce(pressure: Pressure, request: FastifyRequest): void {
+function reserveBody(pressure: Pressure, request: FastifyRequest): void {
   const bytes = Number(request.headers['content-length'] ?? 0)
   if (bytes < LARGE_BYTES) return
   // What is too large for its route is refused by that, and never read; what was broken off does not come.

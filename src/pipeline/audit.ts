@@ -12,7 +12,7 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** The lines of a request that is over: one for its refusal or for what it would have been refused for, else one for a write. */
 export function auditsOf(request: FastifyRequest, status: number): readonly Audit[] {
-  const { refusal, reports, stage, denialReason } = request
+  const { refusal, reports, stage, denialReason } = request.context
   if (refusal === null && reports === null && !isWrite(request)) return NONE
   const of = commonOf(request, status)
   const audits = (reports ?? []).map((report) => auditOf(of, 'reported', report))
@@ -25,19 +25,19 @@ export function auditsOf(request: FastifyRequest, status: number): readonly Audi
 type Common = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing'>
 
 /** Of what passes through, the path without its query; null for everything else. The first stage has seen to its characters. */
-export function passedPathOf({ passthrough, url }: FastifyRequest): string | null {
+export function passedPathOf({ context: { passthrough }, url }: FastifyRequest): string | null {
   return passthrough === null ? null : (url.split('?', 1)[0] ?? '')
 }
 
 function commonOf(request: FastifyRequest, status: number): Common {
-  const { id, address, principal, engine, operation, method, passthrough } = request
+  const { id, address, principal, engine, operation, passthrough } = request.context
   return {
     requestId: id,
     client: address,
     user: principal?.userId ?? null,
     engine: engine?.name ?? null,
     operation: operation?.id ?? null,
-    method,
+    method: request.method,
     prefix: passthrough,
     path: passedPathOf(request),
     status,
@@ -49,7 +49,7 @@ function auditOf(of: Common, decision: Audit['decision'], report: Report | null)
   return { ...of, decision, stage: report?.stage ?? null, rule, missing: report?.denialReason?.missing ?? [] }
 }
 
-function isWrite({ operation, passthrough, method }: FastifyRequest): boolean {
+function isWrite({ context: { operation, passthrough }, method }: FastifyRequest): boolean {
   if (passthrough !== null) return !READING.has(method)
   return operation !== null && operation.retry !== 'always' && WRITING.has(operation.method)
 }

@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify'
 import type { Report } from './stage.ts'
-import { matchOf } from './match.ts'
+import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
 import { bounded } from '../metrics/access-log.ts'
 import type { AuthorizationMode, Parts } from './parts.ts'
 import type { Restriction, RowsDecision } from '../policy/authz/permit.ts'
@@ -10,12 +9,12 @@ import { answerableOf } from './replies.ts'
 
 /**
  * Runs a check as its mode says: `report` counts and logs a refusal and lets the request go on; with `engine` it goes on to
- * the engine, which decides, and nothing that is held is given out.
+ * the engine, which decides, and nothing that is cached is given out.
  */
 export function enforce(
   parts: Parts,
   mode: AuthorizationMode,
-  request: FastifyRequest,
+  context: LocatedContext,
   check: () => void | Promise<void>,
 ): void | Promise<void> {
   if (mode === 'off') return undefined
@@ -23,40 +22,39 @@ export function enforce(
   try {
     const checked = check()
     return checked instanceof Promise
-      ? checked.catch((error: unknown) => letPass(parts, mode, request, error))
+      ? checked.catch((error: unknown) => letPass(parts, mode, context, error))
       : checked
   } catch (error) {
-    return letPass(parts, mode, request, error)
+    return letPass(parts, mode, context, error)
   }
 }
 
-function letPass(parts: Parts, mode: AuthorizationMode, request: FastifyRequest, error: unknown): void {
-  if (mode === 'engine') request.bypassCache = true
-  else report(parts, request, error)
+function letPass(parts: Parts, mode: AuthorizationMode, context: LocatedContext, error: unknown): void {
+  if (mode === 'engine') context.bypassCache = true
+  else report(parts, context, error)
 }
 
-function report({ metrics, log }: Parts, request: FastifyRequest, error: unknown): void {
-  const { operation, engine } = matchOf(request)
+function report({ metrics, log }: Parts, context: LocatedContext, error: unknown): void {
   const refusal = answerableOf(error)
-  const { stage, denialReason } = request
+  const { id: requestId, stage, denialReason, operation, engine } = context
   const reason = 'code' in refusal ? refusal.code : `${refusal.statusCode}`
   metrics.refusal({ engine: engine.name, operation: operation.id, stage: `${stage}-report`, reason })
   log.warn(
-    { requestId: request.id, operation: operation.id, engine: engine.name, would: bounded(refusal.message) },
+    { requestId, operation: operation.id, engine: engine.name, would: bounded(refusal.message) },
     'would be refused',
   )
-  keep(request, { stage, refusal, denialReason })
-  request.denialReason = null
+  keep(context, { stage, refusal, denialReason })
+  context.denialReason = null
 }
 
 /** Which rows of the answer are the caller's, as the mode says. @throws GatewayError where that cannot be told */
-export function restrict(request: FastifyRequest, decision: RowsDecision | undefined): void {
-  const { authorization } = matchOf(request).engine
+export function restrict(match: MatchedContext, decision: RowsDecision | undefined): void {
+  const { authorization } = match.engine
   const rows = restrictionOf(decision)
   // A report changes nothing: whoever would see fewer rows sees them all.
-  if (authorization === 'enforce') request.rows = rows
-  else if (rows !== null && authorization === 'engine') request.bypassCache = true
-  else if (rows !== null) reportRows(request, rows)
+  if (authorization === 'enforce') match.rows = rows
+  else if (rows !== null && authorization === 'engine') match.bypassCache = true
+  else if (rows !== null) reportRows(match, rows)
 }
 
 function restrictionOf(decision: RowsDecision | undefined): Restriction | null {
@@ -66,22 +64,22 @@ function restrictionOf(decision: RowsDecision | undefined): Restriction | null {
 }
 
 /** A query that would have answered fewer rows. */
-function reportRows(request: FastifyRequest, { rows }: Restriction): void {
+function reportRows(context: RequestContext, { rows }: Restriction): void {
   const rule = rows === 'none' ? 'rows: none' : 'rows: some'
-  keep(request, { stage: request.stage, refusal: null, denialReason: { rule, missing: [] } })
+  keep(context, { stage: context.stage, refusal: null, denialReason: { rule, missing: [] } })
 }
 
-function keep(request: FastifyRequest, kept: Report): void {
-  request.reports = [...(request.reports ?? []), kept]
+function keep(context: RequestContext, kept: Report): void {
+  context.reports = [...(context.reports ?? []), kept]
 }
 
 /** Some rules stand between two permissions: whoever breaks one is told so, and not that the later permission is missing. */
-export function rulesBetween(parts: Parts, request: FastifyRequest): TraceDecision | undefined {
-  const { engine, operation, accessRequest } = matchOf(request)
+export function rulesBetween(parts: Parts, match: MatchedContext): TraceDecision | undefined {
+  const { engine, operation, accessRequest } = match
   if (operation.body === undefined || operation.checks.length < 2) return undefined
   return ({ check, decision }) => {
     if (decision.permitted)
-      void enforce(parts, engine.validation, request, () =>
+      void enforce(parts, engine.validation, match, () =>
         checkRules(operation, accessRequest, check.index + 1),
       )
     return decision

@@ -1,33 +1,31 @@
 import type { FastifyRequest } from 'fastify'
 import { EngineRefusal } from '../errors.ts'
 import type { EngineParts } from './parts.ts'
-import type { AccessRequest } from '../request/access-request.ts'
-import type { Match } from './exchange.ts'
+import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
 import { spellsLiterals } from './routes.ts'
 
 /** The engine that a path without a name means. */
 export const DEFAULT_ENGINE = 'default'
 
-/** What the stages have found. @throws EngineVerdict 404 when a stage before was left out: then nothing is known of the request */
-export function matchOf(request: FastifyRequest): Match {
-  const { engine, operation, accessRequest } = request
-  const permit = operation === null ? undefined : engine?.permits.get(operation.id)
-  if (engine === null || operation === null || permit === undefined) throw notFoundRefusal()
-  return {
-    engine,
-    operation,
-    permit,
-    accessRequest: accessRequest ?? accessRequestOf(request, { query: new Map(), body: undefined }),
-  }
+/** @throws EngineRefusal 404 where a stage before was left out: then nothing is known of the request */
+export function locatedOf({ context }: FastifyRequest): LocatedContext {
+  if (!isLocated(context)) throw notFoundRefusal()
+  return context
 }
 
-/** The caller and the request, as a decision may look at them. */
-export function accessRequestOf(
-  request: FastifyRequest,
-  read: Pick<AccessRequest, 'query' | 'body' | 'stillAwaited'>,
-): AccessRequest {
-  if (request.principal === null) throw notFoundRefusal()
-  return { principal: request.principal, params: paramsOf(request), ...read }
+/** @throws as locatedOf */
+export function matchOf({ context }: FastifyRequest): MatchedContext {
+  if (!isMatched(context)) throw notFoundRefusal()
+  return context
+}
+
+function isLocated(context: RequestContext): context is LocatedContext {
+  const { engine, operation, permit, principal } = context
+  return engine !== null && operation !== null && permit !== null && principal !== null
+}
+
+function isMatched(context: RequestContext): context is MatchedContext {
+  return context.accessRequest !== null && isLocated(context)
 }
 
 export function paramsOf(request: FastifyRequest): Readonly<Record<string, string>> {
@@ -49,7 +47,7 @@ export function engineOf(
   engines: ReadonlyMap<string, EngineParts>,
 ): EngineParts | null {
   const isListOfAll =
-    request.operation?.answer === 'engine-names' && paramsOf(request)['engineName'] === undefined
+    request.context.operation?.answer === 'engine-names' && paramsOf(request)['engineName'] === undefined
   return engines.get(engineNameOf(request)) ?? (isListOfAll ? fallbackOf(engines) : null)
 }
 
@@ -105,9 +103,10 @@ export function authenticatePassthrough(
 ): (request: FastifyRequest, reply: unknown, prefix: string) => Promise<void> {
   return async function authenticate(request, _reply, prefix) {
     const { authenticator } = fallbackOf(engines)
-    request.passthrough = prefix
-    request.stage = 'authenticate'
-    request.principal = await authenticator.authenticate(request.headers.authorization, request.address)
-    request.stage = 'forward'
+    const { context, headers } = request
+    context.passthrough = prefix
+    context.stage = 'authenticate'
+    context.principal = await authenticator.authenticate(headers.authorization, context.address)
+    context.stage = 'forward'
   }
 }

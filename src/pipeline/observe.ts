@@ -3,11 +3,12 @@ import { auditsOf, passedPathOf } from './audit.ts'
 import type { GatewayError } from '../errors.ts'
 import { accessRecordOf, bounded } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
+import { RequestContext } from './context.ts'
 import type { Parts } from './parts.ts'
 import { createClientAddress } from '../request/client-address.ts'
 
 /** What every answer carries. */
-export function ownHeadersOf({ id, told }: FastifyRequest): Record<string, string> {
+export function ownHeadersOf({ id, told }: RequestContext): Record<string, string> {
   const own = { 'x-request-id': id, via: '1.1 engine-gateway' }
   return told === null ? own : { ...own, ...told }
 }
@@ -20,21 +21,22 @@ export function observe(app: FastifyInstance, parts: Parts): void {
   const { metrics } = parts
   const record = createRecord(parts)
   const addressOf = createClientAddress(parts.config.listen.trustedProxies)
+  app.decorateRequest('context')
   app.addHook('onRequest', function begin(request, reply, done) {
     const startedAtMs = performance.now()
     metrics.inFlight(1)
-    request.address = addressOf(request.raw)
+    request.context = new RequestContext(request.id, addressOf(request.raw))
     // Comes once for every answer, also for one that is cut off: onResponse does not hear of that.
     reply.raw.on('close', () => {
       const durationMs = performance.now() - startedAtMs
-      // Ticks run before promises: only then has serve.ts heard which node it was.
+      // Ticks run before promises: only then does the handler know which node it was.
       queueMicrotask(() => record(request, reply, durationMs))
     })
     done()
   })
   // Answers that are written past the framework take the same headers themselves.
   app.addHook('onSend', function sign(request, reply, _payload, done) {
-    reply.headers(ownHeadersOf(request))
+    reply.headers(ownHeadersOf(request.context))
     done()
   })
 }
@@ -42,13 +44,14 @@ export function observe(app: FastifyInstance, parts: Parts): void {
 function createRecord({ metrics, log, audit }: Parts) {
   const writeRecord = createRecordWriter(log)
   return function record(request: FastifyRequest, { raw }: FastifyReply, durationMs: number): void {
-    const { id: requestId, method, refusal } = request
-    const { operation, engine } = labelsOf(request)
+    const { context, method } = request
+    const { id: requestId, refusal } = context
+    const { operation, engine } = labelsOf(context)
     const status = raw.headersSent ? raw.statusCode : CLIENT_CLOSED
     metrics.inFlight(-1)
     metrics.requestDone({ operation, engine, method, status }, durationMs / 1000)
     if (refusal !== null)
-      metrics.refusal({ engine, operation, stage: request.stage, reason: codeOf(refusal) })
+      metrics.refusal({ engine, operation, stage: context.stage, reason: codeOf(refusal) })
     if (refusal !== null) tell(log, requestId, refusal)
     writeRecord(
       accessRecordOf({
@@ -56,15 +59,15 @@ function createRecord({ metrics, log, audit }: Parts) {
         operation,
         engine,
         method,
-        prefix: request.passthrough,
+        prefix: context.passthrough,
         path: passedPathOf(request),
         status,
         durationMs,
-        client: request.address,
-        user: request.principal?.userId ?? null,
-        node: request.node,
-        cache: request.cacheStatus,
-        bytes: request.writtenBytes ?? Number(raw.getHeader('content-length') ?? 0),
+        client: context.address,
+        user: context.principal?.userId ?? null,
+        node: context.node,
+        cache: context.cacheStatus,
+        bytes: context.writtenBytes ?? Number(raw.getHeader('content-length') ?? 0),
         error: refusal === null ? cutOf(raw) : errorOf(refusal),
       }),
     )
@@ -72,7 +75,7 @@ function createRecord({ metrics, log, audit }: Parts) {
   }
 }
 
-type Refusal = NonNullable<FastifyRequest['refusal']>
+type Refusal = NonNullable<RequestContext['refusal']>
 
 /**
  * What only a developer can mend is an error, with its stack. Every other refusal is foreseen: its line is the request's, and
@@ -91,14 +94,14 @@ function textOf(cause: Error): string {
   return 'code' in cause ? `${String(cause.code)}: ${cause.message}` : cause.message
 }
 
-function labelsOf({ operation, engine, passthrough }: FastifyRequest) {
+function labelsOf({ operation, engine, passthrough }: RequestContext) {
   return { operation: operation?.id ?? (passthrough === null ? '' : PASSTHROUGH), engine: engine?.name ?? '' }
 }
 
 /** The label of what is no operation of the API: the applications behind prefixes. */
 const PASSTHROUGH = 'passthrough'
 
-/** A label of few values: the gateway's code, or the status that the engine's verdict has. */
+/** A label of few values: the gateway's code, or the status that the engine's refusal has. */
 function codeOf(refusal: Refusal): string {
   return isOwn(refusal) ? refusal.code : String(refusal.statusCode)
 }

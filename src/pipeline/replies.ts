@@ -59,7 +59,7 @@ function acceptableOf(error: GatewayError | EngineRefusal, accept: string | unde
  * As the engine marks every answer to a GET, errors included, except where the path ends in `xml`. Its authentication filter,
  * which stands before that, marks nothing: neither a 401 nor that there is no such engine.
  */
-function isMarked({ method, url, engine, principal }: FastifyRequest): boolean {
+function isMarked({ method, url, context: { engine, principal } }: FastifyRequest): boolean {
   if (method !== 'GET' || engine === null || principal === null) return false
   return !(url.split('?', 1)[0] ?? '').endsWith('xml')
 }
@@ -97,6 +97,6 @@ export function writeAnswer(
   reply.raw.end(body)
   // Last: an error before this can still be answered.
   reply.hijack()
-  reply.request.writtenBytes = body.length
+  reply.request.context.writtenBytes = body.length
   return reply
 }

@@ -5,3 +5,6 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: Buffer
 }
+
+/** An answer that must be looked at before it goes out is read whole, up to this. */
+export const MAX_READ_BYTES = 64 * 1024 ** 2

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import { type Exchange, MAX_READ_BYTES } from '../../pipeline/exchange.ts'
+import type { Exchange } from '../../pipeline/context.ts'
+import { MAX_READ_BYTES } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { listOf, bodyValue } from '../../request/body.ts'
 import { readWhole } from './read-rows.ts'

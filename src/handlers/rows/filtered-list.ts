@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import type { Exchange } from '../../pipeline/exchange.ts'
+import type { Asking, Exchange } from '../../pipeline/context.ts'
 import type { RowsForm } from '../../operations/notation.ts'
 import type { Operation } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
@@ -55,8 +55,6 @@ const ALL: Paging = { first: 0, max: Number.MAX_SAFE_INTEGER }
 function isPaged({ rows }: Operation): boolean {
   return rows?.form === undefined && rows?.paging !== 'ignored'
 }
-
-type Asking = Pick<Exchange, 'match' | 'upstreamRequest'>
 
 /** What the engine will not answer: it says so itself. Rows that were not looked at do not go out. */
 async function answerRefused(exchange: Asking): Promise<Answer> {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import type { Exchange } from '../../pipeline/exchange.ts'
+import type { Exchange } from '../../pipeline/context.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/body.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'

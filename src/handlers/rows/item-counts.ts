@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import type { Exchange, Match } from '../../pipeline/exchange.ts'
+import type { Exchange, Match } from '../../pipeline/context.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/body.ts'
 import { spliceElements, spliceMember } from '../../policy/authz/rows/narrow.ts'
@@ -10,12 +10,12 @@ import { sendAnswer } from '../../pipeline/replies.ts'
 import { answerRows, readVisible } from './filtered-list.ts'
 
 /** Whether filters are asked for together with how many items each of them finds. */
-export function asksItemCounts({ engine, operation, accessRequest }: Asking): boolean {
+export function asksItemCounts({ engine, operation, accessRequest }: ItemsAsked): boolean {
   const isAsked = accessRequest.query.get('itemCount')?.toLowerCase() === 'true'
   return operation.itemCount !== undefined && isAsked && engine.authorization === 'enforce'
 }
 
-interface Asking {
+interface ItemsAsked {
   readonly engine: Pick<Match['engine'], 'authorization'>
   readonly operation: Pick<Match['operation'], 'itemCount'>
   readonly accessRequest: Pick<Match['accessRequest'], 'query'>
@@ -23,8 +23,8 @@ interface Asking {
 
 /** Filters, each with the number of items that the caller sees. */
 export async function serveItemCounts(exchange: Exchange): Promise<FastifyReply> {
-  const { parts, request, reply } = exchange
-  const { rows } = request
+  const { parts, match, reply } = exchange
+  const { rows } = match
   const keep = rows?.rows === 'filtered' ? rows.keep : null
   const answer =
     rows === null
@@ -60,7 +60,7 @@ async function countOf(id: string, { parts, match, upstreamRequest }: Exchange):
   const path = permit.operation.template.replace(':id', encodeURIComponent(id))
   const { seen } = await readVisible(
     {
-      match: { ...match, operation: permit.operation, permit, accessRequest },
+      match: { engine: match.engine, operation: permit.operation, permit, accessRequest },
       upstreamRequest: { ...upstreamRequest, method: 'GET', path },
     },
     { keep: decision.keep, maxRows: parts.config.limits.filteredRows },

@@ -1,15 +1,12 @@
 import { GatewayError } from '../../errors.ts'
-import { type Exchange, MAX_READ_BYTES } from '../../pipeline/exchange.ts'
+import type { Asking } from '../../pipeline/context.ts'
+import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/body.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
-import type { Answer } from '../../request/answer.ts'
 
 /** The engine's answer to what the caller asks. A HEAD is asked as a GET, for there is something to look at; but the engine marks only those. */
-export async function readWhole({
-  match,
-  upstreamRequest,
-}: Pick<Exchange, 'match' | 'upstreamRequest'>): Promise<Answer> {
+export async function readWhole({ match, upstreamRequest }: Asking): Promise<Answer> {
   const { upstream } = match.engine
   if (upstreamRequest.method !== 'HEAD') return upstream.fetch(upstreamRequest, MAX_READ_BYTES)
   const answer = await upstream.fetch({ ...upstreamRequest, method: 'GET' }, MAX_READ_BYTES)
@@ -18,10 +15,7 @@ export async function readWhole({
 }
 
 /** What a restricted answer is made from, asked at the engine that the caller asks. @throws GatewayError when it does not answer */
-export async function readEngineJson(
-  { match, upstreamRequest }: Pick<Exchange, 'match' | 'upstreamRequest'>,
-  path: string,
-): Promise<unknown> {
+export async function readEngineJson({ match, upstreamRequest }: Asking, path: string): Promise<unknown> {
   const headers = { ...upstreamRequest.headers, accept: 'application/json' }
   const { status, body } = await match.engine.upstream.fetch(
     { ...upstreamRequest, headers, method: 'GET', path, body: null, retry: 'always' },
@@ -31,10 +25,7 @@ export async function readEngineJson(
   return jsonIn(body)
 }
 
-export async function readRows(
-  exchange: Pick<Exchange, 'match' | 'upstreamRequest'>,
-  path: string,
-): Promise<readonly ListRow[]> {
+export async function readRows(exchange: Asking, path: string): Promise<readonly ListRow[]> {
   return rowsIn(await readEngineJson(exchange, path))
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError } from '../../errors.ts'
-import { matchOf } from '../../pipeline/match.ts'
+import type { MatchedContext } from '../../pipeline/context.ts'
 import type { Operation, Selector } from '../../operations/table.ts'
 import type { Parts } from '../../pipeline/parts.ts'
 import { emptyAnswer } from '../../policy/authz/checks/not-found.ts'
@@ -19,7 +19,7 @@ import { foundOf, keepAll, rowsFound, type SelectionContext, selectionQueryOf } 
  * The body with the ids that the caller may select in the place of the queries that select them: a bare engine would
  * select everything, and other tenants' too. A query whose every row the caller sees stays as it is.
  * @throws GatewayError when a query selects too much to be read, or cannot be asked by itself
- * @throws EngineVerdict when nothing at all is selected
+ * @throws EngineRefusal when nothing at all is selected
  */
 export async function resolveSelectors(selecting: SelectionContext): Promise<Buffer | null> {
   const { match, upstreamRequest } = selecting
@@ -38,16 +38,19 @@ export async function resolveSelectors(selecting: SelectionContext): Promise<Buf
  * The request with ids in the place of every query in its body, where each of what they select is checked; null: nothing
  * is looked for, or it is not checked one by one.
  */
-export function selectFirst(parts: Parts, request: FastifyRequest): Promise<Selected> | null {
-  const { engine, operation, accessRequest } = matchOf(request)
-  const { bytes } = request
+export function selectFirst(
+  parts: Parts,
+  match: MatchedContext,
+  request: FastifyRequest,
+): Promise<Selected> | null {
+  const { engine, operation, accessRequest, bytes } = match
   if (bytes === null || engine.authorization !== 'enforce' || !checksEach(operation)) return null
   const looked = [
     ...selectorsOf(operation).map(([selector]) => selector),
     ...Object.keys(operation.resolvesIds ?? {}),
   ]
   if (looked.every((member) => (bodyValue(accessRequest.body, member) ?? null) === null)) return null
-  const selecting = selectingOf(parts, request)
+  const selecting = selectingOf(parts, match, request)
   return selectionsOf(selecting, 'all').then((selections) => {
     const selected = bodyWith(selections, selecting, bytes)
     return { bytes: selected, accessRequest: { ...accessRequest, body: readJson(selected) } }
@@ -67,10 +70,11 @@ function checksEach({ checks }: Operation): boolean {
 /** Refuses; but what the body selects, the engine looks for before it asks for most permissions. */
 export function refuse(
   parts: Parts,
-  request: FastifyRequest,
   { refusal, isUnselected = false }: Extract<Decision, { readonly permitted: false }>,
+  match: MatchedContext,
+  request: FastifyRequest,
 ): Promise<never> {
-  const { engine, operation } = matchOf(request)
+  const { engine, operation } = match
   const comesLater =
     operation.empty !== undefined &&
     refusal.statusCode === 403 &&
@@ -78,7 +82,7 @@ export function refuse(
     engine.authorization === 'enforce'
   if (!comesLater) throw refusal
   // What cannot be found out leaves the refusal as it is; but a query that cannot be read comes before it.
-  const selection = emptyOf(selectingOf(parts, request)).catch((error: unknown) =>
+  const selection = emptyOf(selectingOf(parts, match, request)).catch((error: unknown) =>
     error instanceof EngineRefusal || (error instanceof GatewayError && error.code === 'GW_INVALID_BODY')
       ? error
       : null,
@@ -88,13 +92,12 @@ export function refuse(
   })
 }
 
-function selectingOf(parts: Parts, request: FastifyRequest): SelectionContext {
-  const match = matchOf(request)
+function selectingOf(parts: Parts, match: MatchedContext, request: FastifyRequest): SelectionContext {
   const headers = upstreamHeaders(request.raw.rawHeaders, match.engine.requestPolicy)
   return {
     parts,
     match,
-    upstreamRequest: { method: 'POST', path: '', headers, body: request.bytes, retry: 'always' },
+    upstreamRequest: { method: 'POST', path: '', headers, body: match.bytes, retry: 'always' },
   }
 }
 
@@ -190,7 +193,7 @@ async function queriedBy(
   return { found, queries, isOpen }
 }
 
-/** @throws EngineVerdict when nothing is selected */
+/** @throws EngineRefusal when nothing is selected */
 function bodyWith(selections: readonly Selection[], { match }: SelectionContext, original: Buffer): Buffer {
   let body = original
   for (const { member, ids, queries, isChanged } of selections) {

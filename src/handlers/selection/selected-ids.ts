@@ -1,5 +1,6 @@
 import { EngineRefusal, GatewayError } from '../../errors.ts'
-import type { Exchange } from '../../pipeline/exchange.ts'
+import type { Asking } from '../../pipeline/context.ts'
+import type { Parts } from '../../pipeline/parts.ts'
 import { SELECTOR_LISTS, type Finder, type Selector } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { bodyText, bodyTexts, isRecord } from '../../request/body.ts'
@@ -16,11 +17,13 @@ import type { Answer } from '../../request/answer.ts'
 import { readVisible } from '../rows/filtered-list.ts'
 
 /** A request, or what is known of it before it may be sent. */
-export type SelectionContext = Pick<Exchange, 'parts' | 'match' | 'upstreamRequest'>
+export interface SelectionContext extends Asking {
+  readonly parts: Parts
+}
 
 /** What is looked for: the rows of a list, of which somebody sees some. */
 export interface SelectionQuery {
-  readonly list: Pick<Exchange, 'match' | 'upstreamRequest'>
+  readonly list: Asking
   /** Null: no row at all. */
   readonly keep: KeepRows | null
 }
@@ -144,7 +147,7 @@ function listOf(
   const isGet = method === 'GET'
   const accessRequest = { ...match.accessRequest, params: {}, ...(isGet ? inQuery(value) : inBody(value)) }
   return {
-    match: { ...match, operation, permit, accessRequest },
+    match: { engine: match.engine, operation, permit, accessRequest },
     upstreamRequest: { ...upstreamRequest, method, path, body: isGet ? null : query, retry: 'always' },
   }
 }

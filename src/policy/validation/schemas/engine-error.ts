@@ -1,5 +1,3 @@
-import type { Operation } from '../../../operations/table.ts'
-
 /** What the engine answers to a request it does not take. */
 export interface EngineError {
   readonly status: number
@@ -30,7 +28,7 @@ export interface Received {
 /** A rule of the engine, and when the engine looks at it: after so many of the row's permission checks, or after all. */
 export interface ValidationRule {
   readonly after: number | 'all'
-  readonly find: (received: Received, operation: Pick<Operation, 'template'>) => Finding
+  readonly find: (received: Received, operation: { readonly template: string }) => Finding
 }
 
 /** A body or part of one that has the members of its schema. */
