@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { admit, shed } from './pipeline/admit.ts'
 import { createStillAwaited } from './pipeline/still-awaited.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
@@ -34,14 +34,14 @@ import { withAllMissing } from './policy/authz/checks/decision-trace.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
 import { answerableOf, sendRefusal } from './pipeline/replies.ts'
 import type { MatchedContext } from './pipeline/context.ts'
-import { registerRoutes } from './pipeline/routes.ts'
+import { registerRoutes, type RouteOptions } from './pipeline/routes.ts'
 import { findPrevious } from './handlers/idempotent.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
 
 type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
 
-/** All that answers a request. Read on: the stages stand in the order in which a request passes them; what one throws is the answer. `handler` is the last one. */
-export function buildGateway(parts: Parts, handler: RouteHandlerMethod): FastifyInstance {
+/** All that answers a request. Read on: the stages stand in the order in which a request passes them; what one throws is the answer. `handlerOf` a row makes the last one. */
+export function buildGateway(parts: Parts, handlerOf: RouteOptions['handlerOf']): FastifyInstance {
   const { config, operations } = parts
   // 1. Canonical: one reading of the target, for everybody.
   const app = createCanonicalApp(config)
@@ -64,7 +64,7 @@ export function buildGateway(parts: Parts, handler: RouteHandlerMethod): Fastify
       await registerRoutes(scope, {
         operations,
         bodyBytes: ({ media }) => (media === 'multipart' ? config.limits.deploymentBody : config.limits.body),
-        handler,
+        handlerOf,
       })
     },
     { prefix: config.basePath },

@@ -1,7 +1,7 @@
 import { build } from './build.ts'
 import { buildGateway } from '../gateway.ts'
 import { authenticatePassthrough } from '../pipeline/match.ts'
-import { createServe } from '../handlers/dispatch.ts'
+import { createHandlers } from '../handlers/dispatch.ts'
 import { registerPassthrough } from '../proxy/passthrough.ts'
 import type { BuildOptions, Runtime } from './runtime.ts'
 
@@ -9,7 +9,7 @@ import type { BuildOptions, Runtime } from './runtime.ts'
 export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   const { config } = options
   const runtimeParts = await build(options)
-  const app = buildGateway(runtimeParts.parts, createServe(runtimeParts.parts))
+  const app = buildGateway(runtimeParts.parts, createHandlers(runtimeParts.parts))
   registerPassthrough(app, {
     prefixes: config.passthrough,
     authenticate: authenticatePassthrough(runtimeParts.parts.engines),

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
 import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
 import { matchOf } from '../pipeline/match.ts'
+import type { Operation } from '../operations/table.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
 import { bodyText } from '../request/body.ts'
@@ -27,39 +28,107 @@ import { serveRows } from './rows/filtered-list.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
 
-/** Stages 9 to 11: from memory, or from a node; on the way out what may be kept is kept, and what is stale goes. */
-export function createServe(parts: Parts): RouteHandlerMethod {
-  const paths = new Map(parts.operations.map(({ template }) => [template, createPathOf(template)]))
-  return function serve(request, reply) {
-    const match = matchOf(request)
-    // 9. Do we hold it? Only what every caller who came this far may see.
-    const held = peekCached(parts, match, request)
-    if (held !== null) return sendCached(held, request, reply)
-    const pathOf = paths.get(match.operation.template)
-    if (match.operation.answer !== undefined) return serveOwn(parts, match, reply)
-    const upstreamRequest = upstreamRequestOf(match, request, pathOf)
-    if (upstreamRequest === null) return serveNothing(match, reply)
-    const exchange = { parts, match, upstreamRequest, request, reply }
-    if (hasIdempotencyKey(match, request)) return serveIdempotent(exchange, { prepare, ask: readAnswer })
-    if (match.operation.resolvesQueries !== undefined || hasDeploymentAffinity(match))
-      return prepare(exchange).then(serveUpstream)
-    return serveUpstream(exchange)
+type Handler = (exchange: Exchange) => FastifyReply | Promise<FastifyReply>
+
+/** One step of a row's handler: `then` answers what is not for it. */
+interface Step {
+  /** Which rows have it. */
+  readonly of: (operation: Operation) => boolean
+  readonly handle: (operation: Operation, then: Handler) => Handler
+}
+
+/** A row's handler is made of the steps whose columns it has, the first of them outermost. */
+const STEPS: readonly Step[] = [
+  { of: ({ idempotencyKey }) => idempotencyKey === true, handle: onceWithKey },
+  { of: ({ resolvesQueries }) => resolvesQueries !== undefined, handle: prepared },
+  {
+    of: ({ starts, resolvesQueries }) => starts !== undefined && resolvesQueries === undefined,
+    handle: placed,
+  },
+  { of: ({ itemCount }) => itemCount !== undefined, handle: withItemCounts },
+  { of: ({ rows }) => rows !== undefined, handle: restrictedRows },
+  { of: ({ longPoll }) => longPoll === true, handle: polled },
+  { of: ({ rows }) => rows?.form === 'locks', handle: fetched },
+  { of: ({ cache }) => cache !== undefined, handle: cached },
+]
+
+/** Stages 9 to 11 of one row: from the cache or from a node; on the way out the answer is cached, and what is stale goes. */
+export function createHandlers(parts: Parts): (operation: Operation) => RouteHandlerMethod {
+  return (operation) => {
+    const { answer } = operation
+    if (answer !== undefined) return (request, reply) => serveOwn(parts, matchOf(request), reply)
+    const pathOf = createPathOf(operation.template)
+    const handle = STEPS.filter((step) => step.of(operation)).reduceRight<Handler>(
+      (then, step) => step.handle(operation, then),
+      fromEngine(operation),
+    )
+    return function serve(request, reply) {
+      const match = matchOf(request)
+      // 9. Is it cached? Only what every caller who came this far may see.
+      const hit = peekCached(parts, match, request)
+      if (hit !== null) return sendCached(hit, request, reply)
+      const upstreamRequest = upstreamRequestOf(match, request, pathOf)
+      if (upstreamRequest === null) return serveNothing(match, reply)
+      return handle({ parts, match, upstreamRequest, request, reply })
+    }
   }
 }
 
-function serveUpstream(exchange: Exchange): FastifyReply | Promise<FastifyReply> {
-  const { match, request } = exchange
-  const { rows } = match
-  if (asksItemCounts(match)) return serveItemCounts(exchange)
-  if (rows !== null && rows.rows !== 'narrowed') return serveSome(exchange, rows)
-  if (holdMsOf(match) > 0) return servePoll(exchange, rows?.tenants)
-  if (rows?.tenants !== undefined) return serveFetched(exchange, rows.tenants)
-  if (isCacheable(match, request.method)) return serveCached(exchange)
-  // 10. Ask the engine; what nobody here has to look at streams through.
-  return isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange)
+function onceWithKey(_operation: Operation, then: Handler): Handler {
+  return (exchange) =>
+    hasIdempotencyKey(exchange.match, exchange.request)
+      ? serveIdempotent(exchange, { prepare, ask: readAnswer })
+      : then(exchange)
 }
 
-/** What of a hop the engine has to be asked for first. */
+function prepared(_operation: Operation, then: Handler): Handler {
+  return (exchange) => prepare(exchange).then(then)
+}
+
+function placed(_operation: Operation, then: Handler): Handler {
+  return (exchange) => (hasDeploymentAffinity(exchange.match) ? prepare(exchange).then(then) : then(exchange))
+}
+
+function withItemCounts(_operation: Operation, then: Handler): Handler {
+  return (exchange) => (asksItemCounts(exchange.match) ? serveItemCounts(exchange) : then(exchange))
+}
+
+function restrictedRows(_operation: Operation, then: Handler): Handler {
+  return (exchange) => {
+    const { rows } = exchange.match
+    return rows === null || rows.rows === 'narrowed' ? then(exchange) : serveSome(exchange, rows)
+  }
+}
+
+function polled(_operation: Operation, then: Handler): Handler {
+  return (exchange) =>
+    holdMsOf(exchange.match) > 0 ? servePoll(exchange, tenantsOf(exchange)) : then(exchange)
+}
+
+function fetched(_operation: Operation, then: Handler): Handler {
+  return (exchange) => {
+    const tenants = tenantsOf(exchange)
+    return tenants === undefined ? then(exchange) : serveFetched(exchange, tenants)
+  }
+}
+
+/** Whose tasks a narrowed query may answer, where the query itself cannot say it. */
+function tenantsOf({ match: { rows } }: Exchange): ReadonlySet<string> | undefined {
+  return rows?.rows === 'narrowed' ? rows.tenants : undefined
+}
+
+function cached(_operation: Operation, then: Handler): Handler {
+  return (exchange) =>
+    isCacheable(exchange.match, exchange.request.method) ? serveCached(exchange) : then(exchange)
+}
+
+/** 10. Asks the engine; what nobody here has to look at streams through. */
+function fromEngine(operation: Operation): Handler {
+  const isAlwaysRead = operation.evicts !== undefined || operation.invalidates !== undefined
+  return (exchange) => (isAlwaysRead || isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange))
+}
+
+/** What the engine has to be asked for before the request can be sent. */
 async function prepare(exchange: Exchange): Promise<Exchange> {
   return withDeploymentAffinity(await selected(exchange))
 }
@@ -75,7 +144,7 @@ async function selected(exchange: Exchange): Promise<Exchange> {
 function upstreamRequestOf(
   { engine, operation, accessRequest, bytes, rows }: MatchedContext,
   request: FastifyRequest,
-  pathOf: PathOf | undefined,
+  pathOf: PathOf,
 ): UpstreamRequest | null {
   const mark = request.url.indexOf('?')
   const query = mark < 0 ? '' : request.url.slice(mark)
@@ -86,7 +155,7 @@ function upstreamRequestOf(
     headers['accept'] = decidedAcceptOf(request.headers.accept)
   if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
   if (operation.media === 'none') undescribeBody(headers)
-  const path = pathOf?.(accessRequest.params) ?? ''
+  const path = pathOf(accessRequest.params)
   const upstreamRequest: UpstreamRequest = {
     method: request.method,
     path: path + query,
@@ -138,18 +207,11 @@ function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { reado
   return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
 }
 
-/** An answer with something to check, to evict or to write anew, or a query that was asked in another form. */
+/** An answer with something to check or to write anew, or a query that was asked in another form. */
 function isLookedAt(exchange: Exchange): boolean {
-  const { operation, permit } = exchange.match
-  const isAnotherForm = exchange.match.rows !== null && exchange.request.method === 'GET'
-  return (
-    isAnotherForm ||
-    hasOtherLinks(exchange) ||
-    operation.evicts !== undefined ||
-    operation.invalidates !== undefined ||
-    permit.after !== null ||
-    permit.keepAllowedLinks !== null
-  )
+  const { permit, rows } = exchange.match
+  const isAnotherForm = rows !== null && exchange.request.method === 'GET'
+  return isAnotherForm || hasOtherLinks(exchange) || permit.after !== null || permit.keepAllowedLinks !== null
 }
 
 async function serveRead(exchange: Exchange): Promise<FastifyReply> {

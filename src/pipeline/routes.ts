@@ -13,7 +13,8 @@ export interface RouteConfig {
 
 export interface RouteOptions {
   readonly operations: readonly Operation[]
-  readonly handler: RouteHandlerMethod
+  /** Called once for each route of a row. */
+  readonly handlerOf: (operation: Operation) => RouteHandlerMethod
   readonly bodyBytes: (operation: Operation) => number
 }
 
@@ -36,18 +37,29 @@ export async function registerRoutes(app: FastifyInstance, options: RouteOptions
 function registerTemplate(
   app: FastifyInstance,
   url: string,
-  { operations, handler, bodyBytes, named }: RouteOptions & Pick<RouteConfig, 'named'>,
+  { operations, handlerOf, bodyBytes, named }: RouteOptions & Pick<RouteConfig, 'named'>,
 ): void {
   const served = new Set<string>()
   for (const operation of operations) {
     const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method]
     for (const method of methods) served.add(method)
     const config: RouteConfig = { operation, allow: null, named }
-    app.route({ method: methods, url, config, bodyLimit: bodyBytes(operation), handler })
+    app.route({
+      method: methods,
+      url,
+      config,
+      bodyLimit: bodyBytes(operation),
+      handler: handlerOf(operation),
+    })
   }
   const others = app.supportedMethods.filter((method) => !served.has(method))
   const config: RouteConfig = { operation: null, allow: [...served].join(', '), named }
-  app.route({ method: others, url, config, handler })
+  app.route({ method: others, url, config, handler: noHandler })
+}
+
+/** The stages before refuse such a request. */
+function noHandler(): never {
+  throw new Error('No operation has this method')
 }
 
 function byTemplate(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {

@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import { build } from '../../src/assembly/build.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
 import { buildGateway } from '../../src/gateway.ts'
-import { createServe } from '../../src/handlers/dispatch.ts'
+import { createHandlers } from '../../src/handlers/dispatch.ts'
 import { createListener } from '../../src/server/listener.ts'
 import { createLogger } from '../../src/log.ts'
 import type { Parts } from '../../src/pipeline/parts.ts'
@@ -73,7 +73,7 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
     version: 'test',
   })
   const used = options.wrap?.(parts) ?? parts
-  const app = buildGateway(used, createServe(used))
+  const app = buildGateway(used, createHandlers(used))
   const listener = createListener(used.config, {
     handle: (request, response) => app.routing(request, response),
     metrics: used.metrics,
