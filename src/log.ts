@@ -1,5 +1,4 @@
-import { pino, symbols } from 'pino'
-import type { DestinationStream, Logger as PinoLogger } from 'pino'
+import { pino, symbols, type DestinationStream, type Logger as PinoLogger } from 'pino'
 
 export type Logger = PinoLogger
 

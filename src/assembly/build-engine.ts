@@ -6,7 +6,6 @@ import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } 
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
-import type { Operation } from '../operations/table.ts'
 import { askerOf, readerOf } from './engine-client.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
@@ -19,6 +18,8 @@ import { createTenantsOfKey, keepToTenants } from '../policy/authz/by-key-tenant
 import { createLookUps } from '../policy/authz/entities/lookup.ts'
 import type { LookUp } from '../policy/authz/entities/look-ups.ts'
 import type { Passwords } from '../policy/authn/password.ts'
+import { compilePolicies } from '../policy/authz/compile-policies.ts'
+import type { OperationPolicy } from '../policy/authz/operation-policy.ts'
 import { createPermit, type PermitOptions } from '../policy/authz/create-permit.ts'
 import type { Permit } from '../policy/authz/permit.ts'
 import { createRowAttributes } from '../policy/authz/entities/row-attributes.ts'
@@ -97,23 +98,22 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   }
 }
 
-const BY_ID: ReadonlyMap<string, Operation> = new Map(
-  OPERATIONS.map((operation) => [operation.id, operation]),
-)
+/** Compiled once, and shared by all engines. A mistake in a row stops the process here. */
+const POLICIES = compilePolicies(OPERATIONS)
 
-/** Each is prepared when it is first asked for: all rows of hundreds of engines would take seconds of a start. */
+/** Each is bound to the engine when it is first asked for: hundreds of engines have a hundred thousand of them. */
 function permitsOf(options: PermitOptions, own: Upstream): EngineParts['permits'] {
   const tenantsOfKey = createTenantsOfKey(readerOf(own))
-  const prepared = new Map<string, Permit>()
-  const prepare = (operation: Operation): Permit => {
-    const permit = keepToTenants(createPermit(operation, options), tenantsOfKey)
-    prepared.set(operation.id, permit)
+  const permits = new Map<string, Permit>()
+  const create = (policy: OperationPolicy): Permit => {
+    const permit = keepToTenants(createPermit(policy, options), tenantsOfKey)
+    permits.set(policy.operation.id, permit)
     return permit
   }
   return {
     get: (id) => {
-      const operation = BY_ID.get(id)
-      return operation === undefined ? undefined : (prepared.get(id) ?? prepare(operation))
+      const policy = POLICIES.get(id)
+      return policy === undefined ? undefined : (permits.get(id) ?? create(policy))
     },
   }
 }

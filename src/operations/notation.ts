@@ -42,11 +42,13 @@ export type When =
   | `the job runs ${CheckedCommand}`
   | `the job runs ${CheckedCommand} or ${CheckedCommand}`
   | 'the job runs an unknown command'
-  | 'the plan is valid'
   | 'the task belongs to a case'
   | 'the task belongs to a process'
   | 'the worker does not hold the task'
-  | 'nothing is left active'
+  | EngineCondition
+
+/** A condition that only the engine knows. The gateway asks it. */
+export type EngineCondition = 'the plan is valid' | 'nothing is left active'
 
 /** What a check runs over, once for each. */
 export type Each =

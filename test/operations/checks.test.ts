@@ -1,7 +1,7 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Operation } from '../../src/operations/table.ts'
-import { compileCheck } from '../../src/policy/authz/checks/check.ts'
+import { compilePolicies } from '../../src/policy/authz/compile-policies.ts'
 import type { CompiledCheck } from '../../src/policy/authz/checks/compiled-check.ts'
 import type { Permission } from '../../src/policy/authz/checks/compiled-permission.ts'
 
@@ -11,11 +11,8 @@ interface Asking {
   readonly permission: Permission
 }
 
-const CHECKS = OPERATIONS.flatMap((operation) =>
-  operation.checks.map((check) => ({
-    operation,
-    check: compileCheck(check, operation),
-  })),
+const CHECKS = [...compilePolicies(OPERATIONS).values()].flatMap(({ operation, checks }) =>
+  [...checks.before, ...checks.after].map((check) => ({ operation, check })),
 )
 const ASKED: readonly Asking[] = CHECKS.flatMap(({ operation, check }) =>
   check.permissions.map((permission) => ({ operation, check, permission })),
@@ -79,8 +76,9 @@ t.test('what was created is asked about only afterwards, and only that', (t) => 
 })
 
 t.test('the answer for a missing entity names parameters that are there', (t) => {
-  const wrong = CHECKS.filter(({ operation: { method, template }, check }) => {
-    const names = [...(check.notFound ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const wrong = CHECKS.filter(({ operation: { method, template, checks, notFound }, check }) => {
+    const text = checks[check.index]?.notFound ?? notFound
+    const names = [...(text ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
     const hasBody = method === 'POST' || method === 'PUT'
     return !hasBody && names.some((name) => !template.split('/').includes(`:${name}`))
   })

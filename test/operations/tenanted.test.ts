@@ -4,8 +4,7 @@ import type { LookupName } from '../../src/operations/lookup-name.ts'
 import type { Operation, Row } from '../../src/operations/table.ts'
 import { operationsOf } from '../../src/operations/compile-table.ts'
 import { namedBy, UNTENANTED_LOOKUPS } from '../../src/operations/tenanted.ts'
-import { hasTenant } from '../../src/policy/authz/checks/preconditions.ts'
-import { isLookup, LOOKUPS } from '../../src/policy/authz/entities/lookup-rules.ts'
+import { hasTenant, isLookup, LOOKUPS } from '../../src/policy/authz/entities/lookup-rules.ts'
 
 /** How many rows know the tenant of what they name in which way. */
 const WAYS: Readonly<Record<string, number>> = {

@@ -3,7 +3,6 @@ import { EngineRefusal, GatewayError } from '../../errors.ts'
 import type { MatchedContext } from '../../pipeline/context.ts'
 import type { Operation, Selector } from '../../operations/table.ts'
 import type { Parts } from '../../pipeline/parts.ts'
-import { emptyAnswer } from '../../policy/authz/checks/not-found.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { bodyTexts, bodyValue } from '../../request/body.ts'
 import { readJson } from '../../request/json.ts'
@@ -103,12 +102,12 @@ function selectingOf(parts: Parts, match: MatchedContext, request: FastifyReques
 
 /** The answer where nothing is found; null: something is, or nothing is looked for. */
 async function emptyOf(selecting: SelectionContext): Promise<EngineRefusal | GatewayError | null> {
-  const { operation, accessRequest } = selecting.match
+  const { permit, accessRequest } = selecting.match
   const selections = await selectionsOf(selecting, 'any')
   const isAsked = selections.some(({ queries, given }) => queries.length + given.length > 0)
-  return operation.empty === undefined || !isAsked || selections.some(({ ids }) => ids.length > 0)
+  return !isAsked || selections.some(({ ids }) => ids.length > 0)
     ? null
-    : emptyAnswer(operation.empty, accessRequest)
+    : (permit.emptyAnswer?.(accessRequest) ?? null)
 }
 
 /** What the ids of one member of a body are to be. */
@@ -201,9 +200,9 @@ function bodyWith(selections: readonly Selection[], { match }: SelectionContext,
     for (const selector of queries) body = spliceMember(body, selector, undefined)
     body = spliceMember(body, member, ids)
   }
-  const { empty } = match.operation
+  const { emptyAnswer } = match.permit
   const isEmpty = selections.every(({ ids, isOpen }) => ids.length === 0 && !isOpen)
-  if (isEmpty && empty !== undefined && body !== original) throw emptyAnswer(empty, match.accessRequest)
+  if (isEmpty && emptyAnswer !== null && body !== original) throw emptyAnswer(match.accessRequest)
   return body
 }
 

@@ -68,9 +68,8 @@ export const authorization = {
     body: 'AuthorizationCreateDto',
     checks: [
       { anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },
-      { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true },
+      { anyOf: ['AUTHORIZATION.READ created.id'], denied: 404, after: true, notFound: '404 InvalidRequestException: Authorization with id {created} does not exist.' },
     ],
-    notFound: '404 InvalidRequestException: Authorization with id {created} does not exist.',
     invalidates: ['records'],
   },
 } as const satisfies Rowset

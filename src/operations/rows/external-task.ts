@@ -200,7 +200,7 @@ export const externalTask = {
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE each.processInstanceId',
         'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
-      ], each: 'externalTasks', denied: 403 },
+      ], each: 'externalTasks', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant." },
     ],
     empty: '400 InvalidRequestException: externalTaskIds is empty',
     resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },
@@ -209,7 +209,6 @@ export const externalTask = {
       historicProcessInstanceQuery: 'processInstanceIds',
       externalTaskQuery: 'externalTaskIds',
     },
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.processInstanceId}' because it belongs to no authenticated tenant.",
     notFound: '400 InvalidRequestException: externalTaskIds is empty',
   },
   setExternalTaskRetriesAsyncOperation: {

@@ -275,13 +275,13 @@ export const processInstance = {
         'PROCESS_DEFINITION.SUSPEND_INSTANCE each.processDefinitionKey',
         'PROCESS_INSTANCE.UPDATE each.id',
         'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey',
-      ], each: 'processInstances', denied: 403 },
+      ], each: 'processInstances', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant." },
       { anyOf: [
         'PROCESS_INSTANCE.SUSPEND',
         'PROCESS_DEFINITION.SUSPEND_INSTANCE processDefinition(body:processDefinitionId).key',
         'PROCESS_INSTANCE.UPDATE',
         'PROCESS_DEFINITION.UPDATE_INSTANCE processDefinition(body:processDefinitionId).key',
-      ], when: 'body:processDefinitionId given', denied: 403 },
+      ], when: 'body:processDefinitionId given', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process definition '{processDefinitionId}' because it belongs to no authenticated tenant." },
       { anyOf: [
         'PROCESS_INSTANCE.SUSPEND',
         'PROCESS_DEFINITION.SUSPEND_INSTANCE body:processDefinitionKey',
@@ -292,7 +292,6 @@ export const processInstance = {
     notFound: '204',
     empty: '400 BadUserRequestException 0: No process instance ids given: Process Instance ids is empty',
     resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
-    otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant.",
   },
   updateSuspensionStateAsyncOperation: {
     route: 'POST /process-instance/suspended-async',

@@ -1,14 +1,12 @@
 import { GatewayError } from '../../errors.ts'
-import type { Rows } from '../../operations/notation.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { OtherForm } from '../../request/accept.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
-import { createAuthorize } from './checks/authorize.ts'
+import { contextOf, createAuthorize } from './checks/authorize.ts'
 import type { Viewer, Scope, CompiledRows } from './rows/compiled-rows.ts'
 import { usesRevokes } from './records/records.ts'
 import {
-  compileRows,
   concernsIdentity,
   concernsTasks,
   idsGranted,
@@ -22,9 +20,10 @@ import { fetchScopeOf } from './rows/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
 import { narrowTasks, type Visible } from './rows/narrow-tasks.ts'
 import { narrowTopics } from './rows/narrow-topics.ts'
-import { createSeesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
+import { seesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
 import type { AuthorizeOptions } from './checks/authorize-options.ts'
 import type { ReadRowAttributes } from './entities/look-ups.ts'
+import type { OperationPolicy } from './operation-policy.ts'
 import type { KeepRows, Permit, RowsDecision } from './permit.ts'
 
 /** What permits are made of. */
@@ -38,12 +37,19 @@ export interface PermitOptions extends AuthorizeOptions {
   readonly checksTenants: boolean
 }
 
-/** Prepares everything the policy says about an operation. @throws Error on a row the notation does not know */
-export function createPermit(operation: Operation, options: PermitOptions): Permit {
-  const keepAllowedLinks = createAllowedLinks(operation, options)
+/** Binds the policy of one operation to one engine. */
+export function createPermit(policy: OperationPolicy, options: PermitOptions): Permit {
+  const { operation, checks, rows, allowedLinks } = policy
+  const { empty } = checks
+  const keepAllowedLinks = allowedLinks === null ? null : createAllowedLinks(allowedLinks, options)
   return {
-    ...createAuthorize(operation, options),
+    ...createAuthorize(checks, options),
+    policy,
     operation,
+    emptyAnswer:
+      empty === null
+        ? null
+        : (accessRequest) => empty(contextOf(accessRequest, options), 'nothing is selected'),
     keepAllowedLinks:
       keepAllowedLinks === null
         ? null
@@ -51,31 +57,24 @@ export function createPermit(operation: Operation, options: PermitOptions): Perm
     answerCheck: (accessRequest) =>
       answerAuthorizationCheck(accessRequest, { records: options.records(), groupsOf: options.groupsOf }),
     tenantsOf: (principal) => viewerOf({ principal }, options).tenants,
-    rows:
-      operation.rows === undefined
-        ? createWhole(operation, options)
-        : createRows(operation, operation.rows, options),
+    rows: rows === null ? createWhole(operation, options) : createRows(operation, rows, options),
   }
 }
 
 /** What the checks have permitted is answered as it is, unless the engine would embed what they do not speak of. */
 function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
   if (operation.hal !== true) return null
-  const seesEmbedded = createSeesEmbedded()
   return (accessRequest, other) =>
     other === 'hal' && !seesEmbedded(viewerOf(accessRequest, options)) ? NOT_EXACT : ALL
 }
 
-function createRows(operation: Operation, restriction: Rows, options: PermitOptions): Permit['rows'] {
-  const usual = compileRows(restriction)
-  const seesEmbedded = createSeesEmbedded()
+function createRows(operation: Operation, restriction: CompiledRows, options: PermitOptions): Permit['rows'] {
   const isChecked = operation.body !== undefined || operation.query !== undefined
   return (accessRequest, other) => {
-    const wanted = rowsFor(restriction, accessRequest)
-    const rows = wanted === restriction ? usual : compileRows(wanted)
+    const rows = rowsFor(restriction, accessRequest)
     // Whether it has such an answer, or such a page, only the engine says.
     const isValid = isChecked && other !== 'neither' && pagingOf(accessRequest.query) !== null
-    return rowsDecision({ operation, rows, options, isValid, seesEmbedded }, accessRequest, other)
+    return rowsDecision({ operation, rows, options, isValid }, accessRequest, other)
   }
 }
 
@@ -85,7 +84,6 @@ interface RowsParts {
   readonly options: PermitOptions
   /** The query has been checked whole. */
   readonly isValid: boolean
-  readonly seesEmbedded: (viewer: Viewer) => boolean
 }
 
 const ALL: RowsDecision = { rows: 'all' }
@@ -102,7 +100,7 @@ function rowsDecision(
   const scope = scopeOf(rows, viewer.principal, viewer.records)
   const seesAll = seesWhole(rows, scope, viewer)
   // A HAL answer has another shape and embeds entities of other kinds.
-  if (other === 'hal') return seesAll && parts.seesEmbedded(viewer) ? ALL : NOT_EXACT
+  if (other === 'hal') return seesAll && seesEmbedded(viewer) ? ALL : NOT_EXACT
   if (seesAll) return ALL
   const special = decisionOfForm(parts, accessRequest, scope, viewer)
   if (special !== null) return special

@@ -1,10 +1,11 @@
-import type { GatewayError } from '../../errors.ts'
+import type { EngineRefusal, GatewayError } from '../../errors.ts'
 import type { Authorize } from './checks/decision-trace.ts'
 import type { Principal } from '../../request/principal.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { OtherForm } from '../../request/accept.ts'
 import type { Operation } from '../../operations/table.ts'
 import type { ListRow } from './entities/look-ups.ts'
+import type { OperationPolicy } from './operation-policy.ts'
 import type { Narrow } from './rows/narrow.ts'
 
 /** What a row-restricted query may answer. */
@@ -34,6 +35,9 @@ export type KeepRows = (template: string, rows: readonly ListRow[]) => Promise<r
 /** All that the records say about one operation. */
 export interface Permit extends Authorize {
   readonly operation: Operation
+  readonly policy: OperationPolicy
+  /** The engine's answer to a body whose queries find nothing; null: the row does not say. */
+  readonly emptyAnswer: ((accessRequest: AccessRequest) => EngineRefusal) | null
   /** Null where the answer offers no links. */
   readonly keepAllowedLinks: ((body: Buffer, accessRequest: AccessRequest) => Buffer) | null
   /** `GET /authorization/check`, which a bare engine cannot answer. */

@@ -1,7 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import type { Attempt } from './attempt.ts'
-import type { ParsedHeaders } from '../wire/headers.ts'
-import { clientHeaders, hasBody, lengthOf } from '../wire/headers.ts'
+import { clientHeaders, hasBody, lengthOf, type ParsedHeaders } from '../wire/headers.ts'
 import type { Answer } from '../../request/answer.ts'
 import type { Receiver } from './receiver.ts'
 

@@ -1,7 +1,6 @@
-import { type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Attempt } from './attempt.ts'
-import type { ParsedHeaders } from '../wire/headers.ts'
-import { clientHeaders, hasBody, lengthOf } from '../wire/headers.ts'
+import { clientHeaders, hasBody, lengthOf, type ParsedHeaders } from '../wire/headers.ts'
 import type { Relayed, UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.ts'
 import { Attempt, type AttemptOwner, type WireRequest } from './attempt.ts'
-import { type ParsedHeaders } from '../wire/headers.ts'
+import type { ParsedHeaders } from '../wire/headers.ts'
 import type { Balance } from '../nodes/balance.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { BufferedError, pauseMsOf } from './conflict.ts'

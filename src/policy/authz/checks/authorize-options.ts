@@ -1,6 +1,5 @@
-import type { LookUps, FindTargets, IsOwn } from '../entities/look-ups.ts'
+import type { FindCondition, FindTargets, IsOwn, LookUps } from '../entities/look-ups.ts'
 import type { ImplicitGrants } from '../entities/implicit-bits.ts'
-import type { FindCondition } from '../entities/engine-condition.ts'
 import type { Admins } from '../decision/admin.ts'
 import type { Records } from '../records/records.ts'
 

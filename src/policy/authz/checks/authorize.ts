@@ -1,23 +1,19 @@
-import type { Operation } from '../../../operations/table.ts'
-import { applies, isForEngine } from './conditions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { listOf } from '../../../request/body.ts'
-import type { CompiledCheck } from './compiled-check.ts'
+import type { CompiledCheck, CompiledChecks, Condition, Preconditions } from './compiled-check.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
-import { permissionChecksOf, compileCheck } from './check.ts'
+import { permissionChecksOf } from './permission-checks.ts'
 import {
-  type Entities,
-  entitiesOf,
-  isOfOtherTenant,
-  postconditionAnswer,
-  loadEntities,
+  checkPostconditions,
   checkPreconditions,
+  isOfOtherTenant,
+  loadEntity,
   tenantsOf,
 } from './preconditions.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { notFoundAnswer } from './not-found.ts'
-import { isSettled, NOT_EXACT, evaluate } from './evaluate.ts'
+import { answerOf } from './refusals.ts'
+import { applies, isSettled, NOT_EXACT, evaluate } from './evaluate.ts'
 import type { AuthorizeOptions } from './authorize-options.ts'
 import { isAdmin } from '../decision/admin.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
@@ -31,21 +27,20 @@ interface Pass extends AuthorizeOptions {
 
 interface Parts {
   readonly checks: readonly CompiledCheck[]
-  readonly entities: Entities
+  readonly preconditions: Preconditions
   readonly options: Pass
 }
 
-/** Prepares one operation's checks. @throws Error on a row the notation does not know */
-export function createAuthorize(operation: Operation, options: AuthorizeOptions): Authorize {
-  const checks = operation.checks.map((check, index) => compileCheck(check, operation, index))
-  const before = checks.filter((check) => !check.after)
-  const after = checks.filter((check) => check.after)
-  const entities = entitiesOf(operation, before)
+/** Binds the compiled checks of a row to one engine. */
+export function createAuthorize(
+  { before, after, preconditions }: CompiledChecks,
+  options: AuthorizeOptions,
+): Authorize {
   const passOf = (trace: TraceDecision | undefined): Pass =>
     trace === undefined ? options : { ...options, trace }
   return {
     before: (accessRequest, trace) =>
-      runBefore({ checks: before, entities, options: passOf(trace) }, accessRequest),
+      runBefore({ checks: before, preconditions, options: passOf(trace) }, accessRequest),
     after:
       after.length === 0
         ? null
@@ -54,37 +49,47 @@ export function createAuthorize(operation: Operation, options: AuthorizeOptions)
 }
 
 function runBefore(parts: Parts, accessRequest: AccessRequest): MaybePromise<Decision> {
-  const { entities, options } = parts
+  const { preconditions, options } = parts
   const context = contextOf(accessRequest, options)
   // Another tenant's entity is refused before any permission is asked for, and a bare engine would not refuse it.
-  if (entities.isTenanted && tenantsFor(accessRequest, options) !== null)
+  if (preconditions.isTenanted && tenantsFor(accessRequest, options) !== null)
     return chain(
-      settled(parts, context),
-      (decision) => decision ?? chain(runAll(parts, context), (said) => late(parts, context, said)),
+      refusedBefore(parts, context),
+      (refused) =>
+        refused ?? chain(runAll(parts, context), (decision) => refusedAfter(parts, context, decision)),
     )
   return chain(runAll(parts, context), (decision) => inOrder(parts, context, decision))
 }
 
-function late({ entities, options }: Parts, context: EvaluationContext, decision: Decision): Decision {
-  if (!decision.permitted || !entities.isLate) return decision
-  const refusal = postconditionAnswer(entities, context, tenantsFor(context.accessRequest, options))
+/** The decision, or the answer of a postcondition to who is permitted. */
+function refusedAfter(
+  { preconditions, options }: Parts,
+  context: EvaluationContext,
+  decision: Decision,
+): Decision {
+  if (!decision.permitted || !preconditions.hasPostconditions) return decision
+  const refusal = checkPostconditions(preconditions, context, tenantsFor(context.accessRequest, options))
   return refusal === null ? decision : { permitted: false, refusal }
 }
 
 /** The engine looks for what is asked about before it refuses it: nobody is forbidden what does not exist. */
 function inOrder(parts: Parts, context: EvaluationContext, decision: Decision): MaybePromise<Decision> {
-  const { list, first } = parts.entities
-  if (decision.permitted || decision.isHidden === true || list.length + first.length === 0) return decision
-  return chain(settled(parts, context), (earlier) => earlier ?? decision)
+  const { entities, answers } = parts.preconditions
+  if (decision.permitted || decision.isHidden === true || entities.length + answers.length === 0)
+    return decision
+  return chain(refusedBefore(parts, context), (refused) => refused ?? decision)
 }
 
-function settled({ entities, options }: Parts, context: EvaluationContext): MaybePromise<Decision | null> {
-  const { lookUp } = options
-  const said = checkPreconditions(entities, context, {
-    lookUp,
+/** The answer of a precondition; null: none refuses. */
+function refusedBefore(
+  { preconditions, options }: Parts,
+  context: EvaluationContext,
+): MaybePromise<Decision | null> {
+  const objection = checkPreconditions(preconditions, context, {
+    lookUp: options.lookUp,
     tenants: tenantsFor(context.accessRequest, options),
   })
-  return chain(said, (refusal) =>
+  return chain(objection, (refusal) =>
     refusal === null ? null : { permitted: false, refusal, ...goneIn(context) },
   )
 }
@@ -99,7 +104,8 @@ function tenantsFor({ principal }: AccessRequest, options: AuthorizeOptions): re
   return tenantsOf(principal, !options.checksTenants || isAdmin(principal, options))
 }
 
-function contextOf(
+/** The context in which a request is decided, before anything is looked up. */
+export function contextOf(
   accessRequest: AccessRequest,
   { impliesIdentity }: Pick<AuthorizeOptions, 'impliesIdentity'>,
 ): EvaluationContext {
@@ -146,7 +152,7 @@ function needsEngine({ permissions, each, when, entity }: CompiledCheck): boolea
   return (
     each !== null ||
     entity !== null ||
-    (when !== null && isForEngine(when)) ||
+    (when !== null && when.ofEngine !== null) ||
     permissions.some(({ attribute }) => attribute.from === 'lookup')
   )
 }
@@ -154,13 +160,23 @@ function needsEngine({ permissions, each, when, entity }: CompiledCheck): boolea
 async function runOne(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
   const missing = check.each === null ? isMissing : isUnloaded
   if (await missing(check, context, options))
-    return { permitted: false, refusal: notFoundAnswer(check.notFound, context), isGone: true }
+    return { permitted: false, refusal: answerOf(check.notFound, context), isGone: true }
   const applied = applies(check.when, context)
   if (applied === false) return options.trace?.({ check, context, decision: NOT_APPLIED }) ?? NOT_APPLIED
   const decision = await (check.each === null ? runLinked : runEach)(check, context, options)
   if (decision.permitted || applied === true || check.when === null) return decision
-  const found = await options.findCondition(check.when, context.accessRequest)
-  return found === null ? NOT_EXACT : found ? decision : NOT_APPLIED
+  return decisionByEngine(check.when, decision, context, options)
+}
+
+/** A refusal by a check of which it is not known whether it applies. */
+async function decisionByEngine(
+  { ofEngine }: Condition,
+  refused: Decision,
+  { accessRequest }: EvaluationContext,
+  { findCondition }: AuthorizeOptions,
+): Promise<Decision> {
+  const holds = ofEngine === null ? null : await findCondition(ofEngine, accessRequest)
+  return holds === null ? NOT_EXACT : holds ? refused : NOT_APPLIED
 }
 
 /** Reads what the engine has loaded before the check. True: it does not exist. */
@@ -169,7 +185,7 @@ async function isUnloaded(
   context: EvaluationContext,
   { lookUp }: AuthorizeOptions,
 ): Promise<boolean> {
-  return entity !== null && (await loadEntities(entity, context, lookUp)) === null
+  return entity !== null && (await loadEntity(entity, context, lookUp)) === null
 }
 
 /** Reads what the check needs. True: an entity that the request names does not exist. */
@@ -182,30 +198,30 @@ async function isMissing(
   const { lookUp } = options
   if (await isUnloaded(check, context, options)) return true
   for (const { attribute } of permissions)
-    if (attribute.from === 'lookup' && (await loadEntities(attribute, context, lookUp)) === null) return true
+    if (attribute.from === 'lookup' && (await loadEntity(attribute, context, lookUp)) === null) return true
   return false
 }
 
 async function runEach(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
-  const members = await membersOf(check.each ?? '', context.accessRequest, options)
-  if (members === null) return (await isOwnOnAll(check, context, options)) ? PERMITTED : NOT_EXACT
+  const targets = await targetsOf(check, context.accessRequest, options)
+  if (targets === null) return (await isOwnOnAll(check, context, options)) ? PERMITTED : NOT_EXACT
   const tenants = tenantsFor(context.accessRequest, options)
   // Another tenant's are not selected; here nothing is left out of what is sent, so only all of them are as good as none.
-  const unseen = members.filter((each) => each['isSelected'] === 'true' && isOfOtherTenant(each, tenants))
-  if (unseen.length > 0) return unseen.length === members.length ? emptyDecision(check, context) : NOT_EXACT
-  await listEach(check, members, context, options)
-  return runTargets(check, members, context, options)
+  const unseen = targets.filter((each) => each['isSelected'] === 'true' && isOfOtherTenant(each, tenants))
+  if (unseen.length > 0) return unseen.length === targets.length ? emptyDecision(check, context) : NOT_EXACT
+  await listEach(check, targets, context, options)
+  return runTargets(check, targets, context, options)
 }
 
 async function runTargets(
   check: CompiledCheck,
-  members: readonly Attributes[],
+  targets: readonly Attributes[],
   context: EvaluationContext,
   options: Pass,
 ): Promise<Decision> {
   let refused: Decision | null = null
   let passed = 0
-  for (const each of members) {
+  for (const each of targets) {
     context.accessRequest.stillAwaited?.()
     const decision = await runTarget(check, { ...context, each }, options)
     if (decision.permitted) passed += 1
@@ -235,7 +251,7 @@ async function isOwnOnAll(
 /** What each member names and the engine lists is read at once, and not one by one. */
 async function listEach(
   { permissions }: CompiledCheck,
-  members: readonly Attributes[],
+  targets: readonly Attributes[],
   { accessRequest, loaded }: EvaluationContext,
   { lookUpAll }: AuthorizeOptions,
 ): Promise<void> {
@@ -247,7 +263,7 @@ async function listEach(
     )
       continue
     const { name } = attribute.by
-    const ids = members.flatMap((each) => each[name] ?? [])
+    const ids = targets.flatMap((each) => each[name] ?? [])
     loaded.list(attribute.lookup, ids, await lookUpAll(attribute.lookup, ids, accessRequest.stillAwaited))
   }
 }
@@ -260,12 +276,12 @@ async function runTarget(check: CompiledCheck, context: EvaluationContext, optio
 }
 
 function emptyDecision({ notFound }: CompiledCheck, context: EvaluationContext): Decision {
-  return { permitted: false, refusal: notFoundAnswer(notFound, context) }
+  return { permitted: false, refusal: answerOf(notFound, context) }
 }
 
 function otherTenantDecision({ otherTenant }: CompiledCheck, context: EvaluationContext): Decision {
-  const said = otherTenant === 'ignored' ? null : otherTenant
-  return said === null ? NOT_EXACT : { permitted: false, refusal: notFoundAnswer(said, context) }
+  if (otherTenant === null || otherTenant === 'ignored') return NOT_EXACT
+  return { permitted: false, refusal: answerOf(otherTenant, context) }
 }
 
 /** Links to a task are asked for only where the records say no: they can only open. */
@@ -301,13 +317,11 @@ function run(check: CompiledCheck, context: EvaluationContext, options: Pass): D
   return options.trace?.({ check, context, decision }) ?? decision
 }
 
-async function membersOf(
-  each: string,
+/** What a check runs over; null: it cannot be determined. */
+async function targetsOf(
+  { each, list }: CompiledCheck,
   accessRequest: AccessRequest,
   { findTargets }: AuthorizeOptions,
 ): Promise<readonly Attributes[] | null> {
-  const [, from, name] = /^(body|query):(\w+)\[\]$/.exec(each) ?? []
-  return from === undefined || name === undefined
-    ? findTargets(each, accessRequest)
-    : listOf(accessRequest, from, name)
+  return list === null ? findTargets(each ?? '', accessRequest) : listOf(accessRequest, list.from, list.name)
 }

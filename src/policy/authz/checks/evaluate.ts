@@ -1,11 +1,12 @@
 import { type DenialReason, GatewayError } from '../../../errors.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
-import { mask } from './not-found.ts'
-import { applies, isExempt } from './conditions.ts'
+import { mask } from './refusals.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { CompiledCheck } from './compiled-check.ts'
+import type { Exempt } from '../../../operations/notation.ts'
+import type { Attributes } from '../../../request/attributes.ts'
+import type { CompiledCheck, Condition, Situation } from './compiled-check.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
-import { permissionChecksOf, missingOf } from './check.ts'
+import { permissionChecksOf, missingOf } from './permission-checks.ts'
 import { attributesOf } from './references.ts'
 import type { PermissionCheck } from '../decision/permission-check.ts'
 import { decideAll, decideAny, enabledChecks, isAuthorized } from '../decision/decide.ts'
@@ -134,4 +135,16 @@ function denialReasonOf(
 function untilFirst<T>(list: readonly T[], isLast: (item: T) => boolean): readonly T[] {
   const at = list.findIndex(isLast)
   return at < 0 ? list : list.slice(0, at + 1)
+}
+
+/** Whether a check applies; null: only the engine knows, or the entity has not been looked up. */
+export function applies(when: Condition | null, situation: Situation): boolean | null {
+  return when === null ? true : when.holds(situation)
+}
+
+/** Whether everybody finds the entity, whatever the records say. */
+function isExempt(exempt: Exempt | null, attributes: Attributes | null): boolean {
+  if (exempt === null || attributes === null) return false
+  if (exempt === 'case') return (attributes['caseExecutionId'] ?? null) !== null
+  return (attributes[exempt === 'no execution' ? 'executionId' : 'processDefinitionKey'] ?? null) === null
 }

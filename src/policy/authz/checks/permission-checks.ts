@@ -1,69 +1,77 @@
-import type { PermissionTerm } from '../../../operations/notation.ts'
-import { isLookup } from '../entities/lookup-rules.ts'
-import { bitOf, RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
-import type { Argument, CompiledAttribute, Permission, Place, Reference } from './compiled-permission.ts'
+import { RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
+import { bodyText } from '../../../request/body.ts'
+import type { PermissionCheck } from '../decision/permission-check.ts'
+import { identityBits } from '../entities/implicit-grants.ts'
+import type { MissingAuthorization } from './authorization-exception.ts'
+import type { CompiledCheck } from './compiled-check.ts'
+import type { CompiledAttribute } from './compiled-permission.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
+import { attributesOf } from './references.ts'
 
-/** Takes the atoms of a check apart. @throws Error on an atom that the notation does not know: the table is wrong. */
-export function permissionsOf(terms: readonly PermissionTerm[]): readonly Permission[] {
-  return terms.map((term) => {
-    const [name = '', attribute] = term.split(' ')
-    const [resource = '', permission = ''] = name.split('.').map(asName)
-    if (!isResource(resource)) throw new Error(`Unknown resource in ${term}`)
-    const bit = bitOf(resource, permission)
-    if (bit === null) throw new Error(`Unknown permission in ${term}`)
-    return { resource, permission, bit, attribute: attributeOf(attribute) }
-  })
-}
-
-function isResource(name: string): name is ResourceName {
-  return Object.hasOwn(RESOURCES, name)
-}
-
-const WORDS: Readonly<Record<string, CompiledAttribute>> = {
-  '*': { from: 'any' },
-  caller: { from: 'caller' },
-  'created.id': { from: 'created' },
-}
-const MEMBER = /^(path|query|body|row|each)[:.](.+)$/
-const LOOKUP = /^(.+)\.(\w+)$/
-const ENTITY = /^(\w+)(?:\((\w+):([^)]+)\))?$/
-
-function attributeOf(text: string | undefined): CompiledAttribute {
-  if (text === undefined) return { from: 'none' }
-  const word = WORDS[text]
-  if (word !== undefined) return word
-  const [place, member] = namesIn(MEMBER, text)
-  if (isPlace(place) && member !== undefined) return { from: place, name: member }
-  const [entity = '', name] = namesIn(LOOKUP, text)
-  if (name === undefined) throw new Error(`Unknown fact ${text}`)
-  return { from: 'lookup', ...referenceOf(entity), name }
-}
-
-/** @throws Error on an entity that the notation does not know */
-export function referenceOf(text: string): Reference {
-  const [lookup, from = 'path', name = 'id'] = namesIn(ENTITY, text)
-  if (lookup === undefined || !isLookup(lookup) || !isArgumentPlace(from))
-    throw new Error(`Unknown entity ${text}`)
-  return { lookup, by: { from, name } }
-}
-
-function namesIn(pattern: RegExp, text: string): readonly (string | undefined)[] {
-  const [, ...groups] = pattern.exec(text) ?? []
-  return groups.map((group: string | undefined) => (group === undefined ? undefined : asName(group)))
+type IdOf = {
+  readonly [F in CompiledAttribute['from']]: (
+    attribute: CompiledAttribute & { readonly from: F },
+    context: EvaluationContext,
+  ) => string | null | undefined
 }
 
 /**
- * The same text as V8 keeps the names of members. By a piece of another text a member is found far more slowly, and what
- * V8 has compiled for a name is thrown away at each of them.
+ * The id an atom asks about; null asks without an id. `undefined`: the entity has no such id (a standalone task has no
+ * definition), so the engine leaves the atom out. A request that names no id asks without one, as the engine does.
  */
-function asName(text: string): string {
-  return Object.keys({ [text]: true })[0] ?? text
+const ID_OF: IdOf = {
+  none: () => null,
+  any: () => '*',
+  caller: (_attribute, { accessRequest }) => accessRequest.principal.userId,
+  created: (_attribute, { created }) => created ?? undefined,
+  each: ({ name }, { each }) => each?.[name] ?? undefined,
+  lookup: (attribute, context) => attributesOf(attribute, context)?.[attribute.name] ?? undefined,
+  row: () => undefined,
+  path: ({ name }, { accessRequest }) => accessRequest.params[name] ?? null,
+  query: ({ name }, { accessRequest }) => accessRequest.query.get(name) ?? null,
+  body: ({ name }, { accessRequest }) => bodyText(accessRequest.body, name),
 }
 
-function isPlace(text: string | undefined): text is Place {
-  return text === 'row' || (text !== undefined && isArgumentPlace(text))
+function idOf<F extends CompiledAttribute['from']>(
+  attribute: CompiledAttribute & { readonly from: F },
+  context: EvaluationContext,
+): string | null | undefined {
+  const read: IdOf[F] = ID_OF[attribute.from]
+  return read(attribute, context)
 }
 
-function isArgumentPlace(text: string): text is Argument['from'] {
-  return text === 'path' || text === 'query' || text === 'body' || text === 'each'
+/** The atoms the engine would ask, with their ids filled in. */
+export function permissionChecksOf(
+  { permissions, isFound }: CompiledCheck,
+  context: EvaluationContext,
+): readonly PermissionCheck[] {
+  const permissionChecks: PermissionCheck[] = []
+  for (const { resource, permission, attribute } of permissions) {
+    const id = idOf(attribute, context)
+    if (id === undefined && !isFound) continue
+    permissionChecks.push({
+      resource,
+      permission,
+      id: id ?? null,
+      implicitBits: implicitOn(resource, id ?? null, context),
+    })
+  }
+  return permissionChecks
+}
+
+function implicitOn(
+  resource: ResourceName,
+  id: string | null,
+  { accessRequest, linked, impliesIdentity }: EvaluationContext,
+): PermissionCheck['implicitBits'] {
+  if (resource === 'TASK') return linked
+  return impliesIdentity ? identityBits(resource, id, accessRequest.principal) : undefined
+}
+
+export function missingOf(permissionChecks: readonly PermissionCheck[]): readonly MissingAuthorization[] {
+  return permissionChecks.map(({ resource, permission, id }) => ({
+    permission,
+    resource: RESOURCES[resource].name,
+    id,
+  }))
 }

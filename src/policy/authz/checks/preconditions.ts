@@ -1,83 +1,13 @@
 import type { EngineRefusal, GatewayError } from '../../../errors.ts'
-import type { NotFoundAnswer, Precondition, OtherTenantAnswer, When } from '../../../operations/notation.ts'
-import type { Operation } from '../../../operations/table.ts'
-import { notFoundAnswer } from './not-found.ts'
-import { applies } from './conditions.ts'
-import { referenceOf } from './permission-checks.ts'
-import type { Reference } from './compiled-permission.ts'
-import { attributesOf, argumentOf } from './references.ts'
-import type { CompiledCheck } from './compiled-check.ts'
-import type { EvaluationContext } from './evaluation-context.ts'
+import type { Attributes } from '../../../request/attributes.ts'
+import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 import type { Principal } from '../../../request/principal.ts'
 import type { LookUp } from '../entities/look-ups.ts'
-import type { Attributes } from '../../../request/attributes.ts'
-import { LOOKUPS } from '../entities/lookup-rules.ts'
-import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
-
-/** What the engine loads before it asks for any permission, and says when it must not or cannot. */
-export interface Entities {
-  readonly list: readonly Loaded[]
-  readonly first: readonly Precondition[]
-  /** Whether a tenant may be concerned: of an entity, or of what is to be made. */
-  readonly isTenanted: boolean
-  /** Whether another tenant's entity is left out of the answer, once permission is granted. */
-  readonly isLate: boolean
-}
-
-interface Loaded {
-  readonly reference: Reference
-  readonly when: When | null
-  readonly notFound: NotFoundAnswer | null
-  readonly otherTenant: OtherTenantAnswer | null
-}
-
-/** @throws Error on an entity that the notation does not know */
-export function entitiesOf(operation: Operation, checks: readonly CompiledCheck[]): Entities {
-  const { entity, preconditions: first = [] } = operation
-  const [notFound, otherTenant] = [operation.notFound ?? null, operation.otherTenant ?? null]
-  const list: Loaded[] = []
-  if (entity !== undefined) list.push({ reference: referenceOf(entity), when: null, notFound, otherTenant })
-  for (const check of checks) {
-    for (const { attribute } of check.permissions) {
-      if (attribute.from !== 'lookup' || attribute.by.from === 'each') continue
-      if (list.some(({ reference }) => isSame(reference, attribute))) continue
-      list.push({
-        reference: attribute,
-        when: check.when,
-        notFound: check.notFound,
-        otherTenant: check.otherTenant,
-      })
-    }
-  }
-  const tenanted = list.filter(
-    ({ reference, otherTenant: said }) => said !== 'ignored' && hasTenant(reference),
-  )
-  return {
-    list,
-    first,
-    isTenanted: tenanted.length > 0 || first.some(({ when }) => isOfTenant(when)),
-    isLate:
-      tenanted.some(({ otherTenant: said }) => said === LATE) ||
-      first.some(({ afterPermission: late }) => late),
-  }
-}
-
-function isSame(one: Reference, other: Reference): boolean {
-  return one.lookup === other.lookup && one.by.from === other.by.from && one.by.name === other.by.name
-}
-
-/** What is foreign is not refused, it has no rows. */
-const LATE = '200 []'
-
-function isOfTenant(when: When): boolean {
-  return when.endsWith(' of another tenant')
-}
-
-/** Whether a look-up says whose tenant the entity is. */
-export function hasTenant({ lookup }: Pick<Reference, 'lookup'>): boolean {
-  const { members, tenant } = LOOKUPS[lookup]
-  return tenant !== undefined || members.includes('tenantId')
-}
+import type { CompiledPrecondition, Preconditions, RequiredEntity } from './compiled-check.ts'
+import type { Reference } from './compiled-permission.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
+import { argumentOf, attributesOf } from './references.ts'
+import { answerOf, NO_ROWS } from './refusals.ts'
 
 export interface PreconditionOptions {
   readonly lookUp: LookUp
@@ -85,79 +15,86 @@ export interface PreconditionOptions {
   readonly tenants: readonly string[] | null
 }
 
-/** Null: nothing speaks against it. */
-type Said = EngineRefusal | GatewayError | null
+/** Null: nothing speaks against the request. */
+type Objection = EngineRefusal | GatewayError | null
 
-type Found = Loaded & { readonly attributes: Attributes }
+type LoadedEntity = RequiredEntity & { readonly attributes: Attributes }
 
 /** Looks in the engine's order at what is asked about. @throws GatewayError when a look-up fails, or rejects with it */
 export function checkPreconditions(
-  { list, first }: Entities,
+  preconditions: Preconditions,
   context: EvaluationContext,
   options: PreconditionOptions,
-): MaybePromise<Said> {
-  const { lookUp, tenants } = options
-  const found: Found[] = []
-  const lookFrom = (at: number): MaybePromise<Said> => {
-    const one = list[at]
-    if (one === undefined) return concluded(first, found, { context, tenants })
-    // What an entity itself decides is not known yet.
-    if (one.when?.startsWith('body:') && applies(one.when, context) === false) return lookFrom(at + 1)
-    return chain(loadEntities(one.reference, context, lookUp), (attributes) => {
-      if (attributes === null && one.notFound !== null) return notFoundAnswer(one.notFound, context)
-      if (attributes) found.push({ ...one, attributes })
-      return lookFrom(at + 1)
+): MaybePromise<Objection> {
+  const { entities } = preconditions
+  const loaded: LoadedEntity[] = []
+  const checkFrom = (at: number): MaybePromise<Objection> => {
+    const entity = entities[at]
+    if (entity === undefined) return objectionTo(loaded, preconditions, context, options.tenants)
+    // Other conditions may need an entity that is not loaded yet.
+    if (entity.when?.isOfBody === true && entity.when.holds(context) === false) return checkFrom(at + 1)
+    return chain(loadEntity(entity.reference, context, options.lookUp), (attributes) => {
+      if (attributes === null && entity.notFound !== null) return answerOf(entity.notFound, context)
+      if (attributes) loaded.push({ ...entity, attributes })
+      return checkFrom(at + 1)
     })
   }
-  return lookFrom(0)
+  return checkFrom(0)
 }
 
-function concluded(
-  first: readonly Precondition[],
-  found: readonly Found[],
-  { context, tenants }: Pick<PreconditionOptions, 'tenants'> & { readonly context: EvaluationContext },
-): Said {
-  const said = spokenOf(first, context, { tenants, late: false })
-  if (said !== null) return said
-  const anothers = found.find((one) => isRefused(one, tenants))
-  if (anothers === undefined) return null
-  const { otherTenant, notFound } = anothers
-  return notFoundAnswer(otherTenant === 'ignored' ? notFound : (otherTenant ?? notFound), context)
-}
-
-function isRefused({ otherTenant, attributes }: Found, tenants: readonly string[] | null): boolean {
-  return otherTenant !== 'ignored' && otherTenant !== LATE && isOfOtherTenant(attributes, tenants)
-}
-
-function spokenOf(
-  first: readonly Precondition[],
+function objectionTo(
+  loaded: readonly LoadedEntity[],
+  { answers }: Preconditions,
   context: EvaluationContext,
-  { tenants, late }: Pick<PreconditionOptions, 'tenants'> & { readonly late: boolean },
-): EngineRefusal | GatewayError | null {
-  const spoken = first.find(
-    (said) =>
-      (said.afterPermission ?? false) === late &&
-      !(isOfTenant(said.when) && tenants === null) &&
-      applies(said.when, context) === true,
+  tenants: readonly string[] | null,
+): Objection {
+  const objection = firstAnswer(
+    answers.filter(({ afterPermission }) => !afterPermission),
+    context,
+    tenants,
   )
-  return spoken === undefined ? null : notFoundAnswer(spoken.answer, context)
+  if (objection !== null) return objection
+  const ofOther = loaded.find((entity) => isRefused(entity, tenants))
+  if (ofOther === undefined) return null
+  const { otherTenant, notFound } = ofOther
+  return answerOf(otherTenant === 'ignored' ? notFound : (otherTenant ?? notFound), context)
+}
+
+function isRefused({ otherTenant, attributes }: LoadedEntity, tenants: readonly string[] | null): boolean {
+  return otherTenant !== 'ignored' && otherTenant !== NO_ROWS && isOfOtherTenant(attributes, tenants)
+}
+
+/** The answer of the first precondition that holds. */
+function firstAnswer(
+  answers: readonly CompiledPrecondition[],
+  context: EvaluationContext,
+  tenants: readonly string[] | null,
+): Objection {
+  const first = answers.find(
+    ({ when }) => !(when.isOfTenant && tenants === null) && when.holds(context) === true,
+  )
+  return first === undefined ? null : answerOf(first.answer, context)
 }
 
 /** The answer to who is permitted and asks about another tenant's; null: nothing of it is another's. */
-export function postconditionAnswer(
-  { list, first }: Entities,
+export function checkPostconditions(
+  { entities, answers }: Preconditions,
   context: EvaluationContext,
   tenants: readonly string[] | null,
-): EngineRefusal | GatewayError | null {
-  for (const { reference, otherTenant } of list) {
-    const attributes = otherTenant === LATE ? attributesOf(reference, context) : null
-    if (attributes !== null && isOfOtherTenant(attributes, tenants)) return notFoundAnswer(LATE, context)
+): Objection {
+  for (const { reference, otherTenant } of entities) {
+    const attributes = otherTenant === NO_ROWS ? attributesOf(reference, context) : null
+    if (attributes !== null && isOfOtherTenant(attributes, tenants)) return answerOf(NO_ROWS, context)
   }
-  return spokenOf(first, context, { tenants, late: true })
+  return firstAnswer(
+    answers.filter(({ afterPermission }) => afterPermission),
+    context,
+    tenants,
+  )
 }
 
 /** Reads an entity, once for a request. `undefined`: the request names none. */
-export function loadEntities(
+export function loadEntity(
   reference: Reference,
   context: Pick<EvaluationContext, 'accessRequest' | 'each' | 'loaded'>,
   lookUp: LookUp,

@@ -39,3 +39,8 @@ export function attributesOf(
 ): Attributes | null {
   return context.loaded.find(reference.lookup, argumentOf(reference, context)) ?? null
 }
+
+/** Whether two references name the same entity in the same way. */
+export function isSameReference(one: Reference, other: Reference): boolean {
+  return one.lookup === other.lookup && one.by.from === other.by.from && one.by.name === other.by.name
+}

@@ -1,14 +1,10 @@
-import type { When } from '../../../operations/notation.ts'
 import { type AskEngine, jsonIn } from '../../../request/engine-request.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyValue, bodyTexts, bodyText, isRecord } from '../../../request/body.ts'
 import { withNumerals } from '../../../request/json.ts'
 import { isNameable } from './lookup.ts'
-import type { ReadEngine } from './look-ups.ts'
+import type { FindCondition, ReadEngine } from './look-ups.ts'
 import { inLists } from './lookup-lists.ts'
-
-/** Whether a condition holds that only the engine knows; null: it cannot be told. */
-export type FindCondition = (when: When, accessRequest: AccessRequest) => Promise<boolean | null>
 
 interface FindOutOptions {
   readonly ask: AskEngine
@@ -22,9 +18,8 @@ const MAX_REPORT_BYTES = 4 * 1024 ** 2
 
 /** Asks the engine about conditions that decide whether it runs a check at all. */
 export function createFindCondition({ ask, read }: FindOutOptions): FindCondition {
-  return async (when, accessRequest) => {
-    if (when === 'the plan is valid') return isValidPlan(ask, accessRequest)
-    if (when !== 'nothing is left active') return null
+  return async (condition, accessRequest) => {
+    if (condition === 'the plan is valid') return isValidPlan(ask, accessRequest)
     const { id } = accessRequest.params
     const named = new Set(id === undefined ? bodyTexts(accessRequest.body, 'processInstanceIds') : [id])
     return named.size > MAX_TREES ? null : isOneEmptied([...named].filter(isNameable), accessRequest, read)

@@ -1,7 +1,6 @@
-/** Bits that a link gives to its user, and to its group: on the task it belongs to. */
-
 import type { Principal } from '../../../request/principal.ts'
 
+/** Bits that a link gives to its user, and to its group: on the task it belongs to. */
 export interface ImplicitBits {
   readonly user: number
   readonly groups: number

@@ -1,3 +1,4 @@
+import type { EngineCondition } from '../../../operations/notation.ts'
 import type { LookupName } from '../../../operations/lookup-name.ts'
 import type { MaybePromise } from '../../../request/maybe-promise.ts'
 import type { Attributes } from '../../../request/attributes.ts'
@@ -49,3 +50,9 @@ export type ReadRowAttributes = (
   template: string,
   rows: readonly ListRow[],
 ) => Promise<readonly RowAttribute[]>
+
+/** Whether a condition holds that only the engine knows; null: it cannot be told. */
+export type FindCondition = (
+  condition: EngineCondition,
+  accessRequest: AccessRequest,
+) => Promise<boolean | null>

@@ -139,6 +139,19 @@ export const COMPOSITES: Readonly<Partial<Record<LookupName, readonly string[]>>
   processDefinitionOfKey: ['key', 'tenantId'],
 }
 
+/** Whether a look-up gives an attribute. */
+export function hasMember(lookup: LookupName, attribute: string): boolean {
+  const { members, definition, instance, tenant, command } = LOOKUPS[lookup]
+  if (members.includes(attribute)) return true
+  if (attribute === 'processDefinitionKey') return (definition ?? instance) !== undefined
+  return attribute === 'tenantId' ? tenant !== undefined : attribute === 'command' && command === true
+}
+
+/** Whether a look-up says whose tenant the entity is. */
+export function hasTenant({ lookup }: { readonly lookup: LookupName }): boolean {
+  return hasMember(lookup, 'tenantId')
+}
+
 export function isLookup(text: string): text is LookupName {
   return Object.hasOwn(LOOKUPS, text)
 }

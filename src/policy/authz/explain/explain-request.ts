@@ -2,7 +2,7 @@ import type { Check } from '../../../operations/notation.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { createAuthorize } from '../checks/authorize.ts'
-import { permissionChecksOf } from '../checks/check.ts'
+import { permissionChecksOf } from '../checks/permission-checks.ts'
 import type { PermissionCheck } from '../decision/permission-check.ts'
 import type { CheckExplanation, DecidedPermission, Explanation } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
@@ -26,7 +26,7 @@ export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => P
 /** @param options what the permits were made of */
 export function createExplainRequest(options: AuthorizeOptions): ExplainRequest {
   return async function explainRequest(permit, accessRequest) {
-    const { operation } = permit
+    const { operation, policy } = permit
     const verdict = await permit.before(accessRequest)
     const rows = (await permit.rows?.(accessRequest, false)) ?? { rows: 'all' }
     const { seen, end } = await lookAtAll(permit, accessRequest)
@@ -35,14 +35,16 @@ export function createExplainRequest(options: AuthorizeOptions): ExplainRequest 
     const { userId } = accessRequest.principal
     const isEnough = async (): Promise<boolean> => {
       const records = () => withGrants(options.records(), userId, grants)
-      const { permitted } = await createAuthorize(operation, { ...options, records }).before(accessRequest)
+      const { permitted } = await createAuthorize(policy.checks, { ...options, records }).before(
+        accessRequest,
+      )
       return permitted
     }
     return {
       checks: operation.checks.map((row, index) =>
         checkOf(row, index, { seen, end, accessRequest, options }),
       ),
-      rows: await explainRows(operation, rows, { accessRequest, options }),
+      rows: await explainRows(policy.rows, rows, { accessRequest, options }),
       refusal: verdict.permitted ? (rows.rows === 'refused' ? rows.refusal : null) : verdict.refusal,
       missing,
       grants: recordsOfGrants(grants, { userId }),

@@ -1,4 +1,3 @@
-import type { Operation } from '../../../operations/table.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { RowsExplanation, RowsPermission } from './explanation.ts'
@@ -8,18 +7,19 @@ import type { AuthorizeOptions } from '../checks/authorize-options.ts'
 import type { RowsDecision } from '../permit.ts'
 import { usesRevokes } from '../records/records.ts'
 import { isAdmin } from '../decision/admin.ts'
-import { compileRows, concernsTasks, rowsFor } from '../rows/rows.ts'
+import type { CompiledRows } from '../rows/compiled-rows.ts'
+import { concernsTasks, rowsFor } from '../rows/rows.ts'
 
 const SHOWN_IDS = 20
 
 /** @returns null for an operation that answers no rows of its own */
 export async function explainRows(
-  { rows: restriction }: Pick<Operation, 'rows'>,
+  restriction: CompiledRows | null,
   { rows: verdict }: Pick<RowsDecision, 'rows'>,
   { accessRequest, options }: { readonly accessRequest: AccessRequest; readonly options: AuthorizeOptions },
 ): Promise<RowsExplanation | null> {
-  if (restriction === undefined) return null
-  const rows = compileRows(rowsFor(restriction, accessRequest))
+  if (restriction === null) return null
+  const rows = rowsFor(restriction, accessRequest)
   const isFree = !rows.tenanted || !options.checksTenants || isAdmin(accessRequest.principal, options)
   const linked = concernsTasks(rows)
     ? await options.implicitGrants?.tasks(accessRequest.principal)
@@ -33,8 +33,10 @@ export async function explainRows(
       .map((permissions) => ({
         anyOf: permissions.map((permission) => permissionCheckOf(permission, accessRequest, options)),
       })),
-    oneRecord: restriction.oneRecord === true && !usesRevokes(options.records(), accessRequest.principal),
-    exempt: restriction.exempt ?? null,
+    oneRecord:
+      rows.conditions.some(({ together }) => together === true) &&
+      !usesRevokes(options.records(), accessRequest.principal),
+    exempt: rows.exempt,
     tenants: isFree ? null : accessRequest.principal.tenants,
     linkedTasks: linked === undefined ? null : new Set([...linked.user, ...linked.groups]).size,
   }

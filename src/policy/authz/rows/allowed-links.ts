@@ -1,8 +1,7 @@
-import type { Operation } from '../../../operations/table.ts'
 import { jsonIn } from '../../../request/engine-request.ts'
 import { isRecord } from '../../../request/body.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import { permissionsOf } from '../checks/permission-checks.ts'
+import type { Permission } from '../checks/compiled-permission.ts'
 import { isAuthorized } from '../decision/decide.ts'
 import { identityBits } from '../entities/implicit-grants.ts'
 import type { Records } from '../records/records.ts'
@@ -10,22 +9,20 @@ import type { Records } from '../records/records.ts'
 /** Leaves out the links to what the caller may not do; a bare engine offers everything. */
 export type KeepAllowedLinks = (body: Buffer, accessRequest: AccessRequest, records: Records) => Buffer
 
-/** @returns null for an operation whose answer offers nothing */
+/** @param allowedLinks the permission that a link needs, by its `rel` */
 export function createAllowedLinks(
-  { allowedLinks }: Operation,
+  allowedLinks: ReadonlyMap<string, Permission>,
   options: { readonly impliesIdentity: boolean },
-): KeepAllowedLinks | null {
-  if (allowedLinks === undefined) return null
-  const rules = new Map(Object.entries(allowedLinks).map(([rel, term]) => [rel, permissionsOf([term])[0]]))
+): KeepAllowedLinks {
   return (body, accessRequest, records) => {
     // An engine that has nothing in the form that the client takes answers `OPTIONS` without content.
     if (body.length === 0) return body
     const answer = jsonIn(body)
     if (!isRecord(answer) || !Array.isArray(answer['links'])) return body
     const links = answer['links'].filter((link: unknown) => {
-      const rule = isRecord(link) ? rules.get(String(link['rel'])) : undefined
-      if (rule === undefined) return true
-      const { resource, permission, attribute } = rule
+      const needed = isRecord(link) ? allowedLinks.get(String(link['rel'])) : undefined
+      if (needed === undefined) return true
+      const { resource, permission, attribute } = needed
       const id = attribute.from === 'path' ? (accessRequest.params[attribute.name] ?? null) : null
       const implicit = options.impliesIdentity && {
         implicitBits: identityBits(resource, id, accessRequest.principal),

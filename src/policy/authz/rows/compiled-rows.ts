@@ -4,7 +4,7 @@ import type { ImplicitTasks } from '../entities/implicit-bits.ts'
 import type { Principal } from '../../../request/principal.ts'
 import type { Permission } from '../checks/compiled-permission.ts'
 
-/** A row's restriction, taken apart once. */
+/** The compiled restriction of an answer's rows. */
 export interface CompiledRows {
   readonly form: RowsForm | 'list'
   /** Every one of these must hold for a visible row. */
@@ -12,8 +12,11 @@ export interface CompiledRows {
   readonly exempt: Exempt | null
   /** Rows of a tenant are for its members. */
   readonly tenanted: boolean
+  /** The restriction in the place of this one, where a parameter of the query is true; null: there is none. */
+  readonly where: { readonly query: string; readonly rows: CompiledRows } | null
 }
 
+/** What a visible row must meet. */
 export interface RowCondition {
   readonly permissions: readonly Permission[]
   /** All of them, in one record; where revocations count, each by itself. Default: any of them. */

@@ -1,8 +1,7 @@
-import type { Exempt, Rows } from '../../../operations/notation.ts'
+import type { Exempt } from '../../../operations/notation.ts'
 import { RESOURCES } from '../../../operations/permissions.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Permission } from '../checks/compiled-permission.ts'
-import { permissionsOf } from '../checks/permission-checks.ts'
 import type { Principal } from '../../../request/principal.ts'
 import { identityBits, implicitBits } from '../entities/implicit-grants.ts'
 import { decideAny, isAuthorized, isGrantedTogether } from '../decision/decide.ts'
@@ -13,9 +12,9 @@ import type { RowAttribute, ListRow } from '../entities/look-ups.ts'
 import type { CompiledRows, RowCondition, Scope, Viewer } from './compiled-rows.ts'
 
 /** The restriction as this query has it. */
-export function rowsFor(rows: Rows, { query }: Pick<AccessRequest, 'query'>): Rows {
+export function rowsFor(rows: CompiledRows, { query }: Pick<AccessRequest, 'query'>): CompiledRows {
   const { where } = rows
-  return where !== undefined && !isFalse(query.get(where.query)) ? { ...rows, and: where.and } : rows
+  return where !== null && !isFalse(query.get(where.query)) ? where.rows : rows
 }
 
 /** The engine reads such a parameter as JSON, where any number but 0 is true: whatever is not surely false counts as true. */
@@ -24,22 +23,6 @@ function isFalse(text = 'false'): boolean {
 }
 
 const FALSE: ReadonlySet<string> = new Set(['false', '0', 'null'])
-
-export function compileRows(rows: Rows): CompiledRows {
-  const conditions: RowCondition[] =
-    rows.allOf === undefined
-      ? [{ permissions: permissionsOf(rows.anyOf ?? []) }]
-      : rows.oneRecord === true
-        ? [{ permissions: permissionsOf(rows.allOf), together: true }]
-        : rows.allOf.map((term) => ({ permissions: permissionsOf([term]) }))
-  if (rows.and !== undefined) conditions.push({ permissions: permissionsOf(rows.and) })
-  return {
-    form: rows.form ?? 'list',
-    conditions,
-    exempt: rows.exempt ?? null,
-    tenanted: rows.tenants !== 'ignored',
-  }
-}
 
 export function scopeOf(rows: CompiledRows, principal: Principal, records: Records): Scope {
   return scopeOfAll(rows.conditions.map((condition) => conditionScope(condition, principal, records)))

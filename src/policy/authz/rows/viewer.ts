@@ -1,6 +1,7 @@
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
-import { compileRows, scopeOf } from './rows.ts'
+import { compileRows } from './compile-rows.ts'
+import { scopeOf } from './rows.ts'
 import type { Viewer, Scope, CompiledRows } from './compiled-rows.ts'
 import { isAdmin } from '../decision/admin.ts'
 
@@ -22,10 +23,10 @@ export function seesWhole({ tenanted }: CompiledRows, scope: Scope, { tenants }:
 }
 
 /** Whether nothing of all that an answer in HAL may embed would be hidden from the caller; beside these it is case definitions, which no record names. */
-export function createSeesEmbedded(): (viewer: Viewer) => boolean {
-  const embedded = compileRows({
-    allOf: ['PROCESS_DEFINITION.READ row:key', 'USER.READ row:id', 'GROUP.READ row:id'],
-  })
-  return ({ principal, records, tenants }) =>
-    tenants === null && scopeOf(embedded, principal, records) === 'all'
+export function seesEmbedded({ principal, records, tenants }: Viewer): boolean {
+  return tenants === null && scopeOf(EMBEDDED, principal, records) === 'all'
 }
+
+const EMBEDDED = compileRows({
+  allOf: ['PROCESS_DEFINITION.READ row:key', 'USER.READ row:id', 'GROUP.READ row:id'],
+})

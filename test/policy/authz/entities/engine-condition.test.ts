@@ -70,10 +70,6 @@ t.test('the plan is shown to the engine with the digits that it will read', asyn
   t.same(bodies, [plan])
 })
 
-t.test('what only the engine can know stays open', async (t) => {
-  t.equal(await ask({})('body:x given', asked({})), null)
-})
-
 /** Asks about so many instances, of which one at a place is emptied. */
 async function askMany(count: number, { emptied, type = 'cancel' }: { emptied: number; type?: string }) {
   let [now, most, reads] = [0, 0, 0]

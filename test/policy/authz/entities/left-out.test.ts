@@ -2,14 +2,14 @@ import t from 'tap'
 import type { Check, When } from '../../../../src/operations/notation.ts'
 import { operationsOf } from '../../../../src/operations/compile-table.ts'
 import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
-import { compileCheck } from '../../../../src/policy/authz/checks/check.ts'
+import { compileChecks } from '../../../../src/policy/authz/checks/compile-check.ts'
 import { recordsOf } from '../../../support/record-lines.ts'
 
 /** What is decided of a row with one check, for a caller without a record, where nothing at the engine can be read. */
 async function decide(check: Check): Promise<unknown> {
   const [operation] = operationsOf([{ row: { route: 'POST /novelty', checks: [check] } }])
   if (operation === undefined) throw new Error('no row')
-  const { before } = createAuthorize(operation, {
+  const { before } = createAuthorize(compileChecks(operation), {
     records: () => recordsOf([]),
     adminGroups: [],
     adminUsers: [],
@@ -53,6 +53,9 @@ t.test('an id that cannot be there is a mistake of the table', (t) => {
     [{ allOf: ['BATCH.READ row:id', 'BATCH.CREATE'], denied: 403 }, /asks about row/],
     [{ allOf: ['BATCH.READ created.id', 'BATCH.CREATE'], denied: 403 }, /asks about created/],
   ] as const)
-    t.throws(() => compileCheck(check, {}), message)
+    t.throws(
+      () => operationsOf([{ row: { route: 'POST /novelty', checks: [check] } }]).map(compileChecks),
+      message,
+    )
   t.end()
 })

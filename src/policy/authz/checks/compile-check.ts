@@ -1,0 +1,168 @@
+import type { Check, Each, Precondition } from '../../../operations/notation.ts'
+import type { Operation } from '../../../operations/table.ts'
+import { hasTenant } from '../entities/lookup-rules.ts'
+import { compileCondition } from './compile-condition.ts'
+import { compilePermissions, compileReference } from './compile-permission.ts'
+import { compileOtherTenant, compileTemplate } from './compile-template.ts'
+import type {
+  CompiledCheck,
+  CompiledChecks,
+  CompiledPrecondition,
+  Preconditions,
+  RequiredEntity,
+} from './compiled-check.ts'
+import type { Permission, Reference } from './compiled-permission.ts'
+import type { NamingScope } from './naming-scope.ts'
+import { isSameReference } from './references.ts'
+import { NO_ROWS } from './refusals.ts'
+
+/** Compiles the checks of a row. @throws Error on what the notation does not know, or on what names something that is not there */
+export function compileChecks(operation: Operation): CompiledChecks {
+  const parameters = parametersOf(operation.template)
+  const hasBody = operation.method === 'POST' || operation.method === 'PUT'
+  const row = { parameters, hasBody, each: null, isAfter: false }
+  const named = operation.checks.map((check) => namesOf(check, row))
+  const entity = operation.entity === undefined ? null : compileReference(operation.entity, row)
+  const scope = { ...row, entities: lookedUpBy(entity, named) }
+  const compiled = named.map((names, index) => compileCheck(names, index, { operation, scope }))
+  const before = compiled.filter(({ after }) => !after)
+  // Where no check and no entity takes the row's answers, a mistake in them is found all the same.
+  const answers = compiled.length > 0 && entity === null ? null : compileAnswers(operation, scope)
+  const first = entity === null || answers === null ? [] : [{ reference: entity, when: null, ...answers }]
+  return {
+    before,
+    after: compiled.filter(({ after }) => after),
+    preconditions: preconditionsOf(
+      requiredBy(before, first),
+      (operation.preconditions ?? []).map((one) => compilePrecondition(one, scope)),
+    ),
+    empty: operation.empty === undefined ? null : compileTemplate(operation.empty, scope),
+  }
+}
+
+/** The parameters of a path. */
+export function parametersOf(template: string): ReadonlySet<string> {
+  return new Set([...template.matchAll(/:(\w+)/g)].map(([, name = '']) => name))
+}
+
+/** What a check names, compiled. */
+interface CheckNames {
+  readonly check: Check
+  readonly permissions: readonly Permission[]
+  readonly entity: Reference | null
+}
+
+function namesOf(check: Check, row: Omit<NamingScope, 'entities'>): CheckNames {
+  const scope = { ...row, each: check.each ?? null, isAfter: check.after === true }
+  return {
+    check,
+    permissions: compilePermissions(check.allOf ?? check.anyOf ?? [], scope),
+    entity: check.entity === undefined ? null : compileReference(check.entity, scope),
+  }
+}
+
+function lookedUpBy(entity: Reference | null, named: readonly CheckNames[]): readonly Reference[] {
+  const ofChecks = named.flatMap((names) => [names.entity, ...referencesIn(names.permissions)])
+  return [entity, ...ofChecks].filter((reference) => reference !== null)
+}
+
+function referencesIn(permissions: readonly Permission[]): readonly Reference[] {
+  return permissions.flatMap(({ attribute }) => (attribute.from === 'lookup' ? [attribute] : []))
+}
+
+/** The texts of a row, or of one of its checks. */
+type Answers = Pick<Operation, 'notFound' | 'otherTenant'>
+
+function compileAnswers(
+  { notFound, otherTenant }: Answers,
+  scope: NamingScope,
+): Pick<CompiledCheck, 'notFound' | 'otherTenant'> {
+  return {
+    notFound: notFound === undefined ? null : compileTemplate(notFound, scope),
+    otherTenant: otherTenant === undefined ? null : compileOtherTenant(otherTenant, scope),
+  }
+}
+
+function compileCheck(
+  { check, permissions, entity }: CheckNames,
+  index: number,
+  row: { readonly operation: Answers; readonly scope: NamingScope },
+): CompiledCheck {
+  const { when, each = null } = check
+  const after = check.after === true
+  const isFound = check.viaQuery === 'query'
+  return {
+    index,
+    permissions,
+    onAll: permissions
+      .filter(
+        ({ attribute }) => isFound || !(attribute.from === 'lookup' && MAY_BE_MISSING.has(attribute.lookup)),
+      )
+      .map(({ resource, permission }) => ({ resource, permission, id: null })),
+    mode: check.allOf === undefined ? 'any' : 'all',
+    admin: check.admin === true,
+    when: when === undefined ? null : compileCondition(when),
+    each,
+    list: listOf(each),
+    denied: check.denied,
+    // What a check does not say, its row says.
+    ...compileAnswers({ ...row.operation, ...check }, { ...row.scope, each, isAfter: after }),
+    isFound,
+    exempt: check.exempt ?? null,
+    entity,
+    after,
+    isUnselected: check.beforeSelection === true,
+  }
+}
+
+/** Where a set is a list in the request; null: it has to be found. */
+function listOf(each: Each | null): CompiledCheck['list'] {
+  const [, from, name] = /^(body|query):(\w+)\[\]$/.exec(each ?? '') ?? []
+  return name === undefined ? null : { from: from === 'query' ? 'query' : 'body', name }
+}
+
+/** Entities whose definition or instance may be none, so that a grant on all definitions does not reach them. */
+const MAY_BE_MISSING: ReadonlySet<string> = new Set(['task', 'variableInstance', 'operationLogEntry'])
+
+/** Every entity that the request names and the checks look up, once. */
+function requiredBy(
+  checks: readonly CompiledCheck[],
+  first: readonly RequiredEntity[],
+): readonly RequiredEntity[] {
+  const entities = [...first]
+  for (const { permissions, when, notFound, otherTenant } of checks) {
+    for (const reference of referencesIn(permissions)) {
+      const isKnown = entities.some((one) => isSameReference(one.reference, reference))
+      if (reference.by.from !== 'each' && !isKnown) entities.push({ reference, when, notFound, otherTenant })
+    }
+  }
+  return entities
+}
+
+function compilePrecondition(
+  { when, answer, afterPermission }: Precondition,
+  scope: NamingScope,
+): CompiledPrecondition {
+  return {
+    when: compileCondition(when),
+    answer: compileTemplate(answer, scope),
+    afterPermission: afterPermission === true,
+  }
+}
+
+function preconditionsOf(
+  entities: readonly RequiredEntity[],
+  answers: readonly CompiledPrecondition[],
+): Preconditions {
+  const tenanted = entities.filter(
+    ({ reference, otherTenant }) => otherTenant !== 'ignored' && hasTenant(reference),
+  )
+  return {
+    entities,
+    answers,
+    isTenanted: tenanted.length > 0 || answers.some(({ when }) => when.isOfTenant),
+    hasPostconditions:
+      tenanted.some(({ otherTenant }) => otherTenant === NO_ROWS) ||
+      answers.some(({ afterPermission }) => afterPermission),
+  }
+}

@@ -1,0 +1,162 @@
+import { CHECKED_COMMANDS, KNOWN_COMMANDS } from '../../../operations/job-command-names.ts'
+import type { EngineCondition, When } from '../../../operations/notation.ts'
+import type { LookupName } from '../../../operations/lookup-name.ts'
+import type { Attributes } from '../../../request/attributes.ts'
+import { bodyFlag, bodyText, bodyValue } from '../../../request/body.ts'
+import { splitAt } from '../../../request/java-text.ts'
+import type { Condition, Situation } from './compiled-check.ts'
+import { internName } from './compile-permission.ts'
+
+type Holds = Condition['holds']
+type Named = Exclude<When, `${'body' | 'query'}:${string}` | Running>
+type Running = Exclude<Extract<When, `the job runs ${string}`>, 'the job runs an unknown command'>
+
+/** Compiles a condition. @throws Error on one that the notation does not know */
+export function compileCondition(when: When): Condition {
+  return {
+    holds: compileHolds(when),
+    ofEngine: isOfEngine(when) ? when : null,
+    isOfBody: when.startsWith('body:'),
+    isOfTenant: when.endsWith(' of another tenant'),
+  }
+}
+
+function compileHolds(when: When): Holds {
+  if (isNamed(when)) return NAMED[when]
+  if (when.startsWith(RUNS)) return compileCommands(when)
+  const members = when.split(' and ').map((term) => compileMember(term, when))
+  return (situation) => members.every((holds) => holds(situation))
+}
+
+const NAMED: Readonly<Record<Named, Holds>> = {
+  'no definition given': (situation) =>
+    !isGiven(situation, DEFINITION_KEYS) && !isGiven(situation, DEFINITION_IDS),
+  'nothing is left active': () => null,
+  'the execution is no instance': (situation) =>
+    ofEntity(
+      'execution',
+      situation,
+      (attributes) => attributes['processInstanceId'] !== situation.accessRequest.params['id'],
+    ),
+  'the incident was not created by a caller': (situation) =>
+    ofEntity('incident', situation, (attributes) => ENGINES_OWN.has(attributes['incidentType'] ?? '')),
+  'the job has an instance': (situation) =>
+    ofEntity('jobOfInstance', situation, (attributes) => has(attributes, 'processInstanceId')),
+  'the job has only a definition': (situation) =>
+    ofEntity(
+      'jobOfInstance',
+      situation,
+      (attributes) => !has(attributes, 'processInstanceId') && has(attributes, 'processDefinitionKey'),
+    ),
+  'the job runs an unknown command': (situation) =>
+    ofCommand(situation, (command) => !KNOWN_COMMANDS.has(command)),
+  'the plan is valid': () => null,
+  'the task belongs to a case': (situation) =>
+    ofEntity('task', situation, (attributes) => has(attributes, 'caseExecutionId')),
+  'the task belongs to a process': (situation) =>
+    ofEntity('task', situation, (attributes) => has(attributes, 'processInstanceId')),
+  'the worker does not hold the task': (situation) =>
+    isGiven(situation, WORKER_ID) &&
+    ofEntity(
+      'externalTask',
+      situation,
+      (attributes) => attributes['workerId'] !== bodyText(situation.accessRequest.body, 'workerId'),
+    ),
+}
+
+/** Incidents that end when their cause does. */
+const ENGINES_OWN: ReadonlySet<string> = new Set(['failedJob', 'failedExternalTask'])
+
+const OF_ENGINE: Readonly<Record<EngineCondition, true>> = {
+  'nothing is left active': true,
+  'the plan is valid': true,
+}
+
+function isOfEngine(when: string): when is EngineCondition {
+  return Object.hasOwn(OF_ENGINE, when)
+}
+
+function isNamed(when: string): when is Named {
+  return Object.hasOwn(NAMED, when)
+}
+
+const RUNS = 'the job runs '
+const COMMANDS: ReadonlySet<string> = new Set(CHECKED_COMMANDS)
+
+function compileCommands(when: string): Holds {
+  const commands = new Set(when.slice(RUNS.length).split(' or '))
+  for (const command of commands)
+    if (!COMMANDS.has(command)) throw new Error(`unknown command ${command} in the condition "${when}"`)
+  return (situation) => ofCommand(situation, (command) => commands.has(command))
+}
+
+/** Whether the path's job has no process definition, and its command is so. */
+function ofCommand(situation: Situation, isSo: (command: string) => boolean): boolean | null {
+  return ofEntity('executedJob', situation, ({ command = null }) => command !== null && isSo(command))
+}
+
+/** What is true of the path's entity; null: nobody has looked at it, so only the engine can know. */
+function ofEntity(
+  lookup: LookupName,
+  { accessRequest, loaded }: Situation,
+  isSo: (attributes: Attributes) => boolean,
+): boolean | null {
+  const attributes = loaded.find(lookup, accessRequest.params['id'] ?? null)
+  if (attributes === undefined) return null
+  return attributes !== null && isSo(attributes)
+}
+
+function has(attributes: Attributes, member: string): boolean {
+  return (attributes[member] ?? null) !== null
+}
+
+/** A member of the body, or a parameter of the query. */
+interface Member {
+  readonly from: 'body' | 'query'
+  readonly name: string
+}
+
+const DEFINITION_KEYS: Member = { from: 'query', name: 'processDefinitionKeyIn' }
+const DEFINITION_IDS: Member = { from: 'query', name: 'processDefinitionIdIn' }
+const WORKER_ID: Member = { from: 'body', name: 'workerId' }
+
+const MEMBER = /^(body|query):(\w+(?:\.\w+)*) (given|absent|is true|is another user|of another tenant)$/
+
+/** One comparison of one member. `when`: the whole condition, for the message. */
+function compileMember(term: string, when: string): (situation: Situation) => boolean {
+  const [, from, name = '', comparison = ''] = MEMBER.exec(term) ?? []
+  const compare = COMPARISONS.get(comparison)
+  // The engine reads a flag of the query in another way than one of the body.
+  if (compare === undefined || (comparison === 'is true' && from !== 'body'))
+    throw new Error(`unknown condition "${when}"`)
+  const member: Member = { from: from === 'query' ? 'query' : 'body', name: internName(name) }
+  return (situation) => compare(situation, member)
+}
+
+const COMPARISONS: ReadonlyMap<string, (situation: Situation, member: Member) => boolean> = new Map([
+  ['given', isGiven],
+  ['absent', (situation, member) => !isGiven(situation, member)],
+  ['is true', ({ accessRequest }, { name }) => bodyFlag(accessRequest.body, name)],
+  [
+    'is another user',
+    (situation, member) =>
+      isGiven(situation, member) && textOf(situation, member) !== situation.accessRequest.principal.userId,
+  ],
+  [
+    'of another tenant',
+    (situation, member) =>
+      isGiven(situation, member) &&
+      !situation.accessRequest.principal.tenants.includes(textOf(situation, member) ?? ''),
+  ],
+])
+
+function textOf({ accessRequest }: Situation, { from, name }: Member): string | null {
+  return from === 'query' ? (accessRequest.query.get(name) ?? null) : bodyText(accessRequest.body, name)
+}
+
+/** A parameter of the query that is a list restricts nothing without members. */
+function isGiven({ accessRequest }: Situation, { from, name }: Member): boolean {
+  if (from === 'body') return (bodyValue(accessRequest.body, name) ?? null) !== null
+  const text = accessRequest.query.get(name)
+  return text !== undefined && (!name.endsWith('In') || splitAt(text, ',').length > 0)
+}

@@ -1,0 +1,152 @@
+import type { PermissionTerm } from '../../../operations/notation.ts'
+import { bitOf, RESOURCES, type ResourceName } from '../../../operations/permissions.ts'
+import { COMPOSITES, hasMember, isLookup } from '../entities/lookup-rules.ts'
+import type { Argument, CompiledAttribute, Permission, Place, Reference } from './compiled-permission.ts'
+import type { NamingScope } from './naming-scope.ts'
+
+/** Compiles the terms of a check. @throws Error on a term that names what is not there */
+export function compilePermissions(
+  terms: readonly PermissionTerm[],
+  scope: Pick<NamingScope, 'parameters' | 'each' | 'isAfter'>,
+): readonly Permission[] {
+  return terms.map((term) => {
+    const permission = compilePermission(term)
+    checkAttribute(permission.attribute, scope, term)
+    return permission
+  })
+}
+
+/** Compiles what is asked about the entity of the path before a link is offered. @throws Error on a term that names what is not there */
+export function compileLinkPermission(
+  term: PermissionTerm,
+  parameters: NamingScope['parameters'],
+): Permission {
+  const permission = compilePermission(term)
+  const { attribute } = permission
+  if (attribute.from !== 'none' && !(attribute.from === 'path' && parameters.has(attribute.name)))
+    throw new Error(`"${term}" asks about what is no parameter of the path`)
+  return permission
+}
+
+/** Compiles the terms of a restriction of rows, which ask about members of a row or about all rows. @throws Error on another term */
+export function compileRowPermissions(terms: readonly PermissionTerm[]): readonly Permission[] {
+  return terms.map((term) => {
+    const permission = compilePermission(term)
+    const { from } = permission.attribute
+    if (from !== 'row' && from !== 'any' && from !== 'none')
+      throw new Error(`"${term}" restricts rows, and asks about ${from}`)
+    return permission
+  })
+}
+
+/** @throws Error on a term whose resource, permission or attribute the notation does not know */
+function compilePermission(term: PermissionTerm): Permission {
+  const [name = '', attribute, ...more] = term.split(' ')
+  const [resource = '', permission = ''] = name.split('.').map(internName)
+  if (!isResource(resource)) throw new Error(`unknown resource in "${term}"`)
+  const bit = bitOf(resource, permission)
+  if (bit === null) throw new Error(`unknown permission in "${term}"`)
+  if (more.length > 0) throw new Error(`unknown ending of "${term}"`)
+  return { resource, permission, bit, attribute: attributeOf(attribute) }
+}
+
+function isResource(name: string): name is ResourceName {
+  return Object.hasOwn(RESOURCES, name)
+}
+
+/** An id that is not there is left out, and with it what `allOf` asks for: so a term must name what can be there. */
+function checkAttribute(
+  attribute: CompiledAttribute,
+  scope: Pick<NamingScope, 'parameters' | 'each' | 'isAfter'>,
+  term: string,
+): void {
+  const { from } = attribute
+  if (from === 'row' || (from === 'each' && scope.each === null) || (from === 'created' && !scope.isAfter))
+    throw new Error(`"${term}" asks about ${from}, which is not there`)
+  if (from === 'path' && !scope.parameters.has(attribute.name))
+    throw new Error(`"${term}" names a parameter that the path does not have`)
+  if (from === 'lookup') checkLookup(attribute, scope, term)
+}
+
+function checkLookup(
+  attribute: Reference & { readonly name: string },
+  scope: Pick<NamingScope, 'parameters' | 'each'>,
+  term: string,
+): void {
+  checkReference(attribute, scope)
+  if (!hasMember(attribute.lookup, attribute.name))
+    throw new Error(`"${term}" names a member that the look-up ${attribute.lookup} does not give`)
+}
+
+const WORDS: Readonly<Record<string, CompiledAttribute>> = {
+  '*': { from: 'any' },
+  caller: { from: 'caller' },
+  'created.id': { from: 'created' },
+}
+const MEMBER = /^(path|query|body|row|each)[:.](.+)$/
+const LOOKUP = /^(.+)\.(\w+)$/
+const ENTITY = /^(\w+)(?:\((\w+):([^)]+)\))?$/
+
+function attributeOf(text: string | undefined): CompiledAttribute {
+  if (text === undefined) return { from: 'none' }
+  const word = WORDS[text]
+  if (word !== undefined) return word
+  const [place, member] = namesIn(MEMBER, text)
+  if (isPlace(place) && member !== undefined) return { from: place, name: member }
+  const [entity = '', name] = namesIn(LOOKUP, text)
+  if (name === undefined) throw new Error(`unknown attribute ${text}`)
+  return { from: 'lookup', ...referenceOf(entity), name }
+}
+
+/** Compiles an entity of the notation. @throws Error on one that the notation does not know, or that the row cannot name */
+export function compileReference(text: string, scope: Pick<NamingScope, 'parameters' | 'each'>): Reference {
+  const reference = referenceOf(text)
+  checkReference(reference, scope)
+  return reference
+}
+
+/** Whether a text is meant for an entity of the notation. */
+export function isEntity(text: string): boolean {
+  const [lookup = ''] = text.split('(', 1)
+  return isLookup(lookup)
+}
+
+/** A look-up by what is not there finds nothing, and a check of nothing lets everybody in. */
+function checkReference(
+  { lookup, by }: Reference,
+  { parameters, each }: Pick<NamingScope, 'parameters' | 'each'>,
+): void {
+  const [name = by.name] = COMPOSITES[lookup] ?? []
+  if (by.from === 'path' && !parameters.has(name))
+    throw new Error(`${lookup} is looked up by a parameter that the path does not have`)
+  if (by.from === 'each' && each === null)
+    throw new Error(`${lookup} is looked up by each, which is not there`)
+}
+
+function referenceOf(text: string): Reference {
+  const [lookup, from = 'path', name = 'id'] = namesIn(ENTITY, text)
+  if (lookup === undefined || !isLookup(lookup) || !isArgumentPlace(from))
+    throw new Error(`unknown entity ${text}`)
+  return { lookup, by: { from, name } }
+}
+
+function namesIn(pattern: RegExp, text: string): readonly (string | undefined)[] {
+  const [, ...groups] = pattern.exec(text) ?? []
+  return groups.map((group: string | undefined) => (group === undefined ? undefined : internName(group)))
+}
+
+/**
+ * The same text as V8 keeps the names of members. By a piece of another text a member is found far more slowly, and what
+ * V8 has compiled for a name is thrown away at each of them.
+ */
+export function internName(text: string): string {
+  return Object.keys({ [text]: true })[0] ?? text
+}
+
+function isPlace(text: string | undefined): text is Place {
+  return text === 'row' || (text !== undefined && isArgumentPlace(text))
+}
+
+function isArgumentPlace(text: string): text is Argument['from'] {
+  return text === 'path' || text === 'query' || text === 'body' || text === 'each'
+}

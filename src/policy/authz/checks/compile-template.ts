@@ -1,0 +1,79 @@
+import { EngineRefusal } from '../../../errors.ts'
+import type { NotFoundAnswer, OtherTenantAnswer } from '../../../operations/notation.ts'
+import { bodyFlag, bodyText } from '../../../request/body.ts'
+import { hasMember } from '../entities/lookup-rules.ts'
+import { compileReference, internName, isEntity } from './compile-permission.ts'
+import type { OtherTenantTemplate, Template } from './compiled-check.ts'
+import type { EvaluationContext } from './evaluation-context.ts'
+import type { NamingScope } from './naming-scope.ts'
+import { attributesOf, isSameReference } from './references.ts'
+import { NO_ROWS, NO_SUCH_ENTITY, refusalOf } from './refusals.ts'
+
+const ANSWER = /^(\d{3}) (\w+Exception)( 0)?: (.+)$/s
+const PLACEHOLDER = /\{([^{}]*)\}/
+
+/** @throws Error on a text that is no answer, or that holds a placeholder which nothing can fill */
+export function compileTemplate(text: NotFoundAnswer, scope: NamingScope): Template {
+  if (text === '200 []') return NO_ROWS
+  if (text === '204') return (_context, reason = NO_SUCH_ENTITY) => new EngineRefusal({ status: 204, reason })
+  const [, digits, type, code, message = ''] = ANSWER.exec(text) ?? []
+  const status = Number(digits)
+  if (type === undefined || status < 400 || status > 599)
+    throw new Error(`"${text}" is no answer of the form "404 SomeException: message"`)
+  const write = compileMessage(message, scope)
+  return (context, reason = NO_SUCH_ENTITY) =>
+    refusalOf(status, { type, message: write(context), code: code === undefined ? null : 0 }, reason)
+}
+
+/** @throws Error as compileTemplate does */
+export function compileOtherTenant(text: OtherTenantAnswer, scope: NamingScope): OtherTenantTemplate {
+  return text === 'ignored' ? text : compileTemplate(text, scope)
+}
+
+type Read = (context: EvaluationContext) => string | null
+
+function compileMessage(message: string, scope: NamingScope): (context: EvaluationContext) => string {
+  // Every other piece is the name of a placeholder.
+  const pieces = message
+    .split(PLACEHOLDER)
+    .map((piece, index): Read => (index % 2 === 0 ? () => piece : compilePlaceholder(piece, scope)))
+  return (context) => pieces.map((read) => read(context) ?? 'null').join('')
+}
+
+function compilePlaceholder(name: string, scope: NamingScope): Read {
+  const read = compileWord(name, scope)
+  if (read === null) throw new Error(`nothing can fill the placeholder {${name}}`)
+  return read
+}
+
+const CHOICE = /^(\w+)\?(\w+):(\w+)$/
+const MEMBER = /^(.+)\.(\w+)$/
+const BODY = /^\w+(?:\.\w+)*$/
+
+/** What stands for a placeholder; null: nothing does. */
+function compileWord(name: string, scope: NamingScope): Read | null {
+  if (name === 'created') return scope.isAfter ? ({ created }) => created ?? '' : null
+  const [, holder = '', text = ''] = MEMBER.exec(name) ?? []
+  const member = internName(text)
+  if (holder === 'each') return scope.each === null ? null : ({ each }) => each?.[member] ?? null
+  if (isEntity(holder)) return compileMember(holder, member, scope)
+  return compileRequestMember(internName(name), scope)
+}
+
+/** A parameter of the path, a member of the body, or a choice by a flag of the body. */
+function compileRequestMember(name: string, { parameters, hasBody }: NamingScope): Read | null {
+  if (parameters.has(name)) return ({ accessRequest }) => accessRequest.params[name] ?? null
+  if (!hasBody) return null
+  const [, flag, yes = '', no = ''] = CHOICE.exec(name) ?? []
+  if (flag !== undefined) return ({ accessRequest }) => (bodyFlag(accessRequest.body, flag) ? yes : no)
+  return BODY.test(name) ? ({ accessRequest }) => bodyText(accessRequest.body, name) : null
+}
+
+/** A member of an entity that the row looks up; null: the row does not look it up, or it has no such member. */
+function compileMember(entity: string, member: string, scope: NamingScope): Read | null {
+  const reference = compileReference(entity, scope)
+  const isLookedUp = scope.entities.some((one) => isSameReference(one, reference))
+  return isLookedUp && hasMember(reference.lookup, member)
+    ? (context) => attributesOf(reference, context)?.[member] ?? null
+    : null
+}

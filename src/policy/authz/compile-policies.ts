@@ -1,0 +1,58 @@
+import { SELECTOR_LISTS, LISTED_SELECTORS, type Operation } from '../../operations/table.ts'
+import { messageOf } from '../../errors.ts'
+import { compileChecks, parametersOf } from './checks/compile-check.ts'
+import { compileLinkPermission } from './checks/compile-permission.ts'
+import type { OperationPolicy, Policies } from './operation-policy.ts'
+import { compileRows } from './rows/compile-rows.ts'
+
+/**
+ * Compiles what every row of the table says. All engines share the result.
+ * @throws Error when a row is wrong; the message names the row
+ */
+export function compilePolicies(operations: readonly Operation[]): Policies {
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
+  return new Map(operations.map((operation) => [operation.id, compilePolicy(operation, byId)]))
+}
+
+function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation>): OperationPolicy {
+  const { id, method, template, rows, allowedLinks } = operation
+  try {
+    checkOperations(operation, byId)
+    const parameters = parametersOf(template)
+    return {
+      operation,
+      checks: compileChecks(operation),
+      rows: rows === undefined ? null : compileRows(rows),
+      allowedLinks:
+        allowedLinks === undefined
+          ? null
+          : new Map(
+              Object.entries(allowedLinks).map(([rel, term]) => [
+                rel,
+                compileLinkPermission(term, parameters),
+              ]),
+            ),
+    }
+  } catch (cause) {
+    throw new Error(`The table holds ${id} (${method} ${template}) with a mistake: ${messageOf(cause)}`, {
+      cause,
+    })
+  }
+}
+
+/** What a row leaves to other operations, these must do. */
+function checkOperations(
+  { resolvesIds = {}, resolvesQueries = {}, itemCount }: Operation,
+  byId: ReadonlyMap<string, Operation>,
+): void {
+  const lists = [
+    ...Object.values(resolvesIds).map(({ list }) => list),
+    ...LISTED_SELECTORS.filter((name) => resolvesQueries[name] !== undefined).map(
+      (name) => SELECTOR_LISTS[name],
+    ),
+  ]
+  for (const list of lists)
+    if (byId.get(list)?.rows === undefined) throw new Error(`${list} is no operation that lists rows`)
+  if (itemCount !== undefined && byId.get(itemCount) === undefined)
+    throw new Error(`${itemCount} is no operation of the table`)
+}

@@ -1,0 +1,205 @@
+import t from 'tap'
+import { OPERATIONS } from '../../../src/operations/all.ts'
+import { operationsOf } from '../../../src/operations/compile-table.ts'
+import type { Row, Rowset } from '../../../src/operations/table.ts'
+import { contextOf } from '../../../src/policy/authz/checks/authorize.ts'
+import { compilePolicies } from '../../../src/policy/authz/compile-policies.ts'
+
+const compile = (rows: Rowset) => compilePolicies(operationsOf([rows]))
+
+/** Kinds of mistakes that the types let through, and what is said of them. */
+const MISTAKES: readonly (readonly [claim: string, row: Row, said: RegExp])[] = [
+  [
+    'a condition on a member without a name',
+    row({ checks: [{ when: 'body: given', anyOf: ['TASK.CREATE'], denied: 403 }] }),
+    /unknown condition "body: given"/,
+  ],
+  [
+    'a condition with a second part that is none',
+    row({
+      checks: [{ when: 'body:a given and body:b, is true', anyOf: ['TASK.CREATE'], denied: 403 }],
+    }),
+    /unknown condition "body:a given and body:b, is true"/,
+  ],
+  [
+    'a precondition that is none',
+    row({ preconditions: [{ when: 'body:a b given', answer: '204' }] }),
+    /unknown condition "body:a b given"/,
+  ],
+  [
+    'a member that the look-up does not give',
+    row({ checks: [{ anyOf: ['TASK.READ task.procesInstanceId'], denied: 403 }] }),
+    /names a member that the look-up task does not give/,
+  ],
+  [
+    'an entity by a parameter that the path does not have',
+    row({ entity: 'task(path:taskId)' }),
+    /task is looked up by a parameter that the path does not have/,
+  ],
+  [
+    'an entity by a member of nothing',
+    row({ checks: [{ anyOf: ['PROCESS_DEFINITION.READ processDefinition(each:id).key'], denied: 403 }] }),
+    /processDefinition is looked up by each, which is not there/,
+  ],
+  [
+    'a parameter that the path does not have',
+    row({ checks: [{ anyOf: ['USER.READ path:userId'], denied: 403 }] }),
+    /"USER.READ path:userId" names a parameter that the path does not have/,
+  ],
+  [
+    'members of a set that is not there',
+    row({ checks: [{ anyOf: ['USER.READ each.id'], denied: 403 }] }),
+    /asks about each, which is not there/,
+  ],
+  [
+    'something else than rows, to restrict them',
+    row({ rows: { anyOf: ['USER.READ path:id'] } }),
+    /"USER.READ path:id" restricts rows, and asks about path/,
+  ],
+  [
+    'something else than the path, to offer a link',
+    row({ allowedLinks: { self: 'USER.READ body:id' } }),
+    /"USER.READ body:id" asks about what is no parameter of the path/,
+  ],
+  [
+    'a status with a digit too many',
+    row({ notFound: '4040 RestException: gone' }),
+    /is no answer of the form/,
+  ],
+  ['a status that is no refusal', row({ notFound: '200 RestException: gone' }), /is no answer of the form/],
+  ['a misspelt type', row({ notFound: '404 RestExeption: gone' }), /is no answer of the form/],
+  [
+    'a misspelt code',
+    row({ checks: [{ denied: 403, notFound: '404 RestException 1: gone' }] }),
+    /is no answer of the form/,
+  ],
+  [
+    'another tenant’s answer without a type',
+    row({ otherTenant: '404 : gone' }),
+    /"404 : gone" is no answer of the form/,
+  ],
+  [
+    'an empty answer without a message',
+    row({ empty: '400 RestException: ' }),
+    /"400 RestException: " is no answer of the form/,
+  ],
+  [
+    'a placeholder of the body where there is none',
+    { route: 'GET /user/:id/novelty', checks: [], notFound: '404 RestException: no {userId}' },
+    /nothing can fill the placeholder \{userId\}/,
+  ],
+  [
+    'a placeholder of an entity that the row does not look up',
+    row({ notFound: '404 RestException: no {incident.incidentType}' }),
+    /nothing can fill the placeholder \{incident.incidentType\}/,
+  ],
+  [
+    'a placeholder of an entity that has no such member',
+    row({ entity: 'incident', notFound: '404 RestException: no {incident.type}' }),
+    /nothing can fill the placeholder \{incident.type\}/,
+  ],
+  [
+    'a placeholder of a set that is not there',
+    row({ otherTenant: "404 RestException: no '{each.id}'" }),
+    /nothing can fill the placeholder \{each.id\}/,
+  ],
+  [
+    'a placeholder of what is not created yet',
+    row({ notFound: '404 RestException: no {created}' }),
+    /nothing can fill the placeholder \{created\}/,
+  ],
+  [
+    'a list that is no operation',
+    row({ resolvesIds: { ids: { list: 'queryNovelties', by: 'idIn' } } }),
+    /queryNovelties is no operation that lists rows/,
+  ],
+  [
+    'a list that its selector needs and the table does not have',
+    row({ resolvesQueries: { jobQuery: 'jobIds' } }),
+    /queryJobs is no operation that lists rows/,
+  ],
+  [
+    'a count that is no operation',
+    row({ itemCount: 'executeFilterCount' }),
+    /executeFilterCount is no operation of the table/,
+  ],
+]
+
+function row(columns: Partial<Row>): Row {
+  return { route: 'POST /user/:id/novelty', checks: [], ...columns }
+}
+
+for (const [claim, wrong, said] of MISTAKES)
+  t.test(`a row that names ${claim} is refused by its name`, (t) => {
+    const [method = '', template = ''] = wrong.route.split(' ')
+    t.throws(() => compile({ newcomer: wrong }), {
+      message: new RegExp(`^The table holds newcomer \\(${method} ${template}\\) with a mistake: `),
+    })
+    t.throws(() => compile({ newcomer: wrong }), { message: said })
+    t.end()
+  })
+
+t.test('a row whose words are misspelt is refused by the types, and by its name', (t) => {
+  for (const [wrong, said] of [
+    [
+      row({
+        // @ts-expect-error no such permission
+        checks: [{ anyOf: ['USER.REED path:id'], denied: 403 }],
+      }),
+      /unknown permission in "USER.REED path:id"/,
+    ],
+    [
+      row({
+        // @ts-expect-error no such resource
+        checks: [{ anyOf: ['USERS.READ path:id'], denied: 403 }],
+      }),
+      /unknown resource in "USERS.READ path:id"/,
+    ],
+    // @ts-expect-error no such look-up
+    [row({ checks: [{ anyOf: ['USER.READ usr.id'], denied: 403 }] }), /unknown entity usr/],
+    // @ts-expect-error no such entity
+    [row({ entity: 'usr' }), /unknown entity usr/],
+    [
+      row({
+        // @ts-expect-error no such condition
+        checks: [{ when: 'the user is asleep', denied: 403 }],
+      }),
+      /unknown condition "the user is asleep"/,
+    ],
+    // @ts-expect-error no such command
+    [row({ checks: [{ when: 'the job runs amok', denied: 403 }] }), /unknown command amok/],
+    // @ts-expect-error no number
+    [row({ notFound: 'four RestException: gone' }), /"four RestException: gone" is no answer/],
+  ] as const) {
+    t.throws(() => compile({ newcomer: wrong }), {
+      message: /^The table holds newcomer \(POST \/user\/:id\/novelty\)/,
+    })
+    t.throws(() => compile({ newcomer: wrong }), { message: said })
+  }
+  t.end()
+})
+
+t.test('every row of the table is compiled', (t) => {
+  t.same(
+    [...compilePolicies(OPERATIONS).keys()],
+    OPERATIONS.map(({ id }) => id),
+  )
+  t.end()
+})
+
+t.test('placeholders are filled by the path and the body', (t) => {
+  const rows = { newcomer: row({ empty: "400 RestException 0: '{id}' of {a.b}, {missing}, {flag?on:off}" }) }
+  const { empty = null } = compile(rows).get('newcomer')?.checks ?? {}
+  const accessRequest = {
+    principal: { userId: 'anna', groups: [], tenants: [] },
+    params: { id: 'x' },
+    query: new Map(),
+    body: { id: 'y', a: { b: 1 }, flag: true },
+  }
+  const refusal = empty?.(contextOf(accessRequest, { impliesIdentity: false }))
+  t.match(refusal, {
+    statusCode: 400,
+    body: { type: 'RestException', message: "'x' of 1, null, on", code: 0 },
+  })
+  t.end()
+})
