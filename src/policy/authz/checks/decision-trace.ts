@@ -1,5 +1,5 @@
-import type { MissingPermission } from '../../../errors.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
+import type { MissingPermission } from '../../../errors.ts'
 import { type MaybePromise, chain } from '../../../request/maybe-promise.ts'
 import type { CompiledCheck } from './compiled-check.ts'
 import { PERMITTED, type Decision } from './decision.ts'
