@@ -1,3 +1,4 @@
+import { isMapping } from './mapping.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from './config.ts'
 
@@ -13,10 +14,6 @@ function differencesOf(before: unknown, after: unknown, path: string): readonly 
   return [...keys].flatMap((key) =>
     differencesOf(before[key], after[key], path === '' ? key : `${path}.${key}`),
   )
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Settings that a socket has for its lifetime, and the number of processes that share it. */

@@ -1,3 +1,4 @@
+import { isMapping } from './mapping.ts'
 import type { z } from 'zod'
 import { type Config, engineSettings, type EngineConfig, schema } from './schema.ts'
 
@@ -92,8 +93,4 @@ function credentialProblems(
   return service === undefined && (identity?.source === 'engine' || asksForRecords)
     ? ['service: is needed where credentials is forward and identity or records have source: engine']
     : []
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { HAZARD_RULES } from '../operations/hazard-rules.ts'
 import { z } from 'zod'
 import { age, wholeNumber, time } from './values.ts'
 
@@ -74,5 +75,5 @@ export const authorizationSettings = z.strictObject({
 export const validation = z.strictObject({
   mode: mode.default('enforce'),
   /** Hazards that are allowed; see docs/deviations.md for the effect of each. */
-  allow: z.array(z.enum(['expressions', 'java-serialized', 'object-type-name', 'doctype'])).default([]),
+  allow: z.array(z.enum(HAZARD_RULES)).default([]),
 })

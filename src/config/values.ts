@@ -1,3 +1,4 @@
+import { HOST } from './host-pattern.ts'
 import { isIP } from 'node:net'
 import { z } from 'zod'
 
@@ -53,7 +54,6 @@ export const engineName = z.string().regex(NAME, NAME_NEEDED)
 /** The engine's name on its nodes. The JSON schema has no pattern where a variable is allowed. */
 export const remoteName = z.string().refine((text) => NAME.test(text), NAME_NEEDED)
 /** Names and addresses as in `Host`. */
-const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 export const servedHost = z
   .string()
   .refine((text) => HOST.test(text), 'write it as Host has it: NAME or NAME:PORT')

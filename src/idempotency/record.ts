@@ -1,5 +1,5 @@
 import type { Answer } from '../request/answer.ts'
-import { isRecord } from '../request/body.ts'
+import { isRecord } from '../request/value.ts'
 import { isStoredHead, isStoredStatus } from '../redis/stored-answer.ts'
 
 /** The value in Redis under an idempotency key. */

@@ -4,10 +4,7 @@ import type { Attributes } from './attributes.ts'
 import type { AccessRequest } from './access-request.ts'
 import { isTrue, splitAt } from './java-text.ts'
 import { numeralOf } from './json.ts'
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-}
+import { isRecord } from './value.ts'
 
 /** A member of a body by its dotted path, as the engine reads a text: a number by its digits. Null: absent, null, or no scalar. */
 export function bodyText(body: unknown, path: string): string | null {

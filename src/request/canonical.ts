@@ -1,3 +1,4 @@
+import { HOST } from '../config/host-pattern.ts'
 import type { IncomingMessage } from 'node:http'
 import type { GatewayCode } from '../errors.ts'
 import { isFromForeignPage } from './origin.ts'
@@ -11,7 +12,6 @@ const FORBIDDEN_IN_PATH = /%(?:2[Ff]|5[Cc]|3[Bb]|[01][0-9A-Fa-f]|7[Ff]|25[0-9A-F
 const MAX_HEADERS = 128
 const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 const MALFORMED_ESCAPES = /%(?![0-9A-Fa-f]{2})/g
-const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 const METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',

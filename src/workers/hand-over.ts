@@ -1,7 +1,7 @@
 import type { ChildProcess, SendHandle } from 'node:child_process'
 import type { Worker } from 'node:cluster'
 import type { Logger } from '../log.ts'
-import { isRecord } from '../request/body.ts'
+import { isRecord } from '../request/value.ts'
 
 interface Closable {
   readonly close: () => void

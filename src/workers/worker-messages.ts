@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
-import { isRecord } from '../request/body.ts'
+import { isRecord } from '../request/value.ts'
 
 /** What the primary asks a worker. */
 export type WorkerTopic = 'metrics' | 'readiness' | 'explain' | 'replace'

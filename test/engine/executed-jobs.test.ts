@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { RESOURCES } from '../../src/operations/permissions.ts'
-import { isRecord } from '../../src/request/body.ts'
+import { isRecord } from '../../src/request/value.ts'
 import { javaSkip } from '../support/requirements.ts'
 import { engineSources, startGateway } from '../support/running-gateway.ts'
 import { startEngine } from './engine.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isRecord } from '../../src/request/body.ts'
+import { isRecord } from '../../src/request/value.ts'
 import type { Call } from './seed.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { isRecord } from '../../src/request/body.ts'
+import { isRecord } from '../../src/request/value.ts'
 import type { Seen } from '../support/fake-engine.ts'
 import { idsOf } from '../sandbox/asks.ts'
 import { openGateway } from '../support/open-gateway.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isRecord } from '../../src/request/body.ts'
+import { isRecord } from '../../src/request/value.ts'
 import { openGateway } from '../support/open-gateway.ts'
 
 interface Ended {

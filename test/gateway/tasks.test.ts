@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isRecord } from '../../src/request/body.ts'
+import { isRecord } from '../../src/request/value.ts'
 import { idsOf } from '../sandbox/asks.ts'
 import { type Answer, openGateway, sandboxIds, type Seen } from '../support/open-gateway.ts'
 import { DEMO_RECORDS } from '../support/people.ts'

@@ -3,7 +3,7 @@ import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Method, Operation } from '../../src/operations/table.ts'
 import { operationsOf } from '../../src/operations/compile-table.ts'
-import { isRecord } from '../../src/request/body.ts'
+import { isRecord } from '../../src/request/value.ts'
 import { javaSkip } from '../support/requirements.ts'
 import { publishedOperations } from './openapi.ts'
 

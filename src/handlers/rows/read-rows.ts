@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Asking } from '../../pipeline/context.ts'
 import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
-import { isRecord } from '../../request/body.ts'
+import { isRecord } from '../../request/value.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 
 /** The engine's answer to what the caller asks. A HEAD is asked as a GET, for there is something to look at; but the engine marks only those. */

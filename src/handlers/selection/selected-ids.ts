@@ -3,14 +3,14 @@ import type { Asking } from '../../pipeline/context.ts'
 import type { Parts } from '../../pipeline/parts.ts'
 import { SELECTOR_LISTS, type Finder, type Selector } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
-import { bodyText, bodyTexts, isRecord } from '../../request/body.ts'
+import { bodyTexts, bodyText } from '../../request/body.ts'
+import { isRecord, isObject } from '../../request/value.ts'
 import { readJson } from '../../request/json.ts'
 import { inLists } from '../../policy/authz/entities/lookup-lists.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../policy/authz/rows/rows.ts'
 import { isNullText } from '../../policy/validation/schemas/jackson.ts'
-import { isMembers } from '../../policy/validation/schemas/engine-error.ts'
 import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
 import type { Answer } from '../../request/answer.ts'
@@ -40,7 +40,7 @@ export async function selectionQueryOf(
 ): Promise<SelectionQuery> {
   const value = readJson(query)
   // Before this the body was checked as a whole. It is looked at again: what is no query would select everything.
-  if (!isMembers(value)) throw new GatewayError('GW_INVALID_BODY')
+  if (!isObject(value)) throw new GatewayError('GW_INVALID_BODY')
   if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
     checkSelector(selector, value)
   const list = listOf(selecting, SELECTOR_LISTS[selector], query)

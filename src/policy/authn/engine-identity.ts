@@ -1,5 +1,5 @@
 import { GatewayError, messageOf } from '../../errors.ts'
-import { isRecord } from '../../request/body.ts'
+import { isRecord } from '../../request/value.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from '../../request/engine-request.ts'
 import type { Principal } from '../../request/principal.ts'
 import { createConstantTime, type ConstantTimeOptions } from './constant-time.ts'

@@ -6,7 +6,8 @@ import type { ReadEngine } from './entities/look-ups.ts'
 import type { Permit } from './permit.ts'
 import { isOfTenants } from './rows/rows.ts'
 import { chain, type MaybePromise } from '../../request/maybe-promise.ts'
-import { rowsOf, stringOf } from './entities/start-finder.ts'
+import { rowsOf } from './entities/start-finder.ts'
+import { stringOf } from '../../request/value.ts'
 import { PERMITTED, type Decision } from './checks/decision.ts'
 
 /** The tenants that have definitions of a key; null: one has them without a tenant. */

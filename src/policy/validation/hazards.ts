@@ -1,16 +1,7 @@
 import { GatewayError } from '../../errors.ts'
+import type { HazardRule } from '../../operations/hazard-rules.ts'
+import { isRecord } from '../../request/value.ts'
 import type { Operation } from '../../operations/table.ts'
-
-/**
- * Constructs that the engine takes and the gateway refuses unless configuration opens them:
- * `expressions` code in the members of task queries and filters; the engine's own guard does not see it inside `orQueries`.
- * `java-serialized` a variable that the engine would build by Java deserialization.
- * `object-type-name` a variable, or a form part, that names a Java class to instantiate.
- * `doctype` a model to deploy that declares a DOCTYPE, or whose encoding cannot be looked into.
- */
-export const HAZARD_RULES = ['expressions', 'java-serialized', 'object-type-name', 'doctype'] as const
-
-export type HazardRule = (typeof HAZARD_RULES)[number]
 
 /** Members that hold variables by name: every entry is a typed value, whatever its name. */
 const VARIABLE_MAPS: ReadonlySet<string> = new Set([
@@ -42,7 +33,7 @@ export function checkHazards(
     const name = [...query.keys()].find((key) => key.endsWith('Expression'))
     if (name !== undefined) throw hazard('expressions', `query parameter ${name}`)
   }
-  if (isObject(body)) walk(body, '$', { refusesExpressions, opened })
+  if (isRecord(body)) walk(body, '$', { refusesExpressions, opened })
 }
 
 /** The refusal of a named rule. */
@@ -60,7 +51,7 @@ interface Look {
 
 function walk(node: Members, path: string, look: Look): void {
   if (Array.isArray(node)) {
-    for (const [index, item] of node.entries()) if (isObject(item)) walk(item, `${path}[${index}]`, look)
+    for (const [index, item] of node.entries()) if (isRecord(item)) walk(item, `${path}[${index}]`, look)
     return
   }
   checkTyped(node, path, look)
@@ -68,7 +59,7 @@ function walk(node: Members, path: string, look: Look): void {
     // An expression that is null is none: clients send their whole query object.
     if (look.refusesExpressions && name.endsWith('Expression') && value !== null)
       throw hazard('expressions', `${path}.${name}`)
-    if (!isObject(value) || FREE_DATA.has(name)) continue
+    if (!isRecord(value) || FREE_DATA.has(name)) continue
     if (VARIABLE_MAPS.has(name) && !Array.isArray(value)) checkVariables(value, `${path}.${name}`, look)
     else walk(value, `${path}.${name}`, look)
   }
@@ -76,11 +67,11 @@ function walk(node: Members, path: string, look: Look): void {
 
 function checkVariables(variables: Members, path: string, look: Look): void {
   for (const [name, value] of Object.entries(variables))
-    if (isObject(value)) checkTyped(value, `${path}.${name}`, look)
+    if (isRecord(value)) checkTyped(value, `${path}.${name}`, look)
 }
 
 function checkTyped({ valueInfo }: Members, path: string, { opened }: Look): void {
-  if (!isObject(valueInfo)) return
+  if (!isRecord(valueInfo)) return
   const { serializationDataFormat: format, objectTypeName } = valueInfo
   if (typeof format === 'string' && /java-serialized/i.test(format) && !opened.has('java-serialized'))
     throw hazard('java-serialized', `${path}.valueInfo.serializationDataFormat`)
@@ -90,8 +81,4 @@ function checkTyped({ valueInfo }: Members, path: string, { opened }: Look): voi
 
 function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null
 }

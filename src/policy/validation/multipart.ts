@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { GatewayError } from '../../errors.ts'
-import type { HazardRule } from './hazards.ts'
+import type { HazardRule } from '../../operations/hazard-rules.ts'
 import { hazard } from './hazards.ts'
 import { declaresDoctype } from './xml-prolog.ts'
 

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import { bodyValue } from '../../request/body.ts'
-import { isGiven, isMembers } from './schemas/engine-error.ts'
+import { isGiven } from './schemas/engine-error.ts'
+import { isObject } from '../../request/value.ts'
 
 /**
  * Checks the members by which a body selects: a query is an object, ids are a list of scalars, and each may be null. The
@@ -15,7 +16,7 @@ export function checkSelection(
 ): void {
   for (const name of Object.keys(resolvesQueries)) {
     const query = bodyValue(body, name)
-    if (isGiven(query) && !isMembers(query)) throw misfit(name, 'an object')
+    if (isGiven(query) && !isObject(query)) throw misfit(name, 'an object')
   }
   for (const name of [...Object.values(resolvesQueries), ...Object.keys(resolvesIds)]) {
     const ids = bodyValue(body, name)

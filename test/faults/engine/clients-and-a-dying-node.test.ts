@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { isRecord } from '../../../src/request/body.ts'
+import { isRecord } from '../../../src/request/value.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { startDatabase } from '../../engine/database.ts'
 import { startEngine } from '../../engine/engine.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { isRecord } from '../../../src/request/body.ts'
+import { isRecord } from '../../../src/request/value.ts'
 import { until } from '../../support/cache-harness.ts'
 import { startNode } from '../../support/fake-engine.ts'
 import { startRedis } from '../../support/redis.ts'

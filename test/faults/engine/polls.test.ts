@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { test } from 'tap'
-import { isRecord } from '../../../src/request/body.ts'
+import { isRecord } from '../../../src/request/value.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { startEngine } from '../../engine/engine.ts'
 import { exchange } from '../../engine/exchange.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { HazardRule } from '../../../src/policy/validation/hazards.ts'
-import { checkHazards, HAZARD_RULES } from '../../../src/policy/validation/hazards.ts'
+import { HAZARD_RULES, type HazardRule } from '../../../src/operations/hazard-rules.ts'
+import { checkHazards } from '../../../src/policy/validation/hazards.ts'
 
 type Row = Parameters<typeof checkHazards>[0]
 const query: Row = { expressions: 'refused' }

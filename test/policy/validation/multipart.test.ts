@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import type { HazardRule } from '../../../src/policy/validation/hazards.ts'
+import type { HazardRule } from '../../../src/operations/hazard-rules.ts'
 import { checkMultipart } from '../../../src/policy/validation/multipart.ts'
 
 const MODEL = '<definitions><process id="a"/></definitions>'

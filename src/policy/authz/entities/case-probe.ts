@@ -1,4 +1,4 @@
-import { isRecord } from '../../../request/body.ts'
+import { isRecord } from '../../../request/value.ts'
 import type { ReadEngine } from './look-ups.ts'
 
 /** How long an answer counts: a case definition deployed meanwhile is noticed that much later. */

@@ -1,6 +1,7 @@
 import { type AskEngine, jsonIn } from '../../../request/engine-request.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
-import { bodyValue, bodyTexts, bodyText, isRecord } from '../../../request/body.ts'
+import { bodyValue, bodyTexts, bodyText } from '../../../request/body.ts'
+import { isRecord } from '../../../request/value.ts'
 import { withNumerals } from '../../../request/json.ts'
 import { isNameable } from './lookup.ts'
 import type { FindCondition, ReadEngine } from './look-ups.ts'

@@ -2,7 +2,7 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import type { LookUps } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { inLists } from './lookup-lists.ts'
-import { stringOf } from './start-finder.ts'
+import { stringOf } from '../../../request/value.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

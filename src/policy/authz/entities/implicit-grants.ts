@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../errors.ts'
 import { ALL_BITS, bitOf, type ResourceName } from '../../../operations/permissions.ts'
-import { isRecord } from '../../../request/body.ts'
+import { isRecord } from '../../../request/value.ts'
 import type { Principal } from '../../../request/principal.ts'
 import type { ImplicitBits, ImplicitGrants, ImplicitTasks } from './implicit-bits.ts'
 import type { ReadEngine } from './look-ups.ts'

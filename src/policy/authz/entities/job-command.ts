@@ -1,5 +1,5 @@
 import { UNKNOWN_COMMAND } from '../../../operations/job-command-names.ts'
-import { isRecord } from '../../../request/body.ts'
+import { stringIn, stringOf } from '../../../request/value.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Read = (path: string) => Promise<unknown>
@@ -11,12 +11,12 @@ type Read = (path: string) => Promise<unknown>
  * engine writes with history level full.
  */
 export async function jobCommandOf(job: Json, read: Read): Promise<string | null> {
-  if (textOf(job['processDefinitionKey']) !== null) return null
-  const definitionId = textOf(job['jobDefinitionId'])
+  if (stringOf(job['processDefinitionKey']) !== null) return null
+  const definitionId = stringOf(job['jobDefinitionId'])
   const command =
     definitionId === null
-      ? await loggedCommand(textOf(job['id']), read)
-      : memberOf(await read(`/job-definition/${encodeURIComponent(definitionId)}`), 'jobType')
+      ? await loggedCommand(stringOf(job['id']), read)
+      : stringIn(await read(`/job-definition/${encodeURIComponent(definitionId)}`), 'jobType')
   return command ?? UNKNOWN_COMMAND
 }
 
@@ -25,13 +25,5 @@ async function loggedCommand(jobId: string | null, read: Read): Promise<string |
   const rows = await read(`/history/job-log?jobId=${encodeURIComponent(jobId)}&maxResults=1`)
   const row: unknown = Array.isArray(rows) ? rows[0] : null
   // What an engine answers that passes over the parameter would be another job's.
-  return memberOf(row, 'jobId') === jobId ? memberOf(row, 'jobDefinitionType') : null
-}
-
-function memberOf(value: unknown, name: string): string | null {
-  return isRecord(value) ? textOf(value[name]) : null
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
+  return stringIn(row, 'jobId') === jobId ? stringIn(row, 'jobDefinitionType') : null
 }

@@ -1,5 +1,6 @@
 import type { IsOwn, LookUp, ReadEngine } from './look-ups.ts'
-import { rowsOf, stringOf } from './start-finder.ts'
+import { rowsOf } from './start-finder.ts'
+import { stringOf } from '../../../request/value.ts'
 
 /** Where all is listed that a job may act on, by the sets that are not to be determined. */
 const LISTS: ReadonlyMap<string, string> = new Map([

@@ -1,3 +1,4 @@
+import { stringIn } from '../../../request/value.ts'
 import type { LookupName } from '../../../operations/lookup-name.ts'
 import type { ListRow, LookUp } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
@@ -41,12 +42,12 @@ export async function tenantsOfEntries(
 ): Promise<ReadonlyMap<ListRow, string | null>> {
   const told = await toldByOperations(rows, lookUp)
   const named = await namedTenants(
-    rows.filter((row) => textIn(row, 'processDefinitionId') === null),
+    rows.filter((row) => stringIn(row, 'processDefinitionId') === null),
     lookUp,
   )
   const tenants = new Map<ListRow, string | null>()
   for (const row of rows) {
-    const definitionId = textIn(row, 'processDefinitionId')
+    const definitionId = stringIn(row, 'processDefinitionId')
     const loaded = definitionId === null ? named.get(row) : tenantIn(definitions.get(definitionId))
     const byOperation = told.get(row['operationId'])
     tenants.set(
@@ -70,10 +71,10 @@ async function namedTenants(
     { readonly lookup: LookupName; readonly id: string; readonly rows: ListRow[] }
   >()
   for (const row of rows) {
-    const named = NAMED.find(([member]) => textIn(row, member) !== null)
+    const named = NAMED.find(([member]) => stringIn(row, member) !== null)
     if (named === undefined) continue
     const [member, lookup] = named
-    const id = textIn(row, member) ?? ''
+    const id = stringIn(row, member) ?? ''
     const entity = byEntity.get(`${lookup} ${id}`) ?? { lookup, id, rows: [] }
     byEntity.set(`${lookup} ${id}`, entity)
     entity.rows.push(row)
@@ -96,7 +97,7 @@ async function toldByOperations(
 ): Promise<ReadonlyMap<unknown, string | null>> {
   const told = new Map<unknown, string | null>()
   for (const row of rows) {
-    const value = textIn(row, 'newValue')
+    const value = stringIn(row, 'newValue')
     if (value === null) continue
     if (row['property'] === TENANT) told.set(row['operationId'], value)
     if (row['property'] === DECISION)
@@ -117,7 +118,7 @@ function freeTenant(row: ListRow): string | null {
 }
 
 function hasId(row: ListRow): boolean {
-  return IDS.some((member) => textIn(row, member) !== null)
+  return IDS.some((member) => stringIn(row, member) !== null)
 }
 
 const IDS = [
@@ -131,8 +132,3 @@ const IDS = [
   'processDefinitionKey',
   'processInstanceId',
 ]
-
-function textIn(row: ListRow, member: string): string | null {
-  const value = row[member]
-  return typeof value === 'string' ? value : null
-}

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../errors.ts'
-import { isRecord } from '../../../request/body.ts'
+import { isRecord } from '../../../request/value.ts'
 import type { ListedName } from './look-ups.ts'
 
 type Row = Readonly<Record<string, unknown>>

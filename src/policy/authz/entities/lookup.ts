@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { LookupName } from '../../../operations/lookup-name.ts'
-import { isRecord } from '../../../request/body.ts'
+import { isRecord, stringIn } from '../../../request/value.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { jobCommandOf } from './job-command.ts'
 import { listByIds } from './lookup-lists.ts'
@@ -98,7 +98,7 @@ class Learner {
   async #keysOf(name: ListedName, rows: ReadonlyMap<string, Json>, stillAwaited: () => void) {
     const { definition } = LOOKUPS[name]
     if (definition === undefined) return new Map<string, Attributes>()
-    const ids = [...rows.values()].flatMap((row) => textOf(row, definition) ?? [])
+    const ids = [...rows.values()].flatMap((row) => stringIn(row, definition) ?? [])
     return this.lookUpAll('processDefinition', ids, stillAwaited)
   }
 
@@ -115,7 +115,8 @@ class Learner {
     if (answer === null) return null
     const attributes = membersOf(rule, answer)
     if (rule.command) attributes['command'] = await jobCommandOf(answer, this.#read)
-    if (rule.tenant !== undefined) attributes['tenantId'] = await this.#tenantOf(textOf(answer, rule.tenant))
+    if (rule.tenant !== undefined)
+      attributes['tenantId'] = await this.#tenantOf(stringIn(answer, rule.tenant))
     if (needsKey(rule, attributes)) {
       const definitionId = await this.#definitionOf(rule, answer)
       const key = definitionId === null ? null : await this.#keyOf(definitionId)
@@ -127,12 +128,12 @@ class Learner {
   }
 
   async #definitionOf(rule: LookupRule, answer: Json): Promise<string | null> {
-    if (rule.definition !== undefined) return textOf(answer, rule.definition)
-    const instanceId = rule.instance === undefined ? null : textOf(answer, rule.instance)
+    if (rule.definition !== undefined) return stringIn(answer, rule.definition)
+    const instanceId = rule.instance === undefined ? null : stringIn(answer, rule.instance)
     if (instanceId === null) return null
     const instance = firstOf(await this.#read(`/process-instance/${encodeURIComponent(instanceId)}`))
     // An instance that has just ended: as gone as its definition.
-    return instance === null ? '' : textOf(instance, 'definitionId')
+    return instance === null ? '' : stringIn(instance, 'definitionId')
   }
 
   async #tenantOf(definitionId: string | null): Promise<string | null> {
@@ -155,7 +156,7 @@ const NONE: ReadonlyMap<string, Json> = new Map()
 
 function membersOf({ members }: LookupRule, answer: Json): Record<string, string | null> {
   const attributes: Record<string, string | null> = {}
-  for (const member of members) attributes[member] = textOf(answer, member)
+  for (const member of members) attributes[member] = stringIn(answer, member)
   return attributes
 }
 
@@ -168,7 +169,7 @@ function attributesOf(
   const rule = LOOKUPS[name]
   const attributes = membersOf(rule, row)
   if (rule.definition === undefined) return attributes
-  const definitionId = textOf(row, rule.definition)
+  const definitionId = stringIn(row, rule.definition)
   const key = definitionId === null ? null : (definitions.get(definitionId)?.['key'] ?? null)
   return definitionId !== null && key === null ? null : { ...attributes, processDefinitionKey: key }
 }
@@ -182,9 +183,4 @@ export function isNameable(id: string): boolean {
 function firstOf(answer: unknown): Json | null {
   const entity: unknown = Array.isArray(answer) ? answer[0] : answer
   return isRecord(entity) ? entity : null
-}
-
-function textOf(json: Json, member: string): string | null {
-  const value = json[member]
-  return typeof value === 'string' ? value : null
 }

@@ -1,5 +1,6 @@
 import type { AccessRequest } from '../../../request/access-request.ts'
-import { bodyValue, bodyFlag, bodyText, isRecord } from '../../../request/body.ts'
+import { bodyValue, bodyFlag, bodyText } from '../../../request/body.ts'
+import { isRecord } from '../../../request/value.ts'
 import { executionsIn } from './executions.ts'
 import type { LookUps, ReadEngine } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'

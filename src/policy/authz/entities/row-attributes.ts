@@ -1,20 +1,20 @@
 import type { LookUps, ReadRowAttributes, ListRow } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { isRecord } from '../../../request/body.ts'
+import { stringIn, stringOf } from '../../../request/value.ts'
 import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
 
 export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttributes {
   return async function readRowAttributes(template, rows) {
     const homeless = rows.filter(
-      (row) => definitionIdOf(row) === null && textOf(row['processDefinitionKey']) === null,
+      (row) => definitionIdOf(row) === null && stringOf(row['processDefinitionKey']) === null,
     )
     const instanceIds = new Set(
-      homeless.map((row) => textOf(row['processInstanceId'])).filter((id) => id !== null),
+      homeless.map((row) => stringOf(row['processInstanceId'])).filter((id) => id !== null),
     )
     const needsInstances = template.startsWith('/execution') || template.startsWith('/event-subscription')
     const instances = needsInstances ? await lookUpAll('processInstance', [...instanceIds]) : NONE
     const definitionOf = (row: ListRow): string | null =>
-      definitionIdOf(row) ?? instances.get(textOf(row['processInstanceId']) ?? '')?.['definitionId'] ?? null
+      definitionIdOf(row) ?? instances.get(stringOf(row['processInstanceId']) ?? '')?.['definitionId'] ?? null
     const ids = new Set(rows.map(definitionOf).filter((id) => id !== null))
     const definitions = await lookUpAll('processDefinition', [...ids])
     const tenants = template === OPERATION_LOG ? await tenantsOfEntries(rows, definitions, lookUp) : null
@@ -37,7 +37,7 @@ function inheritedAttribute(row: ListRow, name: string, definition: Attributes |
 }
 
 function definitionIdOf(row: ListRow): string | null {
-  return textOf(row['processDefinitionId']) ?? textOf(row['definitionId'])
+  return stringOf(row['processDefinitionId']) ?? stringOf(row['definitionId'])
 }
 
 /** Some lists are of the entity itself, and their rows name it `id`. */
@@ -47,29 +47,21 @@ const OWN_ID: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 function attributeOf(template: string, row: ListRow, name: string): string | null {
-  if (OWN_ID.get(name)?.some((prefix) => template.startsWith(prefix)) === true) return textOf(row['id'])
-  return SPECIAL.get(name)?.(row) ?? textOf(row[name])
+  if (OWN_ID.get(name)?.some((prefix) => template.startsWith(prefix)) === true) return stringOf(row['id'])
+  return SPECIAL.get(name)?.(row) ?? stringOf(row[name])
 }
 
 /** Facts that rows of different lists call by different names. */
 const SPECIAL: ReadonlyMap<string, (row: ListRow) => string | null> = new Map([
-  ['group.id', (row) => textOf(row['id'])],
-  ['user.id', (row) => textOf(row['id'])],
-  ['tenantId', (row) => memberOf(row['definition'], 'tenantId')],
+  ['group.id', (row) => stringOf(row['id'])],
+  ['user.id', (row) => stringOf(row['id'])],
+  ['tenantId', (row) => stringIn(row['definition'], 'tenantId')],
   [
     'key',
     (row) =>
-      textOf(row['key']) ??
-      memberOf(row['definition'], 'key') ??
-      textOf(row['processDefinitionKey']) ??
-      textOf(row['decisionDefinitionKey']),
+      stringOf(row['key']) ??
+      stringIn(row['definition'], 'key') ??
+      stringOf(row['processDefinitionKey']) ??
+      stringOf(row['decisionDefinitionKey']),
   ],
 ])
-
-function memberOf(value: unknown, name: string): string | null {
-  return isRecord(value) ? textOf(value[name]) : null
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
-}

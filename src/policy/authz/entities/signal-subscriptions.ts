@@ -3,7 +3,8 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import { executionsIn } from './executions.ts'
 import type { LookUps, ReadEngine } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { rowsOf, type StartFinder, tenantQueryOf, stringOf } from './start-finder.ts'
+import { rowsOf, type StartFinder, tenantQueryOf } from './start-finder.ts'
+import { stringOf } from '../../../request/value.ts'
 
 interface SignalOptions extends LookUps {
   readonly read: ReadEngine

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../errors.ts'
-import { bodyFlag, bodyText, isRecord } from '../../../request/body.ts'
+import { bodyFlag, bodyText } from '../../../request/body.ts'
+import { isRecord, stringOf } from '../../../request/value.ts'
 import type { ReadEngine } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { type StartEvent, startEventsOf } from './start-events.ts'
@@ -133,8 +134,4 @@ export function tenantQueryOf(body: unknown): Readonly<Record<string, string>> |
 export function rowsOf(answer: unknown): readonly Json[] {
   if (!Array.isArray(answer)) throw new GatewayError('GW_CHECK_NOT_EXACT')
   return answer.filter(isRecord)
-}
-
-export function stringOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

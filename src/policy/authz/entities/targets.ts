@@ -8,7 +8,8 @@ import { LOOKUPS } from './lookup-rules.ts'
 import { inLists } from './lookup-lists.ts'
 import { MessageFinder } from './message-subscriptions.ts'
 import { SignalFinder } from './signal-subscriptions.ts'
-import { rowsOf, StartFinder, tenantQueryOf, stringOf } from './start-finder.ts'
+import { rowsOf, StartFinder, tenantQueryOf } from './start-finder.ts'
+import { stringOf } from '../../../request/value.ts'
 
 /** What a request names by id and has to be looked up: more is not. */
 const MAX_NAMED = 10_000

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { isRecord } from '../../../request/body.ts'
+import { isRecord } from '../../../request/value.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from '../../../request/engine-request.ts'
 import { isPartlyRead, type Records, type RecordsOptions } from './records.ts'
 import type { StoredRecord } from '../../../operations/authorization-record.ts'

@@ -1,5 +1,5 @@
 import { jsonIn } from '../../../request/engine-request.ts'
-import { isRecord } from '../../../request/body.ts'
+import { isRecord } from '../../../request/value.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Permission } from '../checks/compiled-permission.ts'
 import { isAuthorized } from '../decision/decide.ts'

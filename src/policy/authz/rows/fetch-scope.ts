@@ -1,4 +1,5 @@
-import { bodyValue, isRecord } from '../../../request/body.ts'
+import { bodyValue } from '../../../request/body.ts'
+import { isRecord } from '../../../request/value.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { FindTargets } from '../entities/look-ups.ts'
 import { grantedIds } from '../decision/granted-ids.ts'

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../errors.ts'
-import { bodyFlag, isRecord } from '../../../request/body.ts'
+import { bodyFlag } from '../../../request/body.ts'
+import { isRecord, isObject } from '../../../request/value.ts'
 import { type Narrow, spliceElements, spliceMember } from './narrow.ts'
-import { isMembers } from '../../validation/schemas/engine-error.ts'
 
 /** Whose external tasks a caller may fetch. Grants on single instances cannot be asked for, so their tasks are not offered. */
 export interface FetchScope {
@@ -23,7 +23,7 @@ export function narrowTopics(fetchScope: FetchScope): Narrow {
     const { topics } = parsed(query.body)
     if (!Array.isArray(topics)) return query
     const narrowed = topics.map((topic: unknown) => {
-      if (!isMembers(topic)) throw misfit('is not a list of topics')
+      if (!isObject(topic)) throw misfit('is not a list of topics')
       return narrowTopic(topic, fetchScope)
     })
     if (narrowed.every((changes) => changes === null)) return null

@@ -1,3 +1,5 @@
+import { isObject } from '../../../request/value.ts'
+
 /** What the engine answers to a request it does not take. */
 export interface EngineError {
   readonly status: number
@@ -34,12 +36,8 @@ export interface ValidationRule {
 /** A body or part of one that has the members of its schema. */
 export type Members = Readonly<Record<string, unknown>>
 
-export function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function membersOf(value: unknown): Members {
-  return isMembers(value) ? value : {}
+  return isObject(value) ? value : {}
 }
 
 export function itemsOf(value: unknown): readonly unknown[] {

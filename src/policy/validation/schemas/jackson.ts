@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { isGiven, isMembers } from './engine-error.ts'
+import { isGiven } from './engine-error.ts'
+import { isObject } from '../../../request/value.ts'
 import { javaTrim } from '../../../request/java-text.ts'
 
 /*
@@ -32,9 +33,9 @@ export function list(item: z.ZodType): z.ZodType {
 export function map(item: z.ZodType): z.ZodType {
   const entries = z.array(item)
   return z
-    .custom<unknown>((value) => !isGiven(value) || isMembers(value), 'is not an object')
+    .custom<unknown>((value) => !isGiven(value) || isObject(value), 'is not an object')
     .superRefine((value, context) => {
-      if (item === anything || !isMembers(value)) return
+      if (item === anything || !isObject(value)) return
       const issue = entries.safeParse(Object.values(value)).error?.issues[0]
       if (issue === undefined) return
       const [index, ...path] = issue.path

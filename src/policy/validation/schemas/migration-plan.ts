@@ -1,16 +1,19 @@
 import { boolean, list, object, string } from './jackson.ts'
-import type { Finding, Members, Received, ValidationRule } from './engine-error.ts'
 import {
   restFailure,
   firstOf,
   invalid,
   isGiven,
-  isMembers,
   itemsOf,
   DEFER,
   membersOf,
   engineException,
+  type Finding,
+  type Members,
+  type Received,
+  type ValidationRule,
 } from './engine-error.ts'
+import { isObject } from '../../../request/value.ts'
 import { processInstanceQuery, processInstanceQueryFinding } from './process-instance-query.ts'
 import { variables, variablesFinding } from './variable-value.ts'
 
@@ -52,7 +55,7 @@ function planOf({ body }: Received): unknown {
 }
 
 function planFinding(plan: unknown): Finding {
-  if (!isMembers(plan))
+  if (!isObject(plan))
     return restFailure(
       'NullPointerException',
       'Cannot invoke "org.camunda.bpm.engine.rest.dto.migration.MigrationPlanDto.getSourceProcessDefinitionId()" because "migrationPlanDto" is null',
@@ -82,10 +85,10 @@ function idFinding(which: string, id: unknown): Finding {
 
 function instancesFinding({ processInstanceIds, processInstanceQuery: query }: Members): Finding {
   const ids = itemsOf(processInstanceIds)
-  const finding = isMembers(query) ? processInstanceQueryFinding(query) : null
+  const finding = isObject(query) ? processInstanceQueryFinding(query) : null
   if (finding !== null) return finding
   // What the query finds is not known here.
-  if (ids.length === 0 && isMembers(query)) return DEFER
+  if (ids.length === 0 && isObject(query)) return DEFER
   if (ids.length === 0) return badRequest('Process instance ids cannot empty: process instance ids is empty')
   return ids.includes(null)
     ? badRequest('Process instance ids cannot be null: process instance ids contains null value')

@@ -1,11 +1,17 @@
 import { boolean, list, nested, string } from './jackson.ts'
-import type { Finding, Members } from './engine-error.ts'
-import { firstOf, isGiven, isMembers, itemsOf, DEFER, engineException } from './engine-error.ts'
+import {
+  firstOf,
+  isGiven,
+  itemsOf,
+  DEFER,
+  engineException,
+  type Finding,
+  type Members,
+} from './engine-error.ts'
+import { isObject } from '../../../request/value.ts'
 import { isTrue } from '../../../request/java-text.ts'
-import type { Sorts } from './sorting.ts'
-import { directionFinding, sortingFinding, sortMembers } from './sorting.ts'
-import type { FilterKind } from './variable-filters.ts'
-import { comparesObjects, filtersFinding, variableFilters } from './variable-filters.ts'
+import { directionFinding, sortingFinding, sortMembers, type Sorts } from './sorting.ts'
+import { comparesObjects, filtersFinding, variableFilters, type FilterKind } from './variable-filters.ts'
 
 const sorts: Sorts = { by: ['instanceId', 'definitionKey', 'definitionId', 'tenantId', 'businessKey'] }
 const VARIABLES: FilterKind = { name: 'variable', disorder: 400 }
@@ -64,7 +70,7 @@ const LISTS = {
 
 function filterFinding(query: Members): Finding {
   return (
-    firstOf(itemsOf(query['orQueries']), (block) => (isMembers(block) ? filterFinding(block) : DEFER)) ??
+    firstOf(itemsOf(query['orQueries']), (block) => (isObject(block) ? filterFinding(block) : DEFER)) ??
     idsFinding(query['processInstanceIds']) ??
     firstOf(Object.entries(LISTS), ([member, name]) => listFinding(query[member], name)) ??
     levelFinding(query) ??

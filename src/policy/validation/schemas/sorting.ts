@@ -1,17 +1,18 @@
 import type { z } from 'zod'
 import { anything, list, map, object, oneOf, string, typeNameOf } from './jackson.ts'
-import type { Finding, Members } from './engine-error.ts'
 import {
   firstOf,
   invalid,
   isGiven,
-  isMembers,
   itemsOf,
   DEFER,
   membersOf,
   engineException,
   textOf,
+  type Finding,
+  type Members,
 } from './engine-error.ts'
+import { isObject } from '../../../request/value.ts'
 
 /** What a query may be sorted by: as `sortBy` and in `sorting`. */
 export interface Sorts {
@@ -49,9 +50,7 @@ export function sortingFinding(query: Members, sorts: Sorts): Finding {
     return invalid('Only a single sorting parameter specified. sortBy and sortOrder required')
   const state: State = { last: isGiven(query['sortBy']) ? 'directed' : 'none' }
   // An entry that is null fails inside the engine, in words that name its own classes.
-  return firstOf(itemsOf(query['sorting']), (item) =>
-    isMembers(item) ? applyOne(item, sorts, state) : DEFER,
-  )
+  return firstOf(itemsOf(query['sorting']), (item) => (isObject(item) ? applyOne(item, sorts, state) : DEFER))
 }
 
 /** What it says when it runs the query: every criterion needs its direction, which an entry without a criterion may give. */

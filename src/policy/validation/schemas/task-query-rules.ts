@@ -1,21 +1,22 @@
 import { isNullText } from './jackson.ts'
-import type { Finding, Members, ValidationRule } from './engine-error.ts'
 import {
   restFailure,
   firstOf,
   isGiven,
-  isMembers,
   itemsOf,
   DEFER,
   membersOf,
   engineException,
+  type Finding,
+  type Members,
+  type ValidationRule,
 } from './engine-error.ts'
+import { isObject } from '../../../request/value.ts'
 import { isTrue } from '../../../request/java-text.ts'
 import { directionFinding, sortingFinding } from './sorting.ts'
 import { delegationFinding } from './task-body.ts'
 import { ALIASES, readTaskQuery, taskSorts } from './task-query.ts'
-import type { FilterKind } from './variable-filters.ts'
-import { comparesObjects, filtersFinding } from './variable-filters.ts'
+import { comparesObjects, filtersFinding, type FilterKind } from './variable-filters.ts'
 
 const TASK: FilterKind = { name: 'task variable', disorder: 500 }
 const PROCESS: FilterKind = { name: 'process variable', hasNotLike: true, disorder: 500 }
@@ -59,7 +60,7 @@ function filterFinding(query: Members, isBlock: boolean): Finding {
   if (Object.keys(query).some((name) => name.endsWith('Expression') && isGiven(query[name]))) return DEFER
   const blocks = itemsOf(query['orQueries'])
   return (
-    firstOf(blocks, (block) => (isMembers(block) ? filterFinding(block, true) : DEFER)) ??
+    firstOf(blocks, (block) => (isObject(block) ? filterFinding(block, true) : DEFER)) ??
     tenantFinding(query, isBlock) ??
     assigneeFinding(query) ??
     candidateFinding(query, isBlock) ??

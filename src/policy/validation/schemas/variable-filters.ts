@@ -1,15 +1,16 @@
 import { anything, isNullText, list, object, string } from './jackson.ts'
-import type { Finding, Members } from './engine-error.ts'
 import {
   firstOf,
   invalid,
   isGiven,
-  isMembers,
   itemsOf,
   DEFER,
   engineException,
   textOf,
+  type Finding,
+  type Members,
 } from './engine-error.ts'
+import { isObject } from '../../../request/value.ts'
 
 export const variableFilters = list(object({ name: string, operator: string, value: anything }))
 
@@ -38,7 +39,7 @@ export interface FilterKind {
 export function filtersFinding(filters: unknown, kind: FilterKind, readsDates: boolean): Finding {
   // A filter that is null fails inside the engine, in words that name its own classes.
   return firstOf(itemsOf(filters), (filter) =>
-    isMembers(filter) ? filterFinding(filter, kind, readsDates) : DEFER,
+    isObject(filter) ? filterFinding(filter, kind, readsDates) : DEFER,
   )
 }
 
@@ -46,7 +47,7 @@ export function filtersFinding(filters: unknown, kind: FilterKind, readsDates: b
 export function comparesObjects(filters: unknown): boolean {
   return itemsOf(filters).some(
     (filter) =>
-      isMembers(filter) &&
+      isObject(filter) &&
       typeof filter['value'] === 'object' &&
       filter['value'] !== null &&
       !PATTERNS.has(textOf(filter['operator'])),

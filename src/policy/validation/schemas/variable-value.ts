@@ -9,17 +9,18 @@ import {
   string,
   typeNameOf,
 } from './jackson.ts'
-import type { Finding, Members } from './engine-error.ts'
 import {
   restFailure,
   firstOf,
   invalid,
   isGiven,
-  isMembers,
   DEFER,
   membersOf,
   textOf,
+  type Finding,
+  type Members,
 } from './engine-error.ts'
+import { isObject } from '../../../request/value.ts'
 import { javaTrim } from '../../../request/java-text.ts'
 
 export const variableValue = object({ type: string, value: anything, valueInfo: map(anything) })
@@ -65,7 +66,7 @@ const PLUGIN_TYPES: ReadonlySet<string> = new Set(['json', 'xml'])
 /** Whether the engine can build every typed value of a map of variables. */
 export function variablesFinding(given: unknown): Finding {
   // A variable that is null fails inside the engine, in words that name its own classes.
-  return firstOf(Object.values(membersOf(given)), (value) => (isMembers(value) ? valueFinding(value) : DEFER))
+  return firstOf(Object.values(membersOf(given)), (value) => (isObject(value) ? valueFinding(value) : DEFER))
 }
 
 /** Whether the engine can build a typed value. Without a type every value is one. */
@@ -73,7 +74,7 @@ export function valueFinding({ type, value, valueInfo }: Members): Finding {
   if (!isGiven(type)) return null
   if (typeof type === 'number' || type === '') return DEFER
   const name = typeNameOf(textOf(type))
-  const info = isMembers(valueInfo) ? valueInfo : null
+  const info = isObject(valueInfo) ? valueInfo : null
   const primitive = Object.hasOwn(PRIMITIVES, name) ? PRIMITIVES[name] : undefined
   if (primitive !== undefined) return primitiveFinding(primitive, { type: textOf(type), value, info })
   if (name === 'object') return objectFinding(textOf(type), value, info)
@@ -158,7 +159,7 @@ function isDecimalText(text: string): boolean {
 /** A JSON value as Java prints it; null: it cannot be told from the parsed copy. */
 function javaText(value: unknown): string | null {
   if (typeof value === 'number') return javaNumber(value)
-  if (!Array.isArray(value) && !isMembers(value)) return textOf(value)
+  if (!Array.isArray(value) && !isObject(value)) return textOf(value)
   const parts = Array.isArray(value) ? value.map(javaText) : Object.entries(value).map(javaEntry)
   if (parts.includes(null)) return null
   return Array.isArray(value) ? `[${parts.join(', ')}]` : `{${parts.join(', ')}}`
