@@ -7,7 +7,7 @@ import type { Parts } from '../pipeline/parts.ts'
 import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
 import { bodyText } from '../request/body.ts'
 import { EMPTY_OBJECT } from '../policy/validation/media.ts'
-import type { Restriction } from '../policy/authz/permit.ts'
+import type { KeepRows } from '../policy/authz/permit.ts'
 import type { Query } from '../policy/authz/rows/narrow.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { upstreamHeaders } from '../proxy/wire/headers.ts'
@@ -15,8 +15,8 @@ import { enforce } from '../pipeline/enforcement-mode.ts'
 import { ownHeadersOf } from '../pipeline/observe.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 import { createPathOf, type PathOf } from '../pipeline/routes.ts'
-import { serveActivityCountsOfTenants } from './rows/activity-counts.ts'
-import { serveGroupCounts } from './rows/group-counts.ts'
+import { serveActivityCounts, serveActivityCountsOfTenants } from './rows/activity-counts.ts'
+import { serveGroupCounts, serveGroups } from './rows/group-counts.ts'
 import { hasIdempotencyKey, serveIdempotent } from './idempotent.ts'
 import { serveFetched } from './fetch-and-lock.ts'
 import { isCacheable, peekCached, sendCached, serveCached, tagsOf } from './cached.ts'
@@ -24,7 +24,7 @@ import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
 import { hasOtherLinks, withClientLinks } from './client-links.ts'
 import { holdMsOf, serveNothing, servePoll } from './long-poll.ts'
 import { serveReport } from './rows/duration-report.ts'
-import { serveRows } from './rows/filtered-list.ts'
+import { answerRows } from './rows/filtered-list.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
 
@@ -93,11 +93,39 @@ function withItemCounts(_operation: Operation, then: Handler): Handler {
   return (exchange) => (asksItemCounts(exchange.match) ? serveItemCounts(exchange) : then(exchange))
 }
 
-function restrictedRows(_operation: Operation, then: Handler): Handler {
+function restrictedRows(operation: Operation, then: Handler): Handler {
+  const recount = recountOf(operation)
+  const filter = filterOf(operation)
+  // The engine judges a query that is asked for no rows. A query that locks its rows takes no such limit: it would lock them.
+  const isAskable = operation.retry === 'always'
   return (exchange) => {
-    const { rows } = exchange.match
-    return rows === null || rows.rows === 'narrowed' ? then(exchange) : serveSome(exchange, rows)
+    const { match, reply } = exchange
+    const { rows } = match
+    if (rows === null || rows.rows === 'narrowed') return then(exchange)
+    if (rows.rows === 'none' && (rows.valid || !isAskable)) return serveNothing(match, reply)
+    if (rows.rows === 'recounted') return recount(exchange, rows.tenants)
+    return rows.rows === 'none' ? serveFiltered(exchange, null) : filter(exchange, rows.keep)
   }
+}
+
+/** How counts that are made inside the engine are made without what is of other tenants. */
+function recountOf({ rows }: Operation): typeof serveReport {
+  if (rows?.form === 'report') return serveReport
+  return rows?.form === 'group counts' ? serveGroupCounts : serveActivityCountsOfTenants
+}
+
+/** How an answer is made of the rows that the caller sees. */
+function filterOf({ rows }: Operation): (exchange: Exchange, keep: KeepRows) => Promise<FastifyReply> {
+  if (rows?.form === 'groups') return serveGroups
+  if (rows?.form !== 'instance counts') return serveFiltered
+  return (exchange, keep) =>
+    serveActivityCounts(exchange, { keep, maxRows: exchange.parts.config.limits.filteredRows })
+}
+
+/** `keep` null: the caller sees no row; the engine says whether the query is one. */
+async function serveFiltered(exchange: Exchange, keep: KeepRows | null): Promise<FastifyReply> {
+  const maxRows = exchange.parts.config.limits.filteredRows
+  return sendAnswer(exchange.reply, await answerRows(exchange, { keep, maxRows }))
 }
 
 function polled(_operation: Operation, then: Handler): Handler {
@@ -189,22 +217,6 @@ function narrowedRequest(upstreamRequest: UpstreamRequest, query: Query | null):
         ...query,
         headers: { ...upstreamRequest.headers, 'content-type': 'application/json' },
       }
-}
-
-/** A query of which the caller sees nothing, or the rows that the records name. */
-function serveSome(exchange: Exchange, restriction: Exclude<Restriction, { readonly rows: 'narrowed' }>) {
-  const { parts, match, reply } = exchange
-  // The engine is asked to judge a query by asking it for no rows. One that locks its rows takes no such limit: it would lock them.
-  const isAskable = match.operation.retry === 'always'
-  if (restriction.rows === 'none' && (restriction.valid || !isAskable)) return serveNothing(match, reply)
-  if (restriction.rows === 'recounted') {
-    const form = match.operation.rows?.form
-    if (form === 'report') return serveReport(exchange, restriction.tenants)
-    const recount = form === 'group counts' ? serveGroupCounts : serveActivityCountsOfTenants
-    return recount(exchange, restriction.tenants)
-  }
-  const keep = restriction.rows === 'none' ? null : restriction.keep
-  return serveRows(exchange, { keep, maxRows: parts.config.limits.filteredRows })
 }
 
 /** An answer with something to check or to write anew, or a query that was asked in another form. */

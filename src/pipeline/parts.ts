@@ -1,6 +1,6 @@
 import type { Cache } from '../cache/cache.ts'
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/schema.ts'
 import type { Logger } from '../log.ts'
 import type { Audit } from '../metrics/audit-log.ts'
 import type { Metrics } from '../metrics/registry.ts'

@@ -1,6 +1,5 @@
-import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
-import type { Asking, Exchange } from '../../pipeline/context.ts'
+import type { Asking } from '../../pipeline/context.ts'
 import type { RowsForm } from '../../operations/notation.ts'
 import type { Operation } from '../../operations/table.ts'
 import { jsonIn } from '../../request/engine-request.ts'
@@ -9,13 +8,9 @@ import { isRecord } from '../../request/value.ts'
 import { joinRows, spansOf } from '../../request/json-rows.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
-import { pagingOf } from '../../request/paging.ts'
-import { type Paging } from '../../request/paging.ts'
+import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
 import { readWhole } from './read-rows.ts'
-import { sendAnswer } from '../../pipeline/replies.ts'
-import { serveActivityCounts } from './activity-counts.ts'
-import { serveGroups } from './group-counts.ts'
 
 /** Of a query, what the caller may see: `keep` says which rows; null: none of them. */
 export interface Filtering {
@@ -28,16 +23,8 @@ export interface Filtering {
  * Answers a query with the rows that the caller may see: reads them in order, leaves the others out, and then pages or
  * counts. The engine judges the query: what it refuses, it refuses. Every row is decided by itself, so a write between
  * two reads can at most move a row from one page to another, as it can for any client that pages.
+ * @throws GatewayError when there are too many rows to look through
  */
-export async function serveRows(exchange: Exchange, filtering: Filtering): Promise<FastifyReply> {
-  const { keep, maxRows } = filtering
-  const form = exchange.match.operation.rows?.form
-  if (form === 'groups' && keep !== null) return serveGroups(exchange, keep)
-  if (form === 'instance counts' && keep !== null) return serveActivityCounts(exchange, { keep, maxRows })
-  return sendAnswer(exchange.reply, await answerRows(exchange, filtering))
-}
-
-/** @throws GatewayError when there are too many rows to look through */
 export async function answerRows(exchange: Asking, filtering: Filtering): Promise<Answer> {
   const { operation, accessRequest } = exchange.match
   const form = operation.rows?.form ?? 'list'
