@@ -277,11 +277,11 @@ t.test('the environment is read in config/config.ts alone', (t) => {
   t.end()
 })
 
-t.test('signals and the exit are main’s', (t) => {
-  t.same(
-    where(({ text }) => /\bprocess\.(exit\b|exitCode|once|on)\b/.test(text)),
-    ['main.ts'],
-  )
+t.test('signals and the exit are the command line’s', (t) => {
+  t.same(where(({ text }) => /\bprocess\.(exit\b|exitCode|once|on)\b/.test(text)).toSorted(), [
+    'cli/command-line.ts',
+    'main.ts',
+  ])
   t.end()
 })
 

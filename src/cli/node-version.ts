@@ -1,0 +1,9 @@
+/** The first version that the dependencies run on; the same as `engines` in package.json. */
+const LEAST = { major: 22, minor: 19 }
+
+/** Says in one line that this version of Node.js is too old; null: it is not. Imports nothing that an older one cannot load. */
+export function nodeVersionProblem(version: string): string | null {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (major > LEAST.major || (major === LEAST.major && minor >= LEAST.minor)) return null
+  return `engine-gateway needs Node.js ${LEAST.major}.${LEAST.minor} or later, and this is ${version}`
+}
