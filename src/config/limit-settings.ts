@@ -3,32 +3,46 @@ import { age, decimal, wholeNumber, size, time } from './values.ts'
 
 const LEAST_HOLD_MS = 1000
 
-/** Requests for work that an engine holds until there is some. */
+/** Requests for work that an engine keeps open until there is some. */
 const longPolls = z.strictObject({
-  /** Upper bound of every client's wait; the engine itself allows 30 minutes. */
-  maxHold: time(LEAST_HOLD_MS).default(1_800_000),
-  /** Held by each node at the same time: an engine refuses polls beyond 200 that it has not yet checked. */
-  perNode: wholeNumber(1, 199).default(150),
-  /** Polls of one engine that wait in the gateway for a free node; more are refused with 503. */
-  waiting: wholeNumber(1, 1_000_000).default(20_000),
+  maxHold: time(LEAST_HOLD_MS)
+    .default(1_800_000)
+    .describe(
+      'Longest wait of a worker, whatever its `asyncResponseTimeout`; then `[]`. Set it below what cuts connections before the gateway. An engine takes 30 minutes at most.',
+    ),
+  perNode: wholeNumber(1, 199)
+    .default(150)
+    .describe(
+      'Long polls at each node at once, beside `limits.connections`. ' +
+        'Danger: an engine refuses polls beyond 200 that come at once. With several gateways this is the share of one.',
+    ),
+  waiting: wholeNumber(1, 1_000_000)
+    .default(20_000)
+    .describe(
+      'Further long polls of each engine that wait in the gateway, at about 18 KB each with the connection; more are 503.',
+    ),
 })
 
-/** So many requests, evenly spread. A user who was idle may send `burst` at once, by default all of them. */
 const rateMembers = {
-  requests: wholeNumber(1, 1_000_000),
+  requests: wholeNumber(1, 1_000_000).describe('So many requests in `per`, evenly.'),
   per: age()
     .default(60_000)
-    .refine((ms) => ms >= 1000 && ms % 1000 === 0, 'must be whole seconds'),
-  burst: wholeNumber(1, 1_000_000).optional(),
+    .refine((ms) => ms >= 1000 && ms % 1000 === 0, 'must be whole seconds')
+    .meta({ title: 'duration of whole seconds' })
+    .describe('The time of `requests`.'),
+  burst: wholeNumber(1, 1_000_000)
+    .optional()
+    .describe(
+      'Requests at once of a user who has not asked for a while. Not more than `requests`; without it as many.',
+    ),
 }
 const fitsRate = ({ requests, burst }: { requests: number; burst?: number | undefined }) =>
   burst === undefined || burst <= requests
 const TOO_MUCH_AT_ONCE = { path: ['burst'], error: 'must not be more than requests' }
-/** Rate limit of each user of an engine. */
+/** The section `limits.rate`. */
 export const rate = z
   .strictObject({
     ...rateMembers,
-    /** Users with a rate of their own, or none. */
     users: z
       .record(
         z.string().min(1),
@@ -37,7 +51,8 @@ export const rate = z
           'unlimited or { requests, per, burst } is needed',
         ),
       )
-      .default({}),
+      .default({})
+      .describe('Users with a rate of their own, or `unlimited`.'),
   })
   .refine(fitsRate, TOO_MUCH_AT_ONCE)
 
@@ -45,35 +60,71 @@ const LEAST_DELAY_MS = 100
 
 /** Load of the process beyond which new requests are refused with 503. */
 const pressure = z.strictObject({
-  /** Delay of the event loop, in two checks in a row; null: no limit. */
-  eventLoopDelay: time(LEAST_DELAY_MS).nullable().default(1000),
-  /** Share of the heap limit that is in use; 1: never refuse. */
-  heap: decimal(0.1, 1).default(0.9),
-  /** Memory in use inside and outside the heap: bytes, or up to 1 a share of the container's memory, else the machine's. */
+  eventLoopDelay: time(LEAST_DELAY_MS)
+    .nullable()
+    .default(1000)
+    .describe(
+      'The event loop may be late by so much, twice in a row; then new requests are 503 `GW_OVERLOADED`. Null: however late.',
+    ),
+  heap: decimal(0.1, 1)
+    .default(0.9)
+    .describe(
+      "Share of the heap's limit that may be in use; then the same. 1: never. Danger: then the process ends instead.",
+    ),
   memory: z
     .union([decimal(0.01, 1), size()], 'a share from 0.01 to 1 or a size like 400MiB is needed')
-    .default(0.7),
+    .meta({ title: 'share from 0.01 to 1, or a size' })
+    .default(0.7)
+    .describe(
+      'Bytes that may be in use in the heap and outside it; then the same. Up to 1 it is a share of what the container, else the machine, has.',
+    ),
 })
 
-/** Limits other than the cache's. */
+/** The section `limits`. */
 export const limits = z.strictObject({
-  body: size().default(2 * 1024 ** 2),
-  deploymentBody: size().default(64 * 1024 ** 2),
-  /** Rows of one query that are read to filter out those the caller may not see; a query with more is refused. */
-  filteredRows: wholeNumber(1, 1_000_000).default(10_000),
-  /** Connections to each node, and so its maximum of concurrent requests: a slow node gets fewer. */
-  connections: wholeNumber(1, 10_000).default(64),
-  /** How many requests of one engine may wait for a free node, and how long; more are refused with 503. */
+  body: size()
+    .default(2 * 1024 ** 2)
+    .describe('Largest JSON body.'),
+  deploymentBody: size()
+    .default(64 * 1024 ** 2)
+    .describe('Largest multipart body. It stays in memory while it is checked.'),
+  filteredRows: wholeNumber(1, 1_000_000)
+    .default(10_000)
+    .describe(
+      'Rows of one query that are read to leave out those that the caller may not see; a query with more is refused. ' +
+        'Also the ids named in one request that are looked up for its decision, in lists of up to 500.',
+    ),
+  connections: wholeNumber(1, 10_000)
+    .default(64)
+    .describe(
+      'Connections to each node, and so the most requests at once. A node that gets slow is given fewer.',
+    ),
   queue: z
     .strictObject({
-      size: wholeNumber(0, 1_000_000).default(1000),
-      wait: time().default(2000),
-      /** Wait of requests that join a standing queue; `wait` or more: the same as for others. */
-      target: time().default(100),
+      size: wholeNumber(0, 1_000_000)
+        .default(1000)
+        .describe(
+          'Requests of each engine that wait while no node has a place for them; more are 503 `GW_OVERLOADED` at once.',
+        ),
+      wait: time()
+        .default(2000)
+        .describe('No request waits longer; then 503 `GW_OVERLOADED` with `Retry-After`.'),
+      target: time()
+        .default(100)
+        .describe(
+          'How long a request may wait that comes while the queue stands; then the same. `wait` or more: as long as the others.',
+        ),
     })
-    .prefault({}),
-  longPolls: longPolls.prefault({}),
-  /** Null: no user is limited. */
-  rate: rate.nullable().default(null),
-  pressure: pressure.prefault({}),
+    .prefault({})
+    .describe('Requests that wait for a place at a node.'),
+  longPolls: longPolls
+    .prefault({})
+    .describe('`POST /external-task/fetchAndLock` with an `asyncResponseTimeout`.'),
+  rate: rate
+    .nullable()
+    .default(null)
+    .describe(
+      'How much each user may ask of each engine, as `{ requests: 600, per: 1m, burst: 100 }`; more is 429 `GW_RATE_LIMITED` with `Retry-After`. Null: nobody is limited.',
+    ),
+  pressure: pressure.prefault({}).describe('How full the process may be before new requests are refused.'),
 })

@@ -11,25 +11,40 @@ export const node = z
     [
       httpUrl,
       z.strictObject({
-        url: httpUrl,
-        /** Its share of the requests relative to the other nodes. */
-        weight: decimal(0.1, 100).default(1),
-        /** It gets no new requests, whatever the state of the others. */
-        drain: z.boolean().default(false),
+        url: httpUrl.describe("The node's REST API."),
+        weight: decimal(0.1, 100)
+          .default(1)
+          .describe("The node's share of the requests, relative to the other nodes'."),
+        drain: z
+          .boolean()
+          .default(false)
+          .describe(
+            'If true, the node gets no new requests and no probes; requests under way end. ' +
+              'Danger: if every node is drained, the engine answers 503.',
+          ),
       }),
     ],
     'a URL or { url, weight, drain } is needed',
   )
+  .meta({ title: 'URL or `{ url, weight, drain }`' })
   .transform((value) => (typeof value === 'string' ? { url: value, weight: 1, drain: false } : value))
 
-/** How the gateway checks the health of nodes, beside the results of requests. */
+/** The section `health`. */
 export const health = z
   .strictObject({
-    /** Asks every node for the names of its engines; off: only requests show the health. */
-    probe: z.boolean().default(true),
-    interval: time(LEAST_INTERVAL_MS).default(5000),
-    /** For the complete answer to a probe. */
-    timeout: time().default(2000),
+    probe: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Asks each node for `GET {base}/engine`. If false, only requests find out whether a node is healthy.',
+      ),
+    interval: time(LEAST_INTERVAL_MS)
+      .meta({ title: 'duration from 500ms to 500h' })
+      .default(5000)
+      .describe(
+        'From one probe of a node to the next, a tenth more or less. An unhealthy node is probed sooner.',
+      ),
+    timeout: time().default(2000).describe('Bounds the whole answer to a probe.'),
   })
   .refine(({ interval }) => interval <= LONGEST_INTERVAL_MS, {
     path: ['interval'],

@@ -6,26 +6,53 @@ const mode = z.enum(['enforce', 'report', 'off'])
 const FIVE_MINUTES_MS = 300_000
 /** Settings of every source of users. */
 const remembering = {
-  /** How long a verified credential is cached; a known change invalidates it at once. */
-  remember: age().default(5000),
-  /** How long a wrong credential is refused without another check. */
-  rememberFailures: age().default(5000),
+  remember: age()
+    .default(5000)
+    .describe(
+      'How long a verified credential is remembered. A change of that user that the gateway notices ends it at once. Zero: nothing is remembered.',
+    ),
+  rememberFailures: age()
+    .default(5000)
+    .describe('How long a wrong credential is refused without another look. Zero: nothing is remembered.'),
 }
-/** How long the last content is valid while the file cannot be read. */
-const fromFile = { file: z.string().min(1), staleAfter: age().default(FIVE_MINUTES_MS) }
+/** A file that cannot be read counts for `staleAfter` with its last content. */
+const fromFile = (content: string) => ({
+  file: z
+    .string()
+    .min(1)
+    .meta({ title: 'file name' })
+    .describe(`${content}. The file is read again when it changes.`),
+  staleAfter: age()
+    .default(FIVE_MINUTES_MS)
+    .describe(
+      'A file that cannot be read counts so long with its last content; then requests are 503. Zero: it counts only while it can be read.',
+    ),
+})
 const SOURCE_NEEDED = '{ source: file, file } or { source: engine } is needed'
-/** Where users are defined. */
+/** The section `identity`. */
 export const identitySettings = z.discriminatedUnion(
   'source',
   [
-    z.strictObject({ source: z.literal('file'), ...fromFile, ...remembering }),
+    z.strictObject({
+      source: z
+        .literal('file')
+        .describe(
+          'Where users come from: `file`, or `engine`: `POST /identity/verify` with its groups and tenants.',
+        ),
+      ...fromFile('Users with argon2id or bcrypt hashes, as `engine-gateway hash-password` makes them'),
+      ...remembering,
+    }),
     z.strictObject({
       source: z.literal('engine'),
       ...remembering,
-      /** Wrong passwords of one user in a row that may reach the engine: after ten it locks the user permanently. */
-      failures: wholeNumber(1, 4).default(4),
-      /** How long guesses do not reach the engine after that. */
-      pause: age(1).default(FIVE_MINUTES_MS),
+      failures: wholeNumber(1, 4)
+        .default(4)
+        .describe(
+          'Wrong passwords of one user in a row that may reach the engine. The engine locks the user for good at ten.',
+        ),
+      pause: age(1)
+        .default(FIVE_MINUTES_MS)
+        .describe('How long guesses for that user do not reach the engine after that.'),
     }),
   ],
   SOURCE_NEEDED,
@@ -33,14 +60,25 @@ export const identitySettings = z.discriminatedUnion(
 const records = z.discriminatedUnion(
   'source',
   [
-    z.strictObject({ source: z.literal('file'), ...fromFile }),
+    z.strictObject({
+      source: z
+        .literal('file')
+        .describe('Where authorization records come from: `file`, or `engine`: its `GET /authorization`.'),
+      ...fromFile("Records with the engine's own members, as `POST /authorization/create` takes them"),
+    }),
     z
       .strictObject({
         source: z.literal('engine'),
-        /** Between two readings, beside those after each change through the gateway. */
-        refresh: time().default(30_000),
-        /** Records read longer ago are not used: 503. */
-        staleAfter: age().default(FIVE_MINUTES_MS),
+        refresh: time()
+          .default(30_000)
+          .describe(
+            'From one reading to the next. A change of records that passes through the gateway is read at once.',
+          ),
+        staleAfter: age()
+          .default(FIVE_MINUTES_MS)
+          .describe(
+            'Records that were last read longer ago decide nothing: requests are 503. It is longer than `refresh`.',
+          ),
       })
       .refine(({ refresh, staleAfter }) => staleAfter > refresh, {
         path: ['staleAfter'],
@@ -49,31 +87,63 @@ const records = z.discriminatedUnion(
   ],
   SOURCE_NEEDED,
 )
-/** Authorization, and the source of its records. */
+/** The section `authorization`. */
 export const authorizationSettings = z.strictObject({
-  /** `engine`: the engine is secured and receives the caller; the gateway decides only about cached answers. */
-  mode: z.enum(['enforce', 'report', 'off', 'engine']).default('enforce'),
-  records,
-  /** As the engine's `authorizationCheckRevokes`. */
-  revokes: z.enum(['auto', 'always', 'never']).default('auto'),
-  adminGroups: z.array(z.string()).default(['camunda-admin']),
-  adminUsers: z.array(z.string()).default([]),
-  disabledPermissions: z.array(z.string()).default([]),
-  /** Grants that a secured engine creates by itself, and a bare one does not. */
+  mode: z
+    .enum(['enforce', 'report', 'off', 'engine'])
+    .default('enforce')
+    .describe(
+      '`enforce` refuses. `report` decides, counts and logs, and refuses nothing. `off` decides nothing. ' +
+        'Danger: `report` and `off` let every authenticated caller do everything. ' +
+        '`engine` is for engines that are secured themselves and get `credentials: forward`: they decide, and the gateway decides only about what it has cached.',
+    ),
+  records: records.describe(
+    'Authorization records. Needed in every mode; `off` reads them and does not use them.',
+  ),
+  revokes: z
+    .enum(['auto', 'always', 'never'])
+    .default('auto')
+    .describe("Whether revocations count, as the engine's `authorizationCheckRevokes` says it."),
+  adminGroups: z
+    .array(z.string())
+    .default(['camunda-admin'])
+    .describe("Groups of administrators, as the engine's setting. Operaton's group is `operaton-admin`."),
+  adminUsers: z.array(z.string()).default([]).describe("Administrators, as the engine's setting."),
+  disabledPermissions: z
+    .array(z.string())
+    .default([])
+    .describe(
+      "Permissions that are not checked, as the engine's setting. Danger: a check of only these passes for everybody.",
+    ),
   implied: z
     .strictObject({
-      /** READ and UPDATE on a task for its assignee, its owner and every user and group linked to it. Needs history level full. */
-      tasks: z.boolean().default(true),
-      /** ALL on oneself, READ on one's groups and tenants. */
-      identity: z.boolean().default(true),
+      tasks: z
+        .boolean()
+        .default(true)
+        .describe(
+          'Assignee, owner and every user or group linked to a task may read and update it, as a secured engine grants it. Needs history level full.',
+        ),
+      identity: z
+        .boolean()
+        .default(true)
+        .describe("Everybody may do everything with oneself, and read one's groups and tenants."),
     })
-    .prefault({}),
-  /** As the engine's `tenantCheckEnabled`: data of a tenant is for its members. */
-  tenants: z.enum(['check', 'ignore']).default('check'),
+    .prefault({})
+    .describe('Grants that a secured engine writes by itself, and a bare one does not.'),
+  tenants: z
+    .enum(['check', 'ignore'])
+    .default('check')
+    .describe(
+      'What belongs to a tenant is for its members and for administrators. `ignore` is for engines without tenants: lists then need no look at every row.',
+    ),
 })
-/** Content of requests that is refused. */
+/** The section `validation`. */
 export const validation = z.strictObject({
-  mode: mode.default('enforce'),
-  /** Hazards that are allowed; see docs/deviations.md for the effect of each. */
-  allow: z.array(z.enum(HAZARD_RULES)).default([]),
+  mode: mode
+    .default('enforce')
+    .describe('`enforce` refuses. `report` counts and logs what would be refused. `off` looks at nothing.'),
+  allow: z
+    .array(z.enum(HAZARD_RULES))
+    .default([])
+    .describe('Hazards that may pass. docs/deviations.md says what each one opens.'),
 })

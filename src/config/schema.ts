@@ -19,111 +19,231 @@ import {
   time,
 } from './values.ts'
 
-const address = (port: number) => ({
-  host: z.string().default('127.0.0.1'),
-  port: wholeNumber(0, 65_535).default(port),
+const address = (port: number, others: string) => ({
+  host: z
+    .string()
+    .default('127.0.0.1')
+    .describe('The address to listen at. A name is one address: the first that it resolves to.'),
+  port: wholeNumber(0, 65_535)
+    .default(port)
+    .describe(`The port to listen at; another one than ${others}. 0: any that is free.`),
 })
-/** The public listener. */
 const listen = z.strictObject({
-  ...address(8080),
-  /** Proxies whose `X-Forwarded-For` or `Forwarded` names the client; from others these headers are ignored. */
-  trustedProxies: z.array(network).default([]),
-  /** Origins whose pages may make a browser send more than reads, beside the gateway's own. */
-  allowedOrigins: z.array(origin).default([]),
+  ...address(8080, '`admin.port`'),
+  trustedProxies: z
+    .array(network)
+    .default([])
+    .describe(
+      'Proxies whose `X-Forwarded-For` or `Forwarded` says who the client is. From other peers these headers count for nothing.',
+    ),
+  allowedOrigins: z
+    .array(origin)
+    .default([])
+    .describe("Origins whose pages may send writes, beside the gateway's own."),
 })
-/** Health, metrics and operator requests. */
 const admin = z.strictObject({
-  ...address(9090),
-  /** Host names that it accepts, beside `host`, `localhost` and every IP address. */
-  hosts: z.array(adminHost).default([]),
-  /** Required as `Authorization: Bearer` for all but `/livez` and `/readyz`; null: everyone who can connect may use it. */
-  token: bearerToken.nullable().default(null),
+  ...address(9090, '`listen.port`'),
+  hosts: z
+    .array(adminHost)
+    .default([])
+    .describe(
+      'Names by which the admin listener is asked, beside addresses, `localhost` and `admin.host`; other names are 403. A page whose name was pointed here could ask otherwise.',
+    ),
+  token: bearerToken
+    .nullable()
+    .default(null)
+    .describe(
+      'Needed as `Authorization: Bearer` for all but `/livez` and `/readyz`, best as `${file:…}`. Danger: with null whoever reaches the listener may ask.',
+    ),
 })
 
-const account = z.strictObject({ username: z.string().min(1, 'must not be empty'), password: z.string() })
+const account = z.strictObject({
+  username: z.string().min(1, 'must not be empty').describe('The user id.'),
+  password: z.string().describe('The password, best as `${file:…}`.'),
+})
 const credentials = z.union(
   [z.enum(['none', 'forward']), account],
   'none, forward or { username, password } is needed',
 )
 export const engineSettings = z.strictObject({
-  nodes: z.array(node).min(1, 'at least one node is needed'),
-  remoteName: remoteName.optional(),
-  credentials: credentials.default('none'),
-  /** The gateway's own credentials for requests to the engine; default: as `credentials`. */
-  service: account.optional(),
-  /** Whose Host the engine receives. `client` keeps the engine's absolute links right. */
-  host: z.enum(['client', 'node']).default('client'),
-  identity: identitySettings.optional(),
-  authorization: authorizationSettings.optional(),
-  validation: validation.optional(),
-  health: health.optional(),
-  /** Replaces `limits.rate`; null: no user is limited. */
-  rate: rate.nullable().optional(),
-  /** Starts of a definition go to nodes that have its deployment registered; each probe reads the deployments. */
-  deploymentAware: z.boolean().default(false),
+  nodes: z
+    .array(node)
+    .min(1, 'at least one node is needed')
+    .describe(
+      "URLs of the engine's REST API, one a node, all of one cluster. In place of a URL: `{ url, weight, drain }`.",
+    ),
+  remoteName: remoteName
+    .optional()
+    .describe("The engine's name on its own nodes. Without it their plain base path is used."),
+  credentials: credentials
+    .meta({ title: '`none`, `forward` or `{ username, password }`' })
+    .default('none')
+    .describe(
+      "What the engine gets instead of the caller's credentials: nothing; with `forward` the caller's own, so that the engine knows the caller and hashes a password on every call; or an account.",
+    ),
+  service: account
+    .optional()
+    .describe(
+      'The account for what the gateway asks on its own behalf: look-ups, records, groups. Without it: as `credentials` says. ' +
+        'Needed with `forward` where users or records come from the engine. ' +
+        'With both in files `forward` alone asks without credentials: an engine that wants some answers no look-up, and what needs one fails.',
+    ),
+  host: z
+    .enum(['client', 'node'])
+    .default('client')
+    .describe(
+      "Whose `Host` the engine sees. `client` keeps the engine's absolute links right; `node` is for a proxy between that routes by name.",
+    ),
+  identity: identitySettings.optional().describe('Replaces the section `identity` for this engine.'),
+  authorization: authorizationSettings
+    .optional()
+    .describe('Replaces the section `authorization` for this engine.'),
+  validation: validation.optional().describe('Replaces the section `validation` for this engine.'),
+  health: health.optional().describe('Replaces the section `health` for this engine.'),
+  rate: rate
+    .nullable()
+    .optional()
+    .describe('Replaces `limits.rate` for this engine; null: nobody is limited.'),
+  deploymentAware: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Starts of a definition go to nodes that have its deployment registered. Needs `health.probe`: the nodes are asked with each probe.',
+    ),
 })
 
 const prefix = z
   .string()
   .regex(/^(\/[A-Za-z0-9._][A-Za-z0-9._-]*)+$/, 'write it like /app, without a slash at its end')
+  .meta({ title: 'path like `/app`' })
 
 /** All settings of the file. */
 export const schema = z.strictObject(
   {
-    version: z.literal(1),
-    /** Processes that share the public port; a change needs a restart. */
-    workers: wholeNumber(1, 64).default(1),
-    listen: listen.prefault({}),
-    admin: admin.prefault({}),
+    version: z.literal(1).describe('The version of this format.'),
+    workers: wholeNumber(1, 64).default(1).describe('Processes that share the public port.'),
+    listen: listen.prefault({}).describe('The public listener.'),
+    admin: admin
+      .prefault({})
+      .describe(
+        'The admin listener: health, metrics, `POST /explain` and `POST /reload`. Danger: without `admin.token` whoever reaches it may ask; keep it off the public network.',
+      ),
     basePath: z
       .string()
       .regex(/^(\/[A-Za-z0-9_-]+)+$/, 'write it like /engine-rest')
-      .default('/engine-rest'),
-    /** Values of Host that are served; empty: any. */
-    hosts: z.array(servedHost).default([]),
+      .meta({ title: 'path like `/engine-rest`' })
+      .default('/engine-rest')
+      .describe("The path before the API's own paths."),
+    hosts: z
+      .array(servedHost)
+      .default([])
+      .describe(
+        "Values of `Host` that are served; empty: any. The port counts: `gateway` and `gateway:8080` are two values, and clients leave out 80 for http and 443 for https. Set it where a client must not steer the engine's links.",
+      ),
     engines: z
       .record(engineName, engineSettings)
-      .refine((engines) => Object.keys(engines).length > 0, 'at least one engine is needed'),
-    identity: identitySettings,
-    authorization: authorizationSettings,
-    validation: validation.prefault({}),
-    health: health.prefault({}),
+      .refine((engines) => Object.keys(engines).length > 0, 'at least one engine is needed')
+      .describe(
+        'The engines by name: `{basePath}/engine/NAME/task`. The engine named `default` is also `{basePath}/task`. A name is 1 to 64 letters, digits, `-` and `_`.',
+      ),
+    identity: identitySettings.describe('Users, their passwords, groups and tenants.'),
+    authorization: authorizationSettings.describe('Who may do what.'),
+    validation: validation.prefault({}).describe("What is refused of a request's content."),
+    health: health
+      .prefault({})
+      .describe('How the gateway finds out whether nodes are healthy, beside what requests show.'),
     cache: z
       .strictObject({
-        memory: z.strictObject({ maxBytes: size(0).default(64 * 1024 ** 2) }).prefault({}),
+        memory: z
+          .strictObject({
+            maxBytes: size(0)
+              .default(64 * 1024 ** 2)
+              .describe('Answers cached in this process. Zero: none.'),
+          })
+          .prefault({})
+          .describe('The cache of each process.'),
         redis: z
           .url({ protocol: /^rediss?$/, error: 'a redis:// or rediss:// URL, or null, is needed' })
+          .meta({ title: '`redis://` or `rediss://` URL' })
           .nullable()
-          .default(null),
-        /** The first key signs what is written to Redis. Values that no key has signed are rejected. Empty: everyone who can write to Redis is trusted. */
-        signingKeys: z.array(signingKey).max(4, 'at most 4 keys are taken').default([]),
+          .default(null)
+          .describe(
+            'Replicas share cached answers there; evictions and changes of records reach every replica in under a second. Needed for `Idempotency-Key`.',
+          ),
+        signingKeys: z
+          .array(signingKey)
+          .max(4, 'at most 4 keys are taken')
+          .default([])
+          .describe(
+            'Up to four secrets (`openssl rand -base64 32`). What is written to Redis is signed with the first; what none of them has signed is not believed. Danger: without a key, whoever can write to Redis writes answers.',
+          ),
       })
-      .prefault({}),
-    idempotency: idempotency.prefault({}),
-    limits: limits.prefault({}),
+      .prefault({})
+      .describe('Cached answers.'),
+    idempotency: idempotency
+      .prefault({})
+      .describe('Requests with an `Idempotency-Key`. In force where `cache.redis` is set.'),
+    limits: limits.prefault({}).describe('What is bounded, beside the cache.'),
     timeouts: z
       .strictObject({
-        connect: time().default(1000),
-        /** From the request's last byte to the answer's first. */
-        headers: time().default(60_000),
-        /** Between two chunks of an answer's body. */
-        body: time().default(60_000),
-        /** From an answer's first byte to its last. */
-        answer: time().default(600_000),
-        /** A client's complete request, head and body. */
-        request: time().default(60_000),
-        /** From SIGTERM to the exit at the latest. */
-        drain: time(0).default(20_000),
+        connect: time().default(1000).describe('One connection; then the next node is tried.'),
+        headers: time()
+          .default(60_000)
+          .describe(
+            "From a request's last byte to the answer's first, and as long for all look-ups that its decision needs. Long polls have their own: the request's `asyncResponseTimeout`.",
+          ),
+        body: time().default(60_000).describe('Between two pieces of an answer.'),
+        answer: time()
+          .default(600_000)
+          .describe(
+            "From an answer's first byte to its last; longer ones break off. Danger: a large export to a slow client needs more.",
+          ),
+        request: time().default(60_000).describe("A client's whole request, head and body."),
+        drain: time(0)
+          .default(20_000)
+          .describe(
+            'From SIGTERM, or an error that nobody has caught, to the exit at the latest. Zero: nothing is waited for. ' +
+              'The log says `drain begins` with `connections`, and `busy` of them; then `drain ended` with what was `cut` at the deadline.',
+          ),
       })
-      .prefault({}),
-    passthrough: z.array(z.strictObject({ prefix, upstream: httpUrl })).default([]),
+      .prefault({})
+      .describe('Time limits of requests.'),
+    passthrough: z
+      .array(
+        z.strictObject({
+          prefix: prefix.describe(
+            'The path before the paths of the application. Not `basePath` or what `basePath` lies within: every path that is not in the API would be passed on. ' +
+              "Below it, as `/engine-rest/custom`, one may stand where the API has no path: the API's paths begin with its own words and with `engine`.",
+          ),
+          upstream: httpUrl.describe('Where requests are forwarded.'),
+        }),
+      )
+      .default([])
+      .describe(
+        "Applications, as `[{ prefix: /app, upstream: http://web:8080 }]`: forwarded as they are, behind authentication by the default engine's users. " +
+          'Danger: nothing of the records, tenants, validation and rates of the gateway counts there.',
+      ),
     log: z
       .strictObject({
-        level: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
-        /** Where every refusal and every write is recorded: `stdout` among the other lines, a file, or `off`. */
-        audit: z.string().min(1).default('stdout'),
+        level: z
+          .enum(['debug', 'info', 'warn', 'error'])
+          .default('info')
+          .describe(
+            'The least level that is logged. An `error` is for an operator or a developer to repair; a `warn` says once that something has got worse. ' +
+              'An expected refusal is the line of its request, and for a 5xx what the system said. At `info` every request is one line. ' +
+              "Danger: a line's `error` may quote up to 256 characters of what the caller sent, as `Cannot convert value '…' of type 'Integer'` does, and nothing in that line is redacted.",
+          ),
+        audit: z
+          .string()
+          .min(1)
+          .meta({ title: '`stdout`, `off` or a file name' })
+          .default('stdout')
+          .describe(
+            'Where every refusal and every write is recorded: `stdout` among the other lines (with `"stream":"audit"`, at any level), a file for them alone, or `off`.',
+          ),
       })
-      .prefault({}),
+      .prefault({})
+      .describe('The lines of the gateway.'),
   },
   OF_A_FILE,
 )

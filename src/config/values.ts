@@ -21,20 +21,30 @@ const amountFrom = (least: number, units: Readonly<Record<string, number>>, exam
 const LONGEST_TIMER_MS = 596 * 3_600_000
 /** Milliseconds, written `30s`. Not more than a timer can wait, and not 0, which many timers take for none. */
 export const time = (least = 1) =>
-  amountFrom(least, UNIT_MS, '30s').refine((ms) => ms <= LONGEST_TIMER_MS, 'must be at most 596h')
-/** Milliseconds, written `30s`. Unlimited: compared with a clock, never waited for. */
-export const age = (least = 0) => amountFrom(least, UNIT_MS, '30s')
+  amountFrom(least, UNIT_MS, '30s')
+    .refine((ms) => ms <= LONGEST_TIMER_MS, 'must be at most 596h')
+    .meta({ title: `duration from ${least === 0 ? '0s' : textOf(least, UNIT_MS)} to 596h` })
+/** Milliseconds, written `30s`: as many as one likes, for what is compared with a clock and never waited for. */
+export const age = (least = 0) =>
+  amountFrom(least, UNIT_MS, '30s').meta({
+    title: `duration of at least ${least === 0 ? '0s' : textOf(least, UNIT_MS)}`,
+  })
 /** Bytes, written `2MiB`. */
-export const size = (least = 1) => amountFrom(least, UNIT_BYTES, '2MiB')
+export const size = (least = 1) =>
+  amountFrom(least, UNIT_BYTES, '2MiB').meta({ title: `size of at least ${least}B` })
 export const wholeNumber = (min: number, max: number) => {
   const needed = `a whole number from ${min} to ${max} is needed`
   const number = z.int(needed).min(min, needed).max(max, needed)
-  return z.union([number, textual(String.raw`\d+`).pipe(number)], needed)
+  return z
+    .union([number, textual(String.raw`\d+`).pipe(number)], needed)
+    .meta({ title: `whole number from ${min} to ${max}` })
 }
 export const decimal = (min: number, max: number) => {
   const needed = `a number from ${min} to ${max} is needed`
   const number = z.number(needed).min(min, needed).max(max, needed)
-  return z.union([number, textual(String.raw`\d+(\.\d+)?`).pipe(number)], needed)
+  return z
+    .union([number, textual(String.raw`\d+(\.\d+)?`).pipe(number)], needed)
+    .meta({ title: `number from ${min} to ${max}` })
 }
 const textual = (digits: string) =>
   z
@@ -52,12 +62,16 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/
 const NAME_NEEDED = '1 to 64 letters, digits, - and _'
 export const engineName = z.string().regex(NAME, NAME_NEEDED)
 /** The engine's name on its nodes. The JSON schema has no pattern where a variable is allowed. */
-export const remoteName = z.string().refine((text) => NAME.test(text), NAME_NEEDED)
+export const remoteName = z
+  .string()
+  .refine((text) => NAME.test(text), NAME_NEEDED)
+  .meta({ title: NAME_NEEDED })
 /** Names and addresses as in `Host`. */
 export const servedHost = z
   .string()
   .refine((text) => HOST.test(text), 'write it as Host has it: NAME or NAME:PORT')
-/** A secret that cannot be guessed. The JSON schema has no length where a variable is allowed. */
+  .meta({ title: '`NAME` or `NAME:PORT`' })
+/** A secret that nobody guesses; where a variable may stand for it, the JSON schema knows no length. */
 const LEAST_KEY_CHARS = 32
 export const signingKey = z
   .string()
@@ -65,6 +79,7 @@ export const signingKey = z
     (text) => text.length >= LEAST_KEY_CHARS,
     `at least ${LEAST_KEY_CHARS} characters are needed, as \`openssl rand -base64 32\` makes them`,
   )
+  .meta({ title: `text of at least ${LEAST_KEY_CHARS} characters` })
 const ORIGIN = /^https?:\/\/[^/?#@\s]+$/i
 /** A name that is accepted with any port. */
 export const adminHost = z
@@ -73,18 +88,23 @@ export const adminHost = z
     (text) => /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(text),
     'a name without a port is needed',
   )
-/** RFC 6750 allows fewer characters; all of these fit a header. */
+  .meta({ title: 'name without a port' })
+/** RFC 6750 allows fewer characters; these all fit a header. */
 export const bearerToken = z
   .string()
   .refine((text) => /^[!-~]{16,1024}$/.test(text), '16 to 1,024 visible ASCII characters are needed')
-/** An address, or a network in CIDR notation: not the whole address space, and IPv4 in its own form. */
-export const network = z.string().refine((text) => {
-  const [address = '', bits, ...rest] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || rest.length > 0 || /[%]|^::ffff:/i.test(address)) return false
-  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
-}, 'an address or a network like 10.0.0.0/8 or 2001:db8::/32 is needed')
-/** As browsers write it in `Origin`: in lower case, without the scheme's default port. */
+  .meta({ title: '16 to 1,024 visible ASCII characters' })
+/** An address, or a network in CIDR notation: none that holds everybody, and IPv4 in its own form. */
+export const network = z
+  .string()
+  .refine((text) => {
+    const [address = '', bits, ...rest] = text.split('/')
+    const family = isIP(address)
+    if (family === 0 || rest.length > 0 || /[%]|^::ffff:/i.test(address)) return false
+    return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+  }, 'an address or a network like 10.0.0.0/8 or 2001:db8::/32 is needed')
+  .meta({ title: 'address or network like `10.0.0.0/8`' })
+/** As browsers write it in `Origin`: in lower case, without the scheme's own port. */
 export const origin = z
   .string()
   .refine((text) => ORIGIN.test(text) && URL.canParse(text), {
@@ -92,7 +112,8 @@ export const origin = z
     abort: true,
   })
   .transform((text) => new URL(text).origin)
-/** A base URL: anything after the path would not be sent. */
+  .meta({ title: 'origin like `https://app.example`' })
+/** Of what stands before a path: the rest of a URL would not be sent. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })
   .refine(
@@ -100,3 +121,4 @@ export const httpUrl = z
     'no user and password may stand in the URL: an engine has `credentials`',
   )
   .refine((text) => !/[?#]/.test(text), 'no ? and no # may stand in the URL: requests bring their own')
+  .meta({ title: '`http://` or `https://` URL without user, query and fragment' })

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { REFERENCE, referencePage } from '../../docs/configuration/generate.ts'
+
+const page = readFileSync(REFERENCE, 'utf8')
+
+t.test('docs/configuration/reference.md is what npm run docs:configuration makes', (t) => {
+  t.equal(page, referencePage())
+  t.end()
+})
+
+t.test('every key is described, once', (t) => {
+  const keys = page.split(/^##+ /m).slice(1)
+  const names = keys.map((key) => key.split('\n')[0])
+  t.ok(names.length > 100)
+  t.same(
+    names.filter((name, at) => names.indexOf(name) !== at),
+    [],
+  )
+  t.same(
+    keys.filter((key) => key.split('\n').every((line, at) => at < 3 || line === '')),
+    [],
+  )
+  t.end()
+})
