@@ -155,6 +155,24 @@ export class EngineRefusal extends Error {
   }
 }
 
+/**
+ * An answer of the engine with a JSON body.
+ * @param reason for the audit log alone
+ */
+export function jsonRefusalOf(
+  status: number,
+  body: unknown,
+  reason: string,
+  headers: Readonly<Record<string, string>> = {},
+): EngineRefusal {
+  return new EngineRefusal({
+    status,
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+    reason,
+  })
+}
+
 /** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

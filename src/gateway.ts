@@ -113,8 +113,8 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
   done()
 }
 
-// 5. Is there room? admit.ts, which also turns everybody away before stage 2 while the process has none. Only now is a body let in
-// (canonical.ts), up to the limit of its route (routes.ts).
+// 5. Is there room? pipeline/admit.ts, which also turns everybody away before stage 2 while the process has none. Only now is a body let in
+// (pipeline/canonical-app.ts), up to the limit of its route (pipeline/routes.ts).
 // 6. What do they send? The bytes stay as they came; a strict copy is looked at. Hazards first: they are refused whatever else is wrong.
 function readBody(parts: Parts): Stepped {
   return function readBodyHook(request, _reply, done) {

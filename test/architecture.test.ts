@@ -94,7 +94,7 @@ const LONGEST_CHAIN = 15
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: ['proxy'],
   '@fastify/http-proxy': ['proxy'],
-  ioredis: ['redis', 'cache', 'idempotency'],
+  ioredis: ['redis'],
   'prom-client': ['metrics'],
   zod: ['config', 'files', 'policy/validation'],
   bcrypt: ['policy/authn'],

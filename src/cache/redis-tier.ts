@@ -1,5 +1,5 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
-import type { ChainableCommander } from 'ioredis'
+import type { RedisPipeline } from '../redis/redis-link.ts'
 import type { CacheRule } from './entry.ts'
 import { MAX_ENCODED_BYTES, encode } from './envelope.ts'
 import { RedisLink } from '../redis/redis-link.ts'
@@ -194,7 +194,7 @@ class RedisTier implements SharedTier {
   }
 }
 
-function readTokens(pipeline: ChainableCommander, names: readonly string[]): ChainableCommander {
+function readTokens(pipeline: RedisPipeline, names: readonly string[]): RedisPipeline {
   return names.reduce((chain, name) => chain.getrange(name, 0, TOKEN_READ_BYTES - 1), pipeline)
 }
 

@@ -1,3 +1,4 @@
+import { targetQueryOf } from '../request/target.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isNotModified } from '../cache/conditional.ts'
 import type { CacheHit } from '../cache/entry.ts'
@@ -24,12 +25,11 @@ export function isCacheable({ operation, rows, bypassCache }: MatchedContext, me
 }
 
 function keyOf({ engine, operation, accessRequest }: Match, request: FastifyRequest): string {
-  const mark = request.url.indexOf('?')
   return cacheKeyOf({
     engine: engine.name,
     template: operation.template,
     params: accessRequest.params,
-    query: mark < 0 ? '' : request.url.slice(mark + 1),
+    query: targetQueryOf(request.url),
     accept: request.headers.accept,
   })
 }

@@ -1,3 +1,4 @@
+import { targetPathOf, targetSearchOf } from '../request/target.ts'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
 import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
@@ -174,8 +175,6 @@ function upstreamRequestOf(
   request: FastifyRequest,
   pathOf: PathOf,
 ): UpstreamRequest | null {
-  const mark = request.url.indexOf('?')
-  const query = mark < 0 ? '' : request.url.slice(mark)
   const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
   headers['x-request-id'] = request.id
   // The engine is not left to choose again between two forms: what it embeds in one of them was decided about.
@@ -186,7 +185,7 @@ function upstreamRequestOf(
   const path = pathOf(accessRequest.params)
   const upstreamRequest: UpstreamRequest = {
     method: request.method,
-    path: path + query,
+    path: path + targetSearchOf(request.url),
     headers,
     body: bytes,
     retry: operation.retry,
@@ -292,12 +291,10 @@ function shownAnswer(exchange: Exchange, answer: Answer): Answer {
 async function fetchAnswer({ match: { engine }, upstreamRequest, request }: Exchange): Promise<Answer> {
   const answer = await engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
   if (answer.status !== 400 || upstreamRequest.method === request.method) return answer
-  const path = upstreamRequest.path.split('?', 1)[0] ?? ''
-  const mark = request.url.indexOf('?')
   const original: UpstreamRequest = {
     ...upstreamRequest,
     method: request.method,
-    path: path + (mark < 0 ? '' : request.url.slice(mark)),
+    path: targetPathOf(upstreamRequest.path) + targetSearchOf(request.url),
     body: null,
   }
   const said = await engine.upstream.fetch(original, MAX_READ_BYTES)

@@ -1,3 +1,4 @@
+import { targetQueryOf } from '../request/target.ts'
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type {
@@ -85,7 +86,7 @@ function onceOf(match: MatchedContext, request: FastifyRequest): Omit<KeyedReque
   const { engine, operation, accessRequest, bytes } = match
   const key = idempotencyKeyOf(request.raw.rawHeaders)
   const { engineName: _, ...params } = accessRequest.params
-  const query = request.url.split('?').slice(1).join('?')
+  const query = targetQueryOf(request.url)
   const head = [operation.template, params, query, request.headers['content-type'] ?? null]
   const fingerprint = createHash('sha256').update(`${JSON.stringify(head)}\n`)
   return {

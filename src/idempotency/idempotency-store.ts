@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
-import type { ChainableCommander } from 'ioredis'
+import type { RedisPipeline } from '../redis/redis-link.ts'
 import {
   type Done,
   MAX_KEPT_BYTES,
@@ -249,7 +249,7 @@ function storedOutcomeOf({ answer, address }: Omit<Done, 'state'>): Done | NotKe
  * Reads the time to live first: a record that expires between the two commands then does not look like one without a
  * value. Reads at most the length of a record.
  */
-function readRecord(pipeline: ChainableCommander, name: string): ChainableCommander {
+function readRecord(pipeline: RedisPipeline, name: string): RedisPipeline {
   return pipeline
     .pttl(name)
     .getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_RECORD_BYTES)

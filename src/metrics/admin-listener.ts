@@ -43,7 +43,7 @@ export async function createAdmin({ host, port, ...handlers }: AdminOptions): Pr
   const app = fastify({
     logger: false,
     exposeHeadRoutes: true,
-    // The same limits as on the public listener: canonical.ts.
+    // The same limits as on the public listener: pipeline/canonical-app.ts.
     pluginTimeout: 0,
     bodyLimit: 1,
     requestTimeout: 5000,

@@ -1,3 +1,4 @@
+import { targetPathOf } from '../request/target.ts'
 import type { FastifyRequest } from 'fastify'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
 import type { Stage } from './stage.ts'
@@ -26,7 +27,7 @@ type Common = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing'>
 
 /** Of what passes through, the path without its query; null for everything else. The first stage has seen to its characters. */
 export function passedPathOf({ context: { passthrough }, url }: FastifyRequest): string | null {
-  return passthrough === null ? null : (url.split('?', 1)[0] ?? '')
+  return passthrough === null ? null : targetPathOf(url)
 }
 
 function commonOf(request: FastifyRequest, status: number): Common {

@@ -11,7 +11,7 @@ const REFUSED = '/-refused'
 /**
  * The framework, and the first stage around it: what the gateway and the engine could read differently is routed to a
  * refusal before anything else reads it. (Throwing in `rewriteUrl` would leave the request hanging.)
- * It does not listen: src/listener.ts hands it the requests.
+ * It does not listen: src/server/listener.ts hands it the requests.
  */
 export function createCanonicalApp(config: Config): FastifyInstance {
   const served = {

@@ -1,3 +1,4 @@
+import { targetPathOf } from '../request/target.ts'
 import { EngineRefusal, GatewayError } from '../errors.ts'
 import { findOperation, type FoundOperation } from './find-operation.ts'
 import { DEFAULT_ENGINE } from './match.ts'
@@ -95,7 +96,7 @@ export async function explain(parts: Parts, question: Question): Promise<Explain
 }
 
 function foundAt({ config, operations }: Parts, method: string, target: string): FoundOperation {
-  const [path = ''] = target.split('?', 1)
+  const path = targetPathOf(target)
   const below = path.startsWith(`${config.basePath}/`) ? path.slice(config.basePath.length) : path
   const found = findOperation(operations, method, below.length > 1 ? below.replace(/\/$/, '') : below)
   if (found === null) throw new QuestionError(`There is no operation ${method} ${below}`)

@@ -1,5 +1,6 @@
+import { targetPathOf } from '../request/target.ts'
 import type { FastifyRequest } from 'fastify'
-import { EngineRefusal } from '../errors.ts'
+import { type EngineRefusal, jsonRefusalOf } from '../errors.ts'
 import type { EngineParts } from './parts.ts'
 import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
 import { spellsLiterals } from './routes.ts'
@@ -64,8 +65,7 @@ export function isWellFormed(request: FastifyRequest): boolean {
   const params = paramsOf(request)
   for (const name in params) if (params[name] === '') return false
   if (!request.url.includes('%')) return true
-  const [path = ''] = request.url.split('?', 1)
-  return spellsLiterals(request.routeOptions.url ?? '', path)
+  return spellsLiterals(request.routeOptions.url ?? '', targetPathOf(request.url))
 }
 
 export function notFound(): never {
@@ -89,12 +89,7 @@ export function unknownEngine(name: string): EngineRefusal {
 }
 
 function refusalOf(status: number, type: string, message: string, headers = {}): EngineRefusal {
-  return new EngineRefusal({
-    status,
-    body: { type, message, code: null },
-    headers: { 'content-type': 'application/json', ...headers },
-    reason: message,
-  })
+  return jsonRefusalOf(status, { type, message, code: null }, message, headers)
 }
 
 /** For prefixes that pass through: any caller whom the default engine's users know. */

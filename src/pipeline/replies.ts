@@ -1,3 +1,4 @@
+import { targetPathOf } from '../request/target.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError, type GatewayCode } from '../errors.ts'
 import { assertTakesJson } from '../request/accept.ts'
@@ -61,7 +62,7 @@ function acceptableOf(error: GatewayError | EngineRefusal, accept: string | unde
  */
 function isMarked({ method, url, context: { engine, principal } }: FastifyRequest): boolean {
   if (method !== 'GET' || engine === null || principal === null) return false
-  return !(url.split('?', 1)[0] ?? '').endsWith('xml')
+  return !targetPathOf(url).endsWith('xml')
 }
 
 function bytesOf(body: unknown): Buffer {

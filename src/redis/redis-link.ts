@@ -3,6 +3,9 @@ import type { ChainableCommander, Redis } from 'ioredis'
 import { Breaker } from './breaker.ts'
 import { answerWithin, openRedis } from './connection.ts'
 
+/** Commands that are sent together, as ioredis collects them. */
+export type RedisPipeline = ChainableCommander
+
 /** Called once per change of state; `why` never contains a credential. */
 export type RedisLog = (level: 'info' | 'warn', message: string, why: string | null) => void
 
@@ -50,7 +53,7 @@ export class RedisLink {
 
   /** Skipped while Redis is unreachable or the breaker is open; `pressing` commands are sent also while it is open. */
   async run(
-    build: (pipeline: ChainableCommander) => ChainableCommander,
+    build: (pipeline: RedisPipeline) => RedisPipeline,
     pressing = false,
   ): Promise<readonly Reply[] | 'skipped' | 'error'> {
     if (this.#redis.status !== 'ready' || !(pressing || this.#breaker.admits())) return 'skipped'
@@ -66,7 +69,7 @@ export class RedisLink {
   }
 
   /** Each reply is a failure if Redis has not answered in time. */
-  #repliesTo(pipeline: ChainableCommander): Promise<readonly Reply[]> {
+  #repliesTo(pipeline: RedisPipeline): Promise<readonly Reply[]> {
     const replies = pipeline.exec().then((results) => results ?? [])
     return answerWithin(COMMAND_MS, this.#redis, replies).catch((error: unknown) => [
       [error instanceof Error ? error : new Error(String(error)), null] as const,

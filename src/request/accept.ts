@@ -1,4 +1,4 @@
-import { EngineRefusal, GatewayError } from '../errors.ts'
+import { GatewayError, jsonRefusalOf } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 
 /** What an engine answers where it does not answer JSON: its HAL form, or that it has nothing that the client takes (406). */
@@ -25,7 +25,7 @@ export function otherFormOf({ hal }: Pick<Operation, 'hal'>, accept: string | un
 
 /**
  * For an answer in JSON that the gateway gives in the engine's place.
- * @throws EngineVerdict 406 where the client takes no JSON; GatewayError GW_BAD_HEADER where `Accept` cannot be read
+ * @throws EngineRefusal 406 where the client takes no JSON; GatewayError GW_BAD_HEADER where `Accept` cannot be read
  */
 export function assertTakesJson(accept: string | undefined): void {
   const ranges = rangesOf(accept)
@@ -33,12 +33,7 @@ export function assertTakesJson(accept: string | undefined): void {
     throw new GatewayError('GW_BAD_HEADER', { message: 'Accept holds a range that is malformed' })
   if (ranges.some(({ type }) => JSON_TYPE.test(type))) return
   const message = 'HTTP 406 Not Acceptable'
-  throw new EngineRefusal({
-    status: 406,
-    body: { type: 'NotAcceptableException', message, code: null },
-    headers: { 'content-type': 'application/json' },
-    reason: message,
-  })
+  throw jsonRefusalOf(406, { type: 'NotAcceptableException', message, code: null }, message)
 }
 
 /** The `Accept` that asks for JSON alone. With the client's parameters: the engine repeats them in the type of its answer. */

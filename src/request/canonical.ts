@@ -1,3 +1,4 @@
+import { targetSearchOf } from './target.ts'
 import { HOST } from '../config/host-pattern.ts'
 import type { IncomingMessage } from 'node:http'
 import type { GatewayCode } from '../errors.ts'
@@ -115,11 +116,10 @@ function isServed(host: string | undefined, hosts: ReadonlySet<string>): host is
  * `URLSearchParams` drops one: the second one of `??a=b` is part of a name, as the engine reads it.
  */
 export function queryOf(url: string): ReadonlyMap<string, string> {
-  const mark = url.indexOf('?')
-  if (mark < 0) return EMPTY
+  const search = targetSearchOf(url)
+  if (search === '') return EMPTY
   const query = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams(url.slice(mark)))
-    if (!query.has(name)) query.set(name, value)
+  for (const [name, value] of new URLSearchParams(search)) if (!query.has(name)) query.set(name, value)
   return query
 }
 

@@ -1,3 +1,4 @@
+import { targetPathOf } from '../../request/target.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Asking } from '../../pipeline/context.ts'
 import type { RowsForm } from '../../operations/notation.ts'
@@ -112,7 +113,7 @@ function listPathOf(
   form: RowsForm | 'list',
   { from, size }: { readonly from: number; readonly size: number },
 ): string {
-  const [path = ''] = upstreamRequest.path.split('?', 1)
+  const path = targetPathOf(upstreamRequest.path)
   const query = new URLSearchParams([
     ...(form === 'topic names' ? topicFlagsOf(match.accessRequest.query) : match.accessRequest.query),
   ])

@@ -1,4 +1,4 @@
-import { EngineRefusal, GatewayError } from '../../errors.ts'
+import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../../errors.ts'
 import type { Asking } from '../../pipeline/context.ts'
 import type { Parts } from '../../pipeline/parts.ts'
 import { SELECTOR_LISTS, type Finder, type Selector } from '../../operations/table.ts'
@@ -30,7 +30,7 @@ export interface SelectionQuery {
 
 /**
  * What the caller would find by a selector's query.
- * @throws GatewayError GW_INVALID_BODY, EngineVerdict for a query that the engine does not read; GW_ROWS_NOT_EXACT for one that
+ * @throws GatewayError GW_INVALID_BODY, EngineRefusal for a query that the engine does not read; GW_ROWS_NOT_EXACT for one that
  * its list cannot be asked for
  */
 export async function selectionQueryOf(
@@ -104,7 +104,7 @@ function textsIn(rows: readonly ListRow[], member: string): readonly string[] {
   return rows.flatMap(({ [member]: value }) => (typeof value === 'string' ? [value] : []))
 }
 
-/** @throws GatewayError when there are too many; EngineVerdict, or GatewayError, when the engine refuses the query */
+/** @throws GatewayError when there are too many; EngineRefusal, or GatewayError, when the engine refuses the query */
 export async function rowsFound(
   { parts }: SelectionContext,
   { list, keep }: SelectionQuery,
@@ -122,12 +122,7 @@ function refusalOf({ status, headers, body }: Answer): EngineRefusal | GatewayEr
   const isJson = String(headers['content-type']).startsWith('application/json')
   const said = isJson ? jsonIn(body) : null
   if (isRecord(said) && typeof said['message'] === 'string' && said['message'] !== '')
-    return new EngineRefusal({
-      status,
-      body: said,
-      headers: { 'content-type': 'application/json' },
-      reason: REFUSED,
-    })
+    return jsonRefusalOf(status, said, REFUSED)
   return new GatewayError(status === 400 ? 'GW_INVALID_BODY' : 'GW_ROWS_NOT_EXACT', { message: REFUSED })
 }
 

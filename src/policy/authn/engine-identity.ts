@@ -1,3 +1,4 @@
+import { targetPathOf } from '../../request/target.ts'
 import { GatewayError, messageOf } from '../../errors.ts'
 import { isRecord } from '../../request/value.ts'
 import { type AskEngine, invalidAnswer, jsonOf } from '../../request/engine-request.ts'
@@ -92,7 +93,7 @@ function isThrottled(error: unknown): boolean {
 }
 
 async function readIds(ask: AskEngine, path: string): Promise<readonly string[]> {
-  const [what = ''] = path.split('?', 1)
+  const what = targetPathOf(path)
   const list = jsonOf(await ask({ method: 'GET', path, limitBytes: MAX_LIST_BYTES }), what)
   if (!Array.isArray(list)) throw invalidAnswer(`The engine answered ${what} without a list`)
   return list.map((one: unknown) => {

@@ -1,4 +1,4 @@
-import { EngineRefusal } from '../../errors.ts'
+import { type EngineRefusal, jsonRefusalOf } from '../../errors.ts'
 import { bitOf, COMMON_PERMISSIONS, type ResourceName } from '../../operations/permissions.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { Principal } from '../../request/principal.ts'
@@ -86,6 +86,5 @@ function legalPermission({ permissionName, resourceName, type }: Named): {
 }
 
 function refusal(status: number, type: string, message: string, code: number | null = null): EngineRefusal {
-  const headers = { 'content-type': 'application/json' }
-  return new EngineRefusal({ status, body: { type, message, code }, headers, reason: message })
+  return jsonRefusalOf(status, { type, message, code }, message)
 }

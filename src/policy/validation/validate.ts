@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import { EngineRefusal, GatewayError } from '../../errors.ts'
+import { GatewayError, jsonRefusalOf } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasNumerals } from '../../request/json.ts'
 import { BODIES, QUERIES, SELECTORS } from './schemas/contracts.ts'
-import type { Finding, KnownAnswer, EngineError, Received, ValidationRule } from './schemas/engine-error.ts'
+import type { Finding, EngineError, Received, ValidationRule } from './schemas/engine-error.ts'
 import { DEFER } from './schemas/engine-error.ts'
 
 export type { Received } from './schemas/engine-error.ts'
@@ -13,7 +13,7 @@ export type Checked = Pick<Operation, 'template' | 'checks' | 'body' | 'query'>
 
 /**
  * What the engine refuses before it asks for any permission.
- * @throws GatewayError GW_INVALID_BODY, GW_INVALID_QUERY; EngineVerdict where the engine answers otherwise than that
+ * @throws GatewayError GW_INVALID_BODY, GW_INVALID_QUERY; EngineRefusal where the engine answers otherwise than that
  */
 export function checkShape(operation: Checked, received: Received): void {
   checkAt(0, operation, received)
@@ -113,10 +113,10 @@ function placeOf(path: readonly PropertyKey[]): string {
 
 function refuse(finding: Finding, code: 'GW_INVALID_BODY' | 'GW_INVALID_QUERY'): void {
   if (finding === null || finding === DEFER) return
-  if ('body' in finding) throw refusalOf(finding, 'the answer is known beforehand')
+  if ('body' in finding) throw jsonRefusalOf(finding.status, finding.body, 'the answer is known beforehand')
   const { status, type, message, code: engineCode } = finding
   if (isOurs(finding)) throw new GatewayError(code, { message })
-  throw refusalOf({ status, body: { type, message, code: engineCode } }, message)
+  throw jsonRefusalOf(status, { type, message, code: engineCode }, message)
 }
 
 function isFailure(finding: Finding): boolean {
@@ -126,8 +126,4 @@ function isFailure(finding: Finding): boolean {
 /** Whether our own error would have the very status and body of the engine's. */
 function isOurs({ status, type, code }: EngineError): boolean {
   return status === 400 && type === 'InvalidRequestException' && code === null
-}
-
-function refusalOf({ status, body }: KnownAnswer, reason: string): EngineRefusal {
-  return new EngineRefusal({ status, body, headers: { 'content-type': 'application/json' }, reason })
 }

@@ -1,4 +1,4 @@
-import { EngineRefusal } from '../../../errors.ts'
+import { type EngineRefusal, jsonRefusalOf } from '../../../errors.ts'
 
 /** One permission the caller would have needed. */
 export interface MissingAuthorization {
@@ -56,12 +56,7 @@ function forbidden(
       resourceId: id,
     })),
   }
-  return new EngineRefusal({
-    status: 403,
-    headers: { 'content-type': 'application/json' },
-    body,
-    reason: message,
-  })
+  return jsonRefusalOf(403, body, message)
 }
 
 function phrasesOf(missing: readonly MissingAuthorization[]): string {

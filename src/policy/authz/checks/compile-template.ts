@@ -1,4 +1,4 @@
-import { EngineRefusal } from '../../../errors.ts'
+import { EngineRefusal, jsonRefusalOf } from '../../../errors.ts'
 import type { NotFoundAnswer, OtherTenantAnswer } from '../../../operations/notation.ts'
 import { bodyFlag, bodyText } from '../../../request/body.ts'
 import { hasMember } from '../entities/lookup-rules.ts'
@@ -7,7 +7,7 @@ import type { OtherTenantTemplate, Template } from './compiled-check.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import type { NamingScope } from './naming-scope.ts'
 import { attributesOf, isSameReference } from './references.ts'
-import { NO_ROWS, NO_SUCH_ENTITY, refusalOf } from './refusals.ts'
+import { NO_ROWS, NO_SUCH_ENTITY } from './refusals.ts'
 
 const ANSWER = /^(\d{3}) (\w+Exception)( 0)?: (.+)$/s
 const PLACEHOLDER = /\{([^{}]*)\}/
@@ -22,7 +22,7 @@ export function compileTemplate(text: NotFoundAnswer, scope: NamingScope): Templ
     throw new Error(`"${text}" is no answer of the form "404 SomeException: message"`)
   const write = compileMessage(message, scope)
   return (context, reason = NO_SUCH_ENTITY) =>
-    refusalOf(status, { type, message: write(context), code: code === undefined ? null : 0 }, reason)
+    jsonRefusalOf(status, { type, message: write(context), code: code === undefined ? null : 0 }, reason)
 }
 
 /** @throws Error as compileTemplate does */

@@ -1,19 +1,12 @@
-import { EngineRefusal, GatewayError } from '../../../errors.ts'
+import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../../../errors.ts'
 import type { CompiledCheck, Template } from './compiled-check.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
-
-const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** What the audit log says where the caller gives no other reason. */
 export const NO_SUCH_ENTITY = 'no such entity'
 
 /** The answer without rows. */
-export const NO_ROWS: Template = (_context, reason = NO_SUCH_ENTITY) => refusalOf(200, [], reason)
-
-/** An answer of the engine with a JSON body. */
-export function refusalOf(status: number, body: unknown, reason: string): EngineRefusal {
-  return new EngineRefusal({ status, body, headers: JSON_TYPE, reason })
-}
+export const NO_ROWS: Template = (_context, reason = NO_SUCH_ENTITY) => jsonRefusalOf(200, [], reason)
 
 /** The refusal as the engine shows it: openly, or as one of its other answers. */
 export function mask(
@@ -24,11 +17,11 @@ export function mask(
   const { reason } = forbidden
   if (denied === 403) return forbidden
   if (denied === 'plain')
-    return refusalOf(403, { type: 'InvalidRequestException', message: reason, code: null }, reason)
-  if (denied === 'empty') return refusalOf(200, [], reason)
+    return jsonRefusalOf(403, { type: 'InvalidRequestException', message: reason, code: null }, reason)
+  if (denied === 'empty') return jsonRefusalOf(200, [], reason)
   if (denied !== 500) return answerOf(notFound, context, reason)
   const message = `org.camunda.bpm.engine.AuthorizationException: ${reason}`
-  return refusalOf(500, { type: 'RestException', message, code: 0 }, reason)
+  return jsonRefusalOf(500, { type: 'RestException', message, code: 0 }, reason)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { targetPathOf } from '../../../request/target.ts'
 import { appendTo, type Narrow } from './narrow.ts'
 import { readTaskQuery } from '../../validation/schemas/task-query.ts'
 
@@ -20,7 +21,7 @@ export interface Visible {
  */
 export function narrowTasks(visible: Visible): Narrow {
   return ({ method, path, body }, parameters) => {
-    const [route = ''] = path.split('?', 1)
+    const route = targetPathOf(path)
     const accessRequest =
       method === 'POST'
         ? { path, body }
