@@ -20,7 +20,7 @@ export interface Destination extends DestinationStream {
   readonly end: () => void
   /** Nobody takes its lines any more: what waits at the exit is left. */
   readonly abandon: () => void
-  /** In place of who heard before. */
+  /** Replaces the listener before. */
   readonly hear: (losses: Losses) => void
 }
 
@@ -110,7 +110,7 @@ function createClock(): () => string {
  * bound, then they are dropped and counted: a full disk stops no request.
  */
 export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions = {}): Destination {
-  let heard = losses
+  let listener = losses
   let lost = 0
   let hasEnded = false
   const stream = pino.destination({
@@ -125,7 +125,7 @@ export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions
   stream.on('drop', (bytes: Buffer) => {
     const lines = linesIn(bytes)
     lost += lines
-    heard.onLoss(lines)
+    listener.onLoss(lines)
   })
   const flushSync = stream.flushSync.bind(stream)
   const abandon = () => {
@@ -140,7 +140,7 @@ export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions
   stream.on('drain', () => {
     if (isFailing) stream.flushSync = flushSync
     isFailing = false
-    if (lost > 0) heard.onRecovery(lost)
+    if (lost > 0) listener.onRecovery(lost)
     lost = 0
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- in this mode it takes bytes; its types know text alone
@@ -155,7 +155,7 @@ export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions
     },
     abandon,
     hear: (by) => {
-      heard = by
+      listener = by
     },
   }
 }

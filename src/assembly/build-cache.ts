@@ -11,14 +11,14 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { Parts } from '../pipeline/parts.ts'
 
 export interface TakenCache {
-  readonly held: Pick<Parts, 'cache' | 'idempotencyStore'>
+  readonly stores: Pick<Parts, 'cache' | 'idempotencyStore'>
   /** Makes it this set's own to close: the set from which it comes is no longer in force. */
   readonly own: () => void
-  /** Unless it is another's, or the heir's. */
+  /** Closes what no successor has taken over. */
   readonly close: (successor: Cache | undefined) => Promise<void>
 }
 
-/** What is held is taken over from the set before, where it stays right; else the new set begins with nothing. */
+/** Takes over what the runtime before has stored, as far as it stays right. Otherwise the new runtime begins empty. */
 export function takeCache(
   { config, metrics, log }: { readonly config: Config; readonly metrics: Metrics; readonly log: Logger },
   before: { readonly config: Config; readonly cache: Cache } | null,
@@ -28,7 +28,7 @@ export function takeCache(
   const idempotencyStore = buildReplays(config)
   let isOwn = kept === null
   return {
-    held: { cache, idempotencyStore },
+    stores: { cache, idempotencyStore },
     own: () => {
       isOwn = true
     },
@@ -74,7 +74,7 @@ export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
 }
 
 /**
- * Unlike what is held, keys outlive a change of nodes: while it goes round, gateways with the old ones and with the new ones
+ * Unlike cached answers, keys outlive a change of nodes: while it goes round, gateways with the old ones and with the new ones
  * are asked the same. So the nodes are not part of the namespace.
  */
 function buildReplays({ cache, idempotency: { keep, namespace } }: Config): IdempotencyStore | null {
@@ -84,7 +84,7 @@ function buildReplays({ cache, idempotency: { keep, namespace } }: Config): Idem
 }
 
 /**
- * Whether what is held under one configuration may be answered under the other: an entry's key names the engine as the
+ * Whether an answer that was cached under one configuration may be given under the other: an entry's key names the engine as the
  * gateway does, so it must be the same engine, asked as the same caller. Permissions do not matter: they are decided before.
  */
 function holdsTheSame(one: Config, other: Config): boolean {

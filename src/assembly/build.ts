@@ -21,15 +21,15 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
   const shared = { config, files, metrics, passwords: createPasswords(), changeBus, admission, log }
   const built = buildEngines(shared, before)
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
-  const { held, ...taken } = takeCache({ config, metrics, log }, before ?? null)
+  const { stores, ...taken } = takeCache({ config, metrics, log }, before ?? null)
   const running = runningOf(built, { files, changeBus })
   let successor: (() => RuntimeParts) | null = null
   const { pressure } = admission
-  const own = { ...held, config, engines, pressure, metrics, log, audit: audit.write }
+  const own = { ...stores, config, engines, pressure, metrics, log, audit: audit.write }
   return {
     config,
     parts: tellingSuccessor({ ...own, operations: OPERATIONS }, () => successor?.().parts ?? null),
-    cache: held.cache,
+    cache: stores.cache,
     admission,
     kept: new Map(built.map(({ parts, kept }) => [parts.name, kept])),
     start: running.start,

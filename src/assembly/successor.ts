@@ -1,8 +1,8 @@
 import type { EngineParts, Parts } from '../pipeline/parts.ts'
 
 /**
- * Parts that tell their heir what they change. Requests of a set that was replaced go on for a while, and what one of
- * them writes must not be held or believed any longer in the set that has taken its place either.
+ * Parts that report their changes to their successor. Requests of a replaced runtime go on for a while. What one of them
+ * writes must not stay cached or remembered in the runtime that has taken its place.
  */
 export function tellingSuccessor(parts: Parts, successor: () => Parts | null): Parts {
   const { cache, engines } = parts

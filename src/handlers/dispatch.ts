@@ -253,7 +253,7 @@ function checkAfter({ parts, match }: Exchange, answer: Answer): void {
   })
 }
 
-/** 11. What has changed is no longer held or believed, here or at any replica, before the caller hears of it. */
+/** 11. Removes what has changed from caches and memories, here and at every replica, before the caller gets the answer. */
 async function applyInvalidations({
   parts,
   match: { engine, operation, accessRequest },

@@ -11,7 +11,7 @@ import { emptyAnswerOf } from './rows/filtered-list.ts'
 /** An engine refuses to hold a poll longer; that it says at once. */
 const LONGEST_HOLD_MS = 1_800_000
 
-/** A poll with nothing to wait for is held so long at most: shorter than a drain takes. */
+/** How long a poll with nothing to wait for is parked at most: shorter than a drain. */
 const MAX_HOLD_MS = 10_000
 
 /** How long the engine may hold this request; 0 for one that it answers at once. */

@@ -94,7 +94,7 @@ export interface Row {
   readonly starts?: 'processDefinition' | 'processDefinitionOfKey'
   /** Shared by all who pass the checks; `tags` name what evicts it. */
   readonly cache?: { readonly seconds: number; readonly tags: readonly string[] }
-  /** Tags of held answers that a success of this operation makes stale. */
+  /** Tags of cached answers that a success of this operation makes stale. */
   readonly evicts?: readonly string[]
   /** What a success of this operation changes of all that decisions are made by. */
   readonly invalidates?: readonly Change[]

@@ -31,7 +31,7 @@ export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
   function conclude(request: FastifyRequest, taken: RateResult | null): void {
     const { context } = request
     if (taken !== null) {
-      context.told = { ...context.told, ...taken.told }
+      context.addedHeaders = { ...context.addedHeaders, ...taken.headers }
       if (taken.refusal !== null) throw taken.refusal
     }
     reserveBody(pressure, request)

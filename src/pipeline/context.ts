@@ -48,7 +48,7 @@ export class RequestContext {
   /** What has become of the same request, of which the subject is gone; null: it is asked for otherwise. */
   previous: PreviousOutcome | null = null
   /** Headers that stages add to whatever is answered; null: none. */
-  told: Readonly<Record<string, string>> | null = null
+  addedHeaders: Readonly<Record<string, string>> | null = null
   /** `Cache-Status`; null where no cache was asked. */
   cacheStatus: string | null = null
   /** The node that answered; null for answers of the gateway's own. */

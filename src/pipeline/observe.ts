@@ -8,9 +8,9 @@ import type { Parts } from './parts.ts'
 import { createClientAddress } from '../request/client-address.ts'
 
 /** What every answer carries. */
-export function ownHeadersOf({ id, told }: RequestContext): Record<string, string> {
+export function ownHeadersOf({ id, addedHeaders }: RequestContext): Record<string, string> {
   const own = { 'x-request-id': id, via: '1.1 engine-gateway' }
-  return told === null ? own : { ...own, ...told }
+  return addedHeaders === null ? own : { ...own, ...addedHeaders }
 }
 
 /** nginx's status for a client that left before it was answered; never on a wire. */

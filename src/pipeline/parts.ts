@@ -18,7 +18,7 @@ import type { RequestPolicy } from '../proxy/wire/headers.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 
 export type Mode = 'enforce' | 'report' | 'off'
-/** `engine`: it decides by itself; here only what is held needs a decision. */
+/** `engine`: it decides by itself; here only cached answers need a decision. */
 export type AuthorizationMode = Mode | 'engine'
 
 /** One engine and all that is kept for it alone. */

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { GatewayError } from '../errors.ts'
 
 /**
- * Tells a decision that takes many hops whether to go on. `withinMs` is counted from here.
+ * Tells a decision that takes many requests whether to go on. `withinMs` is counted from here.
  * @throws GatewayError from what is returned: GW_BAD_REQUEST when the client has left, GW_UPSTREAM_TIMEOUT when the time is over
  */
 export function createStillAwaited({ raw }: FastifyRequest, withinMs: number): () => void {

@@ -7,6 +7,6 @@ export interface AccessRequest {
   /** Decoded; of a repeated parameter the first, as the engine has it. */
   readonly query: ReadonlyMap<string, string>
   readonly body: unknown
-  /** Throws once nobody waits for the decision any more: called where one takes many hops. Absent: somebody always does. */
+  /** Throws once nobody waits for the decision any more: called where one takes many requests to the engine. Absent: somebody always does. */
   readonly stillAwaited?: (() => void) | undefined
 }

@@ -50,7 +50,7 @@ export function createRuntimeReplacement({
     return runtime
   }
 
-  /** Whichever is left of those that came after it: a generation that has ended is held by none. */
+  /** The runtimes after it that are still open. No runtime refers to one that has ended. */
   function successorOf(number: number): Runtime {
     const next = [...live.keys()].find((other) => other > number)
     return numbered(next ?? currentNumber)

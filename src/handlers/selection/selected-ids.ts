@@ -55,7 +55,7 @@ export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
 /** Of a list that takes no body, for they must fit a request line of 8 KB, and where one of them may have many rows. */
 const FEW_IDS = 100
 
-/** Of a list that takes one id only: each is a hop of its own. */
+/** Of a list that takes one id only: each is a request of its own. */
 const MAX_SINGLE_IDS = 1000
 
 interface Finding extends Finder {

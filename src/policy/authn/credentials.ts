@@ -103,7 +103,7 @@ export function createCredentialMemory(
   const { ttlMs = 5_000, failureTtlMs = 5_000 } = options
   const { now = () => performance.now() } = options
   const { keyOf, right, wrong } = remembered
-  const flights = new Map<string, Flight>() // bounded by the places and the queues of turns, hashes and hops
+  const flights = new Map<string, Flight>() // bounded by the places and the queues of turns, hashes and requests
 
   function recall(from: typeof right, forMs: number, key: string, stampOf: StampOf): Remembered | null {
     const entry = from.peek(key)

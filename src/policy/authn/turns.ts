@@ -38,16 +38,16 @@ interface Waiter {
   readonly refuse: (error: Error) => void
 }
 
-interface UserLane {
+interface UserQueue {
   nextAt: number
   readonly waiting: Waiter[]
 }
 
-interface AddressLane {
+interface AddressQueue {
   readonly address: string
   nextAt: number
   /** In the order of their turns. */
-  readonly users: Map<string, UserLane>
+  readonly users: Map<string, UserQueue>
   waiting: number
   cancel: (() => void) | null
 }
@@ -56,87 +56,95 @@ interface AddressLane {
 export function createTurns(options: TurnsOptions = {}): Turns {
   const { maxOfUser = 25, maxOfAddress = 200, maxWaiting = 1024 } = options
   const { now = () => performance.now(), schedule = scheduleTimer } = options
-  const lanes = new Map<string, AddressLane>() // bounded: each has somebody waiting, or had a turn less than a spacing ago
+  const queues = new Map<string, AddressQueue>() // bounded: each has somebody waiting, or had a turn less than a spacing ago
   let waiting = 0
 
-  function forget(lane: AddressLane, count: number): void {
-    lane.waiting -= count
+  function forget(queue: AddressQueue, count: number): void {
+    queue.waiting -= count
     waiting -= count
   }
 
   /** Who has most waiting makes room for who has fewer. */
-  function makeRoom(lane: AddressLane, own: UserLane): void {
+  function makeRoom(queue: AddressQueue, own: UserQueue): void {
     if (own.waiting.length >= maxOfUser) throw throttled(1_000)
-    if (lane.waiting < maxOfAddress && waiting < maxWaiting) return
-    const [longest] = [...lane.users.values()].sort((one, other) => other.waiting.length - one.waiting.length)
+    if (queue.waiting < maxOfAddress && waiting < maxWaiting) return
+    const [longest] = [...queue.users.values()].sort(
+      (one, other) => other.waiting.length - one.waiting.length,
+    )
     const last =
       longest !== undefined && longest.waiting.length > own.waiting.length + 1
         ? longest.waiting.pop()
         : undefined
     if (last === undefined) throw throttled(1_000)
-    forget(lane, 1)
+    forget(queue, 1)
     last.refuse(throttled(1_000))
   }
 
   /** The first user whose turn it is; null: nobody's. */
-  function nextOf(lane: AddressLane, at: number): readonly [string, UserLane] | null {
-    for (const [user, own] of lane.users) {
+  function nextOf(queue: AddressQueue, at: number): readonly [string, UserQueue] | null {
+    for (const [user, own] of queue.users) {
       const [first] = own.waiting
-      if (first !== undefined && dueAt(lane, own, first) <= at) return [user, own]
+      if (first !== undefined && dueAt(queue, own, first) <= at) return [user, own]
     }
     return null
   }
 
-  function begin(lane: AddressLane, user: string, own: UserLane): void {
+  function begin(queue: AddressQueue, user: string, own: UserQueue): void {
     const waiter = own.waiting.shift()
     if (waiter === undefined) return
-    forget(lane, 1)
+    forget(queue, 1)
     const { ofUserMs, ofAddressMs } = waiter.spacing
     own.nextAt = Math.max(own.nextAt, now() + ofUserMs)
-    if (ofAddressMs > 0) lane.nextAt = now() + ofAddressMs
-    lane.users.delete(user)
-    lane.users.set(user, own)
-    const mine = { user: own.nextAt, address: lane.nextAt }
+    if (ofAddressMs > 0) queue.nextAt = now() + ofAddressMs
+    queue.users.delete(user)
+    queue.users.set(user, own)
+    const mine = { user: own.nextAt, address: queue.nextAt }
     waiter.begin(() => {
       // Unless a later turn has moved it on.
       if (ofUserMs > 0 && own.nextAt === mine.user) own.nextAt = now()
-      if (ofAddressMs > 0 && lane.nextAt === mine.address) lane.nextAt = now()
-      serve(lane)
+      if (ofAddressMs > 0 && queue.nextAt === mine.address) queue.nextAt = now()
+      serve(queue)
     })
   }
 
-  function serve(lane: AddressLane): void {
-    lane.cancel?.()
-    lane.cancel = null
-    for (let next = nextOf(lane, now()); next !== null; next = nextOf(lane, now())) begin(lane, ...next)
+  function serve(queue: AddressQueue): void {
+    queue.cancel?.()
+    queue.cancel = null
+    for (let next = nextOf(queue, now()); next !== null; next = nextOf(queue, now())) begin(queue, ...next)
     const at = now()
-    for (const [user, own] of lane.users)
-      if (own.waiting.length === 0 && own.nextAt <= at) lane.users.delete(user)
-    const due = [...lane.users.values()].map((own) => dueAt(lane, own, own.waiting[0]))
-    if (lane.nextAt > at) due.push(lane.nextAt)
+    for (const [user, own] of queue.users)
+      if (own.waiting.length === 0 && own.nextAt <= at) queue.users.delete(user)
+    const due = [...queue.users.values()].map((own) => dueAt(queue, own, own.waiting[0]))
+    if (queue.nextAt > at) due.push(queue.nextAt)
     if (due.length > 0)
-      lane.cancel = schedule(() => serve(lane), Math.max(1, Math.ceil(Math.min(...due) - at)))
-    else if (lanes.get(lane.address) === lane) lanes.delete(lane.address)
+      queue.cancel = schedule(() => serve(queue), Math.max(1, Math.ceil(Math.min(...due) - at)))
+    else if (queues.get(queue.address) === queue) queues.delete(queue.address)
   }
 
   return {
     take: ({ address, user }, spacing) =>
       new Promise((resolve, reject) => {
-        const lane = lanes.get(address) ?? { address, nextAt: 0, users: new Map(), waiting: 0, cancel: null }
-        const own = lane.users.get(user) ?? { nextAt: 0, waiting: [] }
-        makeRoom(lane, own)
-        lanes.set(address, lane)
-        lane.users.set(user, own)
+        const queue = queues.get(address) ?? {
+          address,
+          nextAt: 0,
+          users: new Map(),
+          waiting: 0,
+          cancel: null,
+        }
+        const own = queue.users.get(user) ?? { nextAt: 0, waiting: [] }
+        makeRoom(queue, own)
+        queues.set(address, queue)
+        queue.users.set(user, own)
         own.waiting.push({ spacing, begin: resolve, refuse: reject })
-        lane.waiting += 1
+        queue.waiting += 1
         waiting += 1
-        serve(lane)
+        serve(queue)
       }),
   }
 }
 
-function dueAt(lane: AddressLane, own: UserLane, waiter: Waiter | undefined): number {
+function dueAt(queue: AddressQueue, own: UserQueue, waiter: Waiter | undefined): number {
   return waiter !== undefined && waiter.spacing.ofAddressMs > 0
-    ? Math.max(own.nextAt, lane.nextAt)
+    ? Math.max(own.nextAt, queue.nextAt)
     : own.nextAt
 }

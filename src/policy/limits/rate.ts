@@ -90,7 +90,7 @@ export function createGcraLimiter({
 
 /** What a limited caller receives, and whether the request ends there. */
 export interface RateResult {
-  readonly told: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string>>
   /** Null: the request continues. */
   readonly refusal: GatewayError | null
 }
@@ -124,7 +124,7 @@ export function createTakeRate({ engine, rateOf, limiter, shared }: TakeRateOpti
 
 function takenOf(rate: Rate, spent: RateState): RateResult {
   return {
-    told: rateHeadersOf(rate, spent),
+    headers: rateHeadersOf(rate, spent),
     refusal: spent.admitted ? null : rateLimited(rate, spent),
   }
 }

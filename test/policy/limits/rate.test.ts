@@ -116,6 +116,6 @@ t.test('where the shared count cannot be asked, this process goes on from what i
     limiter: createGcraLimiter({ now: () => 0 }),
     shared: async () => answers.shift() ?? null,
   })
-  t.match(await take('mary'), { refusal: null, told: { ratelimit: '"default";r=0;t=1' } })
+  t.match(await take('mary'), { refusal: null, headers: { ratelimit: '"default";r=0;t=1' } })
   t.match(await take('mary'), { refusal: { code: 'GW_RATE_LIMITED' } })
 })

@@ -13,7 +13,7 @@ export interface DecisionTrace {
   readonly decision: Decision
 }
 
-/** Looks on while checks are decided, and says with which verdict it goes on: to see what stands behind a refusal. */
+/** Follows the checks as they are decided. It returns the decision to go on with, which shows what follows a refusal. */
 export type TraceDecision = (seen: DecisionTrace) => Decision
 
 /** The checks of one operation, ready to be asked. */

@@ -119,11 +119,11 @@ function denialReasonOf(
   answerTo: (permissionCheck: PermissionCheck) => boolean | null,
 ): DenialReason {
   const rule = admin ? `check ${index}: admin` : `check ${index}`
-  const heard =
+  const asked =
     mode === 'any'
       ? untilFirst(permissionChecks, (permissionCheck) => answerTo(permissionCheck) !== null)
       : permissionChecks.filter((permissionCheck) => answerTo(permissionCheck) !== true)
-  const missing = heard.map(({ resource, permission, id }, at) => ({
+  const missing = asked.map(({ resource, permission, id }, at) => ({
     permission,
     resource: RESOURCES[resource].name,
     resourceId: id ?? '*',

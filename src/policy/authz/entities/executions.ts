@@ -6,7 +6,7 @@ import { stringOf } from '../../../request/value.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Looks up instances in their order, a list of them in one hop; who stops early asks for no more. */
+/** Looks up instances in their order, a list of them in one request. A caller that stops early asks for no more. */
 export async function* instancesNamed(
   name: 'processInstance' | 'historicProcessInstance',
   ids: readonly string[],

@@ -17,7 +17,7 @@ export type ReadEngine = (path: string, query?: unknown) => Promise<unknown>
 export type LookUp = (name: LookupName, id: string) => MaybePromise<Attributes | null>
 
 /**
- * Facts of those of many entities that are there, by their ids, asked for in lists. `stillAwaited` is called before each hop.
+ * Facts of those of many entities that are there, by their ids, asked for in lists. `stillAwaited` is called before each request.
  * @throws GatewayError when the engine cannot answer, what `stillAwaited` throws
  */
 export type LookUpAll = (

@@ -29,7 +29,7 @@ interface LookUpOptions {
   readonly maxRemembered?: number
 }
 
-/** Builds one engine's look-ups: reads of the same entity at the same moment share one hop. */
+/** Builds one engine's look-ups: reads of the same entity at the same moment share one request. */
 export function createLookUps(options: LookUpOptions): LookUps {
   const learner = new Learner(options)
   return {
@@ -73,7 +73,7 @@ class Learner {
       if (attributes === undefined) unknown.push(id)
       else found.set(id, attributes)
     }
-    // One by itself shares its hop with others who look it up.
+    // A single one shares its request with others who look it up.
     const { rows, respelt } =
       unknown.length === 1
         ? { rows: NONE, respelt: unknown }

@@ -27,7 +27,7 @@ export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => P
 export function createExplainRequest(options: AuthorizeOptions): ExplainRequest {
   return async function explainRequest(permit, accessRequest) {
     const { operation, policy } = permit
-    const verdict = await permit.before(accessRequest)
+    const decision = await permit.before(accessRequest)
     const rows = (await permit.rows?.(accessRequest, false)) ?? { rows: 'all' }
     const { seen, end } = await lookAtAll(permit, accessRequest)
     const missing = missingPermissionsOf(seen.filter(({ check }) => !check.after))
@@ -45,7 +45,7 @@ export function createExplainRequest(options: AuthorizeOptions): ExplainRequest 
         checkOf(row, index, { seen, end, accessRequest, options }),
       ),
       rows: await explainRows(policy.rows, rows, { accessRequest, options }),
-      refusal: verdict.permitted ? (rows.rows === 'refused' ? rows.refusal : null) : verdict.refusal,
+      refusal: decision.permitted ? (rows.rows === 'refused' ? rows.refusal : null) : decision.refusal,
       missing,
       grants: recordsOfGrants(grants, { userId }),
       sufficient: grants.length === 0 ? null : await isEnough(),
@@ -88,8 +88,8 @@ function checkOf(row: Check, index: number, look: Look): CheckExplanation {
   }
 }
 
-function wordOf(verdict: Decision): string {
-  return verdict.permitted ? (verdict.because ?? 'granted') : 'refused'
+function wordOf(decision: Decision): string {
+  return decision.permitted ? (decision.because ?? 'granted') : 'refused'
 }
 
 /** A check that nothing was asked for: it had nothing to run over, or the decision ended at it or before. */

@@ -66,12 +66,12 @@ function conditionScope(condition: RowCondition, principal: Principal, records: 
     return all.some(({ ids }) => ids.length > 0) ? 'some' : 'none'
   }
   const last = all.findIndex(({ any }) => any !== null)
-  const heard = last < 0 ? all : all.slice(0, last + 1)
-  const speaksOfIds = heard.some(
+  const relevant = last < 0 ? all : all.slice(0, last + 1)
+  const speaksOfIds = relevant.some(
     ({ ids, revokedIds }, at) => revokedIds.length > 0 || (at < last && ids.length > 0),
   )
   if (all[last]?.any === true) return speaksOfIds ? 'some' : 'all'
-  return heard.some(({ ids }) => ids.length > 0) ? 'some' : 'none'
+  return relevant.some(({ ids }) => ids.length > 0) ? 'some' : 'none'
 }
 
 /** Ids that one atom of the restriction grants: for narrowing a query. Only without revocations, where a yes is final. */
