@@ -1,5 +1,5 @@
-import { targetPathOf, targetSearchOf } from '../request/target.ts'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { targetPathOf, targetSearchOf } from '../request/target.ts'
 import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
 import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
 import { matchOf } from '../pipeline/match.ts'
@@ -47,9 +47,10 @@ const STEPS: readonly Step[] = [
     handle: placed,
   },
   { of: ({ itemCount }) => itemCount !== undefined, handle: withItemCounts },
-  { of: ({ rows }) => rows !== undefined, handle: restrictedRows },
+  // Of every row: a restriction that a decision has found must never be passed over because a column is missing.
+  { of: () => true, handle: restrictedRows },
   { of: ({ longPoll }) => longPoll === true, handle: polled },
-  { of: ({ rows }) => rows?.form === 'locks', handle: fetched },
+  { of: () => true, handle: fetched },
   { of: ({ cache }) => cache !== undefined, handle: cached },
 ]
 
