@@ -12,10 +12,10 @@ const LOAD = 3 * CAPACITY
 const RUN_MS = 9000
 /** The queue is found to stand after a second, and those that came before may wait for two. */
 const STEADY_AFTER_MS = 4000
-/** What a request takes beside its wait. */
-const SLACK_MS = 50
-/** Of a hundred. On a machine that others use, the last few are late for want of a processor: the comment shows them. */
-const MOST = 90
+/** The longest wait in a standing queue is 100 ms; without it, 2 s. Between them is room for a machine that others use. */
+const SOON_MS = 1000
+/** The part that waits no longer than this. The last few may be late for want of a processor: the comment shows them. */
+const PERCENT = 90
 
 interface Heard {
   readonly atMs: number
@@ -81,8 +81,8 @@ t.test(
         `refused ${Math.round(refused.length / seconds)}/s, p50 ${p(50, refused)} ms, p99 ${p(99, refused)} ms`,
     )
     t.ok(served.length / seconds >= 0.9 * most, 'nine tenths of what it can do')
-    t.ok(p(MOST, refused) < 100 + SLACK_MS)
-    t.ok(p(MOST, served) < 100 + TAKES_MS + SLACK_MS)
+    t.ok(p(PERCENT, refused) < SOON_MS, 'refused soon')
+    t.ok(p(PERCENT, served) < SOON_MS, 'served soon')
     t.same([...new Set(refused.map(({ retryAfter }) => retryAfter))], ['1'])
     t.ok(metrics.match(/^gateway_upstream_queue_standing\{engine="default"\} 1$/m))
     t.ok(
