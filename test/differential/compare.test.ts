@@ -19,6 +19,12 @@ const seen = (status: number, body: unknown, code = ''): Seen => ({
   code,
   body,
 })
+const job = (retries: number, exceptionMessage: string | null = null) => ({
+  id: '<id>',
+  jobDefinitionId: '<id>',
+  retries,
+  exceptionMessage,
+})
 const ANY_KIND: readonly Kind[] = ['plain', 'accept', 'spelling', 'selector']
 
 t.test('what the gateway shows or permits beyond the engine is wider, whatever it is about', async (t) => {
@@ -35,6 +41,7 @@ t.test('what the gateway shows or permits beyond the engine is wider, whatever i
     [seen(400, {}), seen(204, null)],
     [seen(403, { message: 'belongs to no authenticated tenant' }), seen(200, { count: 0 })],
     [seen(500, {}), seen(200, null)],
+    [seen(200, [job(1, 'failed')]), seen(200, [job(3), job(3)])],
   ] as const)
     for (const kind of ANY_KIND)
       for (const path of ['/history/user-operation/count', '/process-instance/<new.pi>?tenantIdIn=acme'])
@@ -51,6 +58,7 @@ t.test('a refusal, and less than the engine shows, are not', async (t) => {
     [seen(404, {}), seen(403, {}), 'differs'],
     [seen(200, [{ tenantId: 'acme' }]), seen(200, []), 'tenants'],
     [seen(200, [{ id: 'a' }]), seen(200, [{ id: 'a' }]), 'equal'],
+    [seen(200, [job(1, 'failed')]), seen(200, [job(3)]), 'differs'],
   ] as const)
     t.equal(outcomeOf(engine, gateway, plan), outcome, JSON.stringify([engine, gateway]))
 })
