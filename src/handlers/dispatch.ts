@@ -9,7 +9,6 @@ import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
 import { bodyText } from '../request/body.ts'
 import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { KeepRows } from '../policy/authz/permit.ts'
-import type { Query } from '../policy/authz/rows/narrow.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { upstreamHeaders } from '../proxy/wire/headers.ts'
 import { enforce } from '../pipeline/enforcement-mode.ts'
@@ -23,7 +22,7 @@ import { serveFetched } from './fetch-and-lock.ts'
 import { isCacheable, peekCached, sendCached, serveCached, tagsOf } from './cached.ts'
 import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
 import { hasOtherLinks, withClientLinks } from './client-links.ts'
-import { holdMsOf, serveNothing, servePoll } from './long-poll.ts'
+import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
 import { serveReport } from './rows/duration-report.ts'
 import { answerRows } from './rows/filtered-list.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
@@ -60,6 +59,7 @@ export function createHandlers(parts: Parts): (operation: Operation) => RouteHan
     const { answer } = operation
     if (answer !== undefined) return (request, reply) => serveOwn(parts, matchOf(request), reply)
     const pathOf = createPathOf(operation.template)
+    const nothing = nothingOf(operation)
     const handle = STEPS.filter((step) => step.of(operation)).reduceRight<Handler>(
       (then, step) => step.handle(operation, then),
       fromEngine(operation),
@@ -69,9 +69,15 @@ export function createHandlers(parts: Parts): (operation: Operation) => RouteHan
       // 9. Is it cached? Only what every caller who came this far may see.
       const hit = peekCached(parts, match, request)
       if (hit !== null) return sendCached(hit, request, reply)
-      const upstreamRequest = upstreamRequestOf(match, request, pathOf)
-      if (upstreamRequest === null) return serveNothing(match, reply)
-      return handle({ parts, match, upstreamRequest, request, reply })
+      const exchange = {
+        parts,
+        match,
+        upstreamRequest: upstreamRequestOf(match, request, pathOf),
+        request,
+        reply,
+      }
+      const upstreamRequest = narrowedRequest(exchange)
+      return upstreamRequest === null ? nothing(exchange) : handle({ ...exchange, upstreamRequest })
     }
   }
 }
@@ -100,14 +106,19 @@ function restrictedRows(operation: Operation, then: Handler): Handler {
   const filter = filterOf(operation)
   // The engine judges a query that is asked for no rows. A query that locks its rows takes no such limit: it would lock them.
   const isAskable = operation.retry === 'always'
+  const nothing = nothingOf(operation)
   return (exchange) => {
-    const { match, reply } = exchange
-    const { rows } = match
+    const { rows } = exchange.match
     if (rows === null || rows.rows === 'narrowed') return then(exchange)
-    if (rows.rows === 'none' && (rows.valid || !isAskable)) return serveNothing(match, reply)
+    if (rows.rows === 'none' && (rows.valid || !isAskable)) return nothing(exchange)
     if (rows.rows === 'recounted') return recount(exchange, rows.tenants)
     return rows.rows === 'none' ? serveFiltered(exchange, null) : filter(exchange, rows.keep)
   }
+}
+
+/** What a caller is answered who may see nothing of what the query asks for. */
+function nothingOf({ rows }: Operation): Handler {
+  return rows?.form === 'locks' ? serveFetchOfNothing : ({ match, reply }) => serveNothing(match, reply)
 }
 
 /** How counts that are made inside the engine are made without what is of other tenants. */
@@ -170,12 +181,11 @@ async function selected(exchange: Exchange): Promise<Exchange> {
   return { ...exchange, upstreamRequest: { ...upstreamRequest, body: await resolveSelectors(exchange) } }
 }
 
-/** Null: the caller sees nothing of what is asked for. */
 function upstreamRequestOf(
-  { engine, operation, accessRequest, bytes, rows }: MatchedContext,
+  { engine, operation, accessRequest, bytes }: MatchedContext,
   request: FastifyRequest,
   pathOf: PathOf,
-): UpstreamRequest | null {
+): UpstreamRequest {
   const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
   headers['x-request-id'] = request.id
   // The engine is not left to choose again between two forms: what it embeds in one of them was decided about.
@@ -184,7 +194,7 @@ function upstreamRequestOf(
   if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
   if (operation.media === 'none') undescribeBody(headers)
   const path = pathOf(accessRequest.params)
-  const upstreamRequest: UpstreamRequest = {
+  return {
     method: request.method,
     path: path + targetSearchOf(request.url),
     headers,
@@ -192,9 +202,6 @@ function upstreamRequestOf(
     retry: operation.retry,
     ...(operation.conflict === undefined ? {} : { conflict: operation.conflict }),
   }
-  return rows?.rows === 'narrowed'
-    ? narrowedRequest(upstreamRequest, rows.narrow(upstreamRequest, accessRequest.query))
-    : upstreamRequest
 }
 
 /** The caller's headers tell of a body that has no bytes. */
@@ -209,14 +216,13 @@ function undescribeBody(headers: Record<string, string>): void {
   delete headers['content-encoding']
 }
 
-function narrowedRequest(upstreamRequest: UpstreamRequest, query: Query | null): UpstreamRequest | null {
-  return query === null
-    ? null
-    : {
-        ...upstreamRequest,
-        ...query,
-        headers: { ...upstreamRequest.headers, 'content-type': 'application/json' },
-      }
+/** The request for what the caller sees of it; null: nothing. */
+function narrowedRequest({ match, upstreamRequest }: Exchange): UpstreamRequest | null {
+  const { rows, accessRequest } = match
+  if (rows?.rows !== 'narrowed') return upstreamRequest
+  const query = rows.narrow(upstreamRequest, accessRequest.query)
+  const headers = { ...upstreamRequest.headers, 'content-type': 'application/json' }
+  return query && { ...upstreamRequest, ...query, headers }
 }
 
 /** An answer with something to check or to write anew, or a query that was asked in another form. */

@@ -4,8 +4,11 @@ import type { Exchange, Match, RequestContext } from '../pipeline/context.ts'
 import { MAX_READ_BYTES } from '../request/answer.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import { bodyValue } from '../request/body.ts'
+import { jsonIn } from '../request/engine-request.ts'
+import { fetchOfNothing } from '../policy/authz/rows/narrow-topics.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 import { sendFetched } from './fetch-and-lock.ts'
+import { rowsIn } from './rows/read-rows.ts'
 import { emptyAnswerOf } from './rows/filtered-list.ts'
 
 /** An engine refuses to hold a poll longer; that it says at once. */
@@ -51,6 +54,21 @@ function release(context: RequestContext): void {
   context.accessRequest = null
   // A new id is a chain of twenty pieces, 500 bytes, until somebody reads it: then it is one.
   context.id.includes('\n')
+}
+
+/** A fetch of nothing that the caller may have. The engine judges it first, and is not kept waiting. */
+export async function serveFetchOfNothing({
+  match,
+  upstreamRequest,
+  reply,
+}: Exchange): Promise<FastifyReply> {
+  const body = upstreamRequest.body && fetchOfNothing(upstreamRequest.body, holdMsOf(match) > 0)
+  const { upstream } = match.engine
+  const answer = await upstream.fetch({ ...upstreamRequest, body }, MAX_READ_BYTES)
+  if (answer.status >= 400) return sendAnswer(reply, answer)
+  // Empty, unless an engine does not know the member that says so.
+  if (rowsIn(jsonIn(answer.body)).length > 0) await upstream.giveBack(answer)
+  return serveNothing(match, reply)
 }
 
 /** Nothing. A worker that would wait for work does wait, or it would ask again at once, and again. */

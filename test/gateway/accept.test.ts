@@ -70,7 +70,6 @@ const OWN = [
   ['mary', 'GET /external-task/topic-names?withLockedTasks=true&withUnlockedTasks=true', undefined],
   ['nobody', 'GET /schema/log', undefined],
   ['nobody', 'POST /schema/log', {}],
-  ['nobody', 'POST /external-task/fetchAndLock', { workerId: 'w', maxTasks: 1, topics: [] }],
 ] as const
 
 t.test('what the gateway answers itself is for those who take JSON', async (t) => {

@@ -19,11 +19,12 @@ const gateway = await openGateway(t, {
     'grant anna PROCESS_DEFINITION:work READ_INSTANCE,UPDATE_INSTANCE',
     'revoke anna PROCESS_INSTANCE:i1 READ',
   ],
-  engine: ({ url }, response) => {
+  engine: ({ url, body }, response) => {
     const [path] = url.slice(BASE.length).split('?')
     const answer = path === '/process-definition' ? DEFINITIONS : tasks
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(answer))
+    const isBad = body.includes('"soon"')
+    response.writeHead(isBad ? 400 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(isBad ? { type: 'InvalidRequestException', message: '' } : answer))
   },
 })
 
@@ -46,7 +47,8 @@ t.test('a topic that asks for definitions keeps those that may be fetched', asyn
   const some = await fetched('mary', [topic({ processDefinitionIdIn: ['work:2', 'work:3', 'rest:1'] })])
   t.same(some.asked, [topic({ processDefinitionIdIn: ['work:2'] })])
   const none = await fetched('mary', [topic({ processDefinitionId: 'work:3' })])
-  t.same([none.body, none.asked], [[], undefined])
+  t.same(none.body, [])
+  t.same(none.asked, [topic({ processDefinitionId: 'work:3', processDefinitionIdIn: ['-'] })])
 })
 
 t.test('a topic that names tenants is narrowed to the own, and no definition is looked for', async (t) => {
@@ -61,7 +63,7 @@ t.test('an empty list of tenants asks for all, and opens none', async (t) => {
     t.same(asked[0].processDefinitionIdIn, ['work:1', 'work:2'])
   }
   const { asked } = await fetched('ben', [topic({ withoutTenantId: true, tenantIdIn: ['globex'] })])
-  t.same(asked, undefined)
+  t.match(asked, [{ processDefinitionIdIn: ['-'] }])
 })
 
 t.test('where revocations count, definitions are decided one by one', async (t) => {
@@ -87,3 +89,26 @@ t.test('tasks that the engine gave another tenant than their definition go back'
     ['/external-task/t1/unlock', '/external-task/t2/unlock'],
   )
 })
+
+t.test('what is wrong with a fetch is said to who may fetch nothing, too', async (t) => {
+  const { status, asked, forwarded } = await fetched('nobody', [topic({ lockDuration: 'soon' })])
+  t.equal(status, 400)
+  t.match(asked, [{ processDefinitionIdIn: ['-'] }])
+  t.equal(forwarded.length, 1)
+})
+
+t.test(
+  'a fetch of nothing is not held by the engine, and what it locks after all is given back',
+  async (t) => {
+    tasks = [{ id: 't9', tenantId: null }]
+    const { status, body, forwarded } = await gateway.ask('nobody', LOCK, {
+      body: { workerId: 'w', maxTasks: 1, asyncResponseTimeout: 100, topics: [topic()] },
+    })
+    t.same([status, body], [200, []])
+    t.same(
+      forwarded.map(({ url }) => url.slice(BASE.length)),
+      ['/external-task/fetchAndLock', '/external-task/t9/unlock'],
+    )
+    t.notMatch(forwarded[0]?.body.toString() ?? '', /asyncResponseTimeout/)
+  },
+)

@@ -13,9 +13,13 @@ export interface FetchScope {
   readonly tenants: ReadonlySet<string> | null
 }
 
+/** No definition has this id. */
+const NO_DEFINITION: Changes = { processDefinitionIdIn: ['-'] }
+
 /**
  * Narrows the topics of a fetch: its rows are locked as they are answered, so none may be left out afterwards. A topic
- * that asks for nothing the caller may fetch is taken out; without topics there is nothing to ask for.
+ * that asks for nothing the caller may fetch asks for no definition: the engine still judges its other members. Null: this
+ * is so for every topic, or there is none.
  */
 export function narrowTopics(fetchScope: FetchScope): Narrow {
   return (query) => {
@@ -27,13 +31,23 @@ export function narrowTopics(fetchScope: FetchScope): Narrow {
       return narrowTopic(topic, fetchScope)
     })
     if (narrowed.every((changes) => changes === null)) return null
-    const body = spliceElements(query.body, 'topics', (topic, at) => changedBy(narrowed[at] ?? null, topic))
+    const body = spliceElements(query.body, 'topics', (topic, at) =>
+      changedBy(narrowed[at] ?? NO_DEFINITION, topic),
+    )
     return { ...query, body }
   }
 }
 
-function changedBy(changes: Changes | null, topic: Buffer): Buffer | null {
-  if (changes === null) return null
+/** The same fetch, of no definition: the engine judges it and locks nothing. `isPoll`: it would wait, and does not. */
+export function fetchOfNothing(body: Buffer, isPoll: boolean): Buffer {
+  const { topics } = parsed(body)
+  const fetch = isPoll ? spliceMember(body, 'asyncResponseTimeout', undefined) : body
+  if (!Array.isArray(topics)) return fetch
+  if (!topics.every(isObject)) throw misfit('is not a list of topics')
+  return spliceElements(fetch, 'topics', (topic) => changedBy(NO_DEFINITION, topic))
+}
+
+function changedBy(changes: Changes, topic: Buffer): Buffer {
   let changed = topic
   for (const [name, value] of Object.entries(changes)) changed = spliceMember(changed, name, value)
   return changed

@@ -68,8 +68,8 @@ export function memberBytes(body: Buffer, name: string): Buffer | null {
   return given === 'null' ? null : Buffer.from(given)
 }
 
-/** What becomes of an element, given as its own bytes; null: it is taken out. */
-type Change = (element: Buffer, index: number) => Buffer | null
+/** What becomes of an element, given as its own bytes. */
+type Change = (element: Buffer, index: number) => Buffer
 
 /**
  * Changes the elements of an array in a JSON body, each by itself; the other bytes stay as they are. The body is looked
@@ -81,16 +81,14 @@ export function spliceElements(body: Buffer, name: string | null, change: Change
   const at = name === null ? 0 : membersAt(text, 0).find((one) => one.name === name)?.value.start
   const elements = at === undefined ? [] : elementsAt(text, at)
   const first = elements[0]?.start ?? text.length
-  const kept: string[] = []
+  const parts: string[] = []
   let last = first
   for (const [index, { start, end }] of elements.entries()) {
     const changed = change(Buffer.from(text.slice(start, end)), index)
-    // What parts an element from the one before goes and stays with it.
-    if (changed !== null)
-      kept.push(kept.length === 0 ? '' : text.slice(last, start), changed.toString('utf8'))
+    parts.push(text.slice(last, start), changed.toString('utf8'))
     last = end
   }
-  return Buffer.from(text.slice(0, first) + kept.join('') + text.slice(last))
+  return Buffer.from(text.slice(0, first) + parts.join('') + text.slice(last))
 }
 
 /** Without the byte order mark that the engine accepts and JSON.parse does not. */

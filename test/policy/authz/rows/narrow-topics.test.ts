@@ -1,5 +1,5 @@
 import t from 'tap'
-import { narrowTopics } from '../../../../src/policy/authz/rows/narrow-topics.ts'
+import { fetchOfNothing, narrowTopics } from '../../../../src/policy/authz/rows/narrow-topics.ts'
 
 const ofKeys = narrowTopics({ keys: ['review'], definitionIds: null, tenants: null })
 const ofNoTenant = narrowTopics({ keys: ['review'], definitionIds: null, tenants: new Set() })
@@ -28,30 +28,44 @@ t.test('members are put in, put in the place of others, and taken out', (t) => {
   t.end()
 })
 
-t.test('a topic is taken out wherever it stands', (t) => {
+t.test('a topic of others asks for no definition, wherever it stands', (t) => {
   const topic = '{"topicName":"a"}'
   const own = '{"topicName":"a","processDefinitionKeyIn": ["review"]}'
   const others = '{"topicName":"b","processDefinitionKey":"mail"}'
+  const empty = '{"topicName":"b","processDefinitionKey":"mail","processDefinitionIdIn": ["-"]}'
   const cases = [
     [
       [others, topic, topic],
-      [own, own],
+      [empty, own, own],
     ],
     [
       [topic, others, topic],
-      [own, own],
+      [own, empty, own],
     ],
     [
-      [topic, topic, others],
-      [own, own],
+      [others, topic, others],
+      [empty, own, empty],
     ],
-    [[others, topic, others], [own]],
   ] as const
-  for (const [topics, kept] of cases)
-    t.equal(narrowed(`{"topics":[${topics.join(', ')}],"a":1}`), `{"topics":[${kept.join(', ')}],"a":1}`)
+  for (const [topics, narrow] of cases)
+    t.equal(narrowed(`{"topics":[${topics.join(', ')}],"a":1}`), `{"topics":[${narrow.join(', ')}],"a":1}`)
   t.equal(narrowed(`{"topics":[${others},${others}]}`), null)
   t.equal(narrowed('{"topics":[]}'), null)
   t.equal(narrowed('{"topics":null}'), '{"topics":null}')
+  t.end()
+})
+
+const nothing = (body: string, isPoll = false) => fetchOfNothing(Buffer.from(body), isPoll).toString()
+
+t.test('a fetch of nothing names no definition, and keeps the other bytes', (t) => {
+  const none = '"processDefinitionIdIn": ["-"]'
+  t.equal(
+    nothing('{"maxTasks":1.0,"topics":[{"topicName":"a","processDefinitionIdIn":["x"]}, {}]}'),
+    `{"maxTasks":1.0,"topics":[{"topicName":"a","processDefinitionIdIn":["-"]}, {${none}}]}`,
+  )
+  t.equal(nothing('{"asyncResponseTimeout":5,"topics":[]}', true), '{"topics":[]}')
+  t.equal(nothing('{"asyncResponseTimeout":"x","topics":"y"}'), '{"asyncResponseTimeout":"x","topics":"y"}')
+  t.throws(() => nothing('{"topics":[5]}'), { code: 'GW_INVALID_BODY' })
   t.end()
 })
 
