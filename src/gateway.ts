@@ -34,7 +34,8 @@ import { withAllMissing } from './policy/authz/checks/decision-trace.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
 import { answerableOf, sendRefusal } from './pipeline/replies.ts'
 import type { MatchedContext } from './pipeline/context.ts'
-import { registerRoutes, type RouteOptions } from './pipeline/routes.ts'
+import type { BuildDryRun } from './pipeline/explain.ts'
+import { ENGINE_PREFIX, registerRoutes, type RouteOptions } from './pipeline/routes.ts'
 import { findPrevious } from './handlers/idempotent.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
 
@@ -42,29 +43,59 @@ type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFu
 
 /** All that answers a request. Read on: the stages stand in the order in which a request passes them; what one throws is the answer. `handlerOf` a row makes the last one. */
 export function buildGateway(parts: Parts, handlerOf: RouteOptions['handlerOf']): FastifyInstance {
-  const { config, operations } = parts
   // 1. Canonical: one reading of the target, for everybody.
-  const app = createCanonicalApp(config)
+  const app = createCanonicalApp(parts.config)
   observe(app, parts)
   shed(app, parts)
+  return registerStages(app, parts, {
+    onRequest: [findEngine(parts), authenticate(parts), findOperation, admit(parts)],
+    prefixes: ['', ENGINE_PREFIX],
+    handlerOf,
+  })
+}
+
+/** The same stages for `explain`, up to the decision: only look-ups reach the engine; nothing is counted, logged or limited. */
+export const buildDryRun: BuildDryRun = (parts, contextOf) => {
+  const app = createCanonicalApp(parts.config)
+  app.decorateRequest('context')
+  app.addHook('onRequest', function enter(request, _reply, done) {
+    request.context = contextOf(request.id)
+    request.context.operation = request.routeOptions.config.operation ?? null
+    done()
+  })
+  return registerStages(app, parts, {
+    onRequest: [findOperation],
+    prefixes: [''],
+    handlerOf: () => (_request, reply) => reply.send(),
+  })
+}
+
+interface StageOptions extends Pick<RouteOptions, 'handlerOf' | 'prefixes'> {
+  /** What is known by the head of a request. */
+  readonly onRequest: readonly Stepped[]
+}
+
+function registerStages(
+  app: FastifyInstance,
+  parts: Parts,
+  { onRequest, ...routes }: StageOptions,
+): FastifyInstance {
+  const { config, operations } = parts
   app.setErrorHandler((error, request, reply) => {
     request.context.refusal = answerableOf(error)
     return sendRefusal(reply, request.context.refusal)
   })
   app.register(
     async function api(scope) {
-      scope.addHook('onRequest', findEngine(parts))
-      scope.addHook('onRequest', authenticate(parts))
-      scope.addHook('onRequest', findOperation)
-      scope.addHook('onRequest', admit(parts))
+      for (const stage of onRequest) scope.addHook('onRequest', stage)
       scope.addHook('preValidation', readBody(parts))
       scope.addHook('preHandler', permit(parts))
       scope.addHook('preHandler', checkLateRules(parts))
       scope.setNotFoundHandler(notFound)
       await registerRoutes(scope, {
+        ...routes,
         operations,
         bodyBytes: ({ media }) => (media === 'multipart' ? config.limits.deploymentBody : config.limits.body),
-        handlerOf,
       })
     },
     { prefix: config.basePath },

@@ -1,5 +1,6 @@
 import { build } from './build.ts'
-import { buildGateway } from '../gateway.ts'
+import { buildDryRun, buildGateway } from '../gateway.ts'
+import { answerQuestion, createExplain } from '../pipeline/explain.ts'
 import { authenticatePassthrough } from '../pipeline/match.ts'
 import { createHandlers } from '../handlers/dispatch.ts'
 import { registerPassthrough } from '../proxy/passthrough.ts'
@@ -21,6 +22,7 @@ export async function openRuntime(options: BuildOptions): Promise<Runtime> {
       bodyMs: config.timeouts.body,
     },
   })
+  const explain = createExplain(runtimeParts.parts, buildDryRun)
   const close = async () => {
     await app.close()
     await runtimeParts.close()
@@ -32,5 +34,10 @@ export async function openRuntime(options: BuildOptions): Promise<Runtime> {
     await close()
     throw error
   }
-  return { runtimeParts, handle: (request, response) => app.routing(request, response), close }
+  return {
+    runtimeParts,
+    handle: (request, response) => app.routing(request, response),
+    explain: (question) => answerQuestion(explain, question),
+    close,
+  }
 }

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import type { Cache } from '../cache/cache.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
-import type { Readiness } from '../metrics/admin-listener.ts'
+import type { AdminOptions, Readiness } from '../metrics/admin-listener.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Logger } from '../log.ts'
 import type { Parts } from '../pipeline/parts.ts'
@@ -13,6 +13,8 @@ import type { GcraLimiter, TakeRate } from '../policy/limits/rate.ts'
 export interface Runtime {
   readonly runtimeParts: RuntimeParts
   readonly handle: RequestListener
+  /** Whether a user may do something; as JSON. */
+  readonly explain: AdminOptions['explain']
   /** Once the last answer is out. */
   readonly close: () => Promise<void>
 }

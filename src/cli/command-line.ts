@@ -12,6 +12,7 @@ import { SUGGEST_OPTIONS, suggestCommand } from './suggest-command.ts'
 import { warningsOf } from '../config/warnings.ts'
 import { configJsonSchema, loadConfig } from '../config/config.ts'
 import { createLogger, type Logger } from '../log.ts'
+import type { BuildDryRun } from '../pipeline/explain.ts'
 import { atKey, type Running, start } from '../server/start.ts'
 import { keepTicksQuick } from '../server/ticks.ts'
 import { versionOf } from '../server/version.ts'
@@ -42,11 +43,12 @@ interface Program {
   /** What workers are started from. */
   readonly entry: string
   readonly open: OpenRuntime
+  readonly buildDryRun: BuildDryRun
 }
 
 async function main(argv: readonly string[], program: Program): Promise<number> {
   const { command, args } = commandOf(argv, { ...OPTIONS, ...EXPLAIN_OPTIONS, ...SUGGEST_OPTIONS })
-  if (command === 'explain') return explainCommand(args, process)
+  if (command === 'explain') return explainCommand(args, process, program.buildDryRun)
   if (command === 'suggest') return suggestCommand(args, process)
   try {
     return await run(command ?? 'start', args, program)

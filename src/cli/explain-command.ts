@@ -4,7 +4,13 @@ import { parseArgs } from 'node:util'
 import { build } from '../assembly/build.ts'
 import { loadConfig } from '../config/config.ts'
 import { EngineRefusal, GatewayError } from '../errors.ts'
-import { explain, type Explained, type Question, QuestionError } from '../pipeline/explain.ts'
+import {
+  type BuildDryRun,
+  createExplain,
+  type Explained,
+  type Question,
+  QuestionError,
+} from '../pipeline/explain.ts'
 import { createLogger, openDestination } from '../log.ts'
 import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import { readArguments, UsageError } from './arguments.ts'
@@ -35,6 +41,7 @@ export const EXPLAIN_OPTIONS = {
 export async function explainCommand(
   argv: readonly string[],
   { stdout, stderr }: ExplainStreams,
+  buildDryRun: BuildDryRun,
 ): Promise<number> {
   try {
     const options = optionsOf(argv)
@@ -42,7 +49,7 @@ export async function explainCommand(
       stdout.write(USAGE)
       return 0
     }
-    const explained = await answer(options)
+    const explained = await answer(options, buildDryRun)
     stdout.write(options.json ? `${JSON.stringify(explained, null, 2)}\n` : textOfExplained(explained))
     return explained.decision === 'permitted' ? 0 : 1
   } catch (error) {
@@ -88,7 +95,7 @@ function readBody(file: string): Buffer {
 }
 
 /** Asks the parts of a gateway that does not listen: without Redis, and without a line of audit. */
-async function answer({ config: file, ...question }: Options): Promise<Explained> {
+async function answer({ config: file, ...question }: Options, buildDryRun: BuildDryRun): Promise<Explained> {
   const loaded = loadConfig(file)
   const config = {
     ...loaded,
@@ -99,7 +106,7 @@ async function answer({ config: file, ...question }: Options): Promise<Explained
   const { parts, start, close } = await build({ config, log, version: 'explain' })
   try {
     await start()
-    return await explain(parts, question)
+    return await createExplain(parts, buildDryRun)(question)
   } finally {
     await close()
   }

@@ -1,17 +1,16 @@
-import { targetPathOf } from '../request/target.ts'
-import { EngineRefusal, GatewayError } from '../errors.ts'
-import { findOperation, type FoundOperation } from './find-operation.ts'
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { GatewayError } from '../errors.ts'
+import { RequestContext } from './context.ts'
 import { DEFAULT_ENGINE } from './match.ts'
 import type { EngineParts, Parts } from './parts.ts'
-import type { AccessRequest } from '../request/access-request.ts'
-import { isRecord } from '../request/value.ts'
-import { queryOf } from '../request/canonical.ts'
-import type { Principal } from '../request/principal.ts'
+import type { Stage } from './stage.ts'
 import type { Explanation } from '../policy/authz/explain/explanation.ts'
 import type { Permit } from '../policy/authz/permit.ts'
-import { checkHazards } from '../policy/validation/hazards.ts'
-import { readJson } from '../request/json.ts'
-import { checkRules, checkShape } from '../policy/validation/validate.ts'
+import type { AccessRequest } from '../request/access-request.ts'
+import type { Principal } from '../request/principal.ts'
+import { targetPathOf } from '../request/target.ts'
+import { isRecord } from '../request/value.ts'
 
 /** May this user do that? */
 export interface Question {
@@ -31,12 +30,12 @@ export interface Explained {
   /** Where a mode is not `enforce`, what is refused here is let through all the same. */
   readonly modes: Pick<EngineParts, 'validation' | 'authorization'>
   readonly decision: 'permitted' | 'refused'
-  /** The stage that refuses. */
-  readonly stage: 'body' | 'permit' | 'rules' | null
+  /** The stage that refuses, as the audit line of the request would name it. */
+  readonly stage: Stage | null
   /** What the caller would get; null where the request goes on to the engine. */
   readonly answer: GivenAnswer | null
-  /** Null: the body cannot be read, so nothing can be said about permissions. */
-  readonly policy: Omit<Explanation, 'refusal'> | null
+  /** Null: the body cannot be read or the engine's answers cannot be told, so nothing can be said about permissions. */
+  readonly policy: Explanation | null
 }
 
 interface GivenAnswer {
@@ -49,6 +48,9 @@ interface GivenAnswer {
 /** The question cannot be answered as it is put. */
 export class QuestionError extends Error {}
 
+/** Runs the stages that look at a request, with somebody for the caller. @throws QuestionError, or GatewayError when the engine does not answer */
+export type Explain = (question: Question) => Promise<Explained>
+
 /** A question as JSON has it. @throws QuestionError */
 export function questionOf(value: unknown): Question {
   const { user, engine = DEFAULT_ENGINE, request, body } = isRecord(value) ? value : {}
@@ -60,11 +62,11 @@ export function questionOf(value: unknown): Question {
 
 /** A question and its answer as JSON, for the admin listener. */
 export async function answerQuestion(
-  parts: Parts,
+  explain: Explain,
   value: unknown,
 ): Promise<{ readonly status: number; readonly value: unknown }> {
   try {
-    return { status: 200, value: await explain(parts, questionOf(value)) }
+    return { status: 200, value: await explain(questionOf(value)) }
   } catch (error) {
     if (error instanceof QuestionError) return { status: 400, value: { error: error.message } }
     if (error instanceof GatewayError) return { status: 503, value: { error: error.message } }
@@ -72,107 +74,110 @@ export async function answerQuestion(
   }
 }
 
-/** Runs the stages that look at a request, with somebody for the caller. @throws QuestionError, or GatewayError when the engine does not answer */
-export async function explain(parts: Parts, question: Question): Promise<Explained> {
-  const engine = parts.engines.get(question.engine)
-  if (engine === undefined)
-    throw new QuestionError(
-      `There is no engine ${question.engine}, but ${[...parts.engines.keys()].join(', ')}`,
-    )
-  const [method = '', target = ''] = question.request.trim().split(/\s+/)
-  const found = foundAt(parts, method.toUpperCase(), target)
-  const principal = await engine.principalOf(question.user)
-  if (principal === null) throw new QuestionError(`Engine ${engine.name} has no user ${question.user}`)
-  const { operation } = found
-  const answered = await runStages(engine, found, { principal, target, body: question.body })
-  return {
-    request: `${method.toUpperCase()} ${target}`,
-    operation: operation.id,
-    engine: engine.name,
-    principal,
-    modes: { validation: engine.validation, authorization: engine.authorization },
-    ...answered,
+/** The stages up to the decision; `contextOf` a request's id names the engine and the caller. */
+export type BuildDryRun = (parts: Parts, contextOf: (id: string) => RequestContext) => FastifyInstance
+
+/** Sends each question through the stages. Their routes are registered at the first question: few processes are asked one. */
+export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
+  const contexts = new Map<string, RequestContext>()
+  let dryRun: FastifyInstance | null = null
+  async function run(context: RequestContext, sent: Sent): Promise<void> {
+    dryRun ??= buildDryRun(parts, (id) => contexts.get(id) ?? new RequestContext(id, ''))
+    contexts.set(context.id, context)
+    try {
+      await dryRun.inject({ ...sent, headers: { ...sent.headers, 'x-request-id': context.id } })
+    } finally {
+      contexts.delete(context.id)
+    }
+  }
+  return async function explain(question) {
+    const engine = parts.engines.get(question.engine)
+    if (engine === undefined)
+      throw new QuestionError(
+        `There is no engine ${question.engine}, but ${[...parts.engines.keys()].join(', ')}`,
+      )
+    const principal = await engine.principalOf(question.user)
+    if (principal === null) throw new QuestionError(`Engine ${engine.name} has no user ${question.user}`)
+    const [method = '', target = ''] = question.request.trim().split(/\s+/)
+    const context = new RequestContext(randomUUID(), '')
+    // What another mode would let through is asked for, too.
+    context.engine = { ...engine, validation: 'enforce', authorization: 'enforce' }
+    context.principal = principal
+    await run(context, sentOf(parts, { method: method.toUpperCase(), target, body: question.body }))
+    const { operation, permit, accessRequest, refusal, stage } = context
+    if (operation === null || permit === null) throw unmatched(parts, method, target, context)
+    // An engine or a source that is away decides nothing.
+    if (refusal instanceof GatewayError && refusal.statusCode >= 500) throw refusal
+    const policy = accessRequest === null ? null : await policyOf(engine, permit, accessRequest)
+    return {
+      request: `${method.toUpperCase()} ${target}`,
+      operation: operation.id,
+      engine: engine.name,
+      principal,
+      modes: { validation: engine.validation, authorization: engine.authorization },
+      ...(refusal === null ? PERMITTED : { decision: 'refused', stage, answer: answerOf(refusal) }),
+      policy,
+    }
   }
 }
 
-function foundAt({ config, operations }: Parts, method: string, target: string): FoundOperation {
-  const path = targetPathOf(target)
-  const below = path.startsWith(`${config.basePath}/`) ? path.slice(config.basePath.length) : path
-  const found = findOperation(operations, method, below.length > 1 ? below.replace(/\/$/, '') : below)
-  if (found === null) throw new QuestionError(`There is no operation ${method} ${below}`)
-  return found
+/** Null: a look-up ends the decision. @throws GatewayError when the engine does not answer */
+async function policyOf(
+  engine: EngineParts,
+  permit: Permit,
+  accessRequest: AccessRequest,
+): Promise<Explanation | null> {
+  try {
+    return await engine.explain(permit, accessRequest)
+  } catch (error) {
+    if (error instanceof GatewayError && error.statusCode < 500) return null
+    throw error
+  }
 }
-
-type Answered = Pick<Explained, 'decision' | 'stage' | 'answer' | 'policy'>
 
 interface Sent {
-  readonly principal: Principal
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly payload?: Buffer
+}
+
+/** The question as a client would send it. */
+function sentOf({ config }: Parts, { method, target, body }: Asked): Sent {
+  const [host] = config.hosts
+  const url = targetPathOf(target).startsWith(`${config.basePath}/`) ? target : config.basePath + target
+  const sent = { method, url, headers: host === undefined ? {} : { host } }
+  if (body === null || body.length === 0) return sent
+  return { ...sent, headers: { ...sent.headers, 'content-type': typeOf(body) }, payload: body }
+}
+
+interface Asked extends Pick<Question, 'body'> {
+  readonly method: string
   readonly target: string
-  readonly body: Buffer | null
 }
 
-async function runStages(
-  { opened, permits, explain: explainRequest }: EngineParts,
-  { operation, params }: FoundOperation,
-  { principal, target, body }: Sent,
-): Promise<Answered> {
-  const permit = permits.get(operation.id)
-  if (permit === undefined) throw new Error(`No permit for ${operation.id}`)
-  const query = queryOf(target)
-  const isJson = body !== null && body.length > 0 && operation.media === undefined
-  let accessRequest: AccessRequest = { principal, params, query, body: undefined }
-  const unreadable = refusalOf(() => {
-    if (isJson) accessRequest = { ...accessRequest, body: readJson(body) }
-  })
-  if (unreadable !== null) return { ...refused('body', unreadable), policy: null }
-  const shape = refusalOf(() => {
-    checkHazards(operation, accessRequest, opened)
-    checkShape(operation, accessRequest)
-  })
-  const { refusal, ...policy } = await explainRequest(permit, accessRequest)
-  const rules = shape ?? (await brokenRule(permit, accessRequest, refusal === null))
-  const said =
-    shape !== null
-      ? refused('body', shape)
-      : rules !== null
-        ? refused('rules', rules)
-        : refusal !== null
-          ? refused('permit', refusal)
-          : PERMITTED
-  return { ...said, policy }
+/** JSON never begins as a form does. */
+function typeOf(body: Buffer): string {
+  const boundary = /^--([^\r\n"]+)\r?\n/.exec(body.toString('latin1', 0, 100))?.[1]
+  return boundary === undefined ? 'application/json' : `multipart/form-data; boundary="${boundary}"`
 }
 
-/** What a rule behind permissions refuses: of those that stand between two checks, the ones that are reached. */
-async function brokenRule(
-  { operation, before }: Permit,
-  accessRequest: AccessRequest,
-  isPermitted: boolean,
-): Promise<Refusal | null> {
-  if (isPermitted) return refusalOf(() => checkRules(operation, accessRequest))
-  let broken: Refusal | null = null
-  await before(accessRequest, ({ check, decision }) => {
-    if (decision.permitted) broken ??= refusalOf(() => checkRules(operation, accessRequest, check.index + 1))
-    return decision
-  })
-  return broken
+/** No row has this method and path, or not as they are spelt. */
+function unmatched(
+  { config }: Parts,
+  method: string,
+  target: string,
+  { stage, refusal }: RequestContext,
+): QuestionError {
+  const path = targetPathOf(target)
+  const below = path.startsWith(`${config.basePath}/`) ? path.slice(config.basePath.length) : path
+  const what = `There is no operation ${method.toUpperCase()} ${below}`
+  return new QuestionError(stage === 'canonical' && refusal !== null ? `${what}: ${refusal.message}` : what)
 }
-
-type Refusal = GatewayError | EngineRefusal
 
 const PERMITTED = { decision: 'permitted', stage: null, answer: null } as const
 
-function refused(stage: 'body' | 'permit' | 'rules', refusal: Refusal) {
+function answerOf(refusal: NonNullable<RequestContext['refusal']>): GivenAnswer {
   const { statusCode: status, body = null } = refusal
-  const error = refusal instanceof GatewayError ? refusal.code : null
-  return { decision: 'refused', stage, answer: { status, body, error } } as const
-}
-
-function refusalOf(check: () => void): Refusal | null {
-  try {
-    check()
-    return null
-  } catch (error) {
-    if (error instanceof GatewayError || error instanceof EngineRefusal) return error
-    throw error
-  }
+  return { status, body, error: refusal instanceof GatewayError ? refusal.code : null }
 }

@@ -16,15 +16,19 @@ export interface RouteOptions {
   /** Called once for each route of a row. */
   readonly handlerOf: (operation: Operation) => RouteHandlerMethod
   readonly bodyBytes: (operation: Operation) => number
+  /** What stands before the templates; with ENGINE_PREFIX the path names the engine. */
+  readonly prefixes: readonly ('' | typeof ENGINE_PREFIX)[]
 }
+
+export const ENGINE_PREFIX = '/engine/:engineName'
 
 /** Templates that are registered in one turn of the event loop: all of them at once would hold up requests for 150 ms. */
 const A_TURN = 20
 
-/** Every row twice: below the base path, and below `/engine/:engineName`, where no engine lists the others. HEAD runs the GET row; other methods are 405. */
+/** Every row below each prefix; where the path names an engine, none lists the others. HEAD runs the GET row; other methods are 405. */
 export async function registerRoutes(app: FastifyInstance, options: RouteOptions): Promise<void> {
   const templates = [...byTemplate(options.operations)]
-  for (const prefix of ['', '/engine/:engineName']) {
+  for (const prefix of options.prefixes) {
     for (const [index, [template, rows]] of templates.entries()) {
       if (index % A_TURN === 0) await setImmediate()
       const named = prefix !== ''

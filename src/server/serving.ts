@@ -3,7 +3,7 @@ import type { OpenRuntime, RuntimeParts } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
 import { createListener } from './listener.ts'
 import type { Logger } from '../log.ts'
-import type { Readiness } from '../metrics/admin-listener.ts'
+import type { AdminOptions, Readiness } from '../metrics/admin-listener.ts'
 import { createRuntimeReplacement } from './replace-runtime.ts'
 import { versionOf } from './version.ts'
 
@@ -12,6 +12,8 @@ export interface Serving {
   readonly current: () => RuntimeParts
   /** @throws ConfigError and the current one stays */
   readonly replace: (config: Config) => Promise<void>
+  /** Whether a user may do something, by the configuration in force; as JSON. */
+  readonly explain: AdminOptions['explain']
   /** Reads users and records, then listens. Resolves to `http://127.0.0.1:8080`. */
   readonly begin: () => Promise<string>
   readonly readiness: () => Readiness
@@ -43,6 +45,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
   const current = () => replacement.current().runtimeParts
   return {
     current,
+    explain: (question) => replacement.current().explain(question),
     replace: replacement.replace,
     begin: async () => {
       current().enter()

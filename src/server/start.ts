@@ -1,5 +1,4 @@
 import { ConfigError, loadConfig } from '../config/config.ts'
-import { answerQuestion } from '../pipeline/explain.ts'
 import { openAdmin } from './open-admin.ts'
 import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
 import { createReload, logWarnings, type Reloaded } from './reload.ts'
@@ -25,11 +24,10 @@ interface StartOptions extends ServingOptions {
 export async function start({ config, log, open, file }: StartOptions): Promise<Running> {
   // From before the building on: what changes meanwhile is seen.
   const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
-  const { current, replace, readiness, begin, drain } = await openServing({ config, log, open })
+  const { current, explain, replace, readiness, begin, drain } = await openServing({ config, log, open })
   const { metrics } = current().parts
   const load = () => (file === null ? current().config : loadConfig(file))
   const reload = createReload({ load, current: () => current().config, replace, metrics, log })
-  const explain = (question: unknown) => answerQuestion(current().parts, question)
   const access = () => current().config.admin
   const admin = await atKey(
     'admin',

@@ -2,7 +2,6 @@ import type { Worker } from 'node:cluster'
 import type { OpenRuntime } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
-import { answerQuestion } from '../pipeline/explain.ts'
 import { createLogger, type Logger, openDestination } from '../log.ts'
 import { configProblemsOf } from '../server/reload.ts'
 import { openServing, type Serving } from '../server/serving.ts'
@@ -87,7 +86,7 @@ async function answer({ id, topic, value }: Ask, context: ServingContext): Promi
 const ANSWERS: Readonly<Record<WorkerTopic, (context: ServingContext, value: unknown) => unknown>> = {
   metrics: ({ serving }) => serving.current().parts.metrics.snapshot(),
   readiness: ({ serving }) => serving.readiness(),
-  explain: ({ serving }, question) => answerQuestion(serving.current().parts, question),
+  explain: ({ serving }, question) => serving.explain(question),
   replace,
 }
 

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { explainCommand } from '../../src/cli/explain-command.ts'
+import { buildDryRun } from '../../src/gateway.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 
 const sandbox = await startSandbox()
@@ -21,7 +22,7 @@ const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.ur
 
 async function run(...argv: readonly string[]) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-  const code = await explainCommand(argv, { stdout, stderr })
+  const code = await explainCommand(argv, { stdout, stderr }, buildDryRun)
   return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') }
 }
 

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { CHECKED_COMMANDS, OPEN_COMMANDS } from '../../src/operations/job-command-names.ts'
-import { explain, questionOf } from '../../src/pipeline/explain.ts'
+import { buildDryRun } from '../../src/gateway.ts'
+import { createExplain, questionOf } from '../../src/pipeline/explain.ts'
 import { BASE, openGateway } from '../support/open-gateway.ts'
 
 /** What a grant on all must name for each command, as a secured engine asks for it. */
@@ -301,10 +302,10 @@ t.test('but its suspension is decided by the instance that it names', async (t) 
 
 t.test('explain says which command the job runs, and that it cannot be told', async (t) => {
   const gateway = await openJobs(t, {})
-  const { decision, policy, answer } = await explain(
+  const { decision, policy, answer } = await createExplain(
     gateway.parts,
-    questionOf({ user: 'mary', request: 'POST /job/instance-deletion/execute' }),
-  )
+    buildDryRun,
+  )(questionOf({ user: 'mary', request: 'POST /job/instance-deletion/execute' }))
   t.equal(decision, 'refused')
   t.match(answer, { status: 403 })
   const told = policy?.checks.filter(({ verdict }) => verdict === 'cannot be told exactly') ?? []

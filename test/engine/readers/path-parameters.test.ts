@@ -1,11 +1,10 @@
 import t from 'tap'
-import { OPERATIONS } from '../../../src/operations/all.ts'
-import { findOperation } from '../../../src/pipeline/find-operation.ts'
 import { createPathOf } from '../../../src/pipeline/routes.ts'
 import type { Random } from '../../differential/random.ts'
 import { javaSkip } from '../../support/requirements.ts'
 import { compareReaders } from './compare.ts'
 import { openEngine } from './open-engine.ts'
+import { openRouter } from './open-router.ts'
 import { canonical } from './targets.ts'
 import { textFrom, words } from './texts.ts'
 import { jsonOf, type Told } from './wire.ts'
@@ -37,6 +36,7 @@ function saidBy(told: Told, said: RegExp): string | null {
 
 t.test('the engine reads the parameters of a path as the gateway does', { skip: javaSkip }, async (t) => {
   const { ask } = await openEngine(t)
+  const matched = await openRouter(t)
   await compareReaders(t, {
     what: 'path parameters',
     inputs: 3000,
@@ -46,11 +46,10 @@ t.test('the engine reads the parameters of a path as the gateway does', { skip: 
       const sent = canonical(template.replace(/:\w+/, () => text))
       if (sent === null) return 'refused'
       const [path = ''] = sent.split('?', 1)
-      const found = findOperation(OPERATIONS, 'GET', path)
+      const found = await matched(path)
       const told = await ask({ path })
       const engine = saidBy(told, said)
-      if (found?.operation.template !== template)
-        return engine === null ? null : { engine, gateway: found?.operation.template }
+      if (found?.template !== template) return engine === null ? null : { engine, gateway: found?.template }
       const [param] = Object.values(found.params)
       // The container refuses more, and the engine decodes some once more.
       if (engine === null) return told.status >= 400 ? null : { engine: told.status, gateway: param }

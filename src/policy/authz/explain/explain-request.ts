@@ -27,7 +27,6 @@ export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => P
 export function createExplainRequest(options: AuthorizeOptions): ExplainRequest {
   return async function explainRequest(permit, accessRequest) {
     const { operation, policy } = permit
-    const decision = await permit.before(accessRequest)
     const rows = (await permit.rows?.(accessRequest, false)) ?? { rows: 'all' }
     const { seen, end } = await lookAtAll(permit, accessRequest)
     const missing = missingPermissionsOf(seen.filter(({ check }) => !check.after))
@@ -45,7 +44,6 @@ export function createExplainRequest(options: AuthorizeOptions): ExplainRequest 
         checkOf(row, index, { seen, end, accessRequest, options }),
       ),
       rows: await explainRows(policy.rows, rows, { accessRequest, options }),
-      refusal: decision.permitted ? (rows.rows === 'refused' ? rows.refusal : null) : decision.refusal,
       missing,
       grants: recordsOfGrants(grants, { userId }),
       sufficient: grants.length === 0 ? null : await isEnough(),

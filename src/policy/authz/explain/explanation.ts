@@ -1,4 +1,4 @@
-import type { GatewayError, EngineRefusal, MissingPermission } from '../../../errors.ts'
+import type { MissingPermission } from '../../../errors.ts'
 import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
 import type { Check } from '../../../operations/notation.ts'
 
@@ -49,8 +49,6 @@ export interface Explanation {
   readonly checks: readonly CheckExplanation[]
   /** Null where the operation answers no rows of its own. */
   readonly rows: RowsExplanation | null
-  /** Null: permitted. */
-  readonly refusal: GatewayError | EngineRefusal | null
   /** Of all checks, not only of the first that refuses. */
   readonly missing: readonly MissingPermission[]
   /** The fewest records for the user that would be enough. */
