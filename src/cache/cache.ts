@@ -1,4 +1,5 @@
 import type { Answer } from '../request/answer.ts'
+import { SingleFlight } from '../request/single-flight.ts'
 import type { CacheHit, Entry, CacheRule } from './entry.ts'
 import { cacheHitOf, cacheableOf } from './entry.ts'
 import { MemoryTier, entryBytesOf } from './memory.ts'
@@ -61,8 +62,7 @@ const NO_REDIS: SharedReading = { result: 'skipped', found: null, tokens: null }
 class TieredCache implements Cache {
   readonly #options: CacheOptions
   readonly #memory: MemoryTier
-  /** At most one per request in flight. */
-  readonly #fills = new Map<string, { readonly fillState: Fill; readonly hit: Promise<CacheHit> }>()
+  readonly #fills = new SingleFlight<CacheHit, Fill>()
 
   constructor(options: CacheOptions) {
     const { maxBytes, redis, onEvent } = options
@@ -84,21 +84,17 @@ class TieredCache implements Cache {
   }
 
   load(key: string, rule: CacheRule, fill: () => Promise<Answer>): Promise<CacheHit> {
-    const running = this.#fills.get(key)
+    const running = this.#fills.running(key)
     if (running !== undefined) {
       this.#options.onEvent('upstream', 'joined')
-      return running.hit
+      return running.result
     }
     // Filled between the caller's peek and now.
     const nowMs = this.#options.now()
     const entry = this.#memory.get(key, nowMs)
     if (entry !== undefined) return Promise.resolve(cacheHitOf(entry, 'memory', nowMs))
     const fillState = { tags: rule.tags, evicted: false }
-    const hit = this.#fillShared(key, rule, fill, fillState).finally(() => {
-      if (this.#fills.get(key)?.fillState === fillState) this.#fills.delete(key)
-    })
-    this.#fills.set(key, { fillState, hit })
-    return hit
+    return this.#fills.begin(key, fillState, () => this.#fillShared(key, rule, fill, fillState))
   }
 
   evict(tags: readonly string[]): Promise<void> {
@@ -186,11 +182,7 @@ class TieredCache implements Cache {
   }
 
   #invalidate(isAffected: (fillState: Fill) => boolean): void {
-    for (const [key, { fillState }] of this.#fills) {
-      if (!isAffected(fillState)) continue
-      fillState.evicted = true
-      this.#fills.delete(key)
-    }
+    for (const fillState of this.#fills.abandon(isAffected)) fillState.evicted = true
   }
 
   #count(evicted: number): void {

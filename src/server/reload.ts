@@ -4,6 +4,7 @@ import { type Config, ConfigError } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { type Logger, withoutSecrets } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import { oneAfterAnother } from '../request/single-flight.ts'
 
 /** `changed` are paths. Nothing is in it that stands in the file: it goes to whoever asked. */
 export type Reloaded =
@@ -32,8 +33,6 @@ export function createReload(options: ReloadOptions): Reload {
   const { metrics } = options
   let isApplied = true
   let appliedAtMs = Date.now()
-  let running: Promise<Reloaded> | null = null
-  let next: Promise<Reloaded> | null = null
   metrics.gauge(
     'gateway_config_last_reload_successful',
     'Whether what the configuration said when it was last read is in force.',
@@ -45,7 +44,7 @@ export function createReload(options: ReloadOptions): Reload {
     () => appliedAtMs / 1000,
   )
 
-  async function runNow(cause: string): Promise<Reloaded> {
+  async function runNow(cause: Parameters<Reload['run']>[0]): Promise<Reloaded> {
     const reloaded = await attempt(options)
     isApplied = reloaded.result === 'applied'
     if (reloaded.result === 'applied' && reloaded.changed.length > 0) appliedAtMs = Date.now()
@@ -54,18 +53,7 @@ export function createReload(options: ReloadOptions): Reload {
     return reloaded
   }
 
-  const run: Reload['run'] = (cause) => {
-    if (running === null) {
-      running = runNow(cause).finally(() => (running = null))
-      return running
-    }
-    next ??= running.then(() => {
-      next = null
-      return run(cause)
-    })
-    return next
-  }
-  return { run, isApplied: () => isApplied }
+  return { run: oneAfterAnother(runNow), isApplied: () => isApplied }
 }
 
 /** Validate, build, swap. */

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../request/principal.ts'
+import { SingleFlight } from '../../request/single-flight.ts'
 
 export interface BasicCredential {
   readonly user: string
@@ -67,11 +68,6 @@ interface Remembered {
   readonly at: number
 }
 
-interface Flight {
-  readonly stamp: unknown
-  readonly result: Promise<Principal | null>
-}
-
 /** The cached data as plain values: another configuration may take it over, and it has no reference to the previous one. */
 export interface RememberedCredentials {
   readonly keyOf: (header: string) => string
@@ -103,7 +99,8 @@ export function createCredentialMemory(
   const { ttlMs = 5_000, failureTtlMs = 5_000 } = options
   const { now = () => performance.now() } = options
   const { keyOf, right, wrong } = remembered
-  const flights = new Map<string, Flight>() // bounded by the places and the queues of turns, hashes and requests
+  /** With the stamp of each. */
+  const verifications = new SingleFlight<Principal | null, unknown>()
 
   function recall(from: typeof right, forMs: number, key: string, stampOf: StampOf): Remembered | null {
     const entry = from.peek(key)
@@ -133,13 +130,9 @@ export function createCredentialMemory(
     wasVerified: (key) => right.has(key),
     verifyOnce: (key, of, verify) => {
       const stamp = of.stampOf(of.user)
-      const running = flights.get(key)
-      if (running !== undefined && running.stamp === stamp) return running.result
-      const result = verifyAndRemember(key, of, verify).finally(() => {
-        if (flights.get(key)?.result === result) flights.delete(key)
-      })
-      flights.set(key, { stamp, result })
-      return result
+      const running = verifications.running(key)
+      if (running !== undefined && running.state === stamp) return running.result
+      return verifications.begin(key, stamp, () => verifyAndRemember(key, of, verify))
     },
   }
 }

@@ -6,6 +6,7 @@ import { jobCommandOf } from './job-command.ts'
 import { listByIds } from './lookup-lists.ts'
 import type { ListedName, LookUps, ReadEngine } from './look-ups.ts'
 import type { MaybePromise } from '../../../request/maybe-promise.ts'
+import { SingleFlight } from '../../../request/single-flight.ts'
 import { COMPOSITES, type LookupRule, LOOKUPS } from './lookup-rules.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -41,7 +42,7 @@ export function createLookUps(options: LookUpOptions): LookUps {
 class Learner {
   readonly #read: ReadEngine
   readonly #remembered: LRUCache<string, Attributes>
-  readonly #inFlight = new Map<string, Promise<Attributes | null>>()
+  readonly #inFlight = new SingleFlight<Attributes | null>()
 
   constructor({ read, maxRemembered = 10_000 }: LookUpOptions) {
     this.#read = read
@@ -54,11 +55,7 @@ class Learner {
     const key = `${name} ${id}`
     const loaded = this.#remembered.get(key)
     if (loaded !== undefined) return loaded
-    const started = this.#inFlight.get(key)
-    if (started !== undefined) return started
-    const flight = this.#learn(name, id).finally(() => this.#inFlight.delete(key))
-    this.#inFlight.set(key, flight)
-    return flight
+    return this.#inFlight.running(key)?.result ?? this.#inFlight.begin(key, null, () => this.#learn(name, id))
   }
 
   async lookUpAll(

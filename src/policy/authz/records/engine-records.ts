@@ -5,6 +5,7 @@ import { isPartlyRead, type Records, type RecordsOptions } from './records.ts'
 import type { StoredRecord } from '../../../operations/authorization-record.ts'
 import { createIndex, recordsUnavailable, type RecordsSource } from './records-source.ts'
 import { messageOf } from '../../../errors.ts'
+import { oneAfterAnother } from '../../../request/single-flight.ts'
 import { type Schedule, scheduleTimer } from '../../../files/source-state.ts'
 
 export interface EngineRecordsOptions extends RecordsOptions {
@@ -55,8 +56,6 @@ class Reading {
   #digest = ''
   #readAt = 0
   #problem: string | null = null
-  #running: Promise<void> | null = null
-  #next: Promise<void> | null = null
   #cancel: () => void = () => undefined
   #closed = false
 
@@ -80,17 +79,7 @@ class Reading {
   }
 
   /** A reading that is under way may have begun before the change that is asked for: then one more follows it. */
-  refresh(): Promise<void> {
-    if (this.#running === null) {
-      this.#running = this.#run().finally(() => (this.#running = null))
-      return this.#running
-    }
-    this.#next ??= this.#running.then(() => {
-      this.#next = null
-      return this.refresh()
-    })
-    return this.#next
-  }
+  readonly refresh: () => Promise<void> = oneAfterAnother(() => this.#run())
 
   close(): void {
     this.#closed = true
