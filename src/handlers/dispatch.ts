@@ -1,27 +1,24 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import { targetPathOf, targetSearchOf } from '../request/target.ts'
+import { targetSearchOf } from '../request/target.ts'
 import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
-import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
+import type { Answer } from '../request/answer.ts'
 import { matchOf } from '../pipeline/match.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
-import { bodyText } from '../request/body.ts'
 import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { KeepRows } from '../policy/authz/permit.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { upstreamHeaders } from '../proxy/wire/headers.ts'
-import { enforce } from '../pipeline/enforcement-mode.ts'
-import { ownHeadersOf } from '../pipeline/observe.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 import { createPathOf, type PathOf } from '../pipeline/routes.ts'
 import { serveActivityCounts, serveActivityCountsOfTenants } from './rows/activity-counts.ts'
 import { serveGroupCounts, serveGroups } from './rows/group-counts.ts'
 import { hasIdempotencyKey, serveIdempotent } from './idempotent.ts'
 import { serveFetched } from './fetch-and-lock.ts'
-import { isCacheable, peekCached, sendCached, serveCached, tagsOf } from './cached.ts'
+import { fromEngine, readAnswer } from './from-engine.ts'
+import { isCacheable, peekCached, sendCached, serveCached } from './cached.ts'
 import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
-import { hasOtherLinks, withClientLinks } from './client-links.ts'
 import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
 import { serveReport } from './rows/duration-report.ts'
 import { answerRows } from './rows/filtered-list.ts'
@@ -163,12 +160,6 @@ function cached(_operation: Operation, then: Handler): Handler {
     isCacheable(exchange.match, exchange.request.method) ? serveCached(exchange) : then(exchange)
 }
 
-/** 10. Asks the engine; what nobody here has to look at streams through. */
-function fromEngine(operation: Operation): Handler {
-  const isAlwaysRead = operation.evicts !== undefined || operation.invalidates !== undefined
-  return (exchange) => (isAlwaysRead || isLookedAt(exchange) ? serveRead(exchange) : serveRelayed(exchange))
-}
-
 /** What the engine has to be asked for before the request can be sent. */
 async function prepare(exchange: Exchange): Promise<Exchange> {
   return withDeploymentAffinity(await selected(exchange))
@@ -223,107 +214,6 @@ function narrowedRequest({ match, upstreamRequest }: Exchange): UpstreamRequest 
   const query = rows.narrow(upstreamRequest, accessRequest.query)
   const headers = { ...upstreamRequest.headers, 'content-type': 'application/json' }
   return query && { ...upstreamRequest, ...query, headers }
-}
-
-/** An answer with something to check or to write anew, or a query that was asked in another form. */
-function isLookedAt(exchange: Exchange): boolean {
-  const { permit, rows } = exchange.match
-  const isAnotherForm = rows !== null && exchange.request.method === 'GET'
-  return isAnotherForm || hasOtherLinks(exchange) || permit.after !== null || permit.keepAllowedLinks !== null
-}
-
-async function serveRead(exchange: Exchange): Promise<FastifyReply> {
-  return sendAnswer(exchange.reply, await readAnswer(exchange))
-}
-
-async function readAnswer(exchange: Exchange): Promise<Answer> {
-  const answer = await fetchAnswer(exchange).catch((error: unknown) => {
-    // It may have taken effect all the same.
-    void applyInvalidations(exchange)
-    throw error
-  })
-  const isDone = answer.status >= 200 && answer.status < 300
-  if (isDone) await applyInvalidations(exchange)
-  if (isDone) checkAfter(exchange, answer)
-  return shownAnswer(exchange, answer)
-}
-
-/** What the engine asks for once it has done its work. */
-function checkAfter({ parts, match }: Exchange, answer: Answer): void {
-  const { engine, permit, accessRequest } = match
-  if (engine.authorization === 'engine') return
-  void enforce(parts, engine.authorization, match, () => {
-    const decision = permit.after?.(accessRequest, createdId(answer))
-    if (decision === undefined || decision.permitted) return
-    match.denialReason = decision.denialReason ?? null
-    throw decision.refusal
-  })
-}
-
-/** 11. Removes what has changed from caches and memories, here and at every replica, before the caller gets the answer. */
-async function applyInvalidations({
-  parts,
-  match: { engine, operation, accessRequest },
-}: Exchange): Promise<void> {
-  const { evicts, invalidates } = operation
-  if (evicts !== undefined)
-    await Promise.all([parts.cache.evict(tagsOf(engine, evicts)), engine.upstream.deployed()])
-  if (invalidates === undefined) return
-  await engine.changed(
-    invalidates,
-    accessRequest.params['id'] ?? bodyText(accessRequest.body, 'profile.id') ?? '',
-  )
-}
-
-/** The answer with the address that the client used, without links to what it may not do, and with a GET's own headers. */
-function shownAnswer(exchange: Exchange, answer: Answer): Answer {
-  const { match, upstreamRequest, request } = exchange
-  const { engine, operation, permit, accessRequest } = match
-  // The engine says so on every GET; this one was asked as a POST.
-  const headers =
-    upstreamRequest.method === request.method
-      ? answer.headers
-      : { 'cache-control': 'no-cache', ...answer.headers }
-  if (operation.links !== true) return { ...answer, headers }
-  const body = withClientLinks(exchange, answer.body)
-  const mayOffer =
-    permit.keepAllowedLinks !== null && engine.authorization === 'enforce' && answer.status === 200
-  return { ...answer, headers, body: mayOffer ? permit.keepAllowedLinks(body, accessRequest) : body }
-}
-
-/**
- * A GET asked as a POST gives the same rows, but other words for a bad query: then the GET itself is asked for them.
- * Whatever it says, rows that were not narrowed do not go out.
- */
-async function fetchAnswer({ match: { engine }, upstreamRequest, request }: Exchange): Promise<Answer> {
-  const answer = await engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
-  if (answer.status !== 400 || upstreamRequest.method === request.method) return answer
-  const original: UpstreamRequest = {
-    ...upstreamRequest,
-    method: request.method,
-    path: targetPathOf(upstreamRequest.path) + targetSearchOf(request.url),
-    body: null,
-  }
-  const said = await engine.upstream.fetch(original, MAX_READ_BYTES)
-  return said.status >= 400 ? said : answer
-}
-
-/** Empty for an answer that is not what it should be: then nobody may read it. */
-function createdId({ body }: Answer): string {
-  try {
-    return bodyText(JSON.parse(body.toString('utf8')), 'id') ?? ''
-  } catch {
-    return ''
-  }
-}
-
-async function serveRelayed({ match, upstreamRequest, reply }: Exchange): Promise<FastifyReply> {
-  const relayed = await match.engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(match))
-  // Until here an error could still be answered; from here the answer is out.
-  reply.hijack()
-  match.node = relayed.node
-  match.writtenBytes = relayed.bytes
-  return reply
 }
 
 /** What the gateway knows better than an engine. */
