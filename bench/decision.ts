@@ -66,9 +66,9 @@ async function permitStep(
 ): Promise<Step | null> {
   const permit = permits.get(id)
   const asked = { principal, params: { key }, query: new Map<string, string>(), body: undefined }
-  const verdict = permit?.before(asked)
-  if (!(verdict instanceof Promise)) return { name: `permit ${id}`, call: () => permit?.before(asked) }
-  await verdict.catch(() => undefined)
+  const decision = permit?.before(asked)
+  if (!(decision instanceof Promise)) return { name: `permit ${id}`, call: () => permit?.before(asked) }
+  await decision.catch(() => undefined)
   process.stdout.write(`permit ${id}: not measured, it asks the engine\n`)
   return null
 }

@@ -28,7 +28,7 @@ interface Scenario {
   readonly title: string
   readonly path: string
   readonly body?: string
-  /** The first is the gateway, the others are what it is held against. */
+  /** The first is the gateway, the others are what it is compared with. */
   readonly contenders: readonly Contender[]
 }
 

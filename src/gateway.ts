@@ -164,13 +164,13 @@ function readBody(parts: Parts): Stepped {
     }
     context.accessRequest = accessRequest
     const checked = enforce(parts, engine.validation, context, () => {
-      checkHazards(operation, accessRequest, engine.opened)
+      checkHazards(operation, accessRequest, engine.allowedHazards)
       checkSelection(operation, accessRequest.body)
       checkShape(operation, accessRequest)
       if (bytes === null || isJson) return undefined
-      const { opened } = engine
+      const { allowedHazards } = engine
       const { stillAwaited } = accessRequest
-      return checkMultipart(bytes, request.headers['content-type'] ?? '', { opened, stillAwaited })
+      return checkMultipart(bytes, request.headers['content-type'] ?? '', { allowedHazards, stillAwaited })
     })
     if (checked instanceof Promise) checked.then(() => done(), done)
     else done()

@@ -85,7 +85,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     takeRate: options.admission.takeRate(name, engineConfig),
     authorization: authorization.mode,
     validation: validation.mode,
-    opened: new Set(validation.allow),
+    allowedHazards: new Set(validation.allow),
     requestPolicy: { credentials, host },
     remotePrefix: remotePrefixOf(engineConfig),
   }

@@ -36,8 +36,8 @@ export async function openSourceFiles(config: Config, log: Logger): Promise<Sour
   // Engines that share a file share its problems.
   if (problems.length > 0) throw new ConfigError('The configuration', [...new Set(problems)])
   return {
-    users: (from) => opened(users, from),
-    records: (from) => opened(records, from),
+    users: (from) => openedFile(users, from),
+    records: (from) => openedFile(records, from),
     start: () => {
       for (const file of all) file.start()
     },
@@ -77,7 +77,7 @@ async function openEach<T>(
   return files
 }
 
-function opened<T>(files: ReadonlyMap<string, T>, setting: FileSetting): T {
+function openedFile<T>(files: ReadonlyMap<string, T>, setting: FileSetting): T {
   const file = files.get(keyOf(setting))
   if (file === undefined) throw new Error(`${setting.file} was not opened`)
   return file

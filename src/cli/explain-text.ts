@@ -58,9 +58,9 @@ function checkLines({ check, row, verdict, decisions, more }: CheckExplanation):
 }
 
 function askedFor({ anyOf, allOf, admin, when, each, after }: CheckExplanation['row']): string {
-  const atoms = (allOf ?? anyOf ?? []).map((permissionCheck) => permissionCheck.split(' ', 1)[0] ?? '')
+  const terms = (allOf ?? anyOf ?? []).map((permissionCheck) => permissionCheck.split(' ', 1)[0] ?? '')
   const permissions =
-    atoms.length < 2 ? atoms.join('') : `${allOf === undefined ? 'any' : 'all'} of ${atoms.join(', ')}`
+    terms.length < 2 ? terms.join('') : `${allOf === undefined ? 'any' : 'all'} of ${terms.join(', ')}`
   return [
     [...(admin === true ? ['an admin'] : []), ...(permissions === '' ? [] : [permissions])].join(', or '),
     ...(each === undefined ? [] : [`for each of ${each}`]),
@@ -90,7 +90,7 @@ function rowsLines(explanation: RowsExplanation): string[] {
     `rows: ${sees}`,
     ...conditions.flatMap(({ anyOf }) => [
       '  every row needs one of',
-      ...anyOf.map((permissionCheck) => `    ${rowsAtomLine(permissionCheck)}`),
+      ...anyOf.map((permissionCheck) => `    ${rowsPermissionLine(permissionCheck)}`),
     ]),
     ...(oneRecord ? ['  and one record has to grant all of it'] : []),
     ...(exempt === null ? [] : [`  open to all: rows with ${exempt}`]),
@@ -100,7 +100,7 @@ function rowsLines(explanation: RowsExplanation): string[] {
   ]
 }
 
-function rowsAtomLine({ permission, resource, record, ids, idCount }: RowsPermission): string {
+function rowsPermissionLine({ permission, resource, record, ids, idCount }: RowsPermission): string {
   const some = idCount > ids.length ? `${ids.join(', ')} and ${idCount - ids.length} more` : ids.join(', ')
   return `${permission} on ${resource}: all: ${decidedBy(record)}; single ones: ${some === '' ? 'none' : some}`
 }

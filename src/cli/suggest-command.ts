@@ -22,7 +22,7 @@ allowed what they say was refused, or would have been in report mode.
 
   --engine NAME  only lines of this engine; needed where there are several
   --user ID      only lines of this user; may be repeated
-  --group ID     grant to this group, which all of these users are taken to be in, instead of each user
+  --group ID     grant to this group instead of each user; all of these users are assumed to be in it
 `
 
 export const SUGGEST_OPTIONS = {

@@ -40,7 +40,7 @@ const STEPS: readonly Step[] = [
   { of: ({ resolvesQueries }) => resolvesQueries !== undefined, handle: prepared },
   {
     of: ({ starts, resolvesQueries }) => starts !== undefined && resolvesQueries === undefined,
-    handle: placed,
+    handle: withAffinity,
   },
   { of: ({ itemCount }) => itemCount !== undefined, handle: withItemCounts },
   // Of every row: a restriction that a decision has found must never be passed over because a column is missing.
@@ -90,7 +90,7 @@ function prepared(_operation: Operation, then: Handler): Handler {
   return (exchange) => prepare(exchange).then(then)
 }
 
-function placed(_operation: Operation, then: Handler): Handler {
+function withAffinity(_operation: Operation, then: Handler): Handler {
   return (exchange) => (hasDeploymentAffinity(exchange.match) ? prepare(exchange).then(then) : then(exchange))
 }
 

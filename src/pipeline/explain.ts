@@ -143,7 +143,7 @@ interface Sent {
 }
 
 /** The question as a client would send it. */
-function sentOf({ config }: Parts, { method, target, body }: Asked): Sent {
+function sentOf({ config }: Parts, { method, target, body }: SplitQuestion): Sent {
   const [host] = config.hosts
   const url = targetPathOf(target).startsWith(`${config.basePath}/`) ? target : config.basePath + target
   const sent = { method, url, headers: host === undefined ? {} : { host } }
@@ -151,7 +151,7 @@ function sentOf({ config }: Parts, { method, target, body }: Asked): Sent {
   return { ...sent, headers: { ...sent.headers, 'content-type': typeOf(body) }, payload: body }
 }
 
-interface Asked extends Pick<Question, 'body'> {
+interface SplitQuestion extends Pick<Question, 'body'> {
   readonly method: string
   readonly target: string
 }

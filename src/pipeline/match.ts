@@ -52,7 +52,7 @@ export function engineOf(
   return engines.get(engineNameOf(request)) ?? (isListOfAll ? fallbackOf(engines) : null)
 }
 
-/** Whose users a caller of an unknown engine is held against. */
+/** Whose users are asked about a caller of an unknown engine. */
 export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EngineParts {
   const [first] = engines.values()
   const engine = engines.get(DEFAULT_ENGINE) ?? first

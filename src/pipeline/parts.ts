@@ -42,7 +42,7 @@ export interface EngineParts {
   readonly takeRate: TakeRate | null
   readonly authorization: AuthorizationMode
   readonly validation: Mode
-  readonly opened: ReadonlySet<HazardRule>
+  readonly allowedHazards: ReadonlySet<HazardRule>
   readonly requestPolicy: RequestPolicy
   /** What stands before the API's paths at its nodes: `/engine-rest/engine/default`. */
   readonly remotePrefix: string

@@ -21,8 +21,8 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
 
   function walk(peer: string, hops: readonly string[]): string {
     let known = peer
-    for (const upstreamRequest of hops.slice(-MAX_HOPS).toReversed()) {
-      const address = addressIn(upstreamRequest)
+    for (const hop of hops.slice(-MAX_HOPS).toReversed()) {
+      const address = addressIn(hop)
       if (address === null) return known
       known = address
       if (!isTrusted(address)) return known

@@ -13,7 +13,7 @@ interface RuntimeReplacementOptions {
   readonly log: Logger
 }
 
-/** Which generation is in force. */
+/** Which runtime is in force. */
 export interface RuntimeReplacement {
   readonly current: () => Runtime
   /** Builds the next one, and lets it take over when it can decide. @throws ConfigError and the current one stays */
@@ -46,7 +46,7 @@ export function createRuntimeReplacement({
 
   function numbered(number: number): Runtime {
     const runtime = live.get(number)
-    if (runtime === undefined) throw new Error(`Generation ${number} has ended`)
+    if (runtime === undefined) throw new Error(`Runtime ${number} has ended`)
     return runtime
   }
 

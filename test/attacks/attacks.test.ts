@@ -9,14 +9,14 @@ const { engine, origin, parts } = gateway
 
 for (const attack of ATTACKS) {
   t.test(`${attack.kind}: ${attack.hope}`, async (t) => {
-    const before = { requests: engine.requests, held: parts.cache.size.entries }
+    const before = { requests: engine.requests, cached: parts.cache.size.entries }
     const answers = await speak(origin, attack.bytes)
     t.equal(answers.length, 1, 'one request is one answer')
     checkAnswer(t, attack, answers[0])
     t.same(
-      { requests: engine.requests, held: parts.cache.size.entries },
+      { requests: engine.requests, cached: parts.cache.size.entries },
       before,
-      'the engine saw nothing, nothing is held',
+      'the engine saw nothing, nothing is cached',
     )
   })
 }

@@ -174,9 +174,9 @@ function headed(hope: string, lines: readonly string[], outcome: Outcome): Attac
 }
 
 const HEADERS: readonly Attack[] = [
-  headed('another Host for the engine than for the door', ['Host: evil.example'], HOST),
+  headed('another Host for the engine than for the gateway', ['Host: evil.example'], HOST),
   headed(
-    'another caller for the engine than for the door',
+    'another caller for the engine than for the gateway',
     [`Authorization: ${authorizationOf('demo')}`],
     [400, 'GW_BAD_HEADER'],
   ),

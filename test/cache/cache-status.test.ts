@@ -3,11 +3,11 @@ import type { CacheHit } from '../../src/cache/entry.ts'
 import { cacheStatusOf } from '../../src/cache/cache-status.ts'
 import { answerOf } from '../support/cache-harness.ts'
 
-const held: CacheHit = { answer: answerOf(''), ageSeconds: 3, ttlSeconds: 27, from: 'memory', stored: true }
+const hit: CacheHit = { answer: answerOf(''), ageSeconds: 3, ttlSeconds: 27, from: 'memory', stored: true }
 
 t.test('Cache-Status says what happened', async (t) => {
-  t.equal(cacheStatusOf(held), 'engine-gateway; hit; ttl=27; detail=memory')
-  t.equal(cacheStatusOf({ ...held, from: 'redis' }), 'engine-gateway; hit; ttl=27; detail=redis')
-  t.equal(cacheStatusOf({ ...held, from: 'upstream' }), 'engine-gateway; fwd=uri-miss; stored')
-  t.equal(cacheStatusOf({ ...held, from: 'upstream', stored: false }), 'engine-gateway; fwd=uri-miss')
+  t.equal(cacheStatusOf(hit), 'engine-gateway; hit; ttl=27; detail=memory')
+  t.equal(cacheStatusOf({ ...hit, from: 'redis' }), 'engine-gateway; hit; ttl=27; detail=redis')
+  t.equal(cacheStatusOf({ ...hit, from: 'upstream' }), 'engine-gateway; fwd=uri-miss; stored')
+  t.equal(cacheStatusOf({ ...hit, from: 'upstream', stored: false }), 'engine-gateway; fwd=uri-miss')
 })

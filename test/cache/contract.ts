@@ -13,9 +13,9 @@ export function keepsTheContract(suite: Test, open: (t: Test) => OpenedCache | P
     const fill = fillOf(answerOf('{"id":"1"}'))
     t.equal(cache.peek('k'), null)
     t.match(await cache.load('k', rule, fill), { from: 'upstream', stored: true })
-    const held = cache.peek('k')
-    t.match(held, { from: 'memory', ageSeconds: 0, ttlSeconds: 60 })
-    t.equal(held?.answer.body.toString(), '{"id":"1"}')
+    const hit = cache.peek('k')
+    t.match(hit, { from: 'memory', ageSeconds: 0, ttlSeconds: 60 })
+    t.equal(hit?.answer.body.toString(), '{"id":"1"}')
     t.equal(fill.calls, 1)
   })
 

@@ -94,7 +94,7 @@ function bodyOf(
   }
 }
 
-/** What of an answer is held against the other. */
+/** What of an answer is compared with the other. */
 function shownOf({ operation: { id } }: Plan, body: unknown): unknown {
   if (!isJson(body)) return body
   if (SKETCHED.has(id) && body['type'] === undefined) return Object.keys(body)

@@ -9,7 +9,7 @@ import type { Json } from './admin.ts'
 import type { CallerSet } from './sets.ts'
 import { PASSWORD } from './sets.ts'
 
-export interface Door {
+export interface OpenedGateway {
   readonly base: string
   readonly close: () => Promise<void>
 }
@@ -28,7 +28,7 @@ interface Contents {
 }
 
 /** The gateway before the bare engine, with these callers and records. */
-export async function openGateway(engineBase: string, contents: Contents): Promise<Door> {
+export async function openGateway(engineBase: string, contents: Contents): Promise<OpenedGateway> {
   const { sets, records, implied, adminGroup } = contents
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-differential-'))
   const users = sets.map(({ user, ownGroups, joins, tenants }) => ({

@@ -42,13 +42,13 @@ export async function runPhase(
   const records = await mirrorRecords(admins, names)
   const generated = sets.flatMap((set) => set.records)
   const isKnown = (record: Json): boolean => !isImplied(record) || isGenerated(record, generated)
-  const door = await openGateway(stage.bareBase, {
+  const opened = await openGateway(stage.bareBase, {
     sets,
     records: stage.implied ? records.filter(isKnown) : records,
     implied: stage.implied,
     adminGroup: stage.adminGroup,
   })
-  const gateway = createClient(door.base)
+  const gateway = createClient(opened.base)
   const runner = new Runner(stage, gateway)
   const asked = sets.flatMap((set) => set.plans.map((plan) => ({ set, plan })))
   try {
@@ -60,7 +60,7 @@ export async function runPhase(
     for (const { set, plan } of asked) if (!isRead(plan)) await runner.run(set, plan)
   } finally {
     await gateway.close()
-    await door.close()
+    await opened.close()
   }
   await tidy(stage, sets, before)
 }

@@ -1,11 +1,11 @@
 import { startChild } from './child.ts'
 import type { GatewayProcess } from './gateway-process.ts'
-import type { Held } from './poll-holder.ts'
+import type { PollReport } from './poll-holder.ts'
 
 export interface HeldPolls {
   /** Resolves when all have been sent. */
   readonly waiting: Promise<unknown>
-  readonly over: Promise<Held>
+  readonly over: Promise<PollReport>
   readonly stop: () => Promise<void>
 }
 
@@ -14,8 +14,8 @@ export function holdPolls(
   { address, headers }: GatewayProcess,
   { count, holdMs }: { readonly count: number; readonly holdMs: number },
 ): HeldPolls {
-  let tell: (held: Held) => void
-  const over = new Promise<Held>((resolve) => (tell = resolve))
+  let tell: (report: PollReport) => void
+  const over = new Promise<PollReport>((resolve) => (tell = resolve))
   const child = startChild({
     command: process.execPath,
     args: [

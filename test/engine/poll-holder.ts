@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 // It says `waiting` once all are sent, and at the end what became of them.
 
 /** What became of the polls. */
-export interface Held {
+export interface PollReport {
   /** With 200 and a list. */
   readonly answered: number
   /** By what was said or happened instead. */
@@ -88,6 +88,6 @@ function requestOf(worker: number): string {
 }
 
 function tell(): void {
-  const held: Held = { answered, others, longestMs }
-  process.stdout.write(`${JSON.stringify(held)}\n`)
+  const report: PollReport = { answered, others, longestMs }
+  process.stdout.write(`${JSON.stringify(report)}\n`)
 }

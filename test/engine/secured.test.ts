@@ -13,7 +13,7 @@ const basic = (user: string) => ({
 })
 const DIAGRAM = { method: 'GET', path: '/decision-definition/key/discount/diagram' } as const
 
-void test('before a secured engine a held answer is given only to whom the engine would give it', {
+void test('before a secured engine a cached answer is given only to whom the engine would give it', {
   skip: javaSkip,
 }, async (t) => {
   const engine = await startEngine({ secured: true })
@@ -28,8 +28,8 @@ void test('before a secured engine a held answer is given only to whom the engin
   )
   t.teardown(() => gateway.drain())
   await exchange(gateway.base, DIAGRAM, basic('demo'))
-  const held = await exchange(gateway.base, DIAGRAM, basic('demo'))
-  t.match(held.headers.get('cache-status'), /hit/)
+  const hit = await exchange(gateway.base, DIAGRAM, basic('demo'))
+  t.match(hit.headers.get('cache-status'), /hit/)
   const direct = await exchange(engine.base, DIAGRAM, basic('mary'))
   const refused = await exchange(gateway.base, DIAGRAM, basic('mary'))
   t.equal(direct.status, 404)

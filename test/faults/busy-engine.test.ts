@@ -85,19 +85,19 @@ t.test('A busy process', { skip: redisSkip }, async (t) => {
     await until(() => one.events.includes('redis:stored'))
     const rates = createRateStore({ url: server.url, namespace: t.name, now })
     t.teardown(() => rates.close())
-    const spend = () => rates.consume('a', { intervalMs: 1, burst: 1000 })
-    await until(async () => (await spend()) !== null)
+    const consume = () => rates.consume('a', { intervalMs: 1, burst: 1000 })
+    await until(async () => (await consume()) !== null)
     const idempotencyStore = openReplays(t, server.url)
     await firstOf(await idempotencyStore.claim({ ...ONCE, key: 'warm' })).release()
     const all = [
       other.cache.load('k', rule, fillOf(answerOf('y'))),
-      spend(),
+      consume(),
       idempotencyStore.claim(ONCE),
     ] as const
     // What they wait for before they ask comes in a turn of its own.
     await Promise.resolve().then(() => block(400))
-    const [held, spent, claiming] = await Promise.all(all)
-    t.match(held, { from: 'redis' })
+    const [hit, spent, claiming] = await Promise.all(all)
+    t.match(hit, { from: 'redis' })
     t.match(spent, { admitted: true })
     const kept = firstOf(claiming).keep({ answer: answerOf('{}'), address: ADDRESS })
     block(400)

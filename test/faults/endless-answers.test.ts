@@ -3,7 +3,7 @@ import t from 'tap'
 import { Attempt } from '../../src/proxy/attempts/attempt.ts'
 import { createNode } from '../../src/proxy/nodes/node.ts'
 import { until } from '../support/cache-harness.ts'
-import { ask, openDoor, openUpstream, READ, refusalOf, startNode } from '../support/fake-engine.ts'
+import { ask, listenAndRelay, openUpstream, READ, refusalOf, startNode } from '../support/fake-engine.ts'
 
 const LIMIT = 1_000_000
 const SHORT = { connectMs: 500, headersMs: 5000, bodyMs: 5000, answerMs: 120 }
@@ -28,15 +28,15 @@ t.test('an answer that drips is given up at its time: read whole it is a 504', a
 t.test('not given out yet it is a 504 too', async (t) => {
   const node = await startDripping(t, { 'content-length': '60000' })
   const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
-  const door = await openDoor(t, upstream, READ)
-  t.match(await ask(door.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
+  const listener = await listenAndRelay(t, upstream, READ)
+  t.match(await ask(listener.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
 })
 
 t.test('streamed it breaks off', async (t) => {
   const node = await startDripping(t)
   const { upstream } = openUpstream(t, [node.url], { timeouts: SHORT })
-  const door = await openDoor(t, upstream, READ)
-  await t.rejects(ask(door.port))
+  const listener = await listenAndRelay(t, upstream, READ)
+  await t.rejects(ask(listener.port))
 })
 
 t.test('it ejects nobody: a client may have been slow', async (t) => {

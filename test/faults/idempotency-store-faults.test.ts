@@ -5,7 +5,7 @@ import { redisSkip } from '../support/requirements.ts'
 import { ADDRESS, firstOf, ONCE, openControl, openReplays } from '../idempotency/claims.ts'
 import { answerOf, until } from '../support/cache-harness.ts'
 
-t.test('Redis in trouble', { skip: redisSkip }, async (t) => {
+t.test('Redis fails', { skip: redisSkip }, async (t) => {
   t.test('never there: nobody may go on', async (t) => {
     const idempotencyStore = openReplays(t, 'redis://127.0.0.1:1')
     t.same(await idempotencyStore.claim(ONCE), { state: 'unavailable' })

@@ -60,7 +60,7 @@ t.test('while probes run, what they see costs no request a trial', async (t) => 
   t.match(await changed(), { node: url, reason: null })
 })
 
-t.test('with all nodes ill all are asked, and the first that answers is used', async (t) => {
+t.test('with all nodes unhealthy all are asked, and the first that answers is used', async (t) => {
   const down = await refusingUrl()
   const names = await startNode(t, (_request, response) => response.end('[]'))
   const { upstream, changed } = watch(t, [down, names.url])

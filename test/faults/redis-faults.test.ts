@@ -7,7 +7,7 @@ import { answerOf, clockAt, fillOf, openCache, openSharedCache, until } from '..
 
 const rule = { seconds: 60, tags: ['deployment'] }
 
-t.test('Redis in trouble', { skip: redisSkip }, async (t) => {
+t.test('Redis fails', { skip: redisSkip }, async (t) => {
   t.test('killed: every load goes on without error or delay, and its return is noticed', async (t) => {
     const first = await startRedis()
     const opened = await openSharedCache(t, { redisUrl: first.url })
@@ -25,7 +25,7 @@ t.test('Redis in trouble', { skip: redisSkip }, async (t) => {
     const back = await until(() => opened.lines.length === 3, 15_000)
     t.comment(`noticed after ${Math.round(back)} ms`)
     opened.events.length = 0
-    // News come over a connection of their own, and nothing is kept before that is back too.
+    // Change messages come over a connection of their own, and nothing is kept before that is back too.
     await until(async () => {
       await opened.cache.load(`after ${opened.events.length}`, rule, fillOf(answerOf('x')))
       return opened.events.includes('redis:stored')

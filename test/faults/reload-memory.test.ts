@@ -24,7 +24,7 @@ function countPools(): number {
   return queryObjects(Pool, { format: 'count' })
 }
 
-/** Of one generation, with the connections that `held` keeps. */
+/** Of one runtime, with the connections that `held` keeps. */
 const POOLS = 4
 
 /** A gateway that was asked and reloaded once: what is made once is there. */

@@ -296,7 +296,7 @@ t.test('what was begun before may take longer than a drain would, and is written
   t.same(await (await gateway.ask('demo', '/version')).json(), {})
 })
 
-t.test('what is held stays while the engines are the same, and goes with them', async (t) => {
+t.test('what is cached stays while the engines are the same, and goes with them', async (t) => {
   const gateway = await startReloadable(t, { ...ONE, ...OPEN })
   const fromMemory = async () => {
     const response = await gateway.ask('demo', '/process-definition/x/xml')

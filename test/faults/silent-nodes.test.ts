@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until } from '../support/cache-harness.ts'
-import { ask, openDoor, openUpstream, READ, refusingUrl } from '../support/fake-engine.ts'
+import { ask, listenAndRelay, openUpstream, READ, refusingUrl } from '../support/fake-engine.ts'
 
 const CONNECT_MS = 1000
 const TIMES = { connectMs: CONNECT_MS, headersMs: 5000, bodyMs: 5000 }
@@ -63,7 +63,7 @@ t.test(
       { timeouts: TIMES },
     )
     upstream.startProbes({ intervalMs: 1000, timeoutMs: 2000 })
-    const { port } = await openDoor(t, upstream, READ)
+    const { port } = await listenAndRelay(t, upstream, READ)
     const startedMs = performance.now()
     await until(async () => {
       const askedMs = performance.now()
@@ -82,7 +82,7 @@ t.test(
 t.test('all nodes refuse connections: the same', async (t) => {
   const nodes = [await refusingUrl(), await refusingUrl()]
   const { upstream } = openUpstream(t, nodes, { timeouts: TIMES })
-  const { port } = await openDoor(t, upstream, READ)
+  const { port } = await listenAndRelay(t, upstream, READ)
   const times = await timesOf(port, 100, 503)
   t.comment(`p50 ${round(times, 50)} ms, p99 ${round(times, 99)} ms`)
   t.ok((times[99] ?? 0) < CONNECT_MS / 2)
@@ -92,7 +92,7 @@ t.test('all nodes refuse connections: the same', async (t) => {
 t.test('without probes one request at a time finds out, and the others do not wait for it', async (t) => {
   const node = await startSilentNode(t)
   const { upstream } = openUpstream(t, [node.url], { timeouts: TIMES })
-  const { port } = await openDoor(t, upstream, READ)
+  const { port } = await listenAndRelay(t, upstream, READ)
   await Promise.all([ask(port), ask(port)])
   const heard: number[] = []
   const startedMs = performance.now()

@@ -11,7 +11,7 @@ const sandboxed = await openGateway(t)
 const counted = await openGateway(t, { engine: createCountingEngine() })
 
 /**
- * Numbers its answers, so that one that is held can be told from one that is new. The key in the path may be a status,
+ * Numbers its answers, so that one that is cached can be told from one that is new. The key in the path may be a status,
  * or a header to add as JSON; `DELETE /deployment/500` is refused.
  */
 function createCountingEngine() {
@@ -32,7 +32,7 @@ function diagramOf(key: string): string {
   return `GET /decision-definition/key/${encodeURIComponent(key)}/diagram`
 }
 
-t.test('what may be held is asked for once, and says where it came from', async (t) => {
+t.test('what may be cached is asked for once, and says where it came from', async (t) => {
   const [first, second] = [await sandboxed.ask('demo', DIAGRAM), await sandboxed.ask('demo', DIAGRAM)]
   t.match(first, { status: 200, headers: { 'cache-status': 'engine-gateway; fwd=uri-miss; stored' } })
   t.notOk(first.headers['age'])
@@ -65,7 +65,7 @@ t.test('the first who asks is not given a part, and the engine is asked for the 
   t.equal((await counted.ask('demo', diagramOf('part'))).body, first.body)
 })
 
-t.test('what differs by Accept, query, engine or prefix is held apart', async (t) => {
+t.test('what differs by Accept, query, engine or prefix is cached apart', async (t) => {
   const asks = [
     ['/decision-definition/key/a/diagram', ''],
     ['/decision-definition/key/a/diagram', 'image/png'],
@@ -94,7 +94,7 @@ for (const headers of [
   { 'cache-control': 'no-store' },
   { vary: 'user-agent' },
 ]) {
-  t.test(`an answer with ${JSON.stringify(headers)} is not held`, async (t) => {
+  t.test(`an answer with ${JSON.stringify(headers)} is not cached`, async (t) => {
     const route = diagramOf(JSON.stringify(headers))
     const [first, second] = [await counted.ask('demo', route), await counted.ask('demo', route)]
     t.not(first.body, second.body)
@@ -103,7 +103,7 @@ for (const headers of [
 }
 
 for (const status of [204, 404, 500, 503]) {
-  t.test(`an answer of ${status} is not held`, async (t) => {
+  t.test(`an answer of ${status} is not cached`, async (t) => {
     await counted.ask('demo', diagramOf(`${status}`))
     const { status: given, forwarded } = await counted.ask('demo', diagramOf(`${status}`))
     t.same([given, forwarded.length], [status, 1])
@@ -128,7 +128,7 @@ t.test('many who ask at once are one question', async (t) => {
   t.equal(counted.engine.requests - before, 1)
 })
 
-t.test('what everybody sees differently is never held', async (t) => {
+t.test('what everybody sees differently is never cached', async (t) => {
   const [task] = await idsOf(sandboxed.engine.base, '/task')
   for (const route of ['GET /task', `GET /task/${task}`, 'GET /process-definition']) {
     await sandboxed.ask('demo', route)

@@ -36,19 +36,22 @@ const gateway = await openGateway(t, {
 const { ask } = gateway
 
 const VARIED = ['GET /version', 'GET /decision-definition/key/a/diagram', 'DELETE /deployment/x'] as const
-const HOWS = ['streamed', 'held', 'read whole'] as const
+const HOWS = ['streamed', 'cached', 'read whole'] as const
 
 for (const [index, route] of VARIED.entries()) {
-  t.test(`an answer that is ${HOWS[index]} carries our id and name, and nothing of the hop`, async (t) => {
-    const { headers, status } = await ask('demo', route, { headers: { 'x-request-id': 'mine-1' } })
-    t.equal(status, 200)
-    t.match(headers, { 'x-request-id': 'mine-1', via: '1.1 engine-gateway', 'x-kept': 'yes' })
-    for (const name of ['x-hop', 'keep-alive', 'context-user-id', 'x-authorized-user'])
-      t.notOk(headers[name], name)
-  })
+  t.test(
+    `an answer that is ${HOWS[index]} carries our id and name, and nothing of the connection`,
+    async (t) => {
+      const { headers, status } = await ask('demo', route, { headers: { 'x-request-id': 'mine-1' } })
+      t.equal(status, 200)
+      t.match(headers, { 'x-request-id': 'mine-1', via: '1.1 engine-gateway', 'x-kept': 'yes' })
+      for (const name of ['x-hop', 'keep-alive', 'context-user-id', 'x-authorized-user'])
+        t.notOk(headers[name], name)
+    },
+  )
 }
 
-t.test('an answer that was held carries the id of the request that gets it', async (t) => {
+t.test('an answer that was cached carries the id of the request that gets it', async (t) => {
   await ask('demo', VARIED[1])
   const { headers, forwarded } = await ask('demo', VARIED[1], { headers: { 'x-request-id': 'mine-2' } })
   t.same(forwarded, [])

@@ -84,7 +84,7 @@ type Gateway = Awaited<ReturnType<typeof openJobs>>
 async function execute({ ask }: Gateway, user: string, id: string) {
   const { status, headers, body, forwarded } = await ask(user, `POST /job/${id}/execute`)
   const isExecuted = forwarded.some(({ method }) => method === 'POST')
-  return { status, code: headers['x-gateway-error'], body, isExecuted, hops: forwarded.length }
+  return { status, code: headers['x-gateway-error'], body, isExecuted, requests: forwarded.length }
 }
 
 const REFUSED = { status: 403, code: 'GW_CHECK_NOT_EXACT', isExecuted: false }
@@ -244,9 +244,13 @@ t.test('a job that names its instance is decided by it', async (t) => {
 t.test('a job of a process is decided by its definition alone, and read once', async (t) => {
   const job = { processInstanceId: 'one', processDefinitionKey: 'review', jobDefinitionId: 'd' }
   const records = ['grant mary PROCESS_DEFINITION:review UPDATE_INSTANCE']
-  const { hops, ...answer } = await execute(await openJobs(t, { job, records }), 'mary', 'instance-deletion')
+  const { requests, ...answer } = await execute(
+    await openJobs(t, { job, records }),
+    'mary',
+    'instance-deletion',
+  )
   t.match(answer, EXECUTED)
-  t.equal(hops, 2)
+  t.equal(requests, 2)
   t.match(await execute(await openJobs(t, { job }), 'mary', 'instance-deletion'), {
     status: 403,
     body: { type: 'AuthorizationException' },
@@ -255,7 +259,7 @@ t.test('a job of a process is decided by its definition alone, and read once', a
 })
 
 t.test('who may do all of it causes no look-up', async (t) => {
-  t.match(await execute(await openJobs(t, {}), 'demo', 'instance-deletion'), { ...EXECUTED, hops: 1 })
+  t.match(await execute(await openJobs(t, {}), 'demo', 'instance-deletion'), { ...EXECUTED, requests: 1 })
 })
 
 t.test(

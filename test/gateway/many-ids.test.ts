@@ -25,7 +25,7 @@ function openEmpty(t: Test, { answerMs = 0, ...options }: GatewayOptions & { ans
   })
 }
 
-for (const [route, body, hops] of [
+for (const [route, body, requests] of [
   ['PUT /process-instance/suspended', { processInstanceIds: IDS, suspended: true }, 20],
   ['PUT /external-task/retries', { externalTaskIds: IDS, retries: 1 }, 20],
   [
@@ -41,12 +41,12 @@ for (const [route, body, hops] of [
     const path = BASE + route.slice(route.indexOf(' ') + 1)
     t.equal(forwarded.filter(({ url }) => url === path).length, 1, 'the engine says what it is about them')
     const lookUps = forwarded.filter(({ url }) => url !== path)
-    t.equal(lookUps.length, hops)
+    t.equal(lookUps.length, requests)
     const asked = lookUps.flatMap(({ body: query }) => {
       const parsed: unknown = JSON.parse(String(query))
       return [...bodyTexts(parsed, 'processInstanceIds'), ...bodyTexts(parsed, 'externalTaskIdIn')]
     })
-    t.same(new Set(asked), new Set(IDS.slice(0, hops === 2 ? 500 : IDS.length)))
+    t.same(new Set(asked), new Set(IDS.slice(0, requests === 2 ? 500 : IDS.length)))
   })
 
 t.test('definitions in a query string are asked for in lists that fit a request line', async (t) => {

@@ -125,7 +125,7 @@ t.test('in no mode is a stranger let in, or a path read in two ways', async (t) 
   }
 })
 
-t.test('a hazard that is opened passes, and no other with it', async (t) => {
+t.test('a hazard that is allowed passes, and no other with it', async (t) => {
   const expression = { body: { assigneeExpression: '${x}' } }
   t.match(await ask('demo', 'opened', 'POST /task', expression), { status: 200 })
   t.match(await ask('demo', 'default', 'POST /task', expression), { status: 400 })

@@ -10,7 +10,7 @@ import { get, head, hear, openSocket, speak } from '../support/raw.ts'
 
 const HOUR = '1h'
 
-/** Before an engine of three kinds of answers: streamed, read whole, held. */
+/** Before an engine of three kinds of answers: streamed, read whole, cached. */
 function openLimited(
   t: Test,
   rate: unknown,
@@ -95,7 +95,7 @@ t.test('an engine may have a rate of its own, or none', async (t) => {
   t.same(await statuses('tight'), [200, 200, 429])
 })
 
-t.test('every kind of answer says what is left: streamed, read, held, refused', async (t) => {
+t.test('every kind of answer says what is left: streamed, read, cached, refused', async (t) => {
   const gateway = await openLimited(t, { requests: 100, per: HOUR })
   const wanted = [
     ['/version', 200],

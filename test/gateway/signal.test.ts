@@ -88,6 +88,6 @@ t.test('a signal that thousands wait for is decided, and leaves places for other
   const others = Array.from({ length: 5 }, () => busy.ask('ben', 'GET /task'))
   for (const { status } of await Promise.all(others)) t.equal(status, 200)
   t.equal((await signal).status, 200)
-  // The list, six hops for the instances, their definition, nothing that it starts, and the signal itself.
+  // The list, six look-ups for the instances, their definition, nothing that it starts, and the signal itself.
   t.ok(busy.engine.requests < 20, `${busy.engine.requests} requests`)
 })

@@ -44,7 +44,7 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Members by which the sets of these rows are found, with their tenants (policy/members.ts). */
+/** Members by which the sets of these rows are found, with their tenants (src/policy/authz/entities/targets.ts). */
 const FINDERS: Readonly<Record<string, readonly string[]>> = {
   deliverMessage: ['processInstanceId', 'tenantId', 'withoutTenantId'],
   evaluateCondition: ['tenantId', 'withoutTenantId'],

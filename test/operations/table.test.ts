@@ -75,7 +75,7 @@ t.test('244 operations are pure reads: all by GET and OPTIONS, and 36 queries by
   t.end()
 })
 
-t.test('only reads that nothing restricts by row are held for others', (t) => {
+t.test('only reads that nothing restricts by row are cached for others', (t) => {
   for (const { id, method, retry, rows, links } of where(({ cache }) => cache !== undefined)) {
     t.match({ method, retry }, { method: 'GET', retry: 'always' }, id)
     t.equal(links, undefined, `${id}: links show the address that one client used`)
@@ -85,7 +85,7 @@ t.test('only reads that nothing restricts by row are held for others', (t) => {
   t.end()
 })
 
-t.test('every write that evicts names tags that something is held under', (t) => {
+t.test('every write that evicts names tags that something is cached under', (t) => {
   const tags = new Set(OPERATIONS.flatMap(({ cache }) => cache?.tags ?? []))
   const evicting = where(({ evicts }) => evicts !== undefined)
   t.ok(evicting.length > 0)
@@ -97,7 +97,7 @@ t.test('every write that evicts names tags that something is held under', (t) =>
 })
 
 t.test(
-  'a key is heeded where a process is started or pushed, and by nothing that is held or shown by rows',
+  'a key is heeded where a process is started or pushed, and by nothing that is cached or shown by rows',
   (t) => {
     const heeding = where(({ idempotencyKey }) => idempotencyKey === true)
     t.same(heeding.map(({ id }) => id).sort(), HEEDING)
@@ -161,7 +161,7 @@ t.test('what takes no JSON is neither read as JSON nor sent twice', (t) => {
   t.end()
 })
 
-t.test('the nineteen name the schemas that their bodies and queries are held against', (t) => {
+t.test('the nineteen name the schemas that their bodies and queries are checked by', (t) => {
   const named = Object.keys(NINETEEN).map((id) => {
     const row = OPERATIONS.find((one) => one.id === id)
     return [id, [row?.body ?? null, row?.query ?? null]]

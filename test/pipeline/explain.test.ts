@@ -150,7 +150,7 @@ t.test('rows are explained by what opens them', async (t) => {
   t.match((await why('demo', 'GET /task')).policy?.rows, { sees: 'all rows', tenants: null })
 })
 
-t.test('what the door refuses for its shape is said first, beside what permissions say', async (t) => {
+t.test('what is refused for its shape is said first, beside what permissions say', async (t) => {
   const { why } = await openExplain(t, [])
   const hazard = await why('nobody', 'POST /task', { assigneeExpression: '${1}' })
   t.match(hazard, {

@@ -53,12 +53,12 @@ t.test('a write without a body says so, a read says nothing', async (t) => {
 
 t.test("the client's Host is sent, unless the node's own is wanted", async (t) => {
   const node = await startNode(t)
-  const upstreamRequest = { ...READ, headers: { host: 'door.example:8443' } }
+  const upstreamRequest = { ...READ, headers: { host: 'gateway.example:8443' } }
   await openUpstream(t, [node.url]).upstream.fetch(upstreamRequest, LIMIT)
   await openUpstream(t, [node.url], { host: 'node' }).upstream.fetch(upstreamRequest, LIMIT)
   t.same(
     node.seen.map(({ headers }) => headers.host),
-    ['door.example:8443', new URL(node.url).host],
+    ['gateway.example:8443', new URL(node.url).host],
   )
 })
 

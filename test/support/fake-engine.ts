@@ -137,15 +137,19 @@ export interface Heard {
   readonly body: Buffer
 }
 
-export interface Door {
+export interface RelayListener {
   readonly port: number
   readonly relayed: (Relayed | GatewayError)[]
   /** Resolves when the next relay is over. */
   readonly over: () => Promise<Relayed | GatewayError>
 }
 
-/** The gateway's own listener, which does nothing but relay `hop`. */
-export async function openDoor(t: Test, upstream: Upstream, upstreamRequest: UpstreamRequest): Promise<Door> {
+/** The gateway's own listener, which does nothing but relay `upstreamRequest`. */
+export async function listenAndRelay(
+  t: Test,
+  upstream: Upstream,
+  upstreamRequest: UpstreamRequest,
+): Promise<RelayListener> {
   const relayed: (Relayed | GatewayError)[] = []
   const waiting: ((result: Relayed | GatewayError) => void)[] = []
   const server = http.createServer((request, response) => {

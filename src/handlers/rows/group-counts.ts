@@ -52,11 +52,11 @@ export async function serveGroupCounts(
   const { reply } = exchange
   const answer = await readWhole(exchange)
   if (answer.status !== 200) return sendAnswer(reply, answer)
-  const foreign = await foreignTasks(exchange, tenants)
-  if (foreign.length === 0) return sendAnswer(reply, answer)
+  const others = await tasksOfOtherTenants(exchange, tenants)
+  if (others.length === 0) return sendAnswer(reply, answer)
   if (!String(answer.headers['content-type']).startsWith('application/json'))
     throw new GatewayError('GW_ROWS_NOT_EXACT')
-  const counted = (await Promise.all(foreign.map((id) => groupsOf(exchange, id)))).flat()
+  const counted = (await Promise.all(others.map((id) => groupsOf(exchange, id)))).flat()
   const seen = rowsIn(jsonIn(answer.body)).flatMap(({ groupName, taskCount }) => {
     const left = Number(taskCount) - counted.filter((name) => name === groupName).length
     return left > 0 ? [{ groupName, taskCount: left }] : []
@@ -64,15 +64,18 @@ export async function serveGroupCounts(
   return sendAnswer(reply, jsonOf(answer, seen))
 }
 
-async function foreignTasks(exchange: Exchange, tenants: ReadonlySet<string>): Promise<readonly string[]> {
+async function tasksOfOtherTenants(
+  exchange: Exchange,
+  tenants: ReadonlySet<string>,
+): Promise<readonly string[]> {
   const { filteredRows } = exchange.parts.config.limits
   const path = `/task?unassigned=true&maxResults=${filteredRows + 1}`
   const tasks = await readRows(exchange, path)
-  const foreign = tasks.flatMap(({ id, tenantId }) =>
+  const others = tasks.flatMap(({ id, tenantId }) =>
     typeof id === 'string' && !isOfTenants(tenantId, tenants) ? [id] : [],
   )
-  if (tasks.length > filteredRows || foreign.length > MAX_GROUPS) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  return foreign
+  if (tasks.length > filteredRows || others.length > MAX_GROUPS) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return others
 }
 
 /** The groups that a task is counted under, once for each link. Assignee and owner are no links, though they are listed as such. */

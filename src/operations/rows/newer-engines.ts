@@ -23,7 +23,7 @@ const MAY_WORK_ON_TASK = [
 
 /** Operations that Camunda 7.22 lacks, sorted by path, then method. An engine without them says 404 or 405 to who is permitted. */
 export const newerEngines = {
-  // Not held against a running CIB seven: open to its administrators alone.
+  // Not compared with a running CIB seven: open to its administrators alone.
   getConfiguration: {
     route: 'GET /configuration',
     only: 'CIB seven',

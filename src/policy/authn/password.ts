@@ -55,7 +55,7 @@ function createTurnstile(places: number, maxQueued: number) {
   const origins = new Map<string, Waiter[]>() // in the order of their turns, none is empty
   let waiting = 0
   let busy = 0
-  return async function inTurn<T>(work: () => Promise<T>, claim = ANYBODY): Promise<T> {
+  return async function limited<T>(work: () => Promise<T>, claim = ANYBODY): Promise<T> {
     if (busy < places) busy += 1
     else await place(claim)
     try {

@@ -182,14 +182,14 @@ function createSlowDown({ slowMs = 1_000, maxWaiting = 256, delay = wait }: Thro
 
 /** Delays the answer to a wrong password; the slot stays occupied if the client disconnects earlier. */
 function createHold({ holdMs = 1_000, maxHeld = 256, delay = wait }: ThrottleOptions) {
-  let held = 0
+  let delayed = 0
   return async function hold(): Promise<void> {
-    if (held >= maxHeld) return
-    held += 1
+    if (delayed >= maxHeld) return
+    delayed += 1
     try {
       await delay(holdMs)
     } finally {
-      held -= 1
+      delayed -= 1
     }
   }
 }

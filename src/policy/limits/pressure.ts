@@ -38,7 +38,7 @@ export interface Probe {
 export interface Pressure {
   /** The error for new requests; null: there are resources. */
   readonly refusal: () => GatewayError | null
-  /** Reserves the size of a request's body until `arrived` is called, once. Null: there is memory for it. */
+  /** Reserves the size of a request's body until `release` is called, once. Null: there is memory for it. */
   readonly reserve: (bytes: number) => GatewayError | null
   /** The body is in memory, or will not arrive. */
   readonly release: (bytes: number) => void
@@ -110,11 +110,11 @@ export function createPressure({ limits: first, probe, log }: PressureOptions): 
       const more = bodies.unseen() + bytes
       const hasMemory = used.memory + more < limits.memoryBytes
       // What is checked is a copy in the heap.
-      if (hasMemory && used.heap + more < limits.heapBytes) return bodies.announce(bytes)
+      if (hasMemory && used.heap + more < limits.heapBytes) return bodies.reserve(bytes)
       collect()
       return hasMemory ? heap.refusal : memory.refusal
     },
-    release: bodies.arrived,
+    release: bodies.release,
     limit: (to) => {
       limits = to
     },
@@ -129,11 +129,11 @@ function createBodies() {
   let arrivedBytes = 0
   return {
     unseen: () => comingBytes + arrivedBytes,
-    announce: (bytes: number) => {
+    reserve: (bytes: number) => {
       comingBytes += bytes
       return null
     },
-    arrived: (bytes: number) => {
+    release: (bytes: number) => {
       comingBytes -= bytes
       arrivedBytes += bytes
     },

@@ -60,7 +60,7 @@ export interface GcraLimiter {
   readonly replace: (principal: string, spent: RateState) => void
 }
 
-interface DebtsOptions {
+interface GcraLimiterOptions {
   /** Principals stored; default 100,000. The one who was idle for longest is removed first, and has its full burst again. */
   readonly max?: number
   /** Monotonic milliseconds; default performance.now. */
@@ -70,19 +70,19 @@ interface DebtsOptions {
 export function createGcraLimiter({
   max = 100_000,
   now = () => performance.now(),
-}: DebtsOptions = {}): GcraLimiter {
+}: GcraLimiterOptions = {}): GcraLimiter {
   // `max` would allocate all entries at once: 2.7 MB.
   const paidAt = new LRUCache<string, number>({ maxSize: max, sizeCalculation: () => 1 })
 
-  function learn(principal: string, { debtMs }: RateState): void {
+  function store(principal: string, { debtMs }: RateState): void {
     paidAt.set(principal, now() + debtMs)
   }
 
   return {
-    replace: learn,
+    replace: store,
     consume: (principal, rate) => {
       const spent = consume(rate, (paidAt.peek(principal) ?? 0) - now())
-      learn(principal, spent)
+      store(principal, spent)
       return spent
     },
   }

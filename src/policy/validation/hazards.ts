@@ -26,14 +26,14 @@ type Members = Readonly<Record<string, unknown>>
 export function checkHazards(
   { expressions }: Pick<Operation, 'expressions'>,
   { query, body }: { readonly query: ReadonlyMap<string, string>; readonly body: unknown },
-  opened: ReadonlySet<HazardRule>,
+  allowedHazards: ReadonlySet<HazardRule>,
 ): void {
-  const refusesExpressions = expressions === 'refused' && !opened.has('expressions')
+  const refusesExpressions = expressions === 'refused' && !allowedHazards.has('expressions')
   if (refusesExpressions) {
     const name = [...query.keys()].find((key) => key.endsWith('Expression'))
     if (name !== undefined) throw hazard('expressions', `query parameter ${name}`)
   }
-  if (isRecord(body)) walk(body, '$', { refusesExpressions, opened })
+  if (isRecord(body)) walk(body, '$', { refusesExpressions, allowedHazards })
 }
 
 /** The refusal of a named rule. */
@@ -46,7 +46,7 @@ export function hazard(rule: HazardRule, where: string): GatewayError {
 
 interface Look {
   readonly refusesExpressions: boolean
-  readonly opened: ReadonlySet<HazardRule>
+  readonly allowedHazards: ReadonlySet<HazardRule>
 }
 
 function walk(node: Members, path: string, look: Look): void {
@@ -70,12 +70,12 @@ function checkVariables(variables: Members, path: string, look: Look): void {
     if (isRecord(value)) checkTyped(value, `${path}.${name}`, look)
 }
 
-function checkTyped({ valueInfo }: Members, path: string, { opened }: Look): void {
+function checkTyped({ valueInfo }: Members, path: string, { allowedHazards }: Look): void {
   if (!isRecord(valueInfo)) return
   const { serializationDataFormat: format, objectTypeName } = valueInfo
-  if (typeof format === 'string' && /java-serialized/i.test(format) && !opened.has('java-serialized'))
+  if (typeof format === 'string' && /java-serialized/i.test(format) && !allowedHazards.has('java-serialized'))
     throw hazard('java-serialized', `${path}.valueInfo.serializationDataFormat`)
-  if (isPresent(objectTypeName) && !opened.has('object-type-name'))
+  if (isPresent(objectTypeName) && !allowedHazards.has('object-type-name'))
     throw hazard('object-type-name', `${path}.valueInfo.objectTypeName`)
 }
 

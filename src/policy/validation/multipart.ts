@@ -27,7 +27,7 @@ const MODEL = /(?:bpmn|dmn|cmmn|bpmn20\.xml|dmn11\.xml|cmmn1[01]\.xml)$/i
 
 /** What a look into a body needs beside it. */
 interface Looking {
-  readonly opened: ReadonlySet<HazardRule>
+  readonly allowedHazards: ReadonlySet<HazardRule>
   /** Throws once nobody waits for the answer any more. */
   readonly stillAwaited?: (() => void) | undefined
 }
@@ -40,22 +40,23 @@ interface Looking {
 export async function checkMultipart(
   bytes: Buffer,
   contentType: string,
-  { opened, stillAwaited = () => undefined }: Looking,
+  { allowedHazards, stillAwaited = () => undefined }: Looking,
 ): Promise<void> {
   const names = new Set<string>()
   const delimiter = Buffer.from(`--${boundaryOf(contentType)}`, 'latin1')
   const turns = new Turns(stillAwaited)
   for await (const part of partsOf(bytes, delimiter, turns)) {
-    checkPart(part, opened)
+    checkPart(part, allowedHazards)
     for (const [, name = ''] of part.headers.matchAll(NAME)) names.add(name.trim())
   }
   const namesClass = names.has('data') && names.has('type')
-  if (namesClass && !opened.has('object-type-name')) throw hazard('object-type-name', "the part 'type'")
+  if (namesClass && !allowedHazards.has('object-type-name'))
+    throw hazard('object-type-name', "the part 'type'")
 }
 
-function checkPart({ headers, content }: Part, opened: ReadonlySet<HazardRule>): void {
+function checkPart({ headers, content }: Part, allowedHazards: ReadonlySet<HazardRule>): void {
   checkHeaders(headers)
-  if (!opened.has('doctype') && isModel(headers) && declaresDoctype(content()))
+  if (!allowedHazards.has('doctype') && isModel(headers) && declaresDoctype(content()))
     throw hazard('doctype', 'a model declares a DOCTYPE, or its encoding cannot be looked into')
 }
 

@@ -60,7 +60,7 @@ async function outcomeOf({ type, body }: Form, told: Told, found: RegExp): Promi
 async function refusalOf({ type, body }: Form): Promise<string | null> {
   try {
     checkMedia({ method: 'POST', media: 'multipart' }, { 'content-type': type, 'content-length': '1' })
-    await checkMultipart(Buffer.from(body, 'latin1'), type, { opened: new Set() })
+    await checkMultipart(Buffer.from(body, 'latin1'), type, { allowedHazards: new Set() })
     return null
   } catch (error) {
     if (error instanceof GatewayError) return error.code

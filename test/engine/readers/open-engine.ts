@@ -34,7 +34,7 @@ export async function openEngine(t: Test, options: EngineOptions = {}): Promise<
   }
 }
 
-/** What an engine answered, as far as another reader can be held against it. */
+/** What an engine answered, as far as another reader can be compared with it. */
 export function answerOf(told: Told): { readonly status: number; readonly body: unknown } {
   return { status: told.status, body: jsonOf(told) ?? told.bytes.toString('utf8').slice(0, 300) }
 }

@@ -17,7 +17,7 @@ const DEMO = new URL('../../../config/', import.meta.url).pathname
 const HEADERS = { authorization: `Basic ${Buffer.from('demo:demo').toString('base64')}` }
 const EVERY_MS = 25
 
-interface Door {
+interface RestartedGateway {
   readonly file: string
   running: Running
 }
@@ -26,7 +26,7 @@ interface Door {
 interface Cluster {
   readonly nodes: Engine[]
   readonly db: string
-  readonly door: Door
+  readonly gateway: RestartedGateway
 }
 
 t.test('two nodes on one database, restarted under load', { skip: javaSkip, timeout: 240_000 }, async (t) => {
@@ -37,16 +37,16 @@ t.test('two nodes on one database, restarted under load', { skip: javaSkip, time
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-'))
   const file = join(folder, 'gateway.yaml')
   await writeFile(file, configOf(nodes, null))
-  const door: Door = { file, running: await open(file) }
+  const gateway: RestartedGateway = { file, running: await open(file) }
   t.teardown(async () => {
-    await door.running.drain()
+    await gateway.running.drain()
     await Promise.all(nodes.map((node) => node.stop()))
     await rm(folder, { recursive: true })
   })
-  const cluster = { nodes, db: database.url, door }
+  const cluster = { nodes, db: database.url, gateway }
 
   await t.test('one after the other, drained first: no request fails', async (t) => {
-    const load = startLoad(door)
+    const load = startLoad(gateway)
     for (const index of nodes.keys()) await restart(cluster, index)
     const { asked, failed, started } = await load.end()
     t.same(failed, [])
@@ -57,11 +57,11 @@ t.test('two nodes on one database, restarted under load', { skip: javaSkip, time
   await t.test(
     'the gateway itself, behind a balancer that heeds its readiness: no request fails',
     async (t) => {
-      const load = startLoad(door)
+      const load = startLoad(gateway)
       await delay(500)
-      const old = door.running
-      door.running = await open(file)
-      // As `preStop` does: what the balancer has sent to the old one just now arrives before that closes its door.
+      const old = gateway.running
+      gateway.running = await open(file)
+      // As `preStop` does: what the balancer has sent to the old one just now arrives before that stops listening.
       await delay(500)
       await old.drain()
       await delay(500)
@@ -72,7 +72,7 @@ t.test('two nodes on one database, restarted under load', { skip: javaSkip, time
   )
 
   await t.test('one killed: no read fails, and no write is made twice', async (t) => {
-    const load = startLoad(door)
+    const load = startLoad(gateway)
     await delay(500)
     const [, second] = nodes
     if (second !== undefined) process.kill(second.pid, 'SIGKILL')
@@ -113,21 +113,21 @@ authorization: { records: { source: file, file: ${DEMO}authorizations.yaml } }
 }
 
 /** As docs/runbooks/rolling-restart.md has it. */
-async function restart({ nodes, db, door }: Cluster, index: number): Promise<void> {
+async function restart({ nodes, db, gateway }: Cluster, index: number): Promise<void> {
   const node = nodes[index]
   if (node === undefined) throw new Error(`There is no node ${index}`)
-  await writeFile(door.file, configOf(nodes, index))
-  await door.running.reload()
+  await writeFile(gateway.file, configOf(nodes, index))
+  await gateway.running.reload()
   await delay(1000) // for what is under way there
   await node.stop()
   nodes[index] = await startEngine({ db, port: node.port })
-  await writeFile(door.file, configOf(nodes, null))
-  await door.running.reload()
+  await writeFile(gateway.file, configOf(nodes, null))
+  await gateway.running.reload()
   await delay(1000)
 }
 
 /** Reads and starts in turn, at a steady pace however long the answers take. */
-function startLoad(door: Door) {
+function startLoad(gateway: RestartedGateway) {
   const prefix = `${randomUUID()}-`
   const failed: string[] = []
   const started: string[] = []
@@ -143,7 +143,7 @@ function startLoad(door: Door) {
           path: '/process-definition/key/review/start',
           body: { businessKey: key },
         } as const)
-    const answer = await exchange(`${door.running.address}/engine-rest`, what, HEADERS).catch(String)
+    const answer = await exchange(`${gateway.running.address}/engine-rest`, what, HEADERS).catch(String)
     if (typeof answer === 'string') failed.push(`${what.method} ${answer}`)
     else if (answer.status !== 200)
       failed.push(`${what.method} ${answer.status} ${answer.headers.get('x-gateway-error')}`)

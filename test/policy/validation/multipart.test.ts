@@ -15,8 +15,8 @@ function form(...parts: readonly (readonly [headers: string, content: string])[]
   return `${texts.join('')}--B--\r\n`
 }
 
-async function check(body: string, type = TYPE, opened: readonly HazardRule[] = []) {
-  await checkMultipart(Buffer.from(body, 'latin1'), type, { opened: new Set(opened) })
+async function check(body: string, type = TYPE, allowedHazards: readonly HazardRule[] = []) {
+  await checkMultipart(Buffer.from(body, 'latin1'), type, { allowedHazards: new Set(allowedHazards) })
 }
 
 const doctype = { code: 'GW_HAZARD', message: /'doctype'/ }
@@ -43,7 +43,7 @@ t.test('a model with a DOCTYPE is refused under every name that the engine takes
   ]
   for (const name of names) {
     await t.rejects(check(form([name, DOCTYPE])), doctype, name)
-    await t.resolves(check(form([name, DOCTYPE]), TYPE, ['doctype']), `${name}, opened`)
+    await t.resolves(check(form([name, DOCTYPE]), TYPE, ['doctype']), `${name}, allowedHazards`)
     await t.resolves(check(form([name, MODEL])), `${name}, without`)
   }
 })
@@ -215,7 +215,7 @@ t.test('others have their turn while a long body is looked into', async (t) => {
   }
   for (const [claim, body] of Object.entries(hostile)) {
     const bytes = Buffer.from(body, 'latin1')
-    const longest = await longestTurnOf(() => checkMultipart(bytes, TYPE, { opened: new Set() }))
+    const longest = await longestTurnOf(() => checkMultipart(bytes, TYPE, { allowedHazards: new Set() }))
     t.ok(longest < MAX_TURN_MS, `${claim}: ${longest.toFixed(0)} ms`)
   }
 })
@@ -227,7 +227,9 @@ function stillAwaited(): never {
 t.test('for whom nobody waits a long body is not looked into to its end', async (t) => {
   const bytes = Buffer.from(`--B\r\n\r\n${'-'.repeat(32 * 1024 ** 2)}`)
   const startedAt = performance.now()
-  await t.rejects(checkMultipart(bytes, TYPE, { opened: new Set(), stillAwaited }), { message: 'left' })
+  await t.rejects(checkMultipart(bytes, TYPE, { allowedHazards: new Set(), stillAwaited }), {
+    message: 'left',
+  })
   t.ok(performance.now() - startedAt < 1000)
 })
 

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import t from 'tap'
 import {
   askFor,
-  openDoor,
+  listenAndRelay,
   openUpstream,
   READ,
   responseOf,
@@ -29,8 +29,8 @@ t.test('a slow reader slows the node down instead of filling memory', async (t) 
     more()
   })
   const { upstream } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, READ)
-  const request = askFor(door.port)
+  const listener = await listenAndRelay(t, upstream, READ)
+  const request = askFor(listener.port)
   const response = await responseOf(request)
   let before = -1
   while (before !== written) {
@@ -51,9 +51,9 @@ t.test('a reader that stops for good is cut, and the node is free again', async 
   const { upstream, attempts } = openUpstream(t, [node.url], {
     timeouts: { connectMs: 500, headersMs: 5000, bodyMs: 100 },
   })
-  const door = await openDoor(t, upstream, READ)
-  const over = door.over()
-  const request = askFor(door.port)
+  const listener = await listenAndRelay(t, upstream, READ)
+  const over = listener.over()
+  const request = askFor(listener.port)
   await responseOf(request)
   t.match(await over, { status: 200, ended: 'client-gone' })
   t.match(attempts, [{ result: 'cancelled' }])
@@ -63,9 +63,9 @@ t.test('a client that leaves calls its read off', async (t) => {
   const closed: Promise<unknown>[] = []
   const node = await startNode(t, (_request, response) => closed.push(once(response, 'close')))
   const { upstream, attempts } = openUpstream(t, [node.url, node.url])
-  const door = await openDoor(t, upstream, READ)
-  const over = door.over()
-  const request = askFor(door.port)
+  const listener = await listenAndRelay(t, upstream, READ)
+  const over = listener.over()
+  const request = askFor(listener.port)
   request.on('error', () => {})
   while (node.seen.length === 0) await turn()
   request.destroy()
@@ -81,9 +81,9 @@ t.test('a read is never sent if its client disconnected while it was queued', as
   const { upstream } = openUpstream(t, [node.url], { connections: 1 })
   const first = upstream.fetch(WRITE, 10)
   while (held.length === 0) await turn()
-  const door = await openDoor(t, upstream, READ)
-  const over = door.over()
-  const request = askFor(door.port)
+  const listener = await listenAndRelay(t, upstream, READ)
+  const over = listener.over()
+  const request = askFor(listener.port)
   request.on('error', () => {})
   await once(request, 'socket')
   await new Promise((resolve) => setTimeout(resolve, 30))
@@ -105,9 +105,9 @@ t.test('a write runs on without its client', async (t) => {
   const held: ServerResponse[] = []
   const node = await startNode(t, (_request, response) => held.push(response))
   const { upstream, attempts } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, WRITE)
-  const over = door.over()
-  const request = askFor(door.port, 'POST')
+  const listener = await listenAndRelay(t, upstream, WRITE)
+  const over = listener.over()
+  const request = askFor(listener.port, 'POST')
   request.on('error', () => {})
   while (held.length === 0) await turn()
   request.destroy()
@@ -121,9 +121,9 @@ t.test('a write runs on without its client', async (t) => {
 t.test('a write whose client leaves in the middle of a big answer is drained', async (t) => {
   const node = await startNode(t, (_request, response) => response.end(Buffer.alloc(32 * 1024 * 1024)))
   const { upstream, attempts } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, WRITE)
-  const over = door.over()
-  const request = askFor(door.port, 'POST')
+  const listener = await listenAndRelay(t, upstream, WRITE)
+  const over = listener.over()
+  const request = askFor(listener.port, 'POST')
   const response = await responseOf(request)
   response.on('error', () => {})
   response.destroy()

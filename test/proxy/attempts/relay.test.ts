@@ -4,7 +4,7 @@ import net from 'node:net'
 import t from 'tap'
 import {
   ask,
-  openDoor,
+  listenAndRelay,
   openUpstream,
   READ,
   startNode,
@@ -22,8 +22,8 @@ t.test('a small answer arrives completely, with the headers of both sides', asyn
     ),
   )
   const { upstream } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, READ)
-  const heard = await ask(door.port)
+  const listener = await listenAndRelay(t, upstream, READ)
+  const heard = await ask(listener.port)
   t.match(heard, {
     status: 200,
     headers: {
@@ -36,7 +36,7 @@ t.test('a small answer arrives completely, with the headers of both sides', asyn
     },
   })
   t.equal(heard.body.toString(), '[12]')
-  t.same(door.relayed, [{ status: 200, node: node.url, bytes: 4, ended: 'whole' }])
+  t.same(listener.relayed, [{ status: 200, node: node.url, bytes: 4, ended: 'whole' }])
 })
 
 t.test('hop-by-hop headers stop here, those that Connection names too', async (t) => {
@@ -47,8 +47,8 @@ t.test('hop-by-hop headers stop here, those that Connection names too', async (t
     ),
   )
   const { upstream } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, READ)
-  const { headers } = await ask(door.port)
+  const listener = await listenAndRelay(t, upstream, READ)
+  const { headers } = await ask(listener.port)
   t.same(Object.keys(headers).sort(), ['connection', 'content-length', 'date', 'x-open', 'x-request-id'])
   t.equal(headers.connection, 'close', 'our own, not the node’s')
 })
@@ -58,8 +58,8 @@ t.test('a 204 has no body and no length', async (t) => {
     socket.write('HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nX-A: b\r\n\r\n'),
   )
   const { upstream } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, WRITE)
-  const heard = await ask(door.port, 'POST')
+  const listener = await listenAndRelay(t, upstream, WRITE)
+  const heard = await ask(listener.port, 'POST')
   t.match(heard, { status: 204, headers: { 'x-a': 'b', 'content-length': undefined } })
   t.equal(heard.body.length, 0)
 })
@@ -69,8 +69,8 @@ t.test('HEAD is sent as HEAD and keeps the length it is told', async (t) => {
     response.writeHead(200, { 'Content-Length': 300_000 }).end(),
   )
   const { upstream } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, { ...READ, method: 'HEAD' })
-  const heard = await ask(door.port, 'HEAD')
+  const listener = await listenAndRelay(t, upstream, { ...READ, method: 'HEAD' })
+  const heard = await ask(listener.port, 'HEAD')
   t.match(heard, { status: 200, headers: { 'content-length': '300000' } })
   t.equal(heard.body.length, 0)
   t.equal(node.seen[0]?.method, 'HEAD')
@@ -79,8 +79,8 @@ t.test('HEAD is sent as HEAD and keeps the length it is told', async (t) => {
 t.test('a 304 passes', async (t) => {
   const node = await startNode(t, (_request, response) => response.writeHead(304, { ETag: '"a"' }).end())
   const { upstream } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, READ)
-  t.match(await ask(door.port), { status: 304, headers: { etag: '"a"' } })
+  const listener = await listenAndRelay(t, upstream, READ)
+  t.match(await ask(listener.port), { status: 304, headers: { etag: '"a"' } })
 })
 
 t.test('answers of every length and framing arrive byte for byte', async (t) => {
@@ -93,11 +93,11 @@ t.test('answers of every length and framing arrive byte for byte', async (t) => 
         response.end(body.subarray(bytes / 2))
       })
       const { upstream } = openUpstream(t, [node.url])
-      const door = await openDoor(t, upstream, READ)
-      const heard = await ask(door.port)
+      const listener = await listenAndRelay(t, upstream, READ)
+      const heard = await ask(listener.port)
       t.ok(heard.body.equals(body), `${bytes} bytes, length ${known ? 'known' : 'unknown'}`)
       t.equal(heard.headers['content-length'], known ? String(bytes) : undefined)
-      t.match(door.relayed, [{ bytes, ended: 'whole' }])
+      t.match(listener.relayed, [{ bytes, ended: 'whole' }])
     }
   }
 })
@@ -112,9 +112,9 @@ t.test('a break in a streamed answer breaks the client’s connection', async (t
       setTimeout(() => socket.resetAndDestroy(), 30)
     })
     const { upstream, attempts } = openUpstream(t, [node.url, node.url])
-    const door = await openDoor(t, upstream, READ)
-    await t.rejects(ask(door.port), { code: 'ECONNRESET' })
-    t.match(door.relayed, [{ status: 200, ended: 'broken' }])
+    const listener = await listenAndRelay(t, upstream, READ)
+    await t.rejects(ask(listener.port), { code: 'ECONNRESET' })
+    t.match(listener.relayed, [{ status: 200, ended: 'broken' }])
     t.match(attempts, [{ result: 'reset', status: 200 }])
     t.equal(node.heard.length, 1)
   }
@@ -126,8 +126,8 @@ t.test('a client of HTTP/1.0 sees a reset, not an end', async (t) => {
     setTimeout(() => socket.resetAndDestroy(), 30)
   })
   const { upstream } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, READ)
-  const client = net.connect(door.port, '127.0.0.1')
+  const listener = await listenAndRelay(t, upstream, READ)
+  const client = net.connect(listener.port, '127.0.0.1')
   client.write('GET / HTTP/1.0\r\n\r\n')
   client.resume()
   await t.rejects(once(client, 'close'), { code: 'ECONNRESET' })
@@ -143,8 +143,8 @@ t.test('a break in a small answer is an error that the client can read', async (
       setTimeout(() => socket.resetAndDestroy(), 20)
     })
     const { upstream } = openUpstream(t, [node.url, node.url])
-    const door = await openDoor(t, upstream, upstreamRequest)
-    t.match(await ask(door.port), { status: 502, headers: { 'x-gateway-error': code } })
+    const listener = await listenAndRelay(t, upstream, upstreamRequest)
+    t.match(await ask(listener.port), { status: 502, headers: { 'x-gateway-error': code } })
     t.equal(node.heard.length, tries)
   }
 })
@@ -163,13 +163,13 @@ for (const [what, rest] of Object.entries(UNGIVEN)) {
     })
     const up = await startNode(t)
     const { upstream, attempts } = openUpstream(t, [breaking.url, up.url])
-    const door = await openDoor(t, upstream, READ)
-    const heard = await ask(door.port)
+    const listener = await listenAndRelay(t, upstream, READ)
+    const heard = await ask(listener.port)
     t.match(heard, { status: 200, headers: { 'x-from': undefined, 'content-length': '2' } })
     t.equal(heard.body.toString(), '{}')
-    t.match(door.relayed, [{ node: up.url, bytes: 2, ended: 'whole' }])
+    t.match(listener.relayed, [{ node: up.url, bytes: 2, ended: 'whole' }])
     t.match(attempts, [{ status: 200 }, { result: 'ok', status: 200 }])
-    const written = await openDoor(t, openUpstream(t, [breaking.url, up.url]).upstream, WRITE)
+    const written = await listenAndRelay(t, openUpstream(t, [breaking.url, up.url]).upstream, WRITE)
     t.match(await ask(written.port, 'POST'), { status: 502 }, 'a write is not repeated')
     t.same([breaking.heard.length, up.seen.length], [2, 1])
   })
@@ -181,9 +181,9 @@ t.test('the only node is asked again', async (t) => {
     if (count === 1) setTimeout(() => socket.resetAndDestroy(), 20)
   })
   const { upstream } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, READ)
-  t.equal((await ask(door.port)).body.toString(), '1234')
-  t.match(door.relayed, [{ bytes: 4, ended: 'whole' }])
+  const listener = await listenAndRelay(t, upstream, READ)
+  t.equal((await ask(listener.port)).body.toString(), '1234')
+  t.match(listener.relayed, [{ bytes: 4, ended: 'whole' }])
 })
 
 t.test('of two nodes one breaks off a quarter of its answers: no read is lost', async (t) => {
@@ -195,10 +195,10 @@ t.test('of two nodes one breaks off a quarter of its answers: no read is lost', 
   // So heavy that it is asked although each break makes it look slow.
   const nodes = [{ url: breaking.url, weight: 40 }, { url: up.url }]
   const { upstream, attempts } = openUpstream(t, nodes, { random: Math.random })
-  const door = await openDoor(t, upstream, READ)
+  const listener = await listenAndRelay(t, upstream, READ)
   const statuses: number[] = []
   const askAll = async (): Promise<void> => {
-    while (statuses.length < 400) statuses.push((await ask(door.port)).status)
+    while (statuses.length < 400) statuses.push((await ask(listener.port)).status)
   }
   await Promise.all(Array.from({ length: 8 }, askAll))
   t.same(
@@ -216,22 +216,25 @@ t.test('an answer that stops in the middle is a timeout', async (t) => {
   const { upstream } = openUpstream(t, [node.url], {
     timeouts: { connectMs: 500, headersMs: 5000, bodyMs: 100 },
   })
-  const door = await openDoor(t, upstream, READ)
-  t.match(await ask(door.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
+  const listener = await listenAndRelay(t, upstream, READ)
+  t.match(await ask(listener.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
 })
 
 t.test('an answer without any framing ends with its connection', async (t) => {
   const node = await startRawNode(t, (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nall of it'))
   const { upstream } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, READ)
-  t.equal((await ask(door.port)).body.toString(), 'all of it')
+  const listener = await listenAndRelay(t, upstream, READ)
+  t.equal((await ask(listener.port)).body.toString(), 'all of it')
 })
 
 t.test('a refused relay leaves the client to be answered', async (t) => {
   const node = await startRawNode(t, (socket) => socket.resetAndDestroy())
   const { upstream } = openUpstream(t, [node.url])
-  const door = await openDoor(t, upstream, WRITE)
-  t.match(await ask(door.port, 'POST'), { status: 502, headers: { 'x-gateway-error': 'GW_OUTCOME_UNKNOWN' } })
+  const listener = await listenAndRelay(t, upstream, WRITE)
+  t.match(await ask(listener.port, 'POST'), {
+    status: 502,
+    headers: { 'x-gateway-error': 'GW_OUTCOME_UNKNOWN' },
+  })
   t.equal(node.heard.length, 1)
 })
 
@@ -243,8 +246,8 @@ t.test('concurrent clients get their own answers', async (t) => {
     response.end(body)
   })
   const { upstream } = openUpstream(t, [node.url], { connections: 4 })
-  const door = await openDoor(t, upstream, READ)
-  const heard = await Promise.all(Array.from({ length: 100 }, () => ask(door.port)))
+  const listener = await listenAndRelay(t, upstream, READ)
+  const heard = await Promise.all(Array.from({ length: 100 }, () => ask(listener.port)))
   const marks = heard.map(({ body }) => {
     const mark = body.subarray(0, 8).toString()
     t.equal(body.length, (Number(mark) % 4) * 40_000 + 8)

@@ -1,27 +1,35 @@
 import t from 'tap'
 import { rewriteLinks } from '../../../src/proxy/wire/links.ts'
 
-const FROM = 'http://door/engine-rest'
-const rewrite = (text: string, to = 'http://door/rest/engine/orders'): string =>
+const FROM = 'http://gateway/engine-rest'
+const rewrite = (text: string, to = 'http://gateway/rest/engine/orders'): string =>
   rewriteLinks(Buffer.from(text), FROM, to).toString()
 
 const CASES: [string, string, string][] = [
-  ['a link', '{"href":"http://door/engine-rest/task/x"}', '{"href":"http://door/rest/engine/orders/task/x"}'],
-  ['the base itself', '{"href":"http://door/engine-rest"}', '{"href":"http://door/rest/engine/orders"}'],
-  ['a query', '{"href":"http://door/engine-rest?a"}', '{"href":"http://door/rest/engine/orders?a"}'],
-  ['a longer name', '{"href":"http://door/engine-rest2/x"}', '{"href":"http://door/engine-rest2/x"}'],
-  ['another member', '{"name":"http://door/engine-rest/x"}', '{"name":"http://door/engine-rest/x"}'],
+  [
+    'a link',
+    '{"href":"http://gateway/engine-rest/task/x"}',
+    '{"href":"http://gateway/rest/engine/orders/task/x"}',
+  ],
+  [
+    'the base itself',
+    '{"href":"http://gateway/engine-rest"}',
+    '{"href":"http://gateway/rest/engine/orders"}',
+  ],
+  ['a query', '{"href":"http://gateway/engine-rest?a"}', '{"href":"http://gateway/rest/engine/orders?a"}'],
+  ['a longer name', '{"href":"http://gateway/engine-rest2/x"}', '{"href":"http://gateway/engine-rest2/x"}'],
+  ['another member', '{"name":"http://gateway/engine-rest/x"}', '{"name":"http://gateway/engine-rest/x"}'],
   [
     'text that looks like a link',
-    String.raw`{"a":"{\"href\":\"http://door/engine-rest/x\"}"}`,
-    String.raw`{"a":"{\"href\":\"http://door/engine-rest/x\"}"}`,
+    String.raw`{"a":"{\"href\":\"http://gateway/engine-rest/x\"}"}`,
+    String.raw`{"a":"{\"href\":\"http://gateway/engine-rest/x\"}"}`,
   ],
   [
     'a number',
-    '{"a":12345678901234567890,"href":"http://door/engine-rest/"}',
-    '{"a":12345678901234567890,"href":"http://door/rest/engine/orders/"}',
+    '{"a":12345678901234567890,"href":"http://gateway/engine-rest/"}',
+    '{"a":12345678901234567890,"href":"http://gateway/rest/engine/orders/"}',
   ],
-  ['a cut link', '{"href":"http://door/engine-rest', '{"href":"http://door/engine-rest'],
+  ['a cut link', '{"href":"http://gateway/engine-rest', '{"href":"http://gateway/engine-rest'],
   ['nothing', '', ''],
 ]
 for (const [what, before, after] of CASES) {
@@ -38,13 +46,13 @@ function links(base: string): string {
 }
 
 t.test('all links of a body, and only they', (t) => {
-  t.equal(rewrite(links(FROM)), links('http://door/rest/engine/orders'))
+  t.equal(rewrite(links(FROM)), links('http://gateway/rest/engine/orders'))
   t.equal(rewrite(links(FROM), ''), links(''))
   t.end()
 })
 
 t.test('bytes that are no text survive', (t) => {
-  const body = Buffer.from([0xff, 0xfe, ...Buffer.from('"href":"http://door/engine-rest/'), 0x80])
+  const body = Buffer.from([0xff, 0xfe, ...Buffer.from('"href":"http://gateway/engine-rest/'), 0x80])
   const after = rewriteLinks(body, FROM, 'x')
   t.same(after, Buffer.from([0xff, 0xfe, ...Buffer.from('"href":"x/'), 0x80]))
   t.end()

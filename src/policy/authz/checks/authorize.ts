@@ -85,11 +85,11 @@ function refusedBefore(
   { preconditions, options }: Parts,
   context: EvaluationContext,
 ): MaybePromise<Decision | null> {
-  const objection = checkPreconditions(preconditions, context, {
+  const refused = checkPreconditions(preconditions, context, {
     lookUp: options.lookUp,
     tenants: tenantsFor(context.accessRequest, options),
   })
-  return chain(objection, (refusal) =>
+  return chain(refused, (refusal) =>
     refusal === null ? null : { permitted: false, refusal, ...goneIn(context) },
   )
 }

@@ -40,7 +40,7 @@ function idOf<F extends CompiledAttribute['from']>(
   return read(attribute, context)
 }
 
-/** The atoms the engine would ask, with their ids filled in. */
+/** What the engine would ask for, with ids filled in. */
 export function permissionChecksOf(
   { permissions, isFound }: CompiledCheck,
   context: EvaluationContext,

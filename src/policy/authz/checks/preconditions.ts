@@ -16,7 +16,7 @@ export interface PreconditionOptions {
 }
 
 /** Null: nothing speaks against the request. */
-type Objection = EngineRefusal | GatewayError | null
+type Refused = EngineRefusal | GatewayError | null
 
 type LoadedEntity = RequiredEntity & { readonly attributes: Attributes }
 
@@ -25,10 +25,10 @@ export function checkPreconditions(
   preconditions: Preconditions,
   context: EvaluationContext,
   options: PreconditionOptions,
-): MaybePromise<Objection> {
+): MaybePromise<Refused> {
   const { entities } = preconditions
   const loaded: LoadedEntity[] = []
-  const checkFrom = (at: number): MaybePromise<Objection> => {
+  const checkFrom = (at: number): MaybePromise<Refused> => {
     const entity = entities[at]
     if (entity === undefined) return objectionTo(loaded, preconditions, context, options.tenants)
     // Other conditions may need an entity that is not loaded yet.
@@ -47,7 +47,7 @@ function objectionTo(
   { answers }: Preconditions,
   context: EvaluationContext,
   tenants: readonly string[] | null,
-): Objection {
+): Refused {
   const objection = firstAnswer(
     answers.filter(({ afterPermission }) => !afterPermission),
     context,
@@ -69,7 +69,7 @@ function firstAnswer(
   answers: readonly CompiledPrecondition[],
   context: EvaluationContext,
   tenants: readonly string[] | null,
-): Objection {
+): Refused {
   const first = answers.find(
     ({ when }) => !(when.isOfTenant && tenants === null) && when.holds(context) === true,
   )
@@ -81,7 +81,7 @@ export function checkPostconditions(
   { entities, answers }: Preconditions,
   context: EvaluationContext,
   tenants: readonly string[] | null,
-): Objection {
+): Refused {
   for (const { reference, otherTenant } of entities) {
     const attributes = otherTenant === NO_ROWS ? attributesOf(reference, context) : null
     if (attributes !== null && isOfOtherTenant(attributes, tenants)) return answerOf(NO_ROWS, context)

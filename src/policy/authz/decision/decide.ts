@@ -116,8 +116,8 @@ function stepsOfRights(rights: Rights | undefined, bit: number): number {
   return (rights.revoked & bit) === 0 ? grants : grants | 0b10
 }
 
-function implicitStep(implied: number | undefined, bit: number): number {
-  return implied !== undefined && bit !== 0 && (implied & bit) === bit ? 0b01 : 0
+function implicitStep(bits: number | undefined, bit: number): number {
+  return bits !== undefined && bit !== 0 && (bits & bit) === bit ? 0b01 : 0
 }
 
 function lowest(steps: number): number {

@@ -56,11 +56,11 @@ export function createImplicitGrants(read: ReadEngine): ImplicitGrants {
         logOf({ userId }),
         ...groups.map((groupId) => logOf({ groupId })),
       ])
-      const implied = { user: taskIdsOf(own), groups: taskIdsOf(ofGroups.flat()) }
+      const linkedTasks = { user: taskIdsOf(own), groups: taskIdsOf(ofGroups.flat()) }
       const isTooLong = [own, ...ofGroups].some((log) => log.length > MAX_LINKS)
-      if (isTooLong || implied.user.size + implied.groups.size > MAX_LINKS)
+      if (isTooLong || linkedTasks.user.size + linkedTasks.groups.size > MAX_LINKS)
         throw new GatewayError('GW_ROWS_NOT_EXACT')
-      return implied
+      return linkedTasks
     },
   }
 }

@@ -7,7 +7,7 @@ import { inLists } from './lookup-lists.ts'
 /** The list whose rows belong to tenants and do not say to which. */
 export const OPERATION_LOG = '/history/user-operation'
 
-/** Of an entry whose tenant cannot be told: no tenant has such an id, so no member of tenants sees it. */
+/** Of an entry whose tenant cannot be ofOperations: no tenant has such an id, so no member of tenants sees it. */
 export const UNKNOWN_TENANT = '\0'
 
 /** What an entry names, and the look-up that says whose it is, in the order of what says it best. */
@@ -40,7 +40,7 @@ export async function tenantsOfEntries(
   definitions: ReadonlyMap<string, Attributes>,
   lookUp: LookUp,
 ): Promise<ReadonlyMap<ListRow, string | null>> {
-  const told = await toldByOperations(rows, lookUp)
+  const ofOperations = await tenantsOfOperations(rows, lookUp)
   const named = await namedTenants(
     rows.filter((row) => stringIn(row, 'processDefinitionId') === null),
     lookUp,
@@ -49,7 +49,7 @@ export async function tenantsOfEntries(
   for (const row of rows) {
     const definitionId = stringIn(row, 'processDefinitionId')
     const loaded = definitionId === null ? named.get(row) : tenantIn(definitions.get(definitionId))
-    const byOperation = told.get(row['operationId'])
+    const byOperation = ofOperations.get(row['operationId'])
     tenants.set(
       row,
       loaded !== undefined ? loaded : byOperation !== undefined ? byOperation : freeTenant(row),
@@ -91,19 +91,19 @@ async function namedTenants(
 }
 
 /** What the properties of an operation say, by its id. */
-async function toldByOperations(
+async function tenantsOfOperations(
   rows: readonly ListRow[],
   lookUp: LookUp,
 ): Promise<ReadonlyMap<unknown, string | null>> {
-  const told = new Map<unknown, string | null>()
+  const ofOperations = new Map<unknown, string | null>()
   for (const row of rows) {
     const value = stringIn(row, 'newValue')
     if (value === null) continue
-    if (row['property'] === TENANT) told.set(row['operationId'], value)
+    if (row['property'] === TENANT) ofOperations.set(row['operationId'], value)
     if (row['property'] === DECISION)
-      told.set(row['operationId'], tenantIn(await lookUp('decisionDefinition', value)))
+      ofOperations.set(row['operationId'], tenantIn(await lookUp('decisionDefinition', value)))
   }
-  return told
+  return ofOperations
 }
 
 /** What is gone may have been anybody's. */

@@ -32,14 +32,14 @@ interface LookUpOptions {
 
 /** Builds one engine's look-ups: reads of the same entity at the same moment share one request. */
 export function createLookUps(options: LookUpOptions): LookUps {
-  const learner = new Learner(options)
+  const lookUps = new EntityLookUps(options)
   return {
-    lookUp: (name, id) => learner.lookUp(name, id),
-    lookUpAll: (name, ids, stillAwaited) => learner.lookUpAll(name, ids, stillAwaited),
+    lookUp: (name, id) => lookUps.lookUp(name, id),
+    lookUpAll: (name, ids, stillAwaited) => lookUps.lookUpAll(name, ids, stillAwaited),
   }
 }
 
-class Learner {
+class EntityLookUps {
   readonly #read: ReadEngine
   readonly #remembered: LRUCache<string, Attributes>
   readonly #inFlight = new SingleFlight<Attributes | null>()
@@ -55,7 +55,7 @@ class Learner {
     const key = `${name} ${id}`
     const loaded = this.#remembered.get(key)
     if (loaded !== undefined) return loaded
-    return this.#inFlight.running(key)?.result ?? this.#inFlight.begin(key, null, () => this.#learn(name, id))
+    return this.#inFlight.running(key)?.result ?? this.#inFlight.begin(key, null, () => this.#load(name, id))
   }
 
   async lookUpAll(
@@ -105,7 +105,7 @@ class Learner {
     return attributes
   }
 
-  async #learn(name: LookupName, id: string): Promise<Attributes | null> {
+  async #load(name: LookupName, id: string): Promise<Attributes | null> {
     const rule = LOOKUPS[name]
     const path = rule.path(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)
     const answer = firstOf(await this.#read(path))

@@ -21,9 +21,9 @@ export class SignalFinder {
 
   /** Null: it cannot be told. */
   async executions({ body, stillAwaited }: AccessRequest): Promise<readonly Attributes[] | null> {
-    const accessRequest = queryOf(body)
-    if (accessRequest === null) return null
-    const query = new URLSearchParams({ eventType: 'signal', ...accessRequest })
+    const subscription = queryOf(body)
+    if (subscription === null) return null
+    const query = new URLSearchParams({ eventType: 'signal', ...subscription })
     const rows = rowsOf(await this.#options.read(`/event-subscription?${query}`))
     const waiting = rows.filter(({ executionId }) => stringOf(executionId) !== null)
     return executionsIn(waiting, 'executionId', { ...this.#options, stillAwaited })
@@ -31,8 +31,8 @@ export class SignalFinder {
 
   /** Null: it cannot be told which definitions it starts. */
   async starts({ body }: AccessRequest): Promise<readonly Attributes[] | null> {
-    const accessRequest = queryOf(body)
-    return accessRequest === null ? null : this.#options.starts.startedBy('signal', accessRequest)
+    const subscription = queryOf(body)
+    return subscription === null ? null : this.#options.starts.startedBy('signal', subscription)
   }
 }
 

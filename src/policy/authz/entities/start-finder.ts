@@ -39,8 +39,8 @@ export class StartFinder {
     type: StartEvent['type'],
     query: Readonly<Record<string, string>>,
   ): Promise<readonly Attributes[] | null> {
-    const accessRequest = new URLSearchParams({ eventType: type, ...query })
-    const rows = rowsOf(await this.#read(`/event-subscription?${accessRequest}`))
+    const parameters = new URLSearchParams({ eventType: type, ...query })
+    const rows = rowsOf(await this.#read(`/event-subscription?${parameters}`))
     const starting = rows.filter((row) => stringOf(row['executionId']) === null)
     return this.#definitionsOf(
       starting.map((row) => ({
@@ -59,8 +59,8 @@ export class StartFinder {
 
   /** Null: there are too many. A definition left out could be started by who may not start it. */
   async #listed(query: Readonly<Record<string, string>>): Promise<readonly Json[] | null> {
-    const accessRequest = new URLSearchParams({ ...query, maxResults: `${MAX_DEFINITIONS + 1}` })
-    const rows = rowsOf(await this.#read(`/process-definition?${accessRequest}`))
+    const parameters = new URLSearchParams({ ...query, maxResults: `${MAX_DEFINITIONS + 1}` })
+    const rows = rowsOf(await this.#read(`/process-definition?${parameters}`))
     return rows.length > MAX_DEFINITIONS ? null : rows
   }
 

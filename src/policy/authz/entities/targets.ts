@@ -14,21 +14,21 @@ import { stringOf } from '../../../request/value.ts'
 /** What a request names by id and has to be looked up: more is not. */
 const MAX_NAMED = 10_000
 
-interface MembersOptions extends LookUps {
+interface TargetsOptions extends LookUps {
   readonly read: ReadEngine
   /** A request that names more is not looked through. Default 10,000. */
   readonly maxNamed?: number
 }
 
 type Find = (accessRequest: AccessRequest) => Promise<readonly Attributes[] | null>
-type Sought = Exclude<Each, `${'body' | 'query'}:${string}[]`>
+type FoundTarget = Exclude<Each, `${'body' | 'query'}:${string}[]`>
 
 /** Finds what a request acts on where the request does not name all of it. */
-export function createFindTargets(options: MembersOptions): FindTargets {
+export function createFindTargets(options: TargetsOptions): FindTargets {
   const starts = new StartFinder(options.read)
   const signals = new SignalFinder({ ...options, starts })
   const messages = new MessageFinder({ ...options, starts })
-  const finders: Readonly<Record<Sought, Find>> = {
+  const finders: Readonly<Record<FoundTarget, Find>> = {
     conditionalStarts: (accessRequest) => conditionalStarts(accessRequest, options, starts),
     correlatedDefinitions: (accessRequest) => messages.definitions(accessRequest),
     correlatedExecutions: (accessRequest) => messages.executions(accessRequest),
@@ -47,9 +47,9 @@ export function createFindTargets(options: MembersOptions): FindTargets {
   }
   const { maxNamed = MAX_NAMED } = options
   return async (each, accessRequest) =>
-    isSought(each) && namedIn(accessRequest.body) <= maxNamed ? finders[each](accessRequest) : null
+    isFound(each) && namedIn(accessRequest.body) <= maxNamed ? finders[each](accessRequest) : null
 
-  function isSought(each: string): each is Sought {
+  function isFound(each: string): each is FoundTarget {
     return Object.hasOwn(finders, each)
   }
 }
@@ -57,7 +57,7 @@ export function createFindTargets(options: MembersOptions): FindTargets {
 /** Definitions that may be started; whether their conditions hold, only the engine knows. */
 async function conditionalStarts(
   { body }: AccessRequest,
-  { lookUp }: MembersOptions,
+  { lookUp }: TargetsOptions,
   starts: StartFinder,
 ): Promise<readonly Attributes[] | null> {
   const tenants = tenantQueryOf(body)
@@ -73,7 +73,7 @@ async function conditionalStarts(
 /** Instances that the body names. What a query in it selects is not sought here. */
 async function processInstances(
   accessRequest: AccessRequest,
-  { lookUpAll }: MembersOptions,
+  { lookUpAll }: TargetsOptions,
 ): Promise<readonly Attributes[] | null> {
   if (hasQuery(accessRequest.body)) return null
   return namedBy(accessRequest, 'processInstance', { member: 'processInstanceIds', lookUpAll })
@@ -96,7 +96,7 @@ async function namedBy(
 /** As far as the engine comes: it stops at one that is not there or is of another definition. */
 async function modifiedInstances(
   { body, stillAwaited }: AccessRequest,
-  { lookUpAll }: MembersOptions,
+  { lookUpAll }: TargetsOptions,
 ): Promise<readonly Attributes[] | null> {
   if (hasQuery(body)) return null
   const found: Attributes[] = []
@@ -125,7 +125,7 @@ function mayBeSame(one: string, other: string): boolean {
 /** Tasks that the body names, and those of instances that it names. Of the latter, another tenant's are not found. */
 async function externalTasks(
   accessRequest: AccessRequest,
-  { read, lookUpAll }: MembersOptions,
+  { read, lookUpAll }: TargetsOptions,
 ): Promise<readonly Attributes[] | null> {
   const { body, stillAwaited } = accessRequest
   if (hasQuery(body)) return null
@@ -149,7 +149,7 @@ function taskIn(row: Readonly<Record<string, unknown>>): Attributes {
 /** Ended instances of the definition, as far as the engine comes: it stops at one that is not there, active or of another. */
 async function restartedInstances(
   { body, params, principal, stillAwaited }: AccessRequest,
-  { lookUpAll }: MembersOptions,
+  { lookUpAll }: TargetsOptions,
 ): Promise<readonly Attributes[] | null> {
   if (hasQuery(body)) return null
   const found: Attributes[] = []
@@ -173,7 +173,7 @@ const NAMES_ITS_INSTANCE: ReadonlySet<string> = new Set(['correlate-message', 's
 /** The instance that the path's job acts on; null: only the job knows them. */
 async function jobInstances(
   { params }: AccessRequest,
-  { lookUp }: MembersOptions,
+  { lookUp }: TargetsOptions,
 ): Promise<readonly Attributes[] | null> {
   const { command, processInstanceId } = (await lookUp('executedJob', params['id'] ?? '')) ?? {}
   if (typeof processInstanceId !== 'string' || !NAMES_ITS_INSTANCE.has(command ?? '')) return null

@@ -103,11 +103,11 @@ function decidedPermissions(
   { accessRequest, options }: Look,
 ): readonly DecidedPermission[] {
   const records = options.records()
-  const atoms: readonly PermissionCheck[] =
+  const asked: readonly PermissionCheck[] =
     context === null
       ? check.permissions.map(({ resource, permission }) => ({ resource, permission, id: null }))
       : permissionChecksOf(check, context)
-  return atoms.map((permissionCheck) => ({
+  return asked.map((permissionCheck) => ({
     permission: permissionCheck.permission,
     resource: RESOURCES[permissionCheck.resource].name,
     resourceId: permissionCheck.id ?? '*',

@@ -15,7 +15,7 @@ const SHOWN_IDS = 20
 /** @returns null for an operation that answers no rows of its own */
 export async function explainRows(
   restriction: CompiledRows | null,
-  { rows: verdict }: Pick<RowsDecision, 'rows'>,
+  { rows: decision }: Pick<RowsDecision, 'rows'>,
   { accessRequest, options }: { readonly accessRequest: AccessRequest; readonly options: AuthorizeOptions },
 ): Promise<RowsExplanation | null> {
   if (restriction === null) return null
@@ -25,7 +25,7 @@ export async function explainRows(
     ? await options.implicitGrants?.tasks(accessRequest.principal)
     : undefined
   return {
-    sees: WORDS[verdict],
+    sees: WORDS[decision],
     conditions: rows.conditions
       .flatMap(({ permissions, together }) =>
         together === true ? permissions.map((one) => [one]) : [permissions],

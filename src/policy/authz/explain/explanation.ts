@@ -2,7 +2,7 @@ import type { MissingPermission } from '../../../errors.ts'
 import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
 import type { Check } from '../../../operations/notation.ts'
 
-/** The record that decided an atomic check: type, subject and resource id name it, for the engine holds no two alike. */
+/** The record that decided a permission check: type, subject and resource id name it, for the engine holds no two alike. */
 export interface Deciding {
   /** 1–12, as stepOf counts them. */
   readonly step: number

@@ -122,10 +122,10 @@ function timesOf(needs: readonly Need[], records: IndexedRecords, who: Subject['
 /** The decision itself, as a request would have got it. */
 function isMet({ anyOf }: Need, records: IndexedRecords, { userId, groupId }: Subject['who']): boolean {
   const principal = { userId: userId ?? '', groups: groupId == null ? [] : [groupId], tenants: [] }
-  const atoms = anyOf.map(({ resource, permission, resourceId }) => ({
+  const alternatives = anyOf.map(({ resource, permission, resourceId }) => ({
     resource,
     permission,
     id: resourceId,
   }))
-  return decideAny(records, principal, atoms)
+  return decideAny(records, principal, alternatives)
 }

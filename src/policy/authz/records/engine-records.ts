@@ -36,17 +36,17 @@ const HEADERS_MS = 10_000
  * slip through, and one that revokes would then be missing.
  */
 export function createEngineRecords(options: EngineRecordsOptions): RecordsSource {
-  const reading = new Reading(options)
+  const records = new EngineRecords(options)
   return {
-    current: () => reading.current(),
-    refresh: () => reading.refresh(),
-    start: () => reading.refresh(),
-    close: () => reading.close(),
-    state: () => reading.state(),
+    current: () => records.current(),
+    refresh: () => records.refresh(),
+    start: () => records.refresh(),
+    close: () => records.close(),
+    state: () => records.state(),
   }
 }
 
-class Reading {
+class EngineRecords {
   readonly #options: Required<Omit<EngineRecordsOptions, keyof RecordsOptions | 'onRead' | 'onPartlyRead'>>
   readonly #index: (list: readonly StoredRecord[]) => Records
   readonly #onRead: (problem: string | null) => void

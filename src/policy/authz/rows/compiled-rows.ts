@@ -26,7 +26,7 @@ export interface RowCondition {
 /** How much of a query's answer the caller may see: everything, nothing, or rows that the records name. */
 export type Scope = 'all' | 'none' | 'some'
 
-/** What a caller is held against, row by row. */
+/** What each row is compared with for a caller. */
 export interface Viewer {
   readonly principal: Principal
   readonly records: Records

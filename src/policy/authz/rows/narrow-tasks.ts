@@ -22,15 +22,15 @@ export interface Visible {
 export function narrowTasks(visible: Visible): Narrow {
   return ({ method, path, body }, parameters) => {
     const route = targetPathOf(path)
-    const accessRequest =
+    const asked =
       method === 'POST'
         ? { path, body }
         : { path: route + pagingOf(parameters), body: taskQueryOf(parameters) }
     const narrowed = blocksOf(visible).reduce(
       (query, block) => appendTo(query, 'orQueries', block),
-      accessRequest.body,
+      asked.body,
     )
-    return { method: 'POST', path: accessRequest.path, body: narrowed }
+    return { method: 'POST', path: asked.path, body: narrowed }
   }
 }
 

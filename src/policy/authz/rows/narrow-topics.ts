@@ -74,8 +74,8 @@ function within(
 ): Changes | null {
   const [one, some] = [topic[name], listIn(topic, `${name}In`)]
   if (typeof one === 'string' && !granted.includes(one)) return null
-  const accessRequest = some.length > 0 ? granted.filter((id) => some.includes(id)) : granted
-  return accessRequest.length === 0 ? null : { [`${name}In`]: accessRequest }
+  const allowed = some.length > 0 ? granted.filter((id) => some.includes(id)) : granted
+  return allowed.length === 0 ? null : { [`${name}In`]: allowed }
 }
 
 /**
@@ -83,10 +83,9 @@ function within(
  * `tenantIdIn`, and an empty one asks for all. Who belongs to a tenant and asks for neither is given definitions.
  */
 function tenantsWithin(topic: FetchTopic, tenants: ReadonlySet<string>): Changes | null {
-  const accessRequest = tenantsAsked(topic)
-  if (accessRequest === 'all')
-    return tenants.size === 0 ? { tenantIdIn: undefined, withoutTenantId: true } : {}
-  if (accessRequest === 'none') return {}
+  const asked = tenantsAsked(topic)
+  if (asked === 'all') return tenants.size === 0 ? { tenantIdIn: undefined, withoutTenantId: true } : {}
+  if (asked === 'none') return {}
   const own = listIn(topic, 'tenantIdIn').filter((id) => typeof id === 'string' && tenants.has(id))
   return own.length === 0 ? null : { tenantIdIn: own }
 }

@@ -105,10 +105,10 @@ function permissionsFinding(
       'NullValueException',
       "Authorization must either have a 'userId' or a 'groupId'.",
     )
-  const foreign = new Set(names.filter((name) => resource === null || bitOf(resource, name) === null))
+  const others = new Set(names.filter((name) => resource === null || bitOf(resource, name) === null))
   // Which of several the engine names is not known.
-  if (foreign.size > 1) return DEFER
-  const [name] = foreign
+  if (others.size > 1) return DEFER
+  const [name] = others
   return name === undefined
     ? null
     : badRequest(`ENGINE-03087 The resource type with id:'${id}' is not valid for '${name}' permission.`)
