@@ -96,7 +96,7 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   '@fastify/http-proxy': ['proxy'],
   ioredis: ['redis'],
   'prom-client': ['metrics'],
-  zod: ['config', 'files', 'policy/validation'],
+  zod: ['config', 'files'],
   bcrypt: ['policy/authn'],
   '@node-rs/argon2': ['policy/authn'],
   pino: ['log.ts'],

@@ -1,10 +1,10 @@
-import type { z } from 'zod'
 import { GatewayError, jsonRefusalOf } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasNumerals } from '../../request/json.ts'
 import { BODIES, QUERIES, SELECTORS } from './schemas/contracts.ts'
 import type { Finding, EngineError, Received, ValidationRule } from './schemas/engine-error.ts'
 import { DEFER } from './schemas/engine-error.ts'
+import type { JavaType } from './schemas/jackson.ts'
 
 export type { Received } from './schemas/engine-error.ts'
 
@@ -36,8 +36,8 @@ export function checkRules(operation: Checked, received: Received, passed?: numb
  * @throws as checkShape; GatewayError GW_ROWS_NOT_EXACT where the engine refuses it in words that cannot be told in advance
  */
 export function checkSelector(name: keyof typeof SELECTORS, query: unknown): void {
-  const { schema, rules } = SELECTORS[name]
-  readAs(schema, query, [name])
+  const { type, rules } = SELECTORS[name]
+  readAs(type, query, [name])
   const received = { params: {}, query: new Map<string, string>(), body: query }
   const finding = findAt(0, rules, { operation: NO_CHECKS, received })
   // It refuses this, but will not be asked.
@@ -51,12 +51,12 @@ function checkAt(stage: number, operation: Checked, received: Received): void {
   if (operation.query !== undefined)
     refuse(findAt(stage, QUERIES[operation.query], { operation, received }), 'GW_INVALID_QUERY')
   if (operation.body === undefined) return
-  const { schema, readAfter = 0, rules } = BODIES[operation.body]
+  const { type, readAfter = 0, rules } = BODIES[operation.body]
   // An empty body is an empty object, or refused by the engine itself: that depends on how it is deployed.
   const whole = received.body === undefined ? { ...received, body: {} } : received
   // Where an empty object makes it fail, that would be our guess at how it fails: it shall say so itself.
   if (received.body === undefined && isFailure(findAt(0, rules, { operation, received: whole }))) return
-  if (stage === readAfter) readAs(schema, whole.body)
+  if (stage === readAfter) readAs(type, whole.body)
   refuse(findAt(stage, rules, { operation, received: whole }), 'GW_INVALID_BODY')
 }
 
@@ -81,27 +81,12 @@ function checkCountOf({ checks }: Checked): number {
 }
 
 /** The engine's own words for a body it cannot map vary from process to process; ours say where. */
-function readAs(schema: z.ZodType, body: unknown, place: readonly PropertyKey[] = []): void {
-  const issue = firstIssue(schema, body)
-  if (issue === null) return
+function readAs(type: JavaType, body: unknown, place: readonly PropertyKey[] = []): void {
+  const misfit = type(body)
+  if (misfit === null) return
   throw new GatewayError('GW_INVALID_BODY', {
-    message: `The request body does not fit the operation: ${placeOf([...place, ...issue.path])}: ${issue.message}`,
+    message: `The request body does not fit the operation: ${placeOf([...place, ...misfit.path])}: ${misfit.message}`,
   })
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-}
-
-function firstIssue(schema: z.ZodType, body: unknown): Issue | null {
-  try {
-    return schema.safeParse(body).error?.issues[0] ?? null
-  } catch (error) {
-    // Or-blocks within or-blocks by the hundred; the engine ignores all but the first level.
-    if (error instanceof RangeError) return { path: [], message: 'is nested too deeply' }
-    throw error
-  }
 }
 
 const MAX_PLACE_CHARS = 200

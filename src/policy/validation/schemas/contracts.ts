@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import type { BodyName, QueryName, Selector } from '../../../operations/table.ts'
 import { authorizationCreate, authorizationRules } from './authorization-create.ts'
 import {
@@ -20,6 +19,7 @@ import {
 } from './history-queries.ts'
 import { migrationExecution, migrationRules } from './migration-plan.ts'
 import type { ValidationRule } from './engine-error.ts'
+import type { JavaType } from './jackson.ts'
 import { activityStatisticsRules, eventSubscriptionRules, pagingRules, topicNameRules } from './parameters.ts'
 import { taskQuery } from './task-query.ts'
 import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
@@ -28,31 +28,31 @@ import { variableValue } from './variable-value.ts'
 
 /** What a body must be, and which rules its engine has for it. */
 export interface Contract {
-  readonly schema: z.ZodType
+  readonly type: JavaType
   /** After how many permission checks the engine reads the body; a path by key is resolved first. Default 0. */
   readonly readAfter?: number
   readonly rules: readonly ValidationRule[]
 }
 
 export const BODIES: Readonly<Record<BodyName, Contract>> = {
-  AuthorizationCreateDto: { schema: authorizationCreate, rules: authorizationRules },
-  EvaluateDecisionDto: { schema: evaluateDecision, rules: decisionRules },
-  ExecutionTriggerDto: { schema: executionTrigger, rules: triggerRules },
-  HistoricExternalTaskLogQueryDto: { schema: externalTaskLogQuery, rules: externalTaskLogRules },
-  MigrationExecutionDto: { schema: migrationExecution, rules: migrationRules },
-  SignalDto: { schema: signalBody, rules: signalRules },
+  AuthorizationCreateDto: { type: authorizationCreate, rules: authorizationRules },
+  EvaluateDecisionDto: { type: evaluateDecision, rules: decisionRules },
+  ExecutionTriggerDto: { type: executionTrigger, rules: triggerRules },
+  HistoricExternalTaskLogQueryDto: { type: externalTaskLogQuery, rules: externalTaskLogRules },
+  MigrationExecutionDto: { type: migrationExecution, rules: migrationRules },
+  SignalDto: { type: signalBody, rules: signalRules },
   // Its variables are left to the engine, whose words name the definition's id.
-  StartProcessInstanceFormDto: { schema: startForm, readAfter: 1, rules: [] },
-  TaskDto: { schema: taskBody, rules: taskRules },
-  TaskQueryDto: { schema: taskQuery, rules: taskQueryRules },
-  VariableValueDto: { schema: variableValue, rules: variableRules },
+  StartProcessInstanceFormDto: { type: startForm, readAfter: 1, rules: [] },
+  TaskDto: { type: taskBody, rules: taskRules },
+  TaskQueryDto: { type: taskQuery, rules: taskQueryRules },
+  VariableValueDto: { type: variableValue, rules: variableRules },
 }
 
 /** Queries inside a body that are asked for by a list that takes a query string only. */
 export const SELECTORS = {
-  historicBatchQuery: { schema: historicBatchQuery, rules: historicBatchRules },
+  historicBatchQuery: { type: historicBatchQuery, rules: historicBatchRules },
   historicDecisionInstanceQuery: {
-    schema: historicDecisionInstanceQuery,
+    type: historicDecisionInstanceQuery,
     rules: historicDecisionInstanceRules,
   },
 } as const satisfies Partial<Record<Selector, Contract>>

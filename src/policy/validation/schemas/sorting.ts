@@ -1,5 +1,4 @@
-import type { z } from 'zod'
-import { anything, list, map, object, oneOf, string, typeNameOf } from './jackson.ts'
+import { anything, type JavaType, list, map, object, oneOf, string, typeNameOf } from './jackson.ts'
 import {
   firstOf,
   invalid,
@@ -34,7 +33,7 @@ const SORTABLE: ReadonlySet<string> = new Set([
 const UNSORTABLE: ReadonlySet<string> = new Set(['bytes', 'file', 'null', 'number', 'object'])
 
 /** The members that every query body has. `sortBy` and `sortOrder` are the only ones that may not be null. */
-export function sortMembers({ by }: Sorts): Readonly<Record<string, z.ZodType>> {
+export function sortMembers({ by }: Sorts): Readonly<Record<string, JavaType>> {
   const sorting = object({ sortBy: string, sortOrder: string, parameters: map(anything) })
   return { sortBy: oneOf(by), sortOrder: oneOf(ORDERS), sorting: list(sorting) }
 }

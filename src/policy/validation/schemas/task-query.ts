@@ -1,5 +1,4 @@
-import type { z } from 'zod'
-import { boolean, date, integer, list, nested, string } from './jackson.ts'
+import { boolean, date, integer, type JavaType, list, nested, string } from './jackson.ts'
 import type { QueryText } from './query-text.ts'
 import { readQuery } from './query-text.ts'
 import type { Sorts } from './sorting.ts'
@@ -171,6 +170,6 @@ const PARAMETERS = {
 /** The two names set the same member: the later one counts. */
 export const ALIASES = { created: 'createdOn', due: 'dueDate', followUp: 'followUpDate' }
 
-function each<T extends z.ZodType | string>(names: readonly string[], type: T): Record<string, T> {
+function each<T extends JavaType | string>(names: readonly string[], type: T): Record<string, T> {
   return Object.fromEntries(names.map((name) => [name, type]))
 }
