@@ -187,13 +187,18 @@ function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsDecision {
 }
 
 function visibleTo(rows: CompiledRows, scope: Scope, viewer: Viewer): Visible {
+  return {
+    granted: scope === 'all' ? null : grantedTo(rows, viewer),
+    tenantIds: viewer.tenants === null ? null : [...viewer.tenants],
+  }
+}
+
+function grantedTo(rows: CompiledRows, viewer: Viewer): NonNullable<Visible['granted']> {
   const { user, groups } = viewer.implicitGrants ?? { user: [], groups: [] }
-  const taskIds = [...new Set([...idsGranted(rows, 'TASK', viewer), ...user, ...groups])]
-  const granted =
-    scope === 'all'
-      ? null
-      : { processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer), taskIds }
-  return { granted, tenantIds: viewer.tenants === null ? null : [...viewer.tenants] }
+  return {
+    processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer),
+    taskIds: [...new Set([...idsGranted(rows, 'TASK', viewer), ...user, ...groups])],
+  }
 }
 
 function keepOf({ rows, options }: RowsParts, viewer: Viewer): KeepRows {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../errors.ts'
-import { elementsAt, isSpace, membersAt, skipSpace } from '../../../request/json-text.ts'
+import { CHAR, elementsAt, type Extent, isSpace, membersAt } from '../../../request/json-text.ts'
 
 /** A query on its way to the engine: what of it a restriction may change. */
 export interface Query {
@@ -21,12 +21,27 @@ export function spliceMember(body: Buffer | null, name: string, value: unknown):
 }
 
 function withMember(text: string, name: string, json: string): string {
-  const members = membersAt(text, 0)
-  const found = members.find((one) => one.name === name)
-  if (found !== undefined) return text.slice(0, found.value.start) + json + text.slice(found.value.end)
-  const last = members.at(-1)
-  const at = last?.end ?? skipSpace(text, 0) + 1
-  return `${text.slice(0, at)}${last === undefined ? '' : ','}${JSON.stringify(name)}: ${json}${text.slice(at)}`
+  const found = valueOf(text, name)
+  return found === undefined
+    ? withLast(text, text.lastIndexOf('}'), `${JSON.stringify(name)}: ${json}`)
+    : text.slice(0, found.start) + json + text.slice(found.end)
+}
+
+/** Puts something behind the last member of an object, or the last element of an array, that is closed there. */
+function withLast(text: string, closedAt: number, json: string): string {
+  let at = closedAt
+  while (isSpace(text.charCodeAt(at - 1))) at -= 1
+  const isEmpty = OPENING.has(text.charCodeAt(at - 1))
+  return `${text.slice(0, at)}${isEmpty ? '' : ','}${json}${text.slice(at)}`
+}
+
+const OPENING: ReadonlySet<number> = new Set([CHAR.openingBrace, CHAR.openingBracket])
+
+/** Where the value of an object's member stands; undefined: it has none of this name. */
+function valueOf(text: string, name: string): Extent | undefined {
+  // Without an escape in the text, what does not stand in it is not in it: then nothing has to be looked through.
+  if (!text.includes(name) && !text.includes('\\')) return undefined
+  return membersAt(text, 0).find((one) => one.name === name)?.value
 }
 
 function without(text: string, name: string): string {
@@ -46,7 +61,7 @@ function without(text: string, name: string): string {
  */
 export function appendTo(body: Buffer | null, name: string, value: unknown): Buffer {
   const text = textOf(body)
-  const array = membersAt(text, 0).find((one) => one.name === name)?.value
+  const array = valueOf(text, name)
   const json = JSON.stringify(value)
   if (array === undefined || text.startsWith('null', array.start))
     return Buffer.from(withMember(text, name, `[${json}]`))
@@ -54,16 +69,13 @@ export function appendTo(body: Buffer | null, name: string, value: unknown): Buf
     throw new GatewayError('GW_INVALID_BODY', {
       message: `The request body does not fit the operation: $.${name}: is not a list`,
     })
-  let at = array.end - 1
-  while (isSpace(text.charCodeAt(at - 1))) at -= 1
-  const isEmpty = at - 1 === array.start
-  return Buffer.from(`${text.slice(0, at)}${isEmpty ? '' : ','}${json}${text.slice(at)}`)
+  return Buffer.from(withLast(text, array.end - 1, json))
 }
 
 /** One member of a JSON body as its own bytes; null: it is absent or null. */
 export function memberBytes(body: Buffer, name: string): Buffer | null {
   const text = textOf(body)
-  const value = membersAt(text, 0).find((one) => one.name === name)?.value
+  const value = valueOf(text, name)
   const given = value === undefined ? 'null' : text.slice(value.start, value.end)
   return given === 'null' ? null : Buffer.from(given)
 }
@@ -78,7 +90,7 @@ type Change = (element: Buffer, index: number) => Buffer
  */
 export function spliceElements(body: Buffer, name: string | null, change: Change): Buffer {
   const text = textOf(body)
-  const at = name === null ? 0 : membersAt(text, 0).find((one) => one.name === name)?.value.start
+  const at = name === null ? 0 : valueOf(text, name)?.start
   const elements = at === undefined ? [] : elementsAt(text, at)
   const first = elements[0]?.start ?? text.length
   const parts: string[] = []
