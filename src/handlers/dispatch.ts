@@ -25,7 +25,8 @@ import { answerRows } from './rows/filtered-list.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
 
-type Handler = (exchange: Exchange) => FastifyReply | Promise<FastifyReply>
+/** Gives what the framework has to send; undefined: the answer is out. */
+type Handler = (exchange: Exchange) => FastifyReply | Promise<FastifyReply | undefined>
 
 /** One step of a row's handler: `then` answers what is not for it. */
 interface Step {
@@ -66,15 +67,11 @@ export function createHandlers(parts: Parts): (operation: Operation) => RouteHan
       // 9. Is it cached? Only what every caller who came this far may see.
       const hit = peekCached(parts, match, request)
       if (hit !== null) return sendCached(hit, request, reply)
-      const exchange = {
-        parts,
-        match,
-        upstreamRequest: upstreamRequestOf(match, request, pathOf),
-        request,
-        reply,
-      }
-      const upstreamRequest = narrowedRequest(exchange)
-      return upstreamRequest === null ? nothing(exchange) : handle({ ...exchange, upstreamRequest })
+      const asked = upstreamRequestOf(match, request, pathOf)
+      const upstreamRequest = narrowedRequest(match, asked)
+      return upstreamRequest === null
+        ? nothing({ parts, match, upstreamRequest: asked, request, reply })
+        : handle({ parts, match, upstreamRequest, request, reply })
     }
   }
 }
@@ -173,7 +170,7 @@ async function selected(exchange: Exchange): Promise<Exchange> {
 }
 
 function upstreamRequestOf(
-  { engine, operation, accessRequest, bytes }: MatchedContext,
+  { engine, operation, accessRequest, bytes, rows }: MatchedContext,
   request: FastifyRequest,
   pathOf: PathOf,
 ): UpstreamRequest {
@@ -184,20 +181,23 @@ function upstreamRequestOf(
     headers['accept'] = decidedAcceptOf(request.headers.accept)
   if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
   if (operation.media === 'none') undescribeBody(headers)
-  const path = pathOf(accessRequest.params)
+  if (rows?.rows === 'narrowed') headers['content-type'] = JSON_TYPE
+  const { retry, conflict } = operation
   return {
     method: request.method,
-    path: path + targetSearchOf(request.url),
+    path: pathOf(accessRequest.params) + targetSearchOf(request.url),
     headers,
     body: bytes,
-    retry: operation.retry,
-    ...(operation.conflict === undefined ? {} : { conflict: operation.conflict }),
+    retry,
+    conflict,
   }
 }
 
+const JSON_TYPE = 'application/json'
+
 /** The caller's headers tell of a body that has no bytes. */
 function describeEmptyObject(headers: Record<string, string>): void {
-  headers['content-type'] = 'application/json'
+  headers['content-type'] = JSON_TYPE
   delete headers['content-encoding']
 }
 
@@ -208,12 +208,16 @@ function undescribeBody(headers: Record<string, string>): void {
 }
 
 /** The request for what the caller sees of it; null: nothing. */
-function narrowedRequest({ match, upstreamRequest }: Exchange): UpstreamRequest | null {
-  const { rows, accessRequest } = match
+function narrowedRequest(
+  { rows, accessRequest }: MatchedContext,
+  upstreamRequest: UpstreamRequest,
+): UpstreamRequest | null {
   if (rows?.rows !== 'narrowed') return upstreamRequest
   const query = rows.narrow(upstreamRequest, accessRequest.query)
-  const headers = { ...upstreamRequest.headers, 'content-type': 'application/json' }
-  return query && { ...upstreamRequest, ...query, headers }
+  if (query === null) return null
+  const { method, path, body } = query
+  const { headers, retry, conflict } = upstreamRequest
+  return { method, path, headers, body, retry, conflict }
 }
 
 /** What the gateway knows better than an engine. */

@@ -12,7 +12,7 @@ import { tagsOf } from './cached.ts'
 import { hasOtherLinks, withClientLinks } from './client-links.ts'
 
 /** 10. Asks the engine; what nobody here has to look at streams through. */
-export function fromEngine(operation: Operation): (exchange: Exchange) => Promise<FastifyReply> {
+export function fromEngine(operation: Operation): (exchange: Exchange) => Promise<FastifyReply | undefined> {
   if (isAlwaysRead(operation)) return serveRead
   return (exchange) =>
     isAnotherForm(exchange) || hasOtherLinks(exchange) ? serveRead(exchange) : serveRelayed(exchange)
@@ -115,11 +115,10 @@ function createdId({ body }: Answer): string {
   }
 }
 
-async function serveRelayed({ match, upstreamRequest, reply }: Exchange): Promise<FastifyReply> {
+async function serveRelayed({ match, upstreamRequest, reply }: Exchange): Promise<undefined> {
   const relayed = await match.engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(match))
   // Until here an error could still be answered; from here the answer is out.
   reply.hijack()
   match.node = relayed.node
   match.writtenBytes = relayed.bytes
-  return reply
 }

@@ -55,7 +55,8 @@ function walk(node: Members, path: string, look: Look): void {
     return
   }
   checkTyped(node, path, look)
-  for (const [name, value] of Object.entries(node)) {
+  for (const name of Object.keys(node)) {
+    const value = node[name]
     // An expression that is null is none: clients send their whole query object.
     if (look.refusesExpressions && name.endsWith('Expression') && value !== null)
       throw hazard('expressions', `${path}.${name}`)

@@ -9,7 +9,7 @@ export interface UpstreamRequest {
   /** `always`: a pure read, which may be repeated. `unsent`: repeated only if no byte of it was sent. */
   readonly retry: 'always' | 'unsent'
   /** `repeat`: sent again when the engine reports that another transaction was faster and this one was rolled back. */
-  readonly conflict?: 'repeat'
+  readonly conflict?: 'repeat' | undefined
   /** Deployment of the definition that it starts. If some nodes have it registered, only those qualify. */
   readonly deployment?: string
   /** Replaces the upstream's `headersMs` for this request: a long poll waits longer than a lookup. */

@@ -40,7 +40,11 @@ export function list(item: JavaType): JavaType {
   return (value, depth) => {
     if (!isGiven(value)) return null
     if (!Array.isArray(value)) return otherThan('array', value)
-    return firstMisfit(value.keys(), (index) => item(value[index], depth))
+    for (let index = 0; index < value.length; index += 1) {
+      const found = item(value[index], depth)
+      if (found !== null) return within(index, found)
+    }
+    return null
   }
 }
 
@@ -49,30 +53,29 @@ export function map(item: JavaType): JavaType {
   return (value, depth) => {
     if (!isGiven(value)) return null
     if (!isObject(value)) return misfit('is not an object')
-    return item === anything ? null : firstMisfit(Object.keys(value), (name) => item(value[name], depth))
+    return item === anything ? null : misfitIn(value, () => item, depth)
   }
 }
 
 /** Members that are not named are ignored, as the engine ignores them. */
 export function object(members: Readonly<Record<string, JavaType>>): JavaType {
-  return typeOf(new Map(Object.entries(members)))
+  return bean(new Map(Object.entries(members)))
 }
 
 /** The same members at every depth. */
 export function nested(members: (self: JavaType) => Readonly<Record<string, JavaType>>): JavaType {
   const types = new Map<string, JavaType>()
-  const self = typeOf(types)
+  const self = bean(types)
   for (const [name, type] of Object.entries(members(self))) types.set(name, type)
   return self
 }
 
-/** Looks at the members that are given: a query has a hundred, and a body names a few of them. */
-function typeOf(types: ReadonlyMap<string, JavaType>): JavaType {
+function bean(types: ReadonlyMap<string, JavaType>): JavaType {
   return (value, depth = 0) => {
     if (!isGiven(value)) return null
     if (!isObject(value)) return otherThan('object', value)
     if (depth > MAX_DEPTH) return misfit('is nested too deeply')
-    return firstMisfit(Object.keys(value), (name) => types.get(name)?.(value[name], depth + 1) ?? null)
+    return misfitIn(value, (name) => types.get(name), depth + 1)
   }
 }
 
@@ -85,15 +88,21 @@ function member(fits: (value: unknown) => boolean, what: string): JavaType {
   return (value) => (!isGiven(value) || fits(value) ? null : misfit(`is not ${what}`))
 }
 
-function firstMisfit<K extends PropertyKey>(
-  places: Iterable<K>,
-  misfitAt: (place: K) => Misfit | null,
+/** Looks at the members that are given: a query has a hundred, and a body names a few of them. */
+function misfitIn(
+  value: Readonly<Record<string, unknown>>,
+  typeOf: (name: string) => JavaType | undefined,
+  depth: number | undefined,
 ): Misfit | null {
-  for (const place of places) {
-    const found = misfitAt(place)
-    if (found !== null) return { ...found, path: [place, ...found.path] }
+  for (const name of Object.keys(value)) {
+    const found = typeOf(name)?.(value[name], depth) ?? null
+    if (found !== null) return within(name, found)
   }
   return null
+}
+
+function within(place: PropertyKey, { path, message }: Misfit): Misfit {
+  return { path: [place, ...path], message }
 }
 
 function misfit(message: string): Misfit {

@@ -102,7 +102,7 @@ function variableFinding({ variable, type }: Members): Finding {
 }
 
 function isSort(value: unknown, { by, byVariable = [] }: Sorts): boolean {
-  return isGiven(value) && [...by, ...byVariable].includes(textOf(value))
+  return isGiven(value) && (by.includes(textOf(value)) || byVariable.includes(textOf(value)))
 }
 
 function isOrder(value: unknown): boolean {

@@ -50,7 +50,7 @@ function queryFinding(query: Members): Finding {
   return (
     filterFinding(query, false) ??
     sortingFinding(query, taskSorts) ??
-    ([query, ...blocks].some(hasObjects) ? DEFER : null) ??
+    (hasObjects(query) || blocks.some(hasObjects) ? DEFER : null) ??
     directionFinding(query, taskSorts)
   )
 }
