@@ -28,6 +28,7 @@ export type PermissionTerm = PermissionName | `${PermissionName} ${AttributePath
 /** A condition on the request under which the engine runs a check. */
 export type When =
   | `body:${string} given and body:${string} is true`
+  | `body:${string} absent and body:${string} absent and body:${string} is not true`
   | `body:${string} is true`
   | `body:${string} given`
   | `body:${string} absent`

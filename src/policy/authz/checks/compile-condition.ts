@@ -120,14 +120,15 @@ const DEFINITION_KEYS: Member = { from: 'query', name: 'processDefinitionKeyIn' 
 const DEFINITION_IDS: Member = { from: 'query', name: 'processDefinitionIdIn' }
 const WORKER_ID: Member = { from: 'body', name: 'workerId' }
 
-const MEMBER = /^(body|query):(\w+(?:\.\w+)*) (given|absent|is true|is another user|of another tenant)$/
+const MEMBER =
+  /^(body|query):(\w+(?:\.\w+)*) (given|absent|is true|is not true|is another user|of another tenant)$/
 
 /** One comparison of one member. `when`: the whole condition, for the message. */
 function compileMember(term: string, when: string): (situation: Situation) => boolean {
   const [, from, name = '', comparison = ''] = MEMBER.exec(term) ?? []
   const compare = COMPARISONS.get(comparison)
   // The engine reads a flag of the query in another way than one of the body.
-  if (compare === undefined || (comparison === 'is true' && from !== 'body'))
+  if (compare === undefined || (comparison.endsWith(' true') && from !== 'body'))
     throw new Error(`unknown condition "${when}"`)
   const member: Member = { from: from === 'query' ? 'query' : 'body', name: internName(name) }
   return (situation) => compare(situation, member)
@@ -137,6 +138,7 @@ const COMPARISONS: ReadonlyMap<string, (situation: Situation, member: Member) =>
   ['given', isGiven],
   ['absent', (situation, member) => !isGiven(situation, member)],
   ['is true', ({ accessRequest }, { name }) => bodyFlag(accessRequest.body, name)],
+  ['is not true', ({ accessRequest }, { name }) => !bodyFlag(accessRequest.body, name)],
   [
     'is another user',
     (situation, member) =>
