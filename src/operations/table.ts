@@ -9,6 +9,8 @@ export type BodyName =
   | 'ExecutionTriggerDto'
   | 'HistoricExternalTaskLogQueryDto'
   | 'MigrationExecutionDto'
+  | 'MigrationPlanDto'
+  | 'MigrationPlanGenerationDto'
   | 'SignalDto'
   | 'StartProcessInstanceFormDto'
   | 'TaskDto'

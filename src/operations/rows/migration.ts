@@ -43,6 +43,7 @@ export const migration = {
   },
   generateMigrationPlan: {
     route: 'POST /migration/generate',
+    body: 'MigrationPlanGenerationDto',
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:sourceProcessDefinitionId).key',
@@ -55,6 +56,7 @@ export const migration = {
   },
   validateMigrationPlan: {
     route: 'POST /migration/validate',
+    body: 'MigrationPlanDto',
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.READ processDefinition(body:sourceProcessDefinitionId).key',

@@ -17,7 +17,14 @@ import {
   historicDecisionInstanceQuery,
   historicDecisionInstanceRules,
 } from './history-queries.ts'
-import { migrationExecution, migrationRules } from './migration-plan.ts'
+import {
+  generationRules,
+  migrationExecution,
+  migrationGeneration,
+  migrationPlan,
+  migrationRules,
+  planRules,
+} from './migration-plan.ts'
 import type { ValidationRule } from './engine-error.ts'
 import type { JavaType } from './jackson.ts'
 import { activityStatisticsRules, eventSubscriptionRules, pagingRules, topicNameRules } from './parameters.ts'
@@ -40,6 +47,8 @@ export const BODIES: Readonly<Record<BodyName, Contract>> = {
   ExecutionTriggerDto: { type: executionTrigger, rules: triggerRules },
   HistoricExternalTaskLogQueryDto: { type: externalTaskLogQuery, rules: externalTaskLogRules },
   MigrationExecutionDto: { type: migrationExecution, rules: migrationRules },
+  MigrationPlanDto: { type: migrationPlan, rules: planRules },
+  MigrationPlanGenerationDto: { type: migrationGeneration, rules: generationRules },
   SignalDto: { type: signalBody, rules: signalRules },
   // Its variables are left to the engine, whose words name the definition's id.
   StartProcessInstanceFormDto: { type: startForm, readAfter: 1, rules: [] },

@@ -23,13 +23,22 @@ const instruction = object({
   updateEventTrigger: boolean,
 })
 
+const definitions = { sourceProcessDefinitionId: string, targetProcessDefinitionId: string }
+
+/** What a plan is generated from. */
+export const migrationGeneration = object({ ...definitions, updateEventTriggers: boolean, variables })
+
+export const generationRules: readonly ValidationRule[] = [
+  { after: 0, find: ({ body }) => generationFinding(membersOf(body)) },
+]
+
+export const migrationPlan = object({ ...definitions, instructions: list(instruction), variables })
+
+/** A plan by itself, to be validated. */
+export const planRules: readonly ValidationRule[] = [{ after: 0, find: ({ body }) => planFinding(body) }]
+
 export const migrationExecution = object({
-  migrationPlan: object({
-    sourceProcessDefinitionId: string,
-    targetProcessDefinitionId: string,
-    instructions: list(instruction),
-    variables,
-  }),
+  migrationPlan,
   processInstanceIds: list(string),
   processInstanceQuery,
   skipIoMappings: boolean,
@@ -63,8 +72,18 @@ function planFinding(plan: unknown): Finding {
   return (
     variablesFinding(plan['variables']) ??
     firstOf(itemsOf(plan['instructions']), instructionFinding) ??
-    idFinding('Source', plan['sourceProcessDefinitionId']) ??
-    idFinding('Target', plan['targetProcessDefinitionId'])
+    definitionsFinding(plan)
+  )
+}
+
+function generationFinding(members: Members): Finding {
+  return variablesFinding(members['variables']) ?? definitionsFinding(members)
+}
+
+function definitionsFinding(members: Members): Finding {
+  return (
+    idFinding('Source', members['sourceProcessDefinitionId']) ??
+    idFinding('Target', members['targetProcessDefinitionId'])
   )
 }
 

@@ -212,12 +212,37 @@ const MIGRATIONS: Rows = [
   [migration({ instructions: [{ sourceActivityIds: ['x'], targetActivityIds: ['stay'] }] }, ids), 400],
 ]
 
+const PLANS: Rows = [
+  [{}, noId('Source')],
+  [{ sourceProcessDefinitionId: null, targetProcessDefinitionId: 'x' }, noId('Source')],
+  [{ sourceProcessDefinitionId: '{movingFirstId}' }, noId('Target')],
+  [{ sourceProcessDefinitionId: 'x', targetProcessDefinitionId: null }, noId('Target')],
+  [{ sourceProcessDefinitionId: [] }, 'unmapped'],
+  [{ variables: { v: { type: 'Foo' } } }, answer(400, 'RestException', "Unsupported value type 'Foo'", null)],
+  [{ ...plan, targetProcessDefinitionId: 'x' }, 400],
+]
+
 export const otherCases: readonly Case[] = [
   ...LOGS,
   ...SUBSCRIPTIONS,
   ...FLAGS,
   ...TASKS,
   ...RECORDS,
+  ...bodies('generateMigrationPlan', [
+    ...PLANS,
+    [{ updateEventTriggers: 'x' }, 'unmapped'],
+    [{ instructions: 5 }, noId('Source')],
+    [{ ...plan, instructions: [{}] }, 200],
+  ]),
+  ...bodies('validateMigrationPlan', [
+    ...PLANS,
+    [{ updateEventTriggers: 'x' }, noId('Source')],
+    [{ instructions: 5 }, 'unmapped'],
+    [{ instructions: null }, noId('Source')],
+    [{ instructions: [{}] }, 500],
+    [{ instructions: [{ sourceActivityIds: [], targetActivityIds: ['stay'] }] }, outOfBounds],
+    [plan, 200],
+  ]),
   ...bodies('executeMigrationPlan', [...MIGRATIONS, [migration(transient, ids), 500]]),
   ...bodies('executeMigrationPlanAsync', [
     ...MIGRATIONS,
