@@ -108,11 +108,21 @@ export type PermissionName = {
   [R in ResourceName]: `${R}.${keyof (typeof RESOURCES)[R]['permissions'] & string}`
 }[ResourceName]
 
-/**
- * Permissions that the engine knows apart from any resource (`Permissions`): resources without an enum of their own draw on
- * them, and with the wrong resource they get other words than unknown ones.
- */
-export const COMMON_PERMISSIONS: ReadonlySet<string> = new Set([
+/** Resources with permissions of their own; the others draw on one common set, of which not every one fits. */
+const OWN: ReadonlySet<string> = new Set([
+  'BATCH',
+  'HISTORIC_PROCESS_INSTANCE',
+  'HISTORIC_TASK',
+  'OPERATION_LOG_CATEGORY',
+  'OPTIMIZE',
+  'PROCESS_DEFINITION',
+  'PROCESS_INSTANCE',
+  'SYSTEM',
+  'TASK',
+] satisfies ResourceName[])
+
+/** Permissions that the engine knows apart from any resource (`Permissions`). */
+const COMMON: ReadonlySet<string> = new Set([
   'NONE',
   'ALL',
   'READ',
@@ -147,4 +157,9 @@ const BITS: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
 /** The bit of a permission within its resource; `null` where the engine has no such permission. */
 export function bitOf(resource: ResourceName, permission: string): number | null {
   return BITS.get(resource)?.get(permission) ?? null
+}
+
+/** Whether the engine finds a permission of this name where it looks for those of the resource. It may be of another resource all the same. */
+export function isPermissionName(resource: ResourceName | null, name: string): boolean {
+  return resource !== null && OWN.has(resource) ? bitOf(resource, name) !== null : COMMON.has(name)
 }

@@ -1,5 +1,5 @@
 import { type EngineRefusal, jsonRefusalOf } from '../../errors.ts'
-import { bitOf, COMMON_PERMISSIONS, type ResourceName } from '../../operations/permissions.ts'
+import { bitOf, isPermissionName, type ResourceName } from '../../operations/permissions.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { Principal } from '../../request/principal.ts'
 import { isAuthorized } from './decision/decide.ts'
@@ -70,7 +70,7 @@ function legalPermission({ permissionName, resourceName, type }: Named): {
   const resource = resourceOfType(type)
   if (resource !== null && bitOf(resource, permissionName) !== null)
     return { resource, permission: permissionName }
-  if (resource === null || COMMON_PERMISSIONS.has(permissionName))
+  if (resource === null || isPermissionName(resource, permissionName))
     throw refusal(
       400,
       'BadUserRequestException',

@@ -18,6 +18,8 @@ async function answered(query: string): Promise<unknown> {
 }
 
 const named = (type: string) => `permissionName=READ&resourceName=Task&resourceType=${type}`
+const other = (permission: string, type: number) =>
+  answered(`permissionName=${permission}&resourceName=X&resourceType=${type}`)
 const notFound = [404, 'HTTP 404 Not Found']
 const none = (name: string) => [400, `Query parameter '${name}' cannot be null`]
 
@@ -32,4 +34,21 @@ t.test('the type of a resource is read as Java reads an integer', async (t) => {
   t.same(await answered('resourceType=7'), none('permissionName'))
   t.same(await answered('permissionName=READ&resourceType=7'), none('resourceName'))
   t.match(await answered(named('-7')), [400, /resource type 'Task' is not valid/])
+})
+
+/** As Camunda 7.22 answers. */
+t.test('a permission of another resource is refused in the words of where it was looked for', async (t) => {
+  t.same(await other('READ_INSTANCE', 7), [
+    400,
+    "The permission 'READ_INSTANCE' is not valid for 'TASK' resource type.",
+  ])
+  t.same(await other('ACCESS', 6), [
+    400,
+    "The permission 'ACCESS' is not valid for 'PROCESS_DEFINITION' resource type.",
+  ])
+  t.same(await other('ACCESS', 2), [
+    400,
+    "ENGINE-03086 The resource type 'X' is not valid for 'ACCESS' permission.",
+  ])
+  t.same(await other('NOSUCH', 2), [400, "The permission 'NOSUCH' is not valid for 'GROUP' resource type."])
 })

@@ -1,5 +1,5 @@
 import { resourceOfType } from '../../../operations/authorization-record.ts'
-import { bitOf, COMMON_PERMISSIONS } from '../../../operations/permissions.ts'
+import { bitOf, isPermissionName } from '../../../operations/permissions.ts'
 import type { ResourceName } from '../../../operations/permissions.ts'
 import { integer, isNullText, list, object, string } from './jackson.ts'
 import type { Finding, Members, ValidationRule } from './engine-error.ts'
@@ -114,23 +114,10 @@ function permissionsFinding(
     : badRequest(`ENGINE-03087 The resource type with id:'${id}' is not valid for '${name}' permission.`)
 }
 
-/** Resources with permissions of their own; the others draw on one common set, of which not every one fits. */
-const OWN: ReadonlySet<string> = new Set([
-  'BATCH',
-  'HISTORIC_PROCESS_INSTANCE',
-  'HISTORIC_TASK',
-  'OPERATION_LOG_CATEGORY',
-  'OPTIMIZE',
-  'PROCESS_DEFINITION',
-  'PROCESS_INSTANCE',
-  'SYSTEM',
-  'TASK',
-] satisfies ResourceName[])
-
 function nameFinding(name: string, resource: ResourceName | null): Finding {
-  const isLegal =
-    resource !== null && OWN.has(resource) ? bitOf(resource, name) !== null : COMMON_PERMISSIONS.has(name)
-  return isLegal ? null : badRequest(`The permission '${name}' is not valid for '${resource}' resource type.`)
+  return isPermissionName(resource, name)
+    ? null
+    : badRequest(`The permission '${name}' is not valid for '${resource}' resource type.`)
 }
 
 function badRequest(message: string): Finding {
