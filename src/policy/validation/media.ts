@@ -11,8 +11,8 @@ const WIDE = /^(?:utf-?(?:16|32)|ucs-?[24])/i
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/gi
 
 /**
- * Which body an operation takes, by its headers alone: JSON in UTF-8 or a multipart form, never compressed. A request
- * without a body may say what it likes. The engine passes over a declared charset and reads the bytes, and so does
+ * Which body an operation takes, by its headers alone: JSON in UTF-8 or a multipart form, never compressed. A type that is
+ * named has to fit without a body, too, as at the engine. The engine passes over a declared charset and reads the bytes, and so does
  * `readJson`, for which they must be UTF-8: a charset of other units than bytes can only be a mistake.
  * @throws GatewayError GW_UNSUPPORTED_MEDIA
  */
@@ -20,11 +20,23 @@ export function checkMedia(
   { method, media }: Pick<Operation, 'method' | 'media'>,
   headers: IncomingHttpHeaders,
 ): void {
-  if (BODILESS.has(method) || media === 'none' || !hasBody(headers)) return
-  const coding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  if (BODILESS.has(method) || media === 'none') return
   const type = headers['content-type'] ?? ''
-  const isTaken = media === 'multipart' ? isMultipart(type) : isJson(type)
-  if (!isTaken || (coding !== '' && coding !== 'identity')) throw new GatewayError('GW_UNSUPPORTED_MEDIA')
+  const isTaken = hasBody(headers) ? isPlain(headers) && fits(media, type) : fitsNoBody(media, type)
+  if (!isTaken) throw new GatewayError('GW_UNSUPPORTED_MEDIA')
+}
+
+function fits(media: Operation['media'], type: string): boolean {
+  return media === 'multipart' ? isMultipart(type) : isJson(type)
+}
+
+/** What follows the type of an empty body is not looked at: whatever it says, there is nothing to read by it. */
+function fitsNoBody(media: Operation['media'], type: string): boolean {
+  return type === '' || fits(media, type) || (media === undefined && BEGINS_AS_JSON.test(type))
+}
+
+function isPlain({ 'content-encoding': coding = '' }: IncomingHttpHeaders): boolean {
+  return /^\s*(?:identity)?\s*$/i.test(coding)
 }
 
 /** What is sent in the place of an empty body. It is one object, so that a stage can tell it from a body that came. */
@@ -39,7 +51,6 @@ export function bodyForNone(
   return takesJson && BEGINS_AS_JSON.test(type) ? EMPTY_OBJECT : null
 }
 
-/** What follows is not looked at: whatever it says, there is nothing to read by it. */
 const BEGINS_AS_JSON = /^[ \t]*application\/json[ \t]*(?:;|$)/i
 
 function hasBody(headers: IncomingHttpHeaders): boolean {

@@ -6,6 +6,7 @@ const sent = (type: string | undefined, more: Readonly<Record<string, string>> =
   ...(type !== undefined && { 'content-type': type }),
   ...more,
 })
+const empty = (type: string) => ({ 'content-type': type, 'content-encoding': 'gzip', 'content-length': '0' })
 const refused = { code: 'GW_UNSUPPORTED_MEDIA', statusCode: 415 }
 
 t.test('a body is JSON in UTF-8', async (t) => {
@@ -68,15 +69,23 @@ t.test('a compressed body is refused', async (t) => {
   )
 })
 
-t.test('a request without a body may say what it likes', async (t) => {
-  const type = { 'content-type': 'text/plain', 'content-encoding': 'gzip' }
-  t.doesNotThrow(() => checkMedia({ method: 'POST' }, { ...type, 'content-length': '0' }))
-  t.doesNotThrow(() => checkMedia({ method: 'POST' }, type))
+t.test('a request without a body names no type, or one that is taken', async (t) => {
+  const upload = { method: 'POST', media: 'multipart' } as const
+  t.doesNotThrow(() => checkMedia({ method: 'POST' }, { 'content-length': '0' }))
+  t.doesNotThrow(() => checkMedia({ method: 'POST' }, {}))
+  t.doesNotThrow(() => checkMedia(upload, {}))
+  t.doesNotThrow(() => checkMedia({ method: 'PUT' }, empty('application/json; charset=')))
+  t.doesNotThrow(() => checkMedia(upload, empty('multipart/form-data; boundary=x')))
+  t.throws(() => checkMedia({ method: 'POST' }, empty('text/plain')), refused)
+  t.throws(() => checkMedia({ method: 'PUT' }, empty('application/x-www-form-urlencoded')), refused)
+  t.throws(() => checkMedia(upload, empty('application/json')), refused)
   t.doesNotThrow(
     () => checkMedia({ method: 'GET' }, sent('text/plain')),
     'the engine never reads the body of a GET',
   )
-  t.throws(() => checkMedia({ method: 'POST' }, { ...type, 'transfer-encoding': 'chunked' }), refused)
+  t.doesNotThrow(() => checkMedia({ method: 'DELETE', media: 'none' }, sent('text/plain')))
+  const chunked = { 'content-type': 'text/plain', 'transfer-encoding': 'chunked' }
+  t.throws(() => checkMedia({ method: 'POST' }, chunked), refused)
 })
 
 t.test('no header makes the check take long', async (t) => {
