@@ -9,6 +9,14 @@ export interface Ask {
   readonly body?: unknown
   readonly form?: readonly Part[]
   readonly accept?: string
+  /** Sent as it is, in the place of `body` and `form`. */
+  readonly raw?: Raw
+}
+
+/** A body of any type, or of none. */
+export interface Raw {
+  readonly type?: string
+  readonly text?: string
 }
 
 /** One part of a form; with a file name it is a file. */
@@ -70,16 +78,22 @@ export function jsonOf({ bytes }: Answer): unknown {
   return bytes.length === 0 ? null : JSON.parse(bytes.toString('utf8'))
 }
 
-function headersOf({ body, form, accept }: Ask, credentials: string | undefined): Record<string, string> {
+function headersOf(ask: Ask, credentials: string | undefined): Record<string, string> {
   return {
-    accept: accept ?? '*/*',
+    accept: ask.accept ?? '*/*',
     ...(credentials !== undefined && { authorization: credentials }),
-    ...(body !== undefined && { 'content-type': 'application/json' }),
-    ...(form !== undefined && { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }),
+    ...typeOf(ask),
   }
 }
 
-function bodyOf({ body, form }: Ask): string | null {
+function typeOf({ body, form, raw }: Ask): Record<string, string> {
+  if (raw !== undefined) return raw.type === undefined ? {} : { 'content-type': raw.type }
+  if (form !== undefined) return { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
+  return body === undefined ? {} : { 'content-type': 'application/json' }
+}
+
+function bodyOf({ body, form, raw }: Ask): string | null {
+  if (raw !== undefined) return raw.text ?? null
   if (form === undefined) return body === undefined ? null : JSON.stringify(body)
   const parts = form.map(({ name, value, file, type }) => {
     const named = file === undefined ? '' : `; filename="${file}"`

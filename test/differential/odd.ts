@@ -1,10 +1,10 @@
 import { isJson } from './admin.ts'
-import type { Kind, Plan } from './plan.ts'
+import type { OddKind, Plan } from './plan.ts'
 import { isRead } from './plan.ts'
 import type { Random } from './random.ts'
 
 /** The same request in a spelling that few clients use: an engine reads each in its own way, and so must the gateway. */
-export function oddPlanOf(plan: Plan, kind: Exclude<Kind, 'plain'>, random: Random): Plan | null {
+export function oddPlanOf(plan: Plan, kind: OddKind, random: Random): Plan | null {
   const odd = { ...plan, kind }
   if (kind === 'accept') return isRead(plan) ? { ...odd, accept: random.pick(ACCEPTS) } : null
   if (kind === 'selector') return withoutSelector(odd, random)

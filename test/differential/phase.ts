@@ -17,7 +17,7 @@ export interface Stage {
   readonly secured: Client
   readonly bareBase: string
   readonly names: Names
-  readonly report: Report
+  readonly report: Pick<Report, 'add'>
   /** What a secured engine writes by itself is not handed to the gateway: it has to know it without. */
   readonly implied: boolean
   readonly adminGroup: string
@@ -169,13 +169,14 @@ class Runner {
   }
 }
 
-function askOf({ operation, path, body, form, accept }: Plan, names: Names, side: Side): Ask {
+function askOf({ operation, path, body, form, accept, raw }: Plan, names: Names, side: Side): Ask {
   return {
     method: operation.method,
     ...(accept !== undefined && { accept }),
     path: path.replace(/<([\w.*@-]+)>/g, (_, name: string) => encodeURIComponent(names.idOf(side, name))),
     ...(body !== undefined && { body: mapTexts(body, (text) => names.reveal(side, text)) }),
     ...(form !== undefined && { form }),
+    ...(raw !== undefined && { raw }),
   }
 }
 

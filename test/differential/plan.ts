@@ -1,6 +1,6 @@
 import type { Operation } from '../../src/operations/table.ts'
 import { RECIPES, type RecipeName } from './bundles.ts'
-import type { Part } from './http.ts'
+import type { Part, Raw } from './http.ts'
 import type { Names } from './names.ts'
 import { mapTexts, namesIn } from './names.ts'
 import type { Random } from './random.ts'
@@ -9,13 +9,23 @@ import { PARAMS, type Template } from './requests/template.ts'
 import type { Left } from './sweep.ts'
 
 /** What is asked in an odd way; the others are asked as most clients ask. */
-export type Kind = 'plain' | 'accept' | 'spelling' | 'selector'
+export type Kind = 'plain' | OddKind | ForeignKind
+export type OddKind = 'accept' | 'spelling' | 'selector'
+export type ForeignKind =
+  | 'foreign accept'
+  | 'foreign type'
+  | 'form type'
+  | 'no body'
+  | 'empty JSON'
+  | 'empty text'
+  | 'percent'
 
 /** One request, the same for both worlds: written in names. */
 export interface Plan {
   readonly operation: Operation
   readonly kind: Kind
   readonly accept?: string
+  readonly raw?: Raw
   readonly path: string
   readonly body?: unknown
   readonly form?: readonly Part[]

@@ -2,29 +2,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Operation } from '../../src/operations/table.ts'
-import { type Engine, startEngine } from '../engine/engine.ts'
-import { createAdmin } from './admin.ts'
-import { createClient } from './http.ts'
-import { nameWorld } from './naming.ts'
-import { Names, type Side, SIDES } from './names.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Side } from './names.ts'
 import { type Options, readOptions } from './options.ts'
 import { runPhase, type Stage } from './phase.ts'
-import { mirrorRecords } from './records.ts'
 import { Report } from './report.ts'
 import { globalRecords, isOfNineteen, setOf } from './sets.ts'
-import { buildWorld } from './world.ts'
+import { buildWorlds, startPair } from './worlds.ts'
 
 /** Callers at once. Records for everybody stand in every fourth phase. */
 const SETS_IN_PHASE = 40
 const PHASES_WITH_GLOBAL = 4
 const OVERALL = 0.99
-
-/** A bare engine knows no caller, and writes its operation log only if it need not know one. */
-const LOGGED =
-  '--camunda.bpm.generic-properties.properties.restrict-user-operation-log-to-authenticated-users=false'
-
-/** H2 reuses the results of inner queries, and now and then another caller's with them: a secured engine then counts too much. */
-const DATABASE = 'jdbc:h2:mem:default;DB_CLOSE_DELAY=-1;OPTIMIZE_REUSE_RESULTS=0'
 
 /**
  * The differential run: a secured engine beside the gateway and a bare one, the same world in both, generated callers and
@@ -33,15 +22,11 @@ const DATABASE = 'jdbc:h2:mem:default;DB_CLOSE_DELAY=-1;OPTIMIZE_REUSE_RESULTS=0
 async function main(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
   const { family } = options
-  const extra = [family === 'operaton' ? LOGGED.replace('camunda.bpm', 'operaton.bpm') : LOGGED]
-  const [secured, bare] = await Promise.all([
-    startEngine({ family, secured: true, args: extra, db: DATABASE }),
-    startEngine({ family, args: extra, db: DATABASE }),
-  ])
+  const engines = await startPair(family)
   try {
-    return await compare(options, { secured, bare })
+    return await compare(options, engines)
   } finally {
-    await Promise.all([secured.stop(), bare.stop()])
+    await Promise.all([engines.secured.stop(), engines.bare.stop()])
   }
 }
 
@@ -50,18 +35,10 @@ const ADMIN_GROUPS = { camunda: 'camunda-admin', operaton: 'operaton-admin' } as
 
 async function compare(options: Options, engines: Readonly<Record<Side, Engine>>): Promise<number> {
   const adminGroup = ADMIN_GROUPS[options.family]
-  const names = new Names()
-  const clients = { secured: createClient(engines.secured.base), bare: createClient(engines.bare.base) }
-  const admins = { secured: createAdmin(clients.secured), bare: createAdmin(clients.bare) }
-  await Promise.all(
-    SIDES.map(async (side) => {
-      for (const id of ['demo', adminGroup]) names.define(side, `admin.${id}`, id)
-      await buildWorld(admins[side], (name, id) => names.define(side, name, id))
-      await nameWorld(admins[side], names, side)
-    }),
+  const { names, clients, admins } = await buildWorlds(
+    { secured: engines.secured.base, bare: engines.bare.base },
+    adminGroup,
   )
-  describeIdentities(names)
-  await mirrorRecords(admins, names)
   const report = new Report()
   const { implied } = options
   await runPhases(options, {
@@ -77,23 +54,7 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
   return conclude(report, options)
 }
 
-function describeIdentities(names: Names): void {
-  const resources = {
-    user: ['USER'],
-    group: ['GROUP', 'GROUP_MEMBERSHIP'],
-    tenant: ['TENANT', 'TENANT_MEMBERSHIP'],
-  }
-  const keys = {
-    pdkey: ['PROCESS_DEFINITION'],
-    ddkey: ['DECISION_DEFINITION'],
-    drdkey: ['DECISION_REQUIREMENTS_DEFINITION'],
-  }
-  for (const [kind, some] of Object.entries({ ...resources, ...keys }))
-    for (const name of names.ofKind(kind))
-      names.describe(name, Object.fromEntries(some.map((resource) => [resource, `<${name}>`])))
-}
-
-async function runPhases(options: Options, stage: Stage): Promise<void> {
+async function runPhases(options: Options, stage: Stage & { readonly report: Report }): Promise<void> {
   const { seed, sets, minutes, set } = options
   const published = OPERATIONS.filter(({ only }) => only === undefined)
   const operations = published.filter((operation) => isAsked(operation, options))

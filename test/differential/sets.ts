@@ -3,7 +3,7 @@ import type { Operation } from '../../src/operations/table.ts'
 import { nineteen } from '../engine/nineteen.ts'
 import type { Names } from './names.ts'
 import { oddPlanOf } from './odd.ts'
-import { type Asker, permissionChecksOf, idsAbout, type Kind, type Plan, planOf } from './plan.ts'
+import { type Asker, permissionChecksOf, idsAbout, type OddKind, type Plan, planOf } from './plan.ts'
 import { Random } from './random.ts'
 
 /** An authorization record in names; ids become the engine's when it is written. */
@@ -92,7 +92,7 @@ function oddPlansOf(plans: readonly Plan[], { names, operations, asker, random }
   const more = (from: readonly Operation[]): readonly Plan[] =>
     from.length === 0 ? [] : [planOf(random.pick(from), names, { random, asker })]
   const found: Plan[] = []
-  const add = (kind: Exclude<Kind, 'plain'>, from: () => readonly Plan[]): void => {
+  const add = (kind: OddKind, from: () => readonly Plan[]): void => {
     for (let tried = 0, added = 0; tried < TRIES && added < ODD_OF_EACH[kind]; tried += 1) {
       const [plan] = from()
       const odd = plan === undefined ? null : oddPlanOf(plan, kind, random)

@@ -35,7 +35,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
     command: 'java',
     args: [...small, '-jar', jar, ...switchesOf(options)],
     ready: /^ready on port (\d+)$/,
-    withinMs: 60_000,
+    withinMs: 240_000,
   })
   const port = Number(ready[1])
   const origin = `http://127.0.0.1:${port}`

@@ -16,6 +16,8 @@ export interface Published {
   readonly operationId: string
   /** Whether it takes a body at all. */
   readonly hasBody: boolean
+  /** Parameters of its query string that are texts. */
+  readonly texts: readonly string[]
   /** Members of its JSON body. */
   readonly members: readonly string[]
 }
@@ -43,9 +45,19 @@ function operationsIn(document: unknown): Published[] {
       path,
       operationId: String(isRecord(operation) ? operation['operationId'] : ''),
       hasBody: isRecord(operation) && operation['requestBody'] !== undefined,
+      texts: textsOf(operation),
       members: membersOf(bodyOf(operation), schemas),
     })),
   )
+}
+
+function textsOf(operation: unknown): readonly string[] {
+  const parameters = isRecord(operation) ? operation['parameters'] : undefined
+  return (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown) => {
+    if (!isRecord(parameter) || parameter['in'] !== 'query') return []
+    const schema = parameter['schema']
+    return isRecord(schema) && schema['type'] === 'string' ? [String(parameter['name'])] : []
+  })
 }
 
 function bodyOf(operation: unknown): unknown {

@@ -1,0 +1,122 @@
+import type { Seen } from './compare.ts'
+import type { ForeignKind } from './plan.ts'
+
+/** A difference that stays: what the answers look like, and the words by which docs/deviations.md has it. */
+interface Deviation {
+  readonly kinds: readonly ForeignKind[]
+  /** Default: both callers. */
+  readonly caller?: 'allowed' | 'stranger'
+  /** Default: all. */
+  readonly operations?: readonly string[]
+  readonly engine: RegExp
+  readonly gateway: RegExp
+  readonly documented: string
+}
+
+export const DEVIATIONS: readonly Deviation[] = [
+  {
+    kinds: ['empty JSON'],
+    engine: /^400 InvalidRequestException/,
+    gateway: /./,
+    documented: 'an empty body of JSON type (POST, PUT) is sent as `{}`',
+  },
+  {
+    kinds: ['no body'],
+    caller: 'stranger',
+    engine: /^(500 NullPointerException|400 InvalidRequestException)/,
+    gateway: /^([45]\d\d |200)/,
+    documented: 'no body and no type where a body is due is decided as an empty object',
+  },
+  {
+    kinds: ['no body'],
+    operations: ['throwSignal'],
+    engine: /^500 NullPointerException/,
+    gateway: /^400 GW_INVALID_BODY/,
+    documented: '`POST /signal` says that the name is missing',
+  },
+  {
+    kinds: ['no body'],
+    caller: 'allowed',
+    operations: ['generateMigrationPlan', 'validateMigrationPlan'],
+    engine: /^500 NullPointerException/,
+    gateway: /^400 InvalidRequestException Source process definition id is null/,
+    documented: '`POST /migration/generate` and `/migration/validate` that the source is',
+  },
+  {
+    kinds: ['no body'],
+    operations: ['updateCredentials'],
+    engine: /^500 NullPointerException .*getAuthenticatedUserPassword/,
+    gateway: /^500 NullPointerException .*getPassword/,
+    documented: 'changing a password asks for no old one',
+  },
+  {
+    kinds: ['foreign accept'],
+    caller: 'stranger',
+    engine: /^406/,
+    gateway: /^[45]\d\d/,
+    documented: 'an `Accept` that the answer cannot have',
+  },
+  {
+    kinds: ['foreign accept'],
+    operations: ['createAuthorization'],
+    engine: /^406/,
+    gateway: /^500 NullValueException/,
+    documented: 'an `Accept` that the answer cannot have',
+  },
+  {
+    kinds: ['foreign type', 'form type', 'empty text'],
+    engine: /^404 RestException/,
+    gateway: /^415/,
+    documented: 'a path by a key that does not exist',
+  },
+  {
+    kinds: ['percent'],
+    caller: 'allowed',
+    operations: ['getDecisionStatistics'],
+    engine: /^500 NullValueException/,
+    gateway: /^200/,
+    documented: '`GET /history/decision-requirements-definition/{id}/statistics` of an unknown id',
+  },
+  {
+    kinds: ['percent'],
+    caller: 'stranger',
+    operations: ['getSchemaLog', 'getCleanableHistoricBatchesReport'],
+    engine: /^400 InvalidRequestException Cannot set query parameter 'sort/,
+    gateway: /^(200|403)/,
+    documented: 'a `sortBy` or `sortOrder` that there is not',
+  },
+]
+
+/** `403 AuthorizationException The user …`: what of an answer is compared. */
+export function saidOf({ status, code, body }: Seen): string {
+  const { type, message } = Object(body)
+  return [status, code, type, message].filter((part) => part !== '' && part !== undefined).join(' ')
+}
+
+/** Whether two answers say the same. In answers of the gateway's own only the status is the engine's. */
+export function saysTheSame(engine: Seen, gateway: Seen, kind: ForeignKind): boolean {
+  if (engine.status !== gateway.status) return false
+  if (gateway.code !== '') return true
+  const isCompared = kind === 'percent' && engine.status < 300
+  if (isCompared) return JSON.stringify(engine.body) === JSON.stringify(gateway.body)
+  return saidOf(engine) === saidOf(gateway)
+}
+
+/** The deviation that a difference is; undefined: it is none, and must not be. */
+export function deviationOf(difference: {
+  readonly kind: ForeignKind
+  readonly user: string
+  readonly operation: string
+  readonly engine: Seen
+  readonly gateway: Seen
+}): Deviation | undefined {
+  const { kind, user, operation, engine, gateway } = difference
+  return DEVIATIONS.find(
+    (one) =>
+      one.kinds.includes(kind) &&
+      (one.caller ?? user) === user &&
+      (one.operations?.includes(operation) ?? true) &&
+      one.engine.test(saidOf(engine)) &&
+      one.gateway.test(saidOf(gateway)),
+  )
+}
