@@ -14,7 +14,7 @@ import {
 import { createLogger, openDestination } from '../log.ts'
 import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import { readArguments, UsageError } from './arguments.ts'
-import { textOfExplained } from './explain-text.ts'
+import { showsNothing, textOfExplained } from './explain-text.ts'
 import { textOfFailure } from './command-failure.ts'
 
 export interface ExplainStreams {
@@ -37,7 +37,7 @@ export const EXPLAIN_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** `engine-gateway explain`. Returns the exit code: 0 permitted, 1 refused, 2 no answer. */
+/** `engine-gateway explain`. Returns the exit code: 0 permitted, 1 refused or no row is seen, 2 no answer. */
 export async function explainCommand(
   argv: readonly string[],
   { stdout, stderr }: ExplainStreams,
@@ -51,7 +51,7 @@ export async function explainCommand(
     }
     const explained = await answer(options, buildDryRun)
     stdout.write(options.json ? `${JSON.stringify(explained, null, 2)}\n` : textOfExplained(explained))
-    return explained.decision === 'permitted' ? 0 : 1
+    return explained.decision === 'permitted' && !showsNothing(explained) ? 0 : 1
   } catch (error) {
     stderr.write(complaintOf(error))
     return 2

@@ -105,10 +105,17 @@ function rowsPermissionLine({ permission, resource, record, ids, idCount }: Rows
   return `${permission} on ${resource}: all: ${decidedBy(record)}; single ones: ${some === '' ? 'none' : some}`
 }
 
-function answerLines({ decision, stage, answer }: Explained): string[] {
+function answerLines(explained: Explained): string[] {
+  const { decision, stage, answer } = explained
+  if (showsNothing(explained)) return ['Permitted, but no row is answered: some record has to open them']
   if (decision === 'permitted' || answer === null) return ['Permitted: the request goes on to the engine']
   const error = answer.error === null ? '' : ` (${answer.error})`
   return [`Refused at stage ${stage}: ${answer.status}${error}`, `  ${wordsOf(answer.body)}`]
+}
+
+/** Whether a request is answered, and without any of its rows. */
+export function showsNothing({ decision, policy }: Pick<Explained, 'decision' | 'policy'>): boolean {
+  return decision === 'permitted' && policy?.rows?.sees === 'no rows'
 }
 
 function wordsOf(body: unknown): string {

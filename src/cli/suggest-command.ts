@@ -56,8 +56,9 @@ export async function suggestCommand(
       return 2
     }
     const suggestion = gathered.suggester.suggest()
-    stdout.write(textOf(suggestion, gathered))
-    return suggestion.unmet === 0 ? 0 : 1
+    const unknown = unknownOf(gathered)
+    stdout.write(textOf(suggestion, gathered, unknown))
+    return suggestion.unmet === 0 && unknown.length === 0 ? 0 : 1
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     stderr.write(`${USAGE}\n${error.message}\n`)
@@ -118,6 +119,9 @@ class Gathered {
   readonly users = new Set<string>()
   /** Refusals that no record would change, and how often. */
   readonly others = new Map<string, number>()
+  /** Queries of which all rows are left out, and how often; `seen`: those of which some line says what was missing for them. */
+  readonly withheld = new Map<string, number>()
+  readonly seen = new Set<string>()
   readable = 0
   unreadable = 0
   requests = 0
@@ -148,11 +152,13 @@ class Gathered {
     if (line === null || (engine !== undefined && engine !== line.engine)) return
     if (user !== undefined && !user.includes(line.user)) return
     this.engines.add(line.engine)
+    const query = `${line.operation} by ${line.user}`
     if (line.missing.length === 0) {
-      const what = `${line.operation} by ${line.user}: ${line.rule}`
-      this.others.set(what, (this.others.get(what) ?? 0) + 1)
+      if (line.rule === NO_ROWS) count(this.withheld, query)
+      else count(this.others, `${query}: ${line.rule}`)
       return
     }
+    if (line.rule === NO_ROWS) this.seen.add(query)
     this.requests += 1
     if (line.decision === 'refused') this.refused += 1
     this.users.add(line.user)
@@ -160,10 +166,18 @@ class Gathered {
   }
 }
 
-/** Null: not a refusal of a known user. */
+function count(counts: Map<string, number>, what: string): void {
+  counts.set(what, (counts.get(what) ?? 0) + 1)
+}
+
+/** The rule of a query of which the caller sees no row. */
+const NO_ROWS = 'rows: none'
+
+/** Null: not a refusal of a known user, nor an answer without its rows. */
 function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
   const { user, engine, operation, decision, rule, missing } = line
-  if (decision !== 'refused' && decision !== 'reported') return null
+  if (decision !== 'refused' && decision !== 'reported' && !(decision === 'permitted' && rule === NO_ROWS))
+    return null
   if (typeof user !== 'string' || typeof engine !== 'string' || typeof operation !== 'string') return null
   return {
     user,
@@ -192,10 +206,21 @@ function isMissingPermission(value: unknown): value is MissingPermission {
   return names.every((name) => typeof name === 'string') && typeof need === 'number'
 }
 
-function textOf(suggestion: Suggestion, { requests, refused, users, others }: Gathered): string {
+type Counted = readonly (readonly [what: string, times: number])[]
+
+/** Queries that show no rows, where no line says what was missing for one. */
+function unknownOf({ withheld, seen }: Gathered): Counted {
+  return [...withheld].filter(([query]) => !seen.has(query))
+}
+
+function textOf(
+  suggestion: Suggestion,
+  { requests, refused, users, others }: Gathered,
+  unknown: Counted,
+): string {
   const { records, needs, unmet, crowded } = suggestion
   const lines = [
-    `# ${counted(requests, 'request')} of ${counted(users.size, 'user')} lacked ${counted(needs, 'permission')}; ${counted(records.length, 'record')} would be enough.`,
+    `# ${counted(requests, 'request')} of ${counted(users.size, 'user')} lacked ${counted(needs, 'permission')}; ${counted(records.length, 'record')} would be ${unknown.length === 0 ? 'enough' : 'enough for these'}.`,
     ...(refused === 0
       ? []
       : [
@@ -210,8 +235,18 @@ function textOf(suggestion: Suggestion, { requests, refused, users, others }: Ga
       ? '# Tried: with these records alone, everything that was missing is granted.'
       : `# Tried: ${unmet} of ${needs} ${unmet === 1 ? 'is' : 'are'} still missing with these records.`,
     ...(others.size === 0 ? [] : ['# No record would change:']),
-    ...[...others].map(([what, times]) => `#   ${what}: ${counted(times, 'time')}`),
+    ...timesLines(others),
+    ...(unknown.length === 0
+      ? []
+      : [
+          '# All rows were left out, and no line says what was missing for them. In report mode a line does, once there are rows:',
+        ]),
+    ...timesLines(unknown),
   ]
   // A name must not end its comment.
   return `${lines.map((line) => line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')).join('\n')}\n`
+}
+
+function timesLines(counts: Iterable<readonly [what: string, times: number]>): readonly string[] {
+  return [...counts].map(([what, times]) => `#   ${what}: ${counted(times, 'time')}`)
 }

@@ -22,6 +22,7 @@ import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
 import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
 import { serveReport } from './rows/duration-report.ts'
 import { answerRows } from './rows/filtered-list.ts'
+import { reportMissingRows } from './rows/reported-rows.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
 
@@ -47,6 +48,7 @@ const STEPS: readonly Step[] = [
   // Of every row: a restriction that a decision has found must never be passed over because a column is missing.
   { of: () => true, handle: restrictedRows },
   { of: ({ longPoll }) => longPoll === true, handle: polled },
+  { of: ({ rows }) => rows !== undefined && (rows.form ?? 'locks') === 'locks', handle: reportedRows },
   { of: () => true, handle: fetched },
   { of: ({ cache }) => cache !== undefined, handle: cached },
 ]
@@ -132,12 +134,29 @@ function filterOf({ rows }: Operation): (exchange: Exchange, keep: KeepRows) => 
 /** `keep` null: the caller sees no row; the engine says whether the query is one. */
 async function serveFiltered(exchange: Exchange, keep: KeepRows | null): Promise<FastifyReply> {
   const maxRows = exchange.parts.config.limits.filteredRows
+  exchange.match.isWithheld = keep === null
   return sendAnswer(exchange.reply, await answerRows(exchange, { keep, maxRows }))
 }
 
 function polled(_operation: Operation, then: Handler): Handler {
   return (exchange) =>
     holdMsOf(exchange.match) > 0 ? servePoll(exchange, tenantsOf(exchange)) : then(exchange)
+}
+
+/** Where the mode is `report`: an answer whose rows are looked at for the audit. */
+function reportedRows(operation: Operation, then: Handler): Handler {
+  return async (exchange) => {
+    const { match, request, reply } = exchange
+    if (match.missingRows === null || request.method === 'HEAD') return then(exchange)
+    // What is too long to be looked at streams through. A fetch is asked for once only, whatever becomes of it.
+    const answer = await readAnswer(exchange).catch((error: unknown) => {
+      if (operation.retry === 'always') return null
+      throw error
+    })
+    if (answer === null) return then(exchange)
+    await reportMissingRows(match, operation.template, answer)
+    return sendAnswer(reply, answer)
+  }
 }
 
 function fetched(_operation: Operation, then: Handler): Handler {

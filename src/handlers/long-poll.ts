@@ -10,6 +10,7 @@ import { sendAnswer } from '../pipeline/replies.ts'
 import { sendFetched } from './fetch-and-lock.ts'
 import { rowsIn } from './rows/read-rows.ts'
 import { emptyAnswerOf } from './rows/filtered-list.ts'
+import { reportMissingRows } from './rows/reported-rows.ts'
 
 /** An engine refuses to hold a poll longer; that it says at once. */
 const LONGEST_HOLD_MS = 1_800_000
@@ -33,6 +34,7 @@ export function servePoll(
   tenants: ReadonlySet<string> | undefined,
 ): Promise<FastifyReply> {
   const { upstream } = match.engine
+  const { template } = match.operation
   const ended = upstream.polls.ask({
     upstreamRequest,
     holdMs: holdMsOf(match),
@@ -41,8 +43,10 @@ export function servePoll(
     limitBytes: MAX_READ_BYTES,
   })
   release(match)
-  return ended.then(({ answer, node }) => {
-    reply.request.context.node = node
+  return ended.then(async ({ answer, node }) => {
+    const { context } = reply.request
+    context.node = node
+    if (context.missingRows !== null) await reportMissingRows(context, template, answer)
     return tenants === undefined
       ? sendAnswer(reply, answer)
       : sendFetched(answer, { upstream, reply, tenants })
@@ -74,6 +78,7 @@ export async function serveFetchOfNothing({
 /** Nothing. A worker that would wait for work does wait, or it would ask again at once, and again. */
 export async function serveNothing(match: Match, reply: FastifyReply): Promise<FastifyReply> {
   assertTakesJson(reply.request.headers.accept)
+  reply.request.context.isWithheld = true
   const holdMs = holdMsOf(match)
   if (holdMs > 0) await setTimeout(Math.min(holdMs, MAX_HOLD_MS), undefined, { ref: false })
   return sendAnswer(reply, emptyAnswerOf(match.operation, reply.request.method))

@@ -1,8 +1,7 @@
 import { targetPathOf } from '../request/target.ts'
 import type { FastifyRequest } from 'fastify'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
-import type { Stage } from './stage.ts'
-import type { Report } from './stage.ts'
+import { type Report, rowsReport, type Stage } from './stage.ts'
 import type { Audit } from '../metrics/audit-log.ts'
 
 const NONE: readonly Audit[] = []
@@ -13,13 +12,14 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** The lines of a request that is over: one for its refusal or for what it would have been refused for, else one for a write. */
 export function auditsOf(request: FastifyRequest, status: number): readonly Audit[] {
-  const { refusal, reports, stage, denialReason } = request.context
+  const { refusal, reports, stage, denialReason, isWithheld } = request.context
   if (refusal === null && reports === null && !isWrite(request)) return NONE
   const of = commonOf(request, status)
   const audits = (reports ?? []).map((report) => auditOf(of, 'reported', report))
   if (refusal !== null && isDecision(refusal, stage))
     audits.push(auditOf(of, 'refused', { stage, refusal, denialReason }))
-  else if (audits.length === 0 && isWrite(request)) audits.push(auditOf(of, 'permitted', null))
+  else if (audits.length === 0 && isWrite(request))
+    audits.push(auditOf(of, 'permitted', isWithheld ? rowsReport('permit', 'rows: none') : null))
   return audits
 }
 

@@ -5,7 +5,7 @@ import type { Operation } from '../operations/table.ts'
 import type { EngineParts, Parts } from './parts.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import type { Principal } from '../request/principal.ts'
-import type { Permit, Restriction } from '../policy/authz/permit.ts'
+import type { FindMissingRows, Permit, Restriction } from '../policy/authz/permit.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { RouteConfig } from './routes.ts'
 import type { Report, Stage } from './stage.ts'
@@ -43,6 +43,10 @@ export class RequestContext {
   denialReason: DenialReason | null = null
   /** What would have been refused where the mode is `report`. */
   reports: readonly Report[] | null = null
+  /** What was missing for rows of an answer that would have been shorter, where the mode is `report`; null: none would be left out. */
+  missingRows: FindMissingRows | null = null
+  /** True: the answer has no rows, for the caller may see none of them. */
+  isWithheld = false
   /** True: only the engine may answer, for whoever asks may not have been permitted. */
   bypassCache = false
   /** What has become of the same request, of which the subject is gone; null: it is asked for otherwise. */

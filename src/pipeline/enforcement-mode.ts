@@ -1,4 +1,4 @@
-import type { Report } from './stage.ts'
+import { type Report, rowsReport } from './stage.ts'
 import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
 import { bounded } from '../metrics/access-log.ts'
 import type { AuthorizationMode, Parts } from './parts.ts'
@@ -64,9 +64,9 @@ function restrictionOf(decision: RowsDecision | undefined): Restriction | null {
 }
 
 /** A query that would have answered fewer rows. */
-function reportRows(context: RequestContext, { rows }: Restriction): void {
-  const rule = rows === 'none' ? 'rows: none' : 'rows: some'
-  keep(context, { stage: context.stage, refusal: null, denialReason: { rule, missing: [] } })
+function reportRows(match: MatchedContext, { rows }: Restriction): void {
+  keep(match, rowsReport(match.stage, rows === 'none' ? 'rows: none' : 'rows: some'))
+  match.missingRows = match.permit.missingRows?.(match.accessRequest) ?? null
 }
 
 function keep(context: RequestContext, kept: Report): void {

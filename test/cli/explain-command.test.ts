@@ -62,6 +62,16 @@ t.test('rows are explained', async (t) => {
   t.match((await ask('demo', 'GET /task')).out, /^ {2}4 tasks by links/m)
 })
 
+t.test('a fetch of tasks of which the caller may see none is not simply permitted', async (t) => {
+  const fetch = join(folder, 'fetch.json')
+  writeFileSync(fetch, '{"workerId":"w","maxTasks":1,"topics":[{"topicName":"work","lockDuration":1000}]}')
+  const { code, out } = await ask('mary', 'POST /external-task/fetchAndLock', '--body', fetch)
+  t.equal(code, 1)
+  t.match(out, /^rows: no rows$/m)
+  t.match(out, /^ {4}UPDATE_INSTANCE on ProcessDefinition: all: no record; single ones: none$/m)
+  t.match(out, /^Permitted, but no row is answered/m)
+})
+
 t.test('for programs there is JSON', async (t) => {
   const { code, out } = await ask('mary', '--json', 'GET /task')
   t.equal(code, 0)

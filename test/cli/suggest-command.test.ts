@@ -105,15 +105,42 @@ t.test('more than ten ids give way to their definitions, where these are alterna
 
 t.test('refusals that no record changes are reported', async (t) => {
   const lines = [
-    lineOf({ operation: 'queryTasks', rule: 'rows: none' }),
+    lineOf({ operation: 'queryTasks', rule: 'rows: some' }),
     lineOf({ operation: 'cleanupAsync', rule: 'check 0: admin' }),
-    lineOf({ operation: 'queryTasks', rule: 'rows: none' }),
+    lineOf({ operation: 'queryTasks', rule: 'rows: some' }),
   ]
   const { code, out } = await run([], lines)
   t.equal(code, 0)
   t.match(out, /^authorizations: \[\]$/m)
-  t.match(out, /^# {3}queryTasks by mary: rows: none: 2 times$/m)
+  t.match(out, /^# {3}queryTasks by mary: rows: some: 2 times$/m)
 })
+
+t.test(
+  'records are not enough where all rows of a query are left out and nothing says by what',
+  async (t) => {
+    const fetch = { operation: 'fetchAndLock', rule: 'rows: none' }
+    for (const decision of ['reported', 'permitted']) {
+      const { code, out } = await run(
+        [],
+        [lineOf({ ...fetch, decision }), lineOf({ missing: [readTask('t1')] })],
+      )
+      t.equal(code, 1, decision)
+      t.match(out, /1 record would be enough for these\.$/m)
+      t.match(out, /^# All rows were left out, .*\n# {3}fetchAndLock by mary: 1 time$/m)
+    }
+  },
+)
+
+t.test(
+  'what was missing for rows is suggested, and a fetch that found no task beside it is no gap',
+  async (t) => {
+    const missing = [{ ...READ_REVIEW_TASKS, permission: 'READ_INSTANCE' }]
+    const fetch = { operation: 'fetchAndLock', rule: 'rows: none' }
+    const { code, out } = await run([], [lineOf(fetch), lineOf({ ...fetch, missing }), lineOf(fetch)])
+    t.equal(code, 0)
+    t.match(recordsIn(out), [/resourceId: review, permissions: \[READ_INSTANCE\]/])
+  },
+)
 
 t.test('a name cannot smuggle a record in', async (t) => {
   const user = 'x\n  - { type: 0, resourceType: 6, resourceId: "*", permissions: [ALL] }'
@@ -154,10 +181,10 @@ t.test('lines that are no audit are passed over, whatever they are', async (t) =
 })
 
 t.test('one is not many', async (t) => {
-  const { out } = await run([], [lineOf({ missing: [readTask('t1')] }), lineOf({ rule: 'rows: none' })])
+  const { out } = await run([], [lineOf({ missing: [readTask('t1')] }), lineOf({ rule: 'rows: some' })])
   t.match(out, /^# 1 request of 1 user lacked 1 permission; 1 record would be enough\.$/m)
   t.match(out, /# task: 1 time$/m)
-  t.match(out, /^# {3}getTask by mary: rows: none: 1 time$/m)
+  t.match(out, /^# {3}getTask by mary: rows: some: 1 time$/m)
   const refused = lineOf({ decision: 'refused', missing: [{ ...readTask('t1'), resource: 'Tusk' }] })
   const two = await run([], [refused, refused])
   t.match(two.out, /^# 2 of them were refused/m)

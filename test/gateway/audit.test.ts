@@ -139,9 +139,12 @@ t.test(
       { decision: 'reported', stage: 'permit', rule: 'check 0', status: 204 },
       { decision: 'reported', rule: 'check 0', status: 204 },
     ])
-    t.match(await auditsBehind(reporting, 'nobody', 'GET /task'), [
-      { decision: 'reported', rule: 'rows: none' },
+    const list = await auditsBehind(reporting, 'nobody', 'GET /task?processDefinitionKey=review')
+    t.match(list, [{ decision: 'reported', rule: 'rows: none' }])
+    t.same(list[0]?.['missing'], [
+      { permission: 'READ_TASK', resource: 'ProcessDefinition', resourceId: 'review', need: 0 },
     ])
+    audits.push(...list)
     const [stdout, stderr] = [new PassThrough(), new PassThrough()]
     const stdin = Readable.from([audits.map((audit) => `${JSON.stringify(audit)}\n`).join('')])
     t.equal(await suggestCommand([], { stdin, stdout, stderr }), 0)
@@ -154,6 +157,7 @@ t.test(
     const enforcing = await openGateway(t, { records: lines, settings: modeOf('enforce') })
     t.equal((await enforcing.ask(...rename)).status, 204)
     t.equal((await enforcing.ask(...signal)).status, 204)
+    t.not((await enforcing.ask('nobody', 'GET /task?processDefinitionKey=review')).body, [])
   },
 )
 

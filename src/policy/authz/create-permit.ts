@@ -18,6 +18,7 @@ import {
 import { createAllowedLinks } from './rows/allowed-links.ts'
 import { fetchScopeOf } from './rows/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
+import { missingForRows } from './rows/missing-rows.ts'
 import { narrowTasks, type Visible } from './rows/narrow-tasks.ts'
 import { narrowTopics } from './rows/narrow-topics.ts'
 import { seesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
@@ -58,6 +59,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
       answerAuthorizationCheck(accessRequest, { records: options.records(), groupsOf: options.groupsOf }),
     tenantsOf: (principal) => viewerOf({ principal }, options).tenants,
     rows: rows === null ? createWhole(operation, options) : createRows(operation, rows, options),
+    missingRows: rows === null ? null : createMissingRows(rows, options),
   }
 }
 
@@ -198,6 +200,18 @@ function grantedTo(rows: CompiledRows, viewer: Viewer): NonNullable<Visible['gra
   return {
     processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer),
     taskIds: [...new Set([...idsGranted(rows, 'TASK', viewer), ...user, ...groups])],
+  }
+}
+
+function createMissingRows(restriction: CompiledRows, options: PermitOptions): Permit['missingRows'] {
+  return (accessRequest) => async (template, list) => {
+    const rows = rowsFor(restriction, accessRequest)
+    const implicitGrants = concernsTasks(rows)
+      ? ((await options.implicitGrants?.tasks(accessRequest.principal)) ?? null)
+      : null
+    const viewer = { ...viewerOf(accessRequest, options), implicitGrants }
+    const attributes = await options.readRowAttributes(template, list)
+    return missingForRows({ rows, list, attributes, viewer })
   }
 }
 

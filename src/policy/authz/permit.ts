@@ -1,4 +1,4 @@
-import type { EngineRefusal, GatewayError } from '../../errors.ts'
+import type { EngineRefusal, GatewayError, MissingPermission } from '../../errors.ts'
 import type { Authorize } from './checks/decision-trace.ts'
 import type { Principal } from '../../request/principal.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
@@ -32,6 +32,12 @@ export type Restriction = Exclude<RowsDecision, { readonly rows: 'all' | 'refuse
 /** Which of these rows of this list the caller sees. */
 export type KeepRows = (template: string, rows: readonly ListRow[]) => Promise<readonly boolean[]>
 
+/** What would open the rows of this list that the caller does not see. */
+export type FindMissingRows = (
+  template: string,
+  rows: readonly ListRow[],
+) => Promise<readonly MissingPermission[]>
+
 /** All that the records say about one operation. */
 export interface Permit extends Authorize {
   readonly operation: Operation
@@ -48,4 +54,6 @@ export interface Permit extends Authorize {
   readonly rows:
     | ((accessRequest: AccessRequest, other: OtherForm | false) => RowsDecision | Promise<RowsDecision>)
     | null
+  /** For a report; null where the operation answers no rows of its own. */
+  readonly missingRows: ((accessRequest: AccessRequest) => FindMissingRows) | null
 }

@@ -4,6 +4,7 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Permission } from '../checks/compiled-permission.ts'
 import type { Principal } from '../../../request/principal.ts'
 import { identityBits, implicitBits } from '../entities/implicit-grants.ts'
+import type { PermissionCheck } from '../decision/permission-check.ts'
 import { decideAny, isAuthorized, isGrantedTogether } from '../decision/decide.ts'
 import { grantedIds, namedIds } from '../decision/granted-ids.ts'
 import { usesRevokes, type Records } from '../records/records.ts'
@@ -107,25 +108,52 @@ export function isVisible(
   attribute: RowAttribute,
   viewer: Viewer,
 ): boolean {
-  const { principal, records, tenants, implicitGrants, impliesIdentity } = viewer
-  if (tenanted && !isOfTenants(attribute('tenantId'), tenants)) return false
+  if (tenanted && !isOfTenants(attribute('tenantId'), viewer.tenants)) return false
   if (exempt !== null && isExempt(exempt, row, attribute)) return true
-  const isTogether = !usesRevokes(records, principal)
-  return conditions.every(({ permissions, together }) => {
-    const permissionChecks = permissions.map(({ resource, permission, attribute: accessRequest }) => {
-      const id = 'name' in accessRequest ? attribute(accessRequest.name) : null
-      const permissionCheck = { resource, permission, id }
-      if (resource === 'TASK' && implicitGrants !== null)
-        return { ...permissionCheck, implicitBits: implicitBits(implicitGrants, id) }
-      return impliesIdentity
-        ? { ...permissionCheck, implicitBits: identityBits(resource, id, principal) }
-        : permissionCheck
-    })
-    if (together !== true) return decideAny(records, principal, permissionChecks)
-    return isTogether
-      ? isGrantedTogether(records, principal, permissionChecks)
-      : permissionChecks.every((permissionCheck) => decideAny(records, principal, [permissionCheck]))
+  return conditions.every((condition) => isMet(condition, attribute, viewer))
+}
+
+/** Whether a row, with the ids that it offers, meets one condition. */
+function isMet(condition: RowCondition, attribute: RowAttribute, viewer: Viewer): boolean {
+  const { principal, records } = viewer
+  const permissionChecks = rowChecksOf(condition, attribute, viewer)
+  if (condition.together !== true) return decideAny(records, principal, permissionChecks)
+  return usesRevokes(records, principal)
+    ? permissionChecks.every((permissionCheck) => decideAny(records, principal, [permissionCheck]))
+    : isGrantedTogether(records, principal, permissionChecks)
+}
+
+function rowChecksOf(
+  { permissions }: RowCondition,
+  attribute: RowAttribute,
+  { principal, implicitGrants, impliesIdentity }: Viewer,
+): readonly PermissionCheck[] {
+  return permissions.map(({ resource, permission, attribute: accessRequest }) => {
+    const id = 'name' in accessRequest ? attribute(accessRequest.name) : null
+    const permissionCheck = { resource, permission, id }
+    if (resource === 'TASK' && implicitGrants !== null)
+      return { ...permissionCheck, implicitBits: implicitBits(implicitGrants, id) }
+    return impliesIdentity
+      ? { ...permissionCheck, implicitBits: identityBits(resource, id, principal) }
+      : permissionCheck
   })
+}
+
+/** Alternatives that would open a row, for each condition that it does not meet. Empty: the row is seen, or no record opens it. */
+export function missingForRow(
+  rows: CompiledRows,
+  row: ListRow,
+  attribute: RowAttribute,
+  viewer: Viewer,
+): readonly (readonly PermissionCheck[])[] {
+  const isAnothers = rows.tenanted && !isOfTenants(attribute('tenantId'), viewer.tenants)
+  if (isAnothers || isVisible(rows, row, attribute, viewer)) return []
+  return rows.conditions
+    .filter((condition) => !isMet(condition, attribute, viewer))
+    .flatMap((condition) => {
+      const checks = rowChecksOf(condition, attribute, viewer)
+      return condition.together === true ? checks.map((one) => [one]) : [checks]
+    })
 }
 
 /** Whether a row with this `tenantId` is there for members of these tenants; null: tenants restrict nothing. */
