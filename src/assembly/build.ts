@@ -44,6 +44,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
       successor = to
     },
     stop: running.close,
+    reopenAudit: audit.reopen,
     endPolls: () => built.forEach(({ nodes }) => endPolls(nodes)),
     close: async () => {
       running.close()

@@ -51,6 +51,8 @@ export interface RuntimeParts {
   readonly tell: (successor: (() => RuntimeParts) | null) => void
   /** Reads and hears no more of users and records, and ends what waits for work. What else is under way goes on with what was read. */
   readonly stop: RunningSources['close']
+  /** Opens the audit file anew if it was renamed or removed. */
+  readonly reopenAudit: () => Promise<void>
   /** Answers all that wait for work, and those that are still to come. */
   readonly endPolls: () => void
   /** Lets go of connections to engines and Redis, after what is under way. */

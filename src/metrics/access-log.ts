@@ -12,6 +12,8 @@ export interface Access {
   /** The address of the sender. */
   readonly client: string | null
   readonly user: string | null
+  /** Of a refused login: the user that was named. Nobody has proved to be that user. */
+  readonly attemptedUser: string | null
   readonly node: string | null
   /** The `Cache-Status` member, for operations that may be cached. */
   readonly cache: string | null
@@ -39,6 +41,7 @@ export function accessRecordOf(access: Access): AccessRecord {
     durationMs: Math.round(access.durationMs * 1000) / 1000,
     client: bounded(access.client),
     user: bounded(access.user),
+    attemptedUser: bounded(access.attemptedUser),
     node: bounded(access.node),
     cache: bounded(access.cache),
     bytes: access.bytes,

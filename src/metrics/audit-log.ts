@@ -1,7 +1,9 @@
-import { closeSync, openSync } from 'node:fs'
+import { fstatSync, openSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { messageOf } from '../errors.ts'
 import type { MissingPermission } from '../errors.ts'
 import { createLineWriter, destinationOf, openDestination } from '../log.ts'
-import type { Logger } from '../log.ts'
+import type { Destination, Logger } from '../log.ts'
 import { bounded } from './access-log.ts'
 
 /** One decision about one request: a refusal, a write, or in report mode a request that would have been refused. */
@@ -10,6 +12,8 @@ export interface Audit {
   /** The address of the sender. */
   readonly client: string | null
   readonly user: string | null
+  /** Of a refused login: the user that was named. Nobody has proved to be that user. */
+  readonly attemptedUser: string | null
   readonly engine: string | null
   readonly operation: string | null
   readonly method: string
@@ -39,6 +43,7 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     requestId: bounded(audit.requestId),
     client: bounded(audit.client),
     user: bounded(audit.user),
+    attemptedUser: bounded(audit.attemptedUser),
     engine: bounded(audit.engine),
     operation: bounded(audit.operation),
     method: bounded(audit.method),
@@ -58,6 +63,8 @@ function missingPermissionRecordOf({ permission, resource, resourceId, need }: M
 
 export interface AuditStream {
   readonly write: (audit: Audit) => void
+  /** Opens the file anew if it was renamed or removed; resolves when further lines go to the new file. */
+  readonly reopen: () => Promise<void>
   /** Writes pending lines, and closes the file. */
   readonly close: () => void
 }
@@ -72,21 +79,70 @@ interface AuditOptions {
 
 /** @throws Error if the file cannot be written */
 export function openAudit({ to, log, onLoss = () => {} }: AuditOptions): AuditStream {
-  if (to === 'off') return { write: () => undefined, close: () => undefined }
-  const file = to === 'stdout' ? null : openFile(to, log, onLoss)
+  if (to === 'off') return { write: () => undefined, reopen: async () => undefined, close: () => undefined }
+  const file = to === 'stdout' ? null : openRotatedFile(to, log, onLoss)
   const writeLine = createLineWriter(file ?? destinationOf(log))
-  return { write: (audit) => writeLine(auditRecordOf(audit)), close: () => file?.end() }
+  return {
+    write: (audit) => writeLine(auditRecordOf(audit)),
+    reopen: async () => file?.reopen(),
+    close: () => file?.end(),
+  }
+}
+
+/** A file of this name, whatever becomes of the one that was opened. */
+type RotatedFile = Pick<Destination, 'write' | 'end'> & Pick<AuditStream, 'reopen'>
+
+/** How soon a renamed file is noticed without a signal. */
+const LOOK_MS = 1000
+
+/** Looks each second whether the name still leads to the open file: whoever rotates it need not send a signal. */
+function openRotatedFile(path: string, log: Logger, onLoss: (lines: number) => void): RotatedFile {
+  let current = openFile(path, log, onLoss)
+  let isFailing = false
+  let hasEnded = false
+
+  async function reopen(): Promise<void> {
+    const before = current
+    const named = await stat(path).then(identityOf, () => null)
+    if (hasEnded || current !== before || named === before.identity) return
+    try {
+      const next = openFile(path, log, onLoss)
+      before.destination.end()
+      current = next
+      isFailing = false
+      log.info({ path }, 'the audit file was moved: lines go to a new one')
+    } catch (error) {
+      if (!isFailing)
+        log.error({ path, reason: messageOf(error) }, 'the audit file was moved, and no new one opens')
+      isFailing = true
+    }
+  }
+
+  const looking = setInterval(() => void reopen(), LOOK_MS).unref()
+  return {
+    write: (line) => current.destination.write(line),
+    reopen,
+    end: () => {
+      hasEnded = true
+      clearInterval(looking)
+      current.destination.end()
+    },
+  }
+}
+
+function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
+  return `${dev}:${ino}`
 }
 
 /** Names and ids are not for everyone. */
 const FILE_MODE = 0o640
 
+/** Opened at once: the stream itself would report a failure only later. @throws Error */
 function openFile(path: string, log: Logger, onLoss: (lines: number) => void) {
-  // The stream itself would report a failure only later.
-  closeSync(openSync(path, 'a', FILE_MODE))
+  const descriptor = openSync(path, 'a', FILE_MODE)
   let isLosing = false
-  return openDestination({
-    to: path,
+  const destination = openDestination({
+    to: descriptor,
     losses: {
       onLoss: (lines) => {
         if (!isLosing) log.error({ path }, 'audit lines are lost: the file takes none')
@@ -99,4 +155,5 @@ function openFile(path: string, log: Logger, onLoss: (lines: number) => void) {
       },
     },
   })
+  return { destination, identity: identityOf(fstatSync(descriptor)) }
 }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { EngineRefusal, GatewayError } from '../errors.ts'
 import { type Report, rowsReport, type Stage } from './stage.ts'
 import type { Audit } from '../metrics/audit-log.ts'
+import { readBasic } from '../policy/authn/credentials.ts'
 
 const NONE: readonly Audit[] = []
 const WRITING: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE'])
@@ -30,12 +31,22 @@ export function passedPathOf({ context: { passthrough }, url }: FastifyRequest):
   return passthrough === null ? null : targetPathOf(url)
 }
 
+/** What shows as nothing, or turns what follows it around. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** The user that a refused login has named; null: the login was not refused, or named none. */
+export function attemptedUserOf({ context, headers: { authorization } }: FastifyRequest): string | null {
+  if (context.refusal === null || context.stage !== 'authenticate' || context.principal !== null) return null
+  return readBasic(authorization ?? '')?.user.replace(INVISIBLE, '\uFFFD') ?? null
+}
+
 function commonOf(request: FastifyRequest, status: number): Common {
   const { id, address, principal, engine, operation, passthrough } = request.context
   return {
     requestId: id,
     client: address,
     user: principal?.userId ?? null,
+    attemptedUser: attemptedUserOf(request),
     engine: engine?.name ?? null,
     operation: operation?.id ?? null,
     method: request.method,

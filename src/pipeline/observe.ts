@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { auditsOf, passedPathOf } from './audit.ts'
+import { attemptedUserOf, auditsOf, passedPathOf } from './audit.ts'
 import type { GatewayError } from '../errors.ts'
 import { accessRecordOf, bounded } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
@@ -65,6 +65,7 @@ function createRecord({ metrics, log, audit }: Parts) {
         durationMs,
         client: context.address,
         user: context.principal?.userId ?? null,
+        attemptedUser: attemptedUserOf(request),
         node: context.node,
         cache: context.cacheStatus,
         bytes: context.writtenBytes ?? Number(raw.getHeader('content-length') ?? 0),

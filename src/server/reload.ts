@@ -24,6 +24,8 @@ interface ReloadOptions {
   readonly current: () => Config
   /** Puts it in force as a whole, or rejects. */
   readonly replace: (config: Config) => Promise<void>
+  /** Opens the audit file anew if it was renamed: with every reading, whatever comes of it. */
+  readonly reopenAudit: () => Promise<void>
   readonly metrics: Pick<Metrics, 'reload' | 'gauge'>
   readonly log: Logger
 }
@@ -46,6 +48,7 @@ export function createReload(options: ReloadOptions): Reload {
 
   async function runNow(cause: Parameters<Reload['run']>[0]): Promise<Reloaded> {
     const reloaded = await attempt(options)
+    await options.reopenAudit()
     isApplied = reloaded.result === 'applied'
     if (reloaded.result === 'applied' && reloaded.changed.length > 0) appliedAtMs = Date.now()
     metrics.reload({ result: reloaded.result })

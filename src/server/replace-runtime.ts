@@ -18,6 +18,8 @@ export interface RuntimeReplacement {
   readonly current: () => Runtime
   /** Builds the next one, and lets it take over when it can decide. @throws ConfigError and the current one stays */
   readonly replace: (config: Config) => Promise<void>
+  /** Opens the audit files anew, of all of them. */
+  readonly reopenAudit: () => Promise<void>
   /** Answers all that wait for work, in all of them. */
   readonly endPolls: () => void
   /** After what is under way in all of them. */
@@ -95,10 +97,12 @@ export function createRuntimeReplacement({
     retiring.set(old, retire(oldNumber, serve(next.handle)))
   }
 
+  const all = () => [current(), ...retiring.keys()].map(({ runtimeParts }) => runtimeParts)
   return {
     current,
     replace,
-    endPolls: () => [current(), ...retiring.keys()].forEach(({ runtimeParts }) => runtimeParts.endPolls()),
+    reopenAudit: async () => void (await Promise.all(all().map((parts) => parts.reopenAudit()))),
+    endPolls: () => all().forEach((parts) => parts.endPolls()),
     close: async () => void (await Promise.all([current().close(), ...retiring.values()])),
   }
 }

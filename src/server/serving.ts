@@ -17,6 +17,8 @@ export interface Serving {
   /** Reads users and records, then listens. Resolves to `http://127.0.0.1:8080`. */
   readonly begin: () => Promise<string>
   readonly readiness: () => Readiness
+  /** Opens the audit file anew if it was renamed or removed. */
+  readonly reopenAudit: () => Promise<void>
   /** Refuses new work, lets what is under way finish, closes, and `beside` with it. Resolves at the deadline at the latest. */
   readonly drain: (beside?: () => Promise<void>) => Promise<void>
 }
@@ -52,6 +54,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
       await current().start()
       return listener.listen(config.listen)
     },
+    reopenAudit: replacement.reopenAudit,
     readiness: () => withDrain(current().readiness(), draining),
     drain: async (beside = () => Promise.resolve()) => {
       draining = true

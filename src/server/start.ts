@@ -24,10 +24,14 @@ interface StartOptions extends ServingOptions {
 export async function start({ config, log, open, file }: StartOptions): Promise<Running> {
   // From before the building on: what changes meanwhile is seen.
   const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
-  const { current, explain, replace, readiness, begin, drain } = await openServing({ config, log, open })
+  const { current, explain, replace, reopenAudit, readiness, begin, drain } = await openServing({
+    config,
+    log,
+    open,
+  })
   const { metrics } = current().parts
   const load = () => (file === null ? current().config : loadConfig(file))
-  const reload = createReload({ load, current: () => current().config, replace, metrics, log })
+  const reload = createReload({ load, current: () => current().config, replace, reopenAudit, metrics, log })
   const access = () => current().config.admin
   const admin = await atKey(
     'admin',

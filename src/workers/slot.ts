@@ -198,6 +198,11 @@ export class Slot {
     return isSnapshot(snapshot) ? snapshot : null
   }
 
+  /** Resolves also where the worker does not answer. */
+  async reopenAudit(withinMs: number): Promise<void> {
+    if (this.isListening) await this.#current?.process.ask('reopenAudit', null, withinMs).catch(() => null)
+  }
+
   /** @throws NoAnswer */
   async explain(question: unknown, withinMs: number): Promise<unknown> {
     return this.#current?.process.ask('explain', question, withinMs)

@@ -43,6 +43,7 @@ export async function startWorkers({
     load: () => loadConfig(file),
     current: () => workerPool.config,
     replace,
+    reopenAudit: () => workerPool.reopenAudit(),
     metrics,
     log,
   })

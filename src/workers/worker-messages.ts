@@ -3,7 +3,7 @@ import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
 
 /** What the primary asks a worker. */
-export type WorkerTopic = 'metrics' | 'readiness' | 'explain' | 'replace'
+export type WorkerTopic = 'metrics' | 'readiness' | 'explain' | 'replace' | 'reopenAudit'
 
 export type ToWorker = { readonly type: 'begin'; readonly config: Config } | Ask | { readonly type: 'drain' }
 
@@ -44,7 +44,13 @@ export function readToPrimary(message: unknown): ToPrimary | null {
   return null
 }
 
-const TOPICS: ReadonlySet<unknown> = new Set<WorkerTopic>(['metrics', 'readiness', 'explain', 'replace'])
+const TOPICS: ReadonlySet<unknown> = new Set<WorkerTopic>([
+  'metrics',
+  'readiness',
+  'explain',
+  'replace',
+  'reopenAudit',
+])
 
 function isTopic(value: unknown): value is WorkerTopic {
   return TOPICS.has(value)

@@ -18,6 +18,7 @@ interface WorkerPoolOptions {
 /** A probe waits for a second. A worker that is busy for longer counts by its last report. */
 const READINESS_MS = 500
 const METRICS_MS = 2000
+const REOPEN_MS = 2000
 /** An answer may need lookups at an engine. */
 const EXPLAIN_MS = 30_000
 const WATCH_MS = 5000
@@ -74,6 +75,11 @@ export class WorkerPool {
     // Includes workers that started to listen meanwhile.
     await Promise.all(this.#slots.map((slot) => slot.applyCurrentConfig()))
     if (distinct.size > 0) throw new ConfigError('The configuration', [...distinct])
+  }
+
+  /** Opens the audit file of each worker anew. One that does not answer in time looks at it by itself. */
+  async reopenAudit(): Promise<void> {
+    await Promise.all(this.#slots.map((slot) => slot.reopenAudit(REOPEN_MS)))
   }
 
   /** Ready if one worker is. */

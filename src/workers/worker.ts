@@ -88,6 +88,7 @@ const ANSWERS: Readonly<Record<WorkerTopic, (context: ServingContext, value: unk
   readiness: ({ serving }) => serving.readiness(),
   explain: ({ serving }, question) => serving.explain(question),
   replace,
+  reopenAudit: ({ serving }) => serving.reopenAudit(),
 }
 
 /** The problems with the configuration; none: it is in force. */

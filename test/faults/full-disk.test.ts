@@ -23,6 +23,7 @@ const AUDIT = {
   requestId: 'r',
   client: '127.0.0.1',
   user: 'mary',
+  attemptedUser: null,
   engine: 'default',
   operation: 'getTasks',
   prefix: null,

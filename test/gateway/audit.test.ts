@@ -8,7 +8,7 @@ import { suggestCommand } from '../../src/cli/suggest-command.ts'
 import { ConfigError } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
 import { idsOf } from '../sandbox/asks.ts'
-import { configOf, openGateway, type OpenGateway } from '../support/open-gateway.ts'
+import { authorizationOf, configOf, openGateway, type OpenGateway } from '../support/open-gateway.ts'
 
 const STOP = { body: { name: 'stopAll' } }
 
@@ -80,6 +80,23 @@ t.test('every stage from the authentication on is heard', async (t) => {
     t.equal(audits.length, 1)
     t.match(audits[0], { decision: 'refused', ...audit })
   }
+})
+
+t.test('a refused login names the user that was tried, and where from', async (t) => {
+  const gateway = await openGateway(t, { records: [] })
+  const access = () => gateway.log.findLast(({ durationMs }) => durationMs !== undefined)
+  const attempt = (user: string) =>
+    auditsBehind(gateway, null, 'GET /task', { headers: { authorization: authorizationOf(user, 'wrong') } })
+  const refused = { client: '127.0.0.1', user: undefined, decision: 'refused', rule: 'credentials' }
+  t.match(await attempt('mary'), [{ ...refused, attemptedUser: 'mary' }])
+  t.match(access(), { client: '127.0.0.1', user: undefined, attemptedUser: 'mary', status: 401 })
+  t.match(await attempt('a\u0085\u202eb\u2028\u200bc'), [{ attemptedUser: 'a\uFFFD\uFFFDb\uFFFD\uFFFDc' }])
+  t.match(await attempt('x'.repeat(500)), [{ attemptedUser: `${'x'.repeat(255)}…` }])
+  t.match(await attempt('a\nb'), [{ ...refused, attemptedUser: undefined }])
+  t.match(await auditsBehind(gateway, null, 'GET /task'), [{ ...refused, attemptedUser: undefined }])
+  t.match(await auditsBehind(gateway, 'nobody', 'POST /signal', STOP), [
+    { user: 'nobody', attemptedUser: undefined, rule: 'check 0' },
+  ])
 })
 
 t.test('a write is told, a read is not, however it is asked', async (t) => {
