@@ -64,6 +64,18 @@ t.test('check says what is dangerous, and that the configuration is good', async
   t.match(err, /^warning: passthrough\[0\]: \/camunda leads to 127\.0\.0\.1:9, a node of default\./)
 })
 
+t.test('check says whom no record lets be the administrator that a group makes of them', async (t) => {
+  const { file, write } = await writeSetup(t)
+  await write(ENGINE)
+  t.match(await run('check', '--config', file), { code: 0, err: '' })
+  writeFileSync(join(dirname(file), 'records.yaml'), 'authorizations: []')
+  t.match(await run('check', '--config', file), {
+    code: 0,
+    out: / is good\n$/,
+    err: /^warning: authorization\.records: no record names demo, of camunda-admin, .*config\/authorizations\.yaml/,
+  })
+})
+
 t.test('the demo listens, its tour holds, and it ends on SIGTERM', async (t) => {
   const [port, adminPort] = [await freePort(), await freePort()]
   const settings = [`PORT=${port}`, `ADMIN_PORT=${adminPort}`]

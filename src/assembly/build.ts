@@ -1,8 +1,10 @@
+import { administratorWarnings } from './administrators.ts'
 import { takeAdmission } from './build-limits.ts'
 import { buildChangeBus, takeCache } from './build-cache.ts'
 import { type BuiltEngine, buildEngine, type EngineOptions, hasSameUsers } from './build-engine.ts'
 import type { ChangeBus } from '../redis/change-bus.ts'
 import { type Config, ConfigError } from '../config/config.ts'
+import { warningsOf } from '../config/warnings.ts'
 import { tellingSuccessor } from './successor.ts'
 import { hearLosses, type Logger } from '../log.ts'
 import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
@@ -10,6 +12,7 @@ import { createMetrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './runtime.ts'
 import { createPasswords } from '../policy/authn/password.ts'
+import { withModes } from './modes.ts'
 import { endPolls, withNodes } from './running-nodes.ts'
 import { createRunningSources } from './running-sources.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
@@ -29,6 +32,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
   return {
     config,
     parts: tellingSuccessor({ ...own, operations: OPERATIONS }, () => successor?.().parts ?? null),
+    warnings: [...warningsOf(config), ...administratorWarnings(config, files)],
     cache: stores.cache,
     admission,
     kept: new Map(built.map(({ parts, kept }) => [parts.name, kept])),
@@ -120,9 +124,13 @@ function runningOf(
   const engines = new Map(
     built.map(({ parts: { name, authorization }, sources }) => [name, { sources, authorization }]),
   )
-  return withNodes(
+  const running = withNodes(
     createRunningSources({ ...beside, engines }),
     built.map(({ nodes }) => nodes),
+  )
+  return withModes(
+    running,
+    built.map(({ parts }) => parts),
   )
 }
 

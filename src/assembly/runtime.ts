@@ -34,6 +34,8 @@ export type OpenRuntime = (options: BuildOptions) => Promise<Runtime>
 export interface RuntimeParts {
   readonly config: Config
   readonly parts: Parts
+  /** What is allowed and dangerous in it, and in the files that it names. */
+  readonly warnings: readonly string[]
   readonly cache: Cache
   readonly admission: Admission
   /** By engine, for the set that comes after. */

@@ -9,7 +9,6 @@ import { EXPLAIN_OPTIONS, explainCommand } from './explain-command.ts'
 import { textOfFailure } from './command-failure.ts'
 import { hashPasswordCommand } from './hash-password.ts'
 import { SUGGEST_OPTIONS, suggestCommand } from './suggest-command.ts'
-import { warningsOf } from '../config/warnings.ts'
 import { configJsonSchema, loadConfig } from '../config/config.ts'
 import { createLogger, type Logger } from '../log.ts'
 import type { BuildDryRun } from '../pipeline/explain.ts'
@@ -100,9 +99,9 @@ async function runWith(
       : atKey('admin', startWorkers({ config, log, file, entry, open })))
     return runUntilSignal(running, log)
   }
-  const { close } = await build({ config, log, version: versionOf() })
+  const { close, warnings } = await build({ config, log, version: versionOf() })
   await close()
-  for (const warning of warningsOf(config)) process.stderr.write(`warning: ${warning}\n`)
+  for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`)
   return say(`${file} is good\n`)
 }
 

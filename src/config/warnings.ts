@@ -1,7 +1,37 @@
-import type { Config } from './schema.ts'
+import { type Config, settingsOf } from './schema.ts'
 
 /** Settings that are allowed and dangerous, each as `path: effect`. Not an error: an operator may want it. */
-export function warningsOf({ passthrough, engines }: Config): readonly string[] {
+export function warningsOf(config: Config): readonly string[] {
+  return [...modeWarnings(config), ...passthroughWarnings(config)]
+}
+
+const EFFECTS = {
+  authorization: {
+    report: 'nothing is refused: every user may do everything',
+    off: 'nothing is decided: every user may do everything',
+  },
+  validation: {
+    report: 'no content is refused, also none with code in it',
+    off: 'no content is looked at, also none with code in it',
+  },
+} as const
+
+/** Each section that refuses nothing, with the engines for which it counts. */
+function modeWarnings(config: Config): readonly string[] {
+  return (['authorization', 'validation'] as const).flatMap((section) => {
+    const byPath = new Map<string, string[]>()
+    for (const [name, engine] of Object.entries(config.engines)) {
+      const { mode } = settingsOf(config, engine)[section]
+      if (mode !== 'report' && mode !== 'off') continue
+      const path = engine[section] === undefined ? section : `engines.${name}.${section}`
+      const warning = `${path}.mode: is ${mode}: ${EFFECTS[section][mode]}`
+      byPath.set(warning, [...(byPath.get(warning) ?? []), name])
+    }
+    return [...byPath].map(([warning, names]) => `${warning} (${names.join(', ')})`)
+  })
+}
+
+function passthroughWarnings({ passthrough, engines }: Config): readonly string[] {
   const nodes = Object.entries(engines).flatMap(([engine, own]) =>
     own.nodes.map(({ url }) => ({ engine, at: socketOf(url) })),
   )

@@ -13,6 +13,7 @@ export interface User {
 /** The users of one file as read. A reload creates a new object, by which caches detect the change. */
 export interface Users {
   readonly size: number
+  readonly all: readonly User[]
   readonly find: (id: string) => User | undefined
   /** A hash that matches no password and costs as much as most of the file's: an unknown user must not answer faster. */
   readonly dummyHash: string
@@ -51,7 +52,7 @@ export function usersOf(text: string, file = 'users.yaml'): Users {
     byId.set(one.id, one)
   }
   if (problems.length > 0) throw new ConfigError(file, problems)
-  return { size: byId.size, find: (id) => byId.get(id), dummyHash: dummyOf(users) }
+  return { size: byId.size, all: users, find: (id) => byId.get(id), dummyHash: dummyOf(users) }
 }
 
 function dummyOf(users: readonly User[]): string {

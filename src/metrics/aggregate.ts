@@ -14,6 +14,7 @@ interface SnapshotMetric {
 /** How the gauges of several processes are combined; any other is a sum. */
 const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_info: 'first',
+  gateway_mode: 'max',
   gateway_requests_in_flight: 'sum',
   gateway_long_polls: 'sum',
   gateway_upstream_queue: 'sum',

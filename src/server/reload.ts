@@ -1,5 +1,4 @@
 import { changesBetween, restartProblems } from '../config/config-changes.ts'
-import { warningsOf } from '../config/warnings.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { type Logger, withoutSecrets } from '../log.ts'
@@ -22,6 +21,8 @@ interface ReloadOptions {
   /** @throws ConfigError */
   readonly load: () => Config
   readonly current: () => Config
+  /** Of what is in force. */
+  readonly warnings: () => readonly string[]
   /** Puts it in force as a whole, or rejects. */
   readonly replace: (config: Config) => Promise<void>
   /** Opens the audit file anew if it was renamed: with every reading, whatever comes of it. */
@@ -60,7 +61,7 @@ export function createReload(options: ReloadOptions): Reload {
 }
 
 /** Validate, build, swap. */
-async function attempt({ load, current, replace, log }: ReloadOptions): Promise<Reloaded> {
+async function attempt({ load, current, warnings, replace, log }: ReloadOptions): Promise<Reloaded> {
   try {
     const before = current()
     const config = load()
@@ -69,7 +70,7 @@ async function attempt({ load, current, replace, log }: ReloadOptions): Promise<
     if (problems.length > 0) return { result: 'refused', problems }
     if (changed.length > 0) {
       await replace(config)
-      logWarnings(config, log)
+      logWarnings(warnings(), log)
     }
     if (config.log.level !== before.log.level) log.level = config.log.level
     return { result: 'applied', changed }
@@ -79,8 +80,8 @@ async function attempt({ load, current, replace, log }: ReloadOptions): Promise<
 }
 
 /** Says what is dangerous in a configuration that is in force. */
-export function logWarnings(config: Config, log: Pick<Logger, 'warn'>): void {
-  for (const warning of warningsOf(config)) log.warn(warning)
+export function logWarnings(warnings: readonly string[], log: Pick<Logger, 'warn'>): void {
+  for (const warning of warnings) log.warn(warning)
 }
 
 /** A file full of mistakes is no reason for a line of a megabyte. */

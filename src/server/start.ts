@@ -31,7 +31,15 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   })
   const { metrics } = current().parts
   const load = () => (file === null ? current().config : loadConfig(file))
-  const reload = createReload({ load, current: () => current().config, replace, reopenAudit, metrics, log })
+  const reload = createReload({
+    load,
+    current: () => current().config,
+    warnings: () => current().warnings,
+    replace,
+    reopenAudit,
+    metrics,
+    log,
+  })
   const access = () => current().config.admin
   const admin = await atKey(
     'admin',
@@ -39,7 +47,7 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   )
   const address = await atKey('listen', begin())
   watched?.start()
-  logWarnings(config, log)
+  logWarnings(current().warnings, log)
   log.info({ address, admin: admin.address, engines: Object.keys(config.engines) }, 'listening')
   return {
     address,

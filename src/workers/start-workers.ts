@@ -32,16 +32,20 @@ export async function startWorkers({
 }: StartWorkersOptions): Promise<Running> {
   const watched = await watchConfig(file, () => void reload.run('file'))
   const check = createCheck(log, open)
-  const { metrics } = (await check(config)).parts
+  const first = await check(config)
+  const { metrics } = first.parts
+  const latest = { warnings: first.warnings }
   const fork = createFork({ entry, write: (lines) => destinationOf(log)?.write(lines), log })
   const workerPool = new WorkerPool({ config, fork, metrics, log })
   const replace = async (next: Config) => {
-    await check(next)
+    const { warnings } = await check(next)
     await workerPool.replace(next)
+    latest.warnings = warnings
   }
   const reload = createReload({
     load: () => loadConfig(file),
     current: () => workerPool.config,
+    warnings: () => latest.warnings,
     replace,
     reopenAudit: () => workerPool.reopenAudit(),
     metrics,
@@ -58,7 +62,7 @@ export async function startWorkers({
   const address = await workerPool.start()
   watched.start()
   const { engines, workers } = config
-  logWarnings(config, log)
+  logWarnings(latest.warnings, log)
   log.info({ address, admin: admin.address, engines: Object.keys(engines), workers }, 'listening')
   return {
     address,

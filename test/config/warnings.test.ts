@@ -44,3 +44,37 @@ t.test('an engine is named once, each of several by its name, and no password st
   t.notMatch(warning, /hush/)
   t.same(rest, [])
 })
+
+t.test('a mode that refuses nothing is named where it stands, with the engines for which it counts', (t) => {
+  const nodes = ['http://engine:8080/engine-rest']
+  const records = { source: 'file', file: 'records.yaml' }
+  const warnings = warningsOf(
+    loadSettings(t, {
+      ...settingsWith({}),
+      engines: {
+        default: { nodes },
+        orders: { nodes },
+        closed: { nodes, authorization: { records }, validation: { mode: 'enforce' } },
+        open: { nodes, authorization: { mode: 'off', records } },
+      },
+      authorization: { mode: 'report', records },
+      validation: { mode: 'off' },
+    }),
+  )
+  t.match(warnings, [
+    /^authorization\.mode: is report: nothing is refused.* \(default, orders\)$/,
+    /^engines\.open\.authorization\.mode: is off: nothing is decided.* \(open\)$/,
+    /^validation\.mode: is off: no content is looked at.* \(default, orders, open\)$/,
+  ])
+  t.equal(warnings.length, 3)
+  t.end()
+})
+
+t.test('enforce is no reason to warn, and neither is an engine that decides by itself', (t) => {
+  const engine = { credentials: 'forward' }
+  const authorization = { mode: 'engine', records: { source: 'file', file: 'records.yaml' } }
+  const nodes = ['http://engine:8080/engine-rest']
+  const config = { ...settingsWith({}), engines: { default: { nodes, ...engine, authorization } } }
+  t.same(warningsOf(loadSettings(t, config)), [])
+  t.end()
+})

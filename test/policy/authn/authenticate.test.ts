@@ -13,6 +13,7 @@ const mary: User = { id: 'mary', passwordHash: 'hash of secret', groups: ['clerk
 
 const usersOf = (...list: User[]): Users => ({
   size: list.length,
+  all: list,
   find: (id) => list.find((user) => user.id === id),
   dummyHash: 'hash of nobody',
 })

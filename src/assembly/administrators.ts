@@ -1,0 +1,38 @@
+import { type Config, settingsOf } from '../config/config.ts'
+import type { AuthorizationRecord } from '../operations/authorization-record.ts'
+import type { User } from '../files/users-file.ts'
+import type { SourceFiles } from './source-files.ts'
+
+const MAX_NAMED = 3
+
+/** Warns of administrators that no record names: as at the engine, their group by itself grants no permission. */
+export function administratorWarnings(config: Config, files: SourceFiles): readonly string[] {
+  const warnings = Object.entries(config.engines).flatMap(([name, engine]) => {
+    const { identity, authorization } = settingsOf(config, engine)
+    const { mode, records: from, adminGroups } = authorization
+    const isDecided = mode === 'enforce' || mode === 'report'
+    if (!isDecided || identity.source !== 'file' || from.source !== 'file') return []
+    const records = files.records(from).current() ?? []
+    const administrators = (files.users(identity).current()?.all ?? []).filter(({ groups }) =>
+      groups.some((group) => adminGroups.includes(group)),
+    )
+    const without = administrators
+      .filter((user) => !records.some((record) => isFor(record, user)))
+      .map(({ id }) => id)
+    const path = engine.authorization === undefined ? 'authorization' : `engines.${name}.authorization`
+    return without.length === 0 ? [] : [`${path}.records: ${warningOf(without, adminGroups)}`]
+  })
+  return [...new Set(warnings)]
+}
+
+function isFor({ userId, groupId }: AuthorizationRecord, { id, groups }: User): boolean {
+  return userId === id || groups.some((group) => group === groupId)
+}
+
+function warningOf(ids: readonly string[], adminGroups: readonly string[]): string {
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : ''
+  return (
+    `no record names ${ids.slice(0, MAX_NAMED).join(', ')}${more}, of ${adminGroups.join(', ')}, or a group of theirs: ` +
+    'to be an administrator grants nothing by itself. The records in config/authorizations.yaml show what administrators need'
+  )
+}

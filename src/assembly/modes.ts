@@ -1,0 +1,45 @@
+import type { Metrics } from '../metrics/registry.ts'
+import type { EngineParts } from '../pipeline/parts.ts'
+import type { RunningSources } from './runtime.ts'
+
+/** What runs beside the requests, with what is told of the modes that are in force. */
+export function withModes(
+  sources: RunningSources,
+  engines: readonly Pick<EngineParts, 'name' | 'authorization' | 'validation'>[],
+): RunningSources {
+  const modes = engines.flatMap(({ name: engine, authorization, validation }) => [
+    { engine, section: 'authorization', mode: authorization },
+    { engine, section: 'validation', mode: validation },
+  ])
+  return {
+    ...sources,
+    // Whoever refuses nothing is ready all the same.
+    readiness: () => {
+      const { ready, checks } = sources.readiness()
+      const words = modes.map(({ engine, section, mode }) => [`${section} of ${engine}:`, wordOf(mode)])
+      return { ready, checks: { ...checks, ...Object.fromEntries(words) } }
+    },
+    show: (metrics) => {
+      sources.show(metrics)
+      addGauge(metrics, modes)
+    },
+  }
+}
+
+function wordOf(mode: EngineParts['authorization']): string {
+  return mode === 'report' || mode === 'off' ? `mode is ${mode}: nothing is refused` : 'ok'
+}
+
+function addGauge(
+  metrics: Metrics,
+  modes: readonly { readonly engine: string; readonly section: string; readonly mode: string }[],
+): void {
+  metrics.gauges(
+    {
+      name: 'gateway_mode',
+      help: 'The mode that is in force; always 1.',
+      labels: ['engine', 'section', 'mode'],
+    },
+    () => modes.map((labels) => ({ labels, value: 1 })),
+  )
+}
