@@ -86,7 +86,20 @@ function configOf(t: Test, objects: readonly Json[], env: NodeJS.ProcessEnv = {}
   return loadConfig(join(folder, 'gateway.yaml'), env)
 }
 
-void t.test('a pod has time to start with little of a processor, and to drain', { skip }, (t) => {
+void t.test('a mistake in the configuration is refused before anything is rendered', { skip }, (t) => {
+  for (const [set, message] of [
+    ['config.cahce.memory.maxBytes=1MiB', /\/config'.*cahce/],
+    ['config.limits.body=2MB', /\/config\/limits\/body/],
+    ['config.engines.default.nodes=http://engine', /\/config\/engines\/default\/nodes'/],
+    ['config.authorization.mode=enforced', /\/config\/authorization\/mode'/],
+    ['config.listen.prot=80', /\/config\/listen'.*prot/],
+    ['config.version=2', /\/config\/version'/],
+  ] as const)
+    t.throws(() => render(set), { message }, set)
+  t.end()
+})
+
+t.test('a pod has time to start with little of a processor, and to drain', { skip }, (t) => {
   const pod = podOf(render())
   const probe = at(pod, 'spec.containers.0.startupProbe')
   t.ok(Number(at(probe, 'periodSeconds')) * Number(at(probe, 'failureThreshold')) >= 300)

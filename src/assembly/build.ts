@@ -112,7 +112,8 @@ async function collect<T>(problems: string[], open: () => T | Promise<T>): Promi
 function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
   const taken = new Set(['engine', ...OPERATIONS.map(({ template }) => template.split('/')[1])])
   return passthrough.flatMap(({ prefix }, at) => {
-    const [first = ''] = prefix.startsWith(`${basePath}/`) ? prefix.slice(basePath.length + 1).split('/') : []
+    const isBelow = prefix.toLowerCase().startsWith(`${basePath}/`.toLowerCase())
+    const [first = ''] = isBelow ? prefix.slice(basePath.length + 1).split('/') : []
     return taken.has(first) ? [`passthrough[${at}].prefix: the API has paths below ${basePath}/${first}`] : []
   })
 }

@@ -9,6 +9,8 @@ import { EXPLAIN_OPTIONS, explainCommand } from './explain-command.ts'
 import { textOfFailure } from './command-failure.ts'
 import { hashPasswordCommand } from './hash-password.ts'
 import { SUGGEST_OPTIONS, suggestCommand } from './suggest-command.ts'
+import { closestOf } from '../config/closest.ts'
+import { meantText } from '../config/plain-messages.ts'
 import { configJsonSchema, loadConfig } from '../config/config.ts'
 import { createLogger, type Logger } from '../log.ts'
 import type { BuildDryRun } from '../pipeline/explain.ts'
@@ -29,6 +31,8 @@ const USAGE = `Usage: engine-gateway [start] --config FILE   run the gateway
        engine-gateway schema [--write FILE]   print the configuration's JSON schema
 `
 
+const COMMANDS = ['start', 'check', 'demo', 'hash-password', 'explain', 'suggest', 'schema']
+
 const OPTIONS = {
   config: { type: 'string', short: 'c' },
   write: { type: 'string' },
@@ -45,7 +49,8 @@ interface Program {
   readonly buildDryRun: BuildDryRun
 }
 
-async function main(argv: readonly string[], program: Program): Promise<number> {
+/** Resolves with the exit code. @throws what `runCommandLine` writes with `textOfFailure`, for exit code 1 */
+export async function runCommand(argv: readonly string[], program: Program): Promise<number> {
   const { command, args } = commandOf(argv, { ...OPTIONS, ...EXPLAIN_OPTIONS, ...SUGGEST_OPTIONS })
   if (command === 'explain') return explainCommand(args, process, program.buildDryRun)
   if (command === 'suggest') return suggestCommand(args, process)
@@ -80,7 +85,7 @@ async function run(command: string, args: readonly string[], program: Program): 
     case 'schema':
       return writeSchema(write)
     default:
-      throw new UsageError(`There is no command '${command}'`)
+      throw new UsageError(`There is no command '${command}'${meantText(closestOf(command, COMMANDS))}`)
   }
 }
 
@@ -203,7 +208,7 @@ function endQuietly(error: NodeJS.ErrnoException): void {
 /** Runs the command that the arguments name, and ends the process with its exit code. */
 export function runCommandLine(argv: readonly string[], program: Program): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endQuietly)
-  main(argv, program).then(
+  runCommand(argv, program).then(
     (code) => {
       process.exitCode = code
       // What still keeps the process alive after a drain (a client that never reads) is not waited for.

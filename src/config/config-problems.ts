@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { closestOf } from './closest.ts'
+import { meantText } from './plain-messages.ts'
 import type { MissingVariable } from './substitute.ts'
 
 /** Formats issues as lines, never with the invalid value: it may be a secret. */
@@ -7,7 +9,7 @@ export function issueProblemsOf(issue: z.core.$ZodIssue, schema: z.ZodType): str
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map(
       (key) =>
-        `${path === '' ? key : `${path}.${key}`}: unknown key (allowed: ${allowedAt(issue.path, schema, key)})`,
+        `${path === '' ? key : `${path}.${key}`}: unknown key ${allowedKeysText(issue.path, schema, key)}`,
     )
   return [`${path === '' ? '(the file)' : path}: ${issueMessageOf(issue)}`]
 }
@@ -52,14 +54,19 @@ function pathOf(path: readonly PropertyKey[]): string {
   )
 }
 
-/** The keys that the schema knows at a path, for the message about an unknown one. */
-export function allowedAt(path: readonly PropertyKey[], schema: z.ZodType, unknown: string): string {
+/** The keys that the schema knows at the path of an unknown one, and the one that was probably meant. */
+export function allowedKeysText(path: readonly PropertyKey[], schema: z.ZodType, unknown: string): string {
+  const keys = allowedAt(path, schema, unknown)
+  return `(allowed: ${keys.length === 0 ? 'none' : keys.join(', ')})${meantText(closestOf(unknown, keys))}`
+}
+
+function allowedAt(path: readonly PropertyKey[], schema: z.ZodType, unknown: string): readonly string[] {
   let at: z.core.$ZodType | undefined = schema
   for (const key of path) at = childOf(at, key)
   const keys = new Set(objectsOf(at).flatMap(({ shape }) => Object.keys(shape)))
   // Another member of a union may know the key.
   keys.delete(unknown)
-  return keys.size === 0 ? 'none' : [...keys].join(', ')
+  return [...keys]
 }
 
 function childOf(type: z.core.$ZodType | undefined, key: PropertyKey): z.core.$ZodType | undefined {

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { crossProblems } from './cross-checks.ts'
 import { issueProblemsOf, withoutMissing, withoutUnknownKeys } from './config-problems.ts'
+import { PLAIN_MESSAGES } from './plain-messages.ts'
 import { type AuthorizationConfig, type Config, schema } from './schema.ts'
 import { readYaml } from './yaml.ts'
 import { type MissingVariable, substitute } from './substitute.ts'
@@ -28,7 +29,7 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   if (text.problems !== null) throw new ConfigError(file, text.problems)
   const missing: MissingVariable[] = []
   const value = substitute(text.value, { env, base: dirname(resolve(file)), missing, path: '' })
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, PLAIN_MESSAGES)
   const issues = result.success ? [] : withoutMissing(result.error.issues, missing)
   const problems = [
     ...missing.map(({ path, message }) => `${path}: ${message}`),
@@ -44,9 +45,9 @@ export function nodeFlags(): string {
   return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ')
 }
 
-/** The JSON schema of the file, for editors. */
-export function configJsonSchema(): unknown {
-  return z.toJSONSchema(schema, { io: 'input' })
+/** The JSON schema of the file, for editors; in the older draft for Helm. */
+export function configJsonSchema(target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12'): unknown {
+  return z.toJSONSchema(schema, { io: 'input', target })
 }
 
 function read(file: string): string {

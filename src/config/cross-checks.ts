@@ -55,11 +55,16 @@ function prefixProblems({ passthrough, basePath }: ValidSettings): string[] {
     const first = prefixes.indexOf(prefix)
     return [
       ...(first < at ? [`passthrough[${at}].prefix: is that of passthrough[${first}]`] : []),
-      ...(`${basePath ?? ''}/`.startsWith(`${prefix}/`)
+      ...(isWithin(basePath ?? '', prefix)
         ? [`passthrough[${at}].prefix: basePath lies within, and what is not in the API would be passed on`]
         : []),
     ]
   })
+}
+
+/** An engine or a proxy before it may read paths without regard to case. */
+function isWithin(path: string, prefix: string): boolean {
+  return `${path}/`.toLowerCase().startsWith(`${prefix}/`.toLowerCase())
 }
 
 function engineProblems({ engines, ...general }: ValidSettings): string[] {
@@ -70,12 +75,22 @@ function engineProblems({ engines, ...general }: ValidSettings): string[] {
       health: own.health ?? general.health,
     }
     return [
+      ...repeatedNodeProblems(own),
       ...credentialProblems(own, settings),
       // Probes read the registered deployments.
       ...(own.deploymentAware && settings.health?.probe === false
         ? ['deploymentAware: needs health.probe']
         : []),
     ].map((problem) => `engines.${name}.${problem}`)
+  })
+}
+
+/** A node that is there twice would get twice the requests, and count as two that are healthy. */
+function repeatedNodeProblems({ nodes }: EngineConfig): string[] {
+  const urls = nodes.map(({ url }) => new URL(url).href.replace(/\/$/, ''))
+  return urls.flatMap((url, at) => {
+    const first = urls.indexOf(url)
+    return first < at ? [`nodes[${at}]: is the same node as nodes[${first}]`] : []
   })
 }
 

@@ -112,9 +112,14 @@ export const engineSettings = z.strictObject({
     ),
 })
 
+const REDIS_NEEDED = 'a redis:// or rediss:// URL, or null, is needed'
+
 const prefix = z
   .string()
-  .regex(/^(\/[A-Za-z0-9._][A-Za-z0-9._-]*)+$/, 'write it like /app, without a slash at its end')
+  .regex(
+    /^(\/\.*[A-Za-z0-9_][A-Za-z0-9._-]*)+$/,
+    'write it like /app, without a slash at its end and without .. in it',
+  )
   .meta({ title: 'path like `/app`' })
 
 /** All settings of the file. */
@@ -163,7 +168,8 @@ export const schema = z.strictObject(
           .prefault({})
           .describe('The cache of each process.'),
         redis: z
-          .url({ protocol: /^rediss?$/, error: 'a redis:// or rediss:// URL, or null, is needed' })
+          .url({ protocol: /^rediss?$/, error: REDIS_NEEDED })
+          .refine((text) => !/^rediss?:(?!\/\/)/i.test(text), REDIS_NEEDED)
           .meta({ title: '`redis://` or `rediss://` URL' })
           .nullable()
           .default(null)

@@ -9,9 +9,10 @@ export function readYaml(text: string): YamlRead {
   const lines = new LineCounter()
   // Warnings would be printed with the content.
   const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, logLevel: 'error' })
-  const syntaxErrors = document.errors.map(({ message, pos }) => ({
+  // The first alone: it makes the parser misread what follows.
+  const syntaxErrors = document.errors.slice(0, 1).map(({ message, pos }) => ({
     at: pos[0],
-    message: withoutQuote(message),
+    message: isPlaceholder(text, pos[0]) ? UNQUOTED : withoutQuote(message),
   }))
   const all = syntaxErrors.length > 0 ? syntaxErrors : strayAliases(document)
   if (all.length > 0)
@@ -26,6 +27,13 @@ export function readYaml(text: string): YamlRead {
   } catch {
     return { problems: ['its aliases (*name) stand for too much'] }
   }
+}
+
+const UNQUOTED = 'a ${…} within braces or brackets needs quotes: "${VAR}"'
+
+/** To YAML the brace of `${VAR}` begins a map, where braces or brackets are open. */
+function isPlaceholder(text: string, at: number): boolean {
+  return text[at] === '{' && text[at - 1] === '$'
 }
 
 /** A parser ends some of its messages with the content: `Unexpected scalar token in YAML stream: "hunter2"`. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { allowedAt, issueMessageOf } from '../config/config-problems.ts'
+import { allowedKeysText, issueMessageOf } from '../config/config-problems.ts'
+import { PLAIN_MESSAGES } from '../config/plain-messages.ts'
 import { readYaml } from '../config/yaml.ts'
 import { ConfigError } from '../config/config.ts'
 
@@ -14,7 +15,7 @@ export function parseText(file: string, text: string): unknown {
 
 /** Validates a value against the schema. @throws ConfigError that names every invalid member */
 export function shaped<T>(file: string, schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, PLAIN_MESSAGES)
   if (result.success) return result.data
   throw new ConfigError(
     file,
@@ -26,7 +27,7 @@ export function shaped<T>(file: string, schema: z.ZodType<T>, value: unknown): T
 
 function linesOf(issue: z.core.$ZodIssue, schema: z.ZodType): readonly string[] {
   if (issue.code !== 'unrecognized_keys') return [issueMessageOf(issue)]
-  return issue.keys.map((key) => `unknown key ${key} (allowed: ${allowedAt(issue.path, schema, key)})`)
+  return issue.keys.map((key) => `unknown key ${key} ${allowedKeysText(issue.path, schema, key)}`)
 }
 
 /** `authorizations[3].permissions[0]`. */

@@ -47,7 +47,7 @@ const TOLD: readonly Case[] = [
   [{ cache: { redis: 'http://x' } }, 'cache.redis: a redis:// or rediss:// URL, or null, is needed'],
   [
     { passthrough: [{ prefix: 'app/', upstream: 'http://web' }] },
-    'passthrough[0].prefix: write it like /app, without a slash at its end',
+    'passthrough[0].prefix: write it like /app, without a slash at its end and without .. in it',
   ],
   [{ identity: { source: 'nowhere' } }, `identity.source: ${SOURCE}`],
   [{ identity: undefined }, `identity: ${SOURCE}`],

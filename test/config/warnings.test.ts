@@ -37,7 +37,7 @@ t.test('an engine is named once, each of several by its name, and no password st
   const account = { username: 'gateway', password: 'hush-hush' }
   const engines = {
     orders: { nodes: [node], credentials: account },
-    default: { nodes: [node, `${node}/`] },
+    default: { nodes: [node, 'http://engine:8080/other'] },
   }
   const [warning, ...rest] = warningsOf(loadSettings(t, { ...settings, engines }))
   t.match(warning, /a node of orders, default\./)

@@ -51,7 +51,7 @@ t.test('a file is refused with every problem and the path of each', async (t) =>
     ['a name with a colon', yaml(`id: "a:b", ${hash}`), [/^users\[0\]\.id: must be a name/]],
     ['the name of everybody', yaml(`id: "*", ${hash}`), [/^users\[0\]\.id: must be a name/]],
     ['a name with a line break', yaml(`id: "a\\nb", ${hash}`), [/^users\[0\]\.id: must be a name/]],
-    ['a number for a name', yaml(`id: 17, ${hash}`), [/^users\[0\]\.id: .*string/]],
+    ['a number for a name', yaml(`id: 17, ${hash}`), [/^users\[0\]\.id: text is needed$/]],
     ['an empty group', yaml(`id: a, ${hash}, groups: [""]`), [/^users\[0\]\.groups\[0\]: /]],
     [
       'the same user twice',

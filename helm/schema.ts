@@ -1,0 +1,32 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { configJsonSchema } from '../src/config/config.ts'
+import { isMapping } from '../src/config/mapping.ts'
+
+const FILE = new URL('engine-gateway/values.schema.json', import.meta.url)
+
+/** Members that the chart itself fills in where a source is a file. */
+const FILLED_IN = 'file'
+
+/** The chart's schema with the configuration's in it: a mistake in `config` is refused before anything is rendered. */
+export function valuesSchema(): unknown {
+  const values: unknown = JSON.parse(readFileSync(FILE, 'utf8'))
+  if (!isMapping(values) || !isMapping(values['properties'])) throw new Error('values.schema.json has no properties')
+  return { ...values, properties: { ...values['properties'], config: chartConfigSchema() } }
+}
+
+function chartConfigSchema(): unknown {
+  const schema = withoutFilledIn(configJsonSchema('draft-7'))
+  if (!isMapping(schema)) throw new Error('the configuration has no schema')
+  const { $schema: _, ...rest } = schema
+  return rest
+}
+
+function withoutFilledIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFilledIn)
+  if (!isMapping(value)) return value
+  const copy = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withoutFilledIn(one)]))
+  const { required } = copy
+  return Array.isArray(required) ? { ...copy, required: required.filter((name) => name !== FILLED_IN) } : copy
+}
+
+if (import.meta.main) writeFileSync(FILE, `${JSON.stringify(valuesSchema(), null, 2)}\n`)

@@ -1,0 +1,44 @@
+import type { z } from 'zod'
+import { closestOf } from './closest.ts'
+
+/** What a schema wants where it does not say so itself, in the words of the file. Never with the value: it may be a secret. */
+export const PLAIN_MESSAGES = { error: messageOf }
+
+function messageOf(issue: z.core.$ZodRawIssue): string {
+  const { input } = issue
+  if (input === undefined) return 'is missing'
+  switch (issue.code) {
+    case 'invalid_type':
+      return `${input === null ? 'is empty: ' : ''}${NEEDED[issue.expected] ?? 'another value'} is needed`
+    case 'invalid_value':
+      return valuesMessage(issue.values.map(String), input)
+    case 'too_small':
+      return issue.minimum === 1 ? 'must not be empty' : `must be at least ${String(issue.minimum)}`
+    case 'too_big':
+      return `must be at most ${String(issue.maximum)}`
+    default:
+      return 'cannot stand here'
+  }
+}
+
+const NEEDED: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a section with keys and values',
+  record: 'a section with keys and values',
+}
+
+function valuesMessage(values: readonly string[], input: unknown): string {
+  const meant = typeof input === 'string' ? closestOf(input, values) : null
+  const [only] = values
+  if (values.length === 1) return `must be ${only}`
+  return `must be one of ${values.join(', ')}${meantText(meant)}`
+}
+
+/** The end of a message. */
+export function meantText(meant: string | null): string {
+  return meant === null ? '' : `: did you mean ${meant}?`
+}

@@ -1,0 +1,435 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openRuntime } from '../../src/assembly/open-runtime.ts'
+import { textOfFailure } from '../../src/cli/command-failure.ts'
+import { runCommand } from '../../src/cli/command-line.ts'
+
+const VERSION = 'version: 1'
+const NODE = 'http://engine:8080/engine-rest'
+const ENGINES = `engines: { default: { nodes: [${NODE}] } }`
+const IDENTITY = 'identity: { source: file, file: users.yaml }'
+const AUTHORIZATION = 'authorization: { records: { source: file, file: records.yaml } }'
+const PARTS = [VERSION, ENGINES, IDENTITY, AUTHORIZATION]
+const HASH = '$2b$10$d/gyW6JQo2kkmkWcvar66.JXI0epwefiOKAsBT2lKepdZugPsKBOy'
+
+type Files = Readonly<Record<'gateway' | 'users' | 'records', string>>
+
+const GOOD: Files = {
+  gateway: PARTS.join('\n'),
+  users: `users: [{ id: mary, passwordHash: "${HASH}" }]`,
+  records: 'authorizations: []',
+}
+
+/** The good file with a line more, or with one in place of another. */
+const adding = (line: string): Files => ({ ...GOOD, gateway: [...PARTS, line].join('\n') })
+const replacing = (part: string, line: string): Files => ({
+  ...GOOD,
+  gateway: PARTS.map((one) => (one === part ? line : one)).join('\n'),
+})
+const engine = (members: string) => replacing(ENGINES, `engines: { default: ${members} }`)
+const user = (members: string): Files => ({ ...GOOD, users: `users: [${members}]` })
+const record = (members: string): Files => ({ ...GOOD, records: `authorizations: [${members}]` })
+
+interface Mistake {
+  readonly is: string
+  readonly files?: Files
+  /** Default: `check` of the file. */
+  readonly args?: readonly string[]
+  /** The path, and the message that follows it: the only problem, unless there are several. */
+  readonly says: readonly (readonly [path: string, message: string])[]
+  /** Default: 1. */
+  readonly code?: 1 | 2
+}
+
+/** Fifty and some, as people make them. */
+const MISTAKES: readonly Mistake[] = [
+  { is: 'an empty file', files: { ...GOOD, gateway: '' }, says: [['(the file)', 'is empty']] },
+  {
+    is: 'a file that is a list',
+    files: { ...GOOD, gateway: '- a' },
+    says: [['(the file)', 'must have keys and values']],
+  },
+  {
+    is: 'a file that is not there',
+    args: ['check', '--config', 'nosuch.yaml'],
+    says: [['', 'no such file or directory']],
+  },
+  { is: 'no version', files: replacing(VERSION, ''), says: [['version', 'is missing']] },
+  { is: 'another version', files: replacing(VERSION, 'version: 2'), says: [['version', 'must be 1']] },
+  { is: 'no engines', files: replacing(ENGINES, ''), says: [['engines', 'is missing']] },
+  {
+    is: 'engines without one',
+    files: replacing(ENGINES, 'engines: {}'),
+    says: [['engines', 'at least one engine is needed']],
+  },
+  {
+    is: 'engines as a list',
+    files: replacing(ENGINES, `engines: [{ nodes: [${NODE}] }]`),
+    says: [['engines', 'a section with keys and values is needed']],
+  },
+  {
+    is: 'engines without a value',
+    files: replacing(ENGINES, 'engines:'),
+    says: [['engines', 'is empty: a section with keys and values is needed']],
+  },
+  { is: 'an engine without nodes', files: engine('{}'), says: [['engines.default.nodes', 'is missing']] },
+  {
+    is: 'an engine with an empty list of nodes',
+    files: engine('{ nodes: [] }'),
+    says: [['engines.default.nodes', 'at least one node is needed']],
+  },
+  {
+    is: 'one node without brackets',
+    files: engine(`{ nodes: ${NODE} }`),
+    says: [['engines.default.nodes', 'a list is needed']],
+  },
+  {
+    is: 'a node without a scheme',
+    files: engine('{ nodes: ["engine:8080/engine-rest"] }'),
+    says: [['engines.default.nodes[0]', 'an http:// or https:// URL is needed']],
+  },
+  {
+    is: 'a node with half a scheme',
+    files: engine('{ nodes: ["http:engine:8080/engine-rest"] }'),
+    says: [['engines.default.nodes[0]', 'an http:// or https:// URL is needed']],
+  },
+  {
+    is: 'the same node twice',
+    files: engine(`{ nodes: [${NODE}, HTTP://Engine:8080/engine-rest/] }`),
+    says: [['engines.default.nodes[1]', 'is the same node as nodes[0]']],
+  },
+  {
+    is: 'a misspelt key of a node',
+    files: engine(`{ nodes: [{ url: "${NODE}", wieght: 2 }] }`),
+    says: [
+      ['engines.default.nodes[0].wieght', 'unknown key (allowed: url, weight, drain): did you mean weight?'],
+    ],
+  },
+  {
+    is: 'a weight of nothing',
+    files: engine(`{ nodes: [{ url: "${NODE}", weight: 0 }] }`),
+    says: [['engines.default.nodes[0].weight', 'a number from 0.1 to 100 is needed']],
+  },
+  {
+    is: 'a password in a URL',
+    files: engine('{ nodes: ["http://u:hunter2@engine/engine-rest"] }'),
+    says: [['engines.default.nodes[0]', 'no user and password may stand in the URL']],
+  },
+  {
+    is: 'an engine with a blank in its name',
+    files: replacing(ENGINES, `engines: { "my engine": { nodes: [${NODE}] } }`),
+    says: [['engines.my engine', '1 to 64 letters, digits, - and _']],
+  },
+  {
+    is: 'node in place of nodes',
+    files: engine(`{ node: [${NODE}] }`),
+    says: [
+      ['engines.default.nodes', 'is missing'],
+      ['engines.default.node', 'did you mean nodes?'],
+    ],
+  },
+  {
+    is: 'credentials of another kind',
+    files: engine(`{ nodes: [${NODE}], credentials: basic }`),
+    says: [['engines.default.credentials', 'none, forward or { username, password } is needed']],
+  },
+  {
+    is: 'no identity',
+    files: replacing(IDENTITY, ''),
+    says: [['identity', '{ source: file, file } or { source: engine } is needed']],
+  },
+  {
+    is: 'a misspelt source',
+    files: replacing(IDENTITY, 'identity: { source: fiel, file: users.yaml }'),
+    says: [['identity.source', '{ source: file, file } or { source: engine } is needed']],
+  },
+  {
+    is: 'a source without its file',
+    files: replacing(IDENTITY, 'identity: { source: file }'),
+    says: [['identity.file', 'is missing']],
+  },
+  { is: 'no authorization', files: replacing(AUTHORIZATION, ''), says: [['authorization', 'is missing']] },
+  {
+    is: 'no records',
+    files: replacing(AUTHORIZATION, 'authorization: { mode: enforce }'),
+    says: [['authorization.records', '{ source: file, file } or { source: engine } is needed']],
+  },
+  {
+    is: 'a misspelt mode',
+    files: replacing(AUTHORIZATION, AUTHORIZATION.replace('{ records', '{ mode: enforced, records')),
+    says: [['authorization.mode', 'must be one of enforce, report, off, engine: did you mean enforce?']],
+  },
+  {
+    is: 'a mode that YAML reads as false',
+    files: adding('validation: { mode: false }'),
+    says: [['validation.mode', 'must be one of enforce, report, off']],
+  },
+  {
+    is: 'a hazard that there is not',
+    files: adding('validation: { allow: [expression] }'),
+    says: [['validation.allow[0]', 'did you mean expressions?']],
+  },
+  { is: 'a misspelt section', files: adding('cahce: {}'), says: [['cahce', 'did you mean cache?']] },
+  {
+    is: 'a section in another case',
+    files: adding('basepath: /rest'),
+    says: [['basepath', 'did you mean basePath?']],
+  },
+  {
+    is: 'a section that is like none',
+    files: adding('tls: {}'),
+    says: [['tls', 'unknown key (allowed: version, workers, listen, ']],
+  },
+  {
+    is: 'a base path without a slash',
+    files: adding('basePath: engine-rest'),
+    says: [['basePath', 'write it like /engine-rest']],
+  },
+  {
+    is: 'a port that is text',
+    files: adding('listen: { port: http }'),
+    says: [['listen.port', 'a whole number from 0 to 65535 is needed']],
+  },
+  {
+    is: 'a port beyond all',
+    files: adding('listen: { port: 80800 }'),
+    says: [['listen.port', 'a whole number from 0 to 65535 is needed']],
+  },
+  {
+    is: 'a host that is a number',
+    files: adding('listen: { host: 127 }'),
+    says: [['listen.host', 'text is needed']],
+  },
+  {
+    is: 'both listeners at one port',
+    files: adding('admin: { port: 8080 }'),
+    says: [['admin.port', 'is the port of listen, at the same address']],
+  },
+  {
+    is: 'an empty section',
+    files: adding('listen:'),
+    says: [['listen', 'is empty: a section with keys and values is needed']],
+  },
+  {
+    is: 'a proxy by its name',
+    files: adding('listen: { trustedProxies: [proxy.example] }'),
+    says: [['listen.trustedProxies[0]', 'an address or a network like 10.0.0.0/8']],
+  },
+  {
+    is: 'a duration without a unit',
+    files: adding('timeouts: { headers: 30 }'),
+    says: [['timeouts.headers', 'write it like 30s']],
+  },
+  {
+    is: 'a size in another unit',
+    files: adding('limits: { body: 2MB }'),
+    says: [['limits.body', 'write it like 2MiB']],
+  },
+  {
+    is: 'yes in place of true',
+    files: adding('health: { probe: yes }'),
+    says: [['health.probe', 'true or false is needed']],
+  },
+  {
+    is: 'Redis without a scheme',
+    files: adding('cache: { redis: "redis:6379/0" }'),
+    says: [['cache.redis', 'a redis:// or rediss:// URL, or null, is needed']],
+  },
+  {
+    is: 'a signing key that is too short',
+    files: adding('cache: { signingKeys: [short] }'),
+    says: [['cache.signingKeys[0]', 'at least 32 characters are needed']],
+  },
+  {
+    is: 'a variable that is not set',
+    files: adding('cache: { redis: "${NO_SUCH_REDIS}" }'),
+    says: [['cache.redis', 'the environment variable NO_SUCH_REDIS is not set']],
+  },
+  {
+    is: 'a secret file that is not there',
+    files: adding('admin: { token: "${file:/no/such}" }'),
+    says: [['admin.token', 'the file /no/such cannot be read']],
+  },
+  {
+    is: 'a variable without quotes in braces',
+    files: {
+      ...GOOD,
+      gateway: `${[...PARTS, 'listen: { port: ${PORT} }'].join('\n')}\n${'log: { level: info }\n'.repeat(20)}`,
+    },
+    says: [['line 5, column 18', 'a ${…} within braces or brackets needs quotes: "${VAR}"']],
+  },
+  {
+    is: 'a variable without quotes in brackets',
+    files: engine('{ nodes: [${ENGINE_URL}] }'),
+    says: [['line 2, column 32', 'needs quotes']],
+  },
+  {
+    is: 'a tab before a key',
+    files: adding('listen:\n\tport: 80'),
+    says: [['line 6, column 1', 'Tabs are not allowed as indentation']],
+  },
+  { is: 'a key twice', files: adding(VERSION), says: [['line 5, column 1', 'Map keys must be unique']] },
+  {
+    is: 'a bracket that is left open',
+    files: engine(`{ nodes: [${NODE} }`),
+    says: [['line 2', 'Flow sequence']],
+  },
+  {
+    is: 'a prefix without a slash',
+    files: adding('passthrough: [{ prefix: app, upstream: http://web }]'),
+    says: [['passthrough[0].prefix', 'write it like /app']],
+  },
+  {
+    is: 'a prefix that leads elsewhere',
+    files: adding('passthrough: [{ prefix: /app/../engine-rest, upstream: http://web }]'),
+    says: [['passthrough[0].prefix', 'without .. in it']],
+  },
+  {
+    is: 'a prefix that is the base path in another case',
+    files: adding('passthrough: [{ prefix: /Engine-Rest, upstream: http://web }]'),
+    says: [['passthrough[0].prefix', 'basePath lies within']],
+  },
+  {
+    is: 'a prefix of the API in another case',
+    files: adding('passthrough: [{ prefix: /ENGINE-REST/task, upstream: http://web }]'),
+    says: [['passthrough[0].prefix', 'the API has paths below /engine-rest/task']],
+  },
+  {
+    is: 'one prefix in place of a list',
+    files: adding('passthrough: { prefix: /app, upstream: http://web }'),
+    says: [['passthrough', 'a list is needed']],
+  },
+  {
+    is: 'a prefix without its upstream',
+    files: adding('passthrough: [{ prefix: /app }]'),
+    says: [['passthrough[0].upstream', 'an http:// or https:// URL is needed']],
+  },
+  {
+    is: 'forwarded credentials without an account of its own',
+    files: {
+      ...GOOD,
+      gateway: [
+        VERSION,
+        `engines: { default: { nodes: [${NODE}], credentials: forward } }`,
+        'identity: { source: engine }',
+        AUTHORIZATION,
+      ].join('\n'),
+    },
+    says: [['engines.default.service', 'is needed where credentials is forward']],
+  },
+  {
+    is: 'users that are not there',
+    files: replacing(IDENTITY, 'identity: { source: file, file: nosuch.yaml }'),
+    says: [['', 'no such file or directory']],
+  },
+  {
+    is: 'a password in place of its hash',
+    files: user('{ id: mary, passwordHash: hunter2 }'),
+    says: [['users[0].passwordHash', 'must be an argon2id or bcrypt hash']],
+  },
+  {
+    is: 'a user without a hash',
+    files: user('{ id: mary }'),
+    says: [['users[0].passwordHash', 'is missing']],
+  },
+  {
+    is: 'one group in place of a list',
+    files: user(`{ id: mary, passwordHash: "${HASH}", groups: clerks }`),
+    says: [['users[0].groups', 'a list is needed']],
+  },
+  {
+    is: 'a misspelt key of a user',
+    files: user(`{ id: mary, passwordHash: "${HASH}", group: [clerks] }`),
+    says: [
+      ['users[0]', 'unknown key group (allowed: id, passwordHash, groups, tenants): did you mean groups?'],
+    ],
+  },
+  {
+    is: 'a user twice',
+    files: user(`{ id: mary, passwordHash: "${HASH}" }, { id: mary, passwordHash: "${HASH}" }`),
+    says: [['users[1].id', "'mary' is there more than once"]],
+  },
+  {
+    is: 'a permission that there is not',
+    files: record('{ type: 1, groupId: a, resourceType: 7, resourceId: "*", permissions: [EDIT] }'),
+    says: [['authorizations[0]', "'EDIT' is no permission of TASK (7)"]],
+  },
+  {
+    is: 'a type by its name',
+    files: record('{ type: GRANT, groupId: a, resourceType: 7, resourceId: "*", permissions: [ALL] }'),
+    says: [['authorizations[0].type', 'must be one of 0, 1, 2']],
+  },
+  {
+    is: 'a record for nobody',
+    files: record('{ type: 1, resourceType: 7, resourceId: "*", permissions: [ALL] }'),
+    says: [['authorizations[0]', 'needs exactly one of userId and groupId']],
+  },
+  {
+    is: 'no configuration',
+    args: ['check'],
+    says: [['', 'A configuration is needed: --config FILE']],
+    code: 2,
+  },
+  {
+    is: 'a misspelt command',
+    args: ['chekc', '--config', 'gateway.yaml'],
+    says: [['', "There is no command 'chekc': did you mean check?"]],
+    code: 2,
+  },
+  {
+    is: 'an option that there is not',
+    args: ['check', '--conf', 'gateway.yaml'],
+    says: [['', "Unknown option '--conf'"]],
+    code: 2,
+  },
+]
+
+/** Words of the libraries, and the values of secrets. */
+const LEAKS = /undefined|expected |received|Invalid input|ZodError|NaN|hunter2|\bat .*\.ts/
+
+async function run(t: Test, args: readonly string[]) {
+  const written: string[] = []
+  const capture = t.capture(process.stderr, 'write', (text: unknown) => {
+    written.push(String(text))
+    return true
+  })
+  const program = { entry: '', open: openRuntime }
+  const code = await runCommand(args, program).catch((error: unknown) => {
+    written.push(textOfFailure(error))
+    return 1
+  })
+  capture.restore()
+  return { code, text: written.join('') }
+}
+
+t.test('the file that the mistakes are made in is good', async (t) => {
+  const folder = writeFiles(t, GOOD)
+  t.same(await run(t, ['check', '--config', join(folder, 'gateway.yaml')]), { code: 0, text: '' })
+})
+
+function writeFiles(t: Test, files: Files): string {
+  const folder = t.testdir({})
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${name}.yaml`), text)
+  return folder
+}
+
+for (const { is, files = GOOD, args, says, code = 1 } of MISTAKES)
+  t.test(`${is} is named, with its path`, async (t) => {
+    const folder = writeFiles(t, files)
+    const ran = await run(t, args ?? ['check', '--config', join(folder, 'gateway.yaml')])
+    t.equal(ran.code, code)
+    for (const [path, message] of says) {
+      const line = ran.text.split('\n').find((one) => one.includes(message)) ?? ran.text
+      t.match(line, message)
+      if (path !== '') t.ok(line.includes(`${path}: `) || line.includes(`${path}, `), line)
+    }
+    t.notMatch(ran.text, LEAKS)
+    const problems = ran.text.split('\n').filter((line) => line.startsWith('  '))
+    if (code === 1) t.equal(problems.length, says.length, ran.text)
+  })
+
+t.test('there are fifty of them', (t) => {
+  t.ok(MISTAKES.length >= 50)
+  t.end()
+})
