@@ -94,13 +94,15 @@ t.test('the demo listens, its tour holds, and it ends on SIGTERM', async (t) => 
   const shell = spawn('sh', [], { stdio: ['pipe', 'pipe', 'inherit'] })
   let shown = ''
   shell.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()))
-  shell.stdin.end(lines.join('\necho\n'))
+  shell.stdin.end(lines.join('\n'))
   await once(shell, 'close')
+  t.match(readFileSync(join(ROOT, 'README.md'), 'utf8'), '`mary`/`mary` may work on reviews')
+  t.match(said, 'mary/mary may work on reviews')
   t.match(shown, /401 Unauthorized/)
   t.match(shown, /'CREATE_INSTANCE' permission on resource 'discount' of type 'DecisionDefinition'/)
   t.match(shown, /cache-status: engine-gateway; hit/)
   t.match(shown, /x-gateway-error: GW_HAZARD/)
-  t.match(shown, /\{"count":9\}[\s\S]*\{"count":3\}/)
+  t.match(shown, /\}\n\{"count":9\}\n\{"count":3\}\n\[.*\]\n/, 'each answer ends its line')
   t.match(shown, /"taskState"/)
   t.match(shown, /gateway_refusals_total/)
   child.kill('SIGTERM')
@@ -156,6 +158,32 @@ t.test('an address that is taken is named by its key', async (t) => {
       t.match(err, new RegExp(`^  ${key}: .*EADDRINUSE.*:${port}$`, 'm'), `${key}, workers: ${workers}`)
     }
   }
+})
+
+t.test('the demo says how its ports are changed', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  t.teardown(() => taken.close())
+  const address = taken.address()
+  const port = typeof address === 'object' ? address?.port : null
+  for (const [variable, other] of [
+    ['PORT', 'ADMIN_PORT'],
+    ['ADMIN_PORT', 'PORT'],
+  ]) {
+    const settings = [`${variable}=${port}`, `${other}=0`]
+    const { code, err } = await ranOf(
+      spawn('env', [...settings, process.execPath, MAIN, 'demo'], { stdio: STDIO }),
+    )
+    t.equal(code, 1)
+    t.match(err, new RegExp(`^The demo has 1 problem\n  .*EADDRINUSE.*: set ${variable} to another port\n$`))
+  }
+})
+
+t.test('the version and the usage are printed where they are asked for', async (t) => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  t.same(await run('--version'), { code: 0, out: `${version}\n`, err: '' })
+  for (const args of [['help'], ['--help'], ['check', '-h']])
+    t.match(await run(...args), { code: 0, out: /^Usage: engine-gateway \[start\]/, err: '' })
 })
 
 t.test('a signal to npm drains the gateway, which leaves nothing behind', async (t) => {

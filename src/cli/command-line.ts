@@ -29,14 +29,17 @@ const USAGE = `Usage: engine-gateway [start] --config FILE   run the gateway
        engine-gateway suggest [--file AUDIT] [--engine NAME] [--user ID]... [--group ID]
                                               print the fewest records that would have allowed what was refused
        engine-gateway schema [--write FILE]   print the configuration's JSON schema
+       engine-gateway help                    print this
+       engine-gateway --version               print the version
 `
 
-const COMMANDS = ['start', 'check', 'demo', 'hash-password', 'explain', 'suggest', 'schema']
+const COMMANDS = ['start', 'check', 'demo', 'hash-password', 'explain', 'suggest', 'schema', 'help']
 
 const OPTIONS = {
   config: { type: 'string', short: 'c' },
   write: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
 } as const
 
 const areTicksKept = keepTicksQuick()
@@ -67,8 +70,9 @@ async function run(command: string, args: readonly string[], program: Program): 
   const { values, positionals } = readArguments(() =>
     parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS }),
   )
-  const { config, write, help } = values
-  if (help === true) return say(USAGE)
+  const { config, write, help, version } = values
+  if (help === true || command === 'help') return say(USAGE)
+  if (version === true) return say(`${versionOf()}\n`)
   // It says itself what it takes, without repeating what may be a password.
   if (command === 'hash-password') return hashPasswordCommand(positionals, process)
   const [extra] = positionals

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type Config, loadConfig } from '../config/config.ts'
+import { type Config, ConfigError, loadConfig } from '../config/config.ts'
 import type { Running } from '../server/start.ts'
 import { startSandbox } from '../sandbox/sandbox.ts'
 
@@ -11,7 +11,10 @@ export async function demo(start: (config: Config) => Promise<Running>): Promise
   const config = loadConfig(CONFIG, { ENGINE_URL: sandbox.base })
   // The console shows only the tour.
   const quiet = { ...config, log: { ...config.log, audit: 'off' } }
-  const running = await start(quiet)
+  const running = await start(quiet).catch(async (error: unknown) => {
+    await sandbox.close()
+    throw withPortHint(error)
+  })
   process.stdout.write(tourOf({ base: running.address + config.basePath, admin: running.adminAddress }))
   return {
     ...running,
@@ -22,6 +25,18 @@ export async function demo(start: (config: Config) => Promise<Running>): Promise
   }
 }
 
+const VARIABLES = { listen: 'PORT', admin: 'ADMIN_PORT' } as const
+
+/** The demo has no file in which a port could be changed. */
+function withPortHint(error: unknown): unknown {
+  if (!(error instanceof ConfigError)) return error
+  const problems = error.problems.map((problem) => {
+    const key = (['listen', 'admin'] as const).find((one) => problem.startsWith(`${one}: `))
+    return key === undefined ? problem : `${problem}: set ${VARIABLES[key]} to another port`
+  })
+  return new ConfigError('The demo', problems)
+}
+
 /** Every line that does not begin with `#` can be pasted into a shell. */
 export function tourOf({ base, admin }: { readonly base: string; readonly admin: string }): string {
   const json = `-H 'Content-Type: application/json'`
@@ -30,25 +45,25 @@ engine-gateway listens at ${base} (admin: ${admin})
 Users: demo/demo may do everything; mary/mary may work on reviews. Nobody else.
 
 # 1. Without credentials: 401
-curl -si ${base}/task
+curl -siw '\\n' ${base}/task
 
 # 2. Mary may not evaluate decisions: 403, and the permission she lacks is named
 ID=$(curl -su demo:demo ${base}/decision-definition/key/discount | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
-curl -siu mary:mary ${json} -d '{"variables":{"amount":{"value":120,"type":"Integer"}}}' ${base}/decision-definition/$ID/evaluate
+curl -siw '\\n' -u mary:mary ${json} -d '{"variables":{"amount":{"value":120,"type":"Integer"}}}' ${base}/decision-definition/$ID/evaluate
 
 # 3. A diagram, asked for twice: the second answer comes from memory (Cache-Status: hit)
 curl -su demo:demo -o /dev/null -D - ${base}/decision-definition/key/discount/diagram
 curl -su demo:demo -o /dev/null -D - ${base}/decision-definition/key/discount/diagram
 
 # 4. An expression in a task query is code: 400, and the engine never sees it
-curl -siu demo:demo ${json} -d '{"orQueries":[{"assigneeExpression":"\${1+1}"}]}' ${base}/task
+curl -siw '\\n' -u demo:demo ${json} -d '{"orQueries":[{"assigneeExpression":"\${1+1}"}]}' ${base}/task
 
 # 5. A task query: demo sees all tasks, mary those of her process
-curl -su demo:demo ${json} -d '{}' ${base}/task/count
-curl -su mary:mary ${json} -d '{}' ${base}/task/count
+curl -sw '\\n' -u demo:demo ${json} -d '{}' ${base}/task/count
+curl -sw '\\n' -u mary:mary ${json} -d '{}' ${base}/task/count
 
 # 6. Another engine, by its name
-curl -su demo:demo ${base}/engine/second/task
+curl -sw '\\n' -u demo:demo ${base}/engine/second/task
 
 # 7. What has happened, for Prometheus
 curl -s ${admin}/metrics | grep '^gateway_'

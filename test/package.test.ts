@@ -1,0 +1,101 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+
+const ROOT = join(import.meta.dirname, '..')
+const NAME = 'engine-gateway'
+
+interface Locked {
+  readonly dev?: boolean
+  readonly version?: string
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, Locked>>
+}
+
+const npm = (cwd: string, ...args: readonly string[]) =>
+  execFileSync('env', ['-u', 'NODE_OPTIONS', 'npm', ...args], { cwd, encoding: 'utf8', stdio: 'pipe' })
+
+/** A clone without what was built in it. */
+function copySources(folder: string): void {
+  const tracked = execFileSync(
+    'git',
+    ['ls-files', '-z', 'src', 'config', '*.json', '*.md', 'LICENSE', '.npmrc'],
+    {
+      cwd: ROOT,
+      encoding: 'utf8',
+    },
+  )
+  for (const file of tracked.split('\0').filter((one) => one !== '')) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    cpSync(join(ROOT, file), join(folder, file))
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+}
+
+/** The versions that the project is tested with: without a lock npm would ask the registry for newer ones. */
+function lockOf(tarball: string): object {
+  const own: Lock & Locked = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  const needed = Object.entries(own.packages).filter(([path, { dev }]) => path !== '' && dev !== true)
+  const { dependencies, bin, engines }: Readonly<Record<string, unknown>> = JSON.parse(
+    readFileSync(join(ROOT, 'package.json'), 'utf8'),
+  )
+  return {
+    name: 'somebody',
+    lockfileVersion: 3,
+    requires: true,
+    packages: {
+      '': { dependencies: { [NAME]: `file:${tarball}` } },
+      [`node_modules/${NAME}`]: {
+        version: own.version,
+        resolved: `file:${tarball}`,
+        dependencies,
+        bin,
+        engines,
+      },
+      ...Object.fromEntries(needed),
+    },
+  }
+}
+
+t.test('the packed project is installed without what builds it, and its command runs', (t) => {
+  const folder = t.testdir({ sources: {}, home: {} })
+  const [sources, home] = [join(folder, 'sources'), join(folder, 'home')]
+  copySources(sources)
+  const [{ filename, files }] = JSON.parse(
+    npm(sources, 'pack', '--json', '--loglevel=silent').replace(/^[^[]*/, ''),
+  )
+  const packed: readonly string[] = files.map(({ path }: { path: string }) => path)
+  for (const file of [
+    'dist/main.js',
+    'dist/gateway.js',
+    'config/gateway.yaml',
+    'config/users.yaml',
+    'README.md',
+  ])
+    t.ok(packed.includes(file), file)
+  t.same(
+    packed.filter((file) => /^(src|test|node_modules|\.tap|helm|bench)\//.test(file)),
+    [],
+  )
+  const tarball = join(sources, filename)
+  writeFileSync(join(home, 'package.json'), JSON.stringify({ dependencies: { [NAME]: `file:${tarball}` } }))
+  writeFileSync(join(home, 'package-lock.json'), JSON.stringify(lockOf(tarball)))
+  npm(home, 'ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund')
+  const command = (...args: readonly string[]) => {
+    const path = `PATH=${dirname(process.execPath)}:/usr/bin:/bin`
+    const bin = join(home, 'node_modules', '.bin', NAME)
+    const { status, stdout } = spawnSync('env', ['-u', 'NODE_OPTIONS', path, bin, ...args], {
+      encoding: 'utf8',
+    })
+    return { status, stdout }
+  }
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  t.same(command('--version'), { status: 0, stdout: `${version}\n` })
+  t.match(command('help'), { status: 0, stdout: /^Usage: engine-gateway/ })
+  const example = join(home, 'node_modules', NAME, 'config', 'gateway.yaml')
+  t.match(command('check', '--config', example), { status: 0, stdout: / is good\n$/ })
+  t.end()
+})
