@@ -4,6 +4,8 @@ import { answerQuestion, createExplain } from '../pipeline/explain.ts'
 import { authenticatePassthrough } from '../pipeline/match.ts'
 import { createHandlers } from '../handlers/dispatch.ts'
 import { registerPassthrough } from '../proxy/passthrough.ts'
+import { createClientAddress } from '../request/client-address.ts'
+import type { PassthroughClient, ProxiedRequest } from '../proxy/passthrough.ts'
 import type { BuildOptions, Runtime } from './runtime.ts'
 
 /** @throws ConfigError that names every problem of every file */
@@ -14,6 +16,7 @@ export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   registerPassthrough(app, {
     prefixes: config.passthrough,
     authenticate: authenticatePassthrough(runtimeParts.parts.engines),
+    clientOf,
     bodyBytes: config.limits.deploymentBody,
     connections: config.limits.connections,
     timeouts: {
@@ -40,4 +43,12 @@ export async function openRuntime(options: BuildOptions): Promise<Runtime> {
     explain: (question) => answerQuestion(explain, question),
     close,
   }
+}
+
+const peerOf = createClientAddress([])
+
+/** Only of a proxy that is trusted to name the client is it believed by which scheme the client came. */
+function clientOf({ context: { address }, raw }: ProxiedRequest): PassthroughClient {
+  const isNamed = address !== peerOf(raw)
+  return { address, scheme: isNamed && raw.headers['x-forwarded-proto'] === 'https' ? 'https' : 'http' }
 }

@@ -221,12 +221,14 @@ export const schema = z.strictObject(
             'The path before the paths of the application. Not `basePath` or what `basePath` lies within: every path that is not in the API would be passed on. ' +
               "Below it, as `/engine-rest/custom`, one may stand where the API has no path: the API's paths begin with its own words and with `engine`.",
           ),
-          upstream: httpUrl.describe('Where requests are forwarded.'),
+          upstream: httpUrl.describe(
+            'Where requests are forwarded. Its path takes the place of the prefix: with `http://web:8080/app` the path stays, with `http://web:8080` the prefix is removed.',
+          ),
         }),
       )
       .default([])
       .describe(
-        "Applications, as `[{ prefix: /app, upstream: http://web:8080 }]`: forwarded as they are, behind authentication by the default engine's users. " +
+        "Applications, as `[{ prefix: /app, upstream: http://web:8080/app }]`: bodies and answers pass as they are, behind authentication by the default engine's users. " +
           'Danger: nothing of the records, tenants, validation and rates of the gateway counts there.',
       ),
     log: z

@@ -1,16 +1,32 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Transform, type Readable } from 'node:stream'
 import httpProxy, { type FastifyHttpProxyOptions } from '@fastify/http-proxy'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RawServerBase,
+  RequestGenericInterface,
+} from 'fastify'
 import { GatewayError } from '../errors.ts'
 import { failureOf, isUnsent } from './wire/failure.ts'
 import { clientHeaders, upstreamHeaders, type RequestPolicy } from './wire/headers.ts'
 import { poolOptions } from './nodes/node.ts'
 
+/** A request as the plugin hands it out. */
+export type ProxiedRequest = FastifyRequest<RequestGenericInterface, RawServerBase>
+
+export interface PassthroughClient {
+  readonly address: string
+  readonly scheme: 'http' | 'https'
+}
+
 export interface PassthroughOptions {
   readonly prefixes: readonly { readonly prefix: string; readonly upstream: string }[]
   /** Runs before the request's body is read, and receives the prefix. Throws to refuse. */
   readonly authenticate: (request: FastifyRequest, reply: FastifyReply, prefix: string) => Promise<void>
+  /** Who asks, and by which scheme, for `X-Forwarded-For` and `X-Forwarded-Proto`. */
+  readonly clientOf: (request: ProxiedRequest) => PassthroughClient
   /** Forwards the caller's Authorization. Default false. Danger: the application then learns the password. */
   readonly forwardAuthorization?: boolean
   /** Largest request body. */
@@ -19,7 +35,7 @@ export interface PassthroughOptions {
   readonly timeouts: { readonly connectMs: number; readonly headersMs: number; readonly bodyMs: number }
 }
 
-/** Forwards prefixes outside the engine's API (its web applications) unchanged, after authentication. */
+/** Forwards prefixes outside the engine's API (its web applications) after authentication. The upstream's path takes the place of the prefix. */
 export function registerPassthrough(app: FastifyInstance, options: PassthroughOptions): void {
   for (const { prefix, upstream } of options.prefixes) {
     // A scope without parsers: the body is streamed, and a parent's JSON parser would collide.
@@ -39,6 +55,8 @@ function proxyOptions(
   upstream: string,
   options: PassthroughOptions,
 ): FastifyHttpProxyOptions {
+  const basePath = basePathOf(upstream)
+  const rewriteLocation = createLocationRewrite(prefix, upstream)
   const policy: RequestPolicy = {
     credentials: options.forwardAuthorization === true ? 'forward' : 'none',
     host: 'node',
@@ -50,6 +68,7 @@ function proxyOptions(
     disableRequestLogging: true,
     destroyAgent: true,
     retryMethods: [],
+    internalRewriteLocationHeader: false, // it adds the prefix to paths that have it
     undici: {
       ...poolOptions(options.connections),
       connect: { timeout: options.timeouts.connectMs, rejectUnauthorized: true }, // the plugin's default is false
@@ -58,8 +77,11 @@ function proxyOptions(
     },
     replyOptions: {
       retryDelay: () => null, // maxRetriesOn503: 0 is falsy in the plugin, which then uses 10
-      rewriteRequestHeaders: ({ raw }, headers) => requestHeaders(raw.rawHeaders, headers, policy),
-      rewriteHeaders: (headers) => clientHeaders(headers),
+      rewriteRequestHeaders: (request, headers) => ({
+        ...requestHeaders(request.raw.rawHeaders, headers, policy),
+        ...forwardedHeaders(request, options.clientOf(request), basePath === '' ? prefix : null),
+      }),
+      rewriteHeaders: (headers) => withLocation(clientHeaders(headers), rewriteLocation),
       onError: (reply, { error }) => {
         reply.send(pluginFailureOf(error, reply.request.method))
       },
@@ -77,6 +99,55 @@ function requestHeaders(
   if (headers.host !== undefined) forwarded.host = headers.host
   if (headers['content-length'] !== undefined) forwarded['content-length'] = headers['content-length']
   return forwarded
+}
+
+/** What the caller itself has sent of them is withheld. `strippedPrefix`: the application does not see it in the path. */
+function forwardedHeaders(
+  { headers: { host } }: ProxiedRequest,
+  { address, scheme }: PassthroughClient,
+  strippedPrefix: string | null,
+): IncomingHttpHeaders {
+  return {
+    ...(address === '' ? {} : { 'x-forwarded-for': address }),
+    'x-forwarded-proto': scheme,
+    ...(host === undefined ? {} : { 'x-forwarded-host': host }),
+    ...(strippedPrefix === null ? {} : { 'x-forwarded-prefix': strippedPrefix }),
+  }
+}
+
+function withLocation(
+  headers: IncomingHttpHeaders,
+  rewrite: (location: string) => string,
+): IncomingHttpHeaders {
+  const { location } = headers
+  return location === undefined ? headers : { ...headers, location: rewrite(location) }
+}
+
+/**
+ * Where a redirect of the application leads for a client of the gateway. The upstream's path becomes the prefix again; a path that
+ * has the prefix already stays. Relative references and other origins stay, too.
+ */
+export function createLocationRewrite(prefix: string, upstream: string): (location: string) => string {
+  const { origin } = new URL(upstream)
+  const basePath = basePathOf(upstream)
+  return function rewriteLocation(location) {
+    const isPath = location.startsWith('/')
+    if ((!isPath && !/^https?:\/\//i.test(location)) || !URL.canParse(location, upstream)) return location
+    const target = new URL(location, upstream)
+    if (target.origin !== origin) return location
+    const path = `${target.pathname}${target.search}${target.hash}`
+    if (basePath !== '' && isBelow(target.pathname, basePath)) return prefix + path.slice(basePath.length)
+    if (isBelow(target.pathname, prefix)) return path
+    return basePath === '' ? prefix + path : isPath ? location : path
+  }
+}
+
+function basePathOf(upstream: string): string {
+  return new URL(upstream).pathname.replace(/\/$/, '')
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
 }
 
 /** The plugin wraps undici's error. Its own 500 for a refused connection would hide that nothing was sent. */

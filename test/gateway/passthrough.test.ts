@@ -64,6 +64,21 @@ t.test('so does a request without one, on a connection that goes on', async (t) 
   }
 })
 
+t.test('an application is told who asks; what the caller claims of it is not believed', async (t) => {
+  const claims = {
+    'x-forwarded-for': '1.2.3.4',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'evil.example',
+  }
+  await fetch(`${address}/camunda/x`, { headers: { ...demo, ...claims } })
+  t.match(web.seen.at(-1)?.headers, {
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-proto': 'http',
+    'x-forwarded-host': new URL(address).host,
+    'x-forwarded-prefix': '/camunda',
+  })
+})
+
 t.test('strangers reach nothing', async (t) => {
   const before = web.seen.length
   for (const authorization of ['', authorizationOf('demo', 'wrong')]) {

@@ -3,7 +3,11 @@ import http from 'node:http'
 import fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { GatewayError } from '../../src/errors.ts'
-import { registerPassthrough, type PassthroughOptions } from '../../src/proxy/passthrough.ts'
+import {
+  createLocationRewrite,
+  registerPassthrough,
+  type PassthroughOptions,
+} from '../../src/proxy/passthrough.ts'
 import { refusingUrl, startNode, startRawNode } from '../support/fake-engine.ts'
 
 const ENOUGH = { connectMs: 500, headersMs: 5000, bodyMs: 5000 }
@@ -33,6 +37,7 @@ async function openApp(
   registerPassthrough(app, {
     prefixes: [{ prefix: '/camunda', upstream }],
     authenticate: async () => {},
+    clientOf: () => ({ address: '203.0.113.9', scheme: 'https' }),
     bodyBytes: 1000,
     connections: 4,
     timeouts: ENOUGH,
@@ -105,7 +110,15 @@ t.test('the session passes, credentials and identity do not', async (t) => {
   const { app } = await openApp(t, node.url)
   await app.inject({ url: '/camunda/x', headers: CALLER })
   const { connection: _, 'user-agent': __, ...headers } = node.seen[0]?.headers ?? {}
-  t.same(headers, { host: new URL(node.url).host, cookie: 'JSESSIONID=1', 'x-kept': '1' })
+  t.same(headers, {
+    host: new URL(node.url).host,
+    cookie: 'JSESSIONID=1',
+    'x-kept': '1',
+    'x-forwarded-for': '203.0.113.9',
+    'x-forwarded-host': 'localhost:80',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-prefix': '/camunda',
+  })
 })
 
 t.test('credentials pass where that is configured', async (t) => {
@@ -199,3 +212,48 @@ async function askPath(port: number, path: string): Promise<{ headers: http.Inco
   await once(response, 'end')
   return { headers: response.headers }
 }
+
+t.test('an application that sees the prefix is not told that it was removed', async (t) => {
+  const node = await startNode(t)
+  const { app } = await openApp(t, `${node.url}/camunda/`)
+  await app.inject({ url: '/camunda/x', headers: { 'x-forwarded-prefix': '/evil' } })
+  t.equal(node.seen[0]?.headers['x-forwarded-prefix'], undefined)
+  t.equal(node.seen[0]?.url, '/camunda/x')
+})
+
+t.test('a redirect leads back to the application, and its prefix is there once', async (t) => {
+  const node = await startNode(t, ({ url = '' }, response) => {
+    response.writeHead(302, { Location: decodeURIComponent(url.slice(url.indexOf('?to=') + 4)) }).end()
+  })
+  const host = new URL(node.url).host
+  for (const [path, location, expected] of [
+    ['/camunda', '/camunda/login?a=b#c', '/camunda/login?a=b#c'],
+    ['/camunda', '/camunda', '/camunda'],
+    ['/camunda', '/camundax', '/camundax'],
+    ['/camunda', '/other', '/other'],
+    ['/camunda', `http://${host}/camunda/login`, '/camunda/login'],
+    ['/web', '/web/login', '/camunda/login'],
+    ['/web', '/web', '/camunda'],
+    ['/web', '/camunda/login', '/camunda/login'],
+    ['/web', `//${host}/web/login`, '/camunda/login'],
+    ['', '/login', '/camunda/login'],
+    ['', '/camunda/login', '/camunda/login'],
+    ['', `http://${host}/`, '/camunda/'],
+    ['', 'login?x', 'login?x'],
+    ['', '../login', '../login'],
+    ['', 'https://elsewhere.example/login', 'https://elsewhere.example/login'],
+    ['', '//elsewhere.example/login', '//elsewhere.example/login'],
+    ['', 'mailto:a@b', 'mailto:a@b'],
+  ] as const) {
+    const { app } = await openApp(t, node.url + path)
+    const { headers } = await app.inject(`/camunda/x?to=${encodeURIComponent(location)}`)
+    t.equal(headers.location, expected, `${path} ${location}`)
+  }
+})
+
+t.test('the longest of two paths that begin alike is the one', (t) => {
+  const rewrite = createLocationRewrite('/a/b', 'http://web/a')
+  t.equal(rewrite('/a/b/x'), '/a/b/b/x')
+  t.equal(rewrite('/a/x'), '/a/b/x')
+  t.end()
+})
