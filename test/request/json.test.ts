@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { readJson } from '../../src/request/json.ts'
 
@@ -19,7 +20,7 @@ t.test('what every reader takes alike is read', async (t) => {
   ]
   for (const [text, value] of cases)
     if (value === undefined) t.doesNotThrow(() => read(text), text.slice(0, 40))
-    else t.same(read(text), value, text)
+    else t.ok(isDeepStrictEqual(read(text), value), text)
 })
 
 t.test('how it is spaced changes nothing', async (t) => {
@@ -30,7 +31,8 @@ t.test('how it is spaced changes nothing', async (t) => {
     ['{"2":0,"1":0}', { 1: 0, 2: 0 }],
     ['{"a":1.0}', { a: 1 }],
   ] as const)
-    for (const spaced of [text, ` ${text}`, text.replaceAll(':', ': ')]) t.same(read(spaced), value, spaced)
+    for (const spaced of [text, ` ${text}`, text.replaceAll(':', ': ')])
+      t.ok(isDeepStrictEqual(read(spaced), value), spaced)
 })
 
 t.test('what two readers could take differently is refused', async (t) => {

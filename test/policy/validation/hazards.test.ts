@@ -85,6 +85,30 @@ t.test('typed variables that name Java are refused wherever a body holds them', 
   }
 })
 
+t.test('each member that holds variables is looked into, whatever the variables are called', async (t) => {
+  const maps = [
+    'correlationKeys',
+    'localCorrelationKeys',
+    'localVariables',
+    'modifications',
+    'processVariables',
+    'processVariablesLocal',
+    'processVariablesToTriggeredScope',
+    'variables',
+  ]
+  for (const map of maps)
+    for (const name of ['value', 'properties', 'valueInfo'])
+      t.throws(
+        () => check(other, { body: { [map]: { [name]: { valueInfo: named } } } }),
+        refusedBy('object-type-name', `$.${map}.${name}.valueInfo.objectTypeName`),
+      )
+})
+
+t.test('the format of Java is refused however it is spelt', async (t) => {
+  for (const serializationDataFormat of ['APPLICATION/X-JAVA-SERIALIZED-OBJECT', 'x-Java-Serialized'])
+    t.throws(() => check(other, { body: { valueInfo: { serializationDataFormat } } }), { code: 'GW_HAZARD' })
+})
+
 t.test('data that only looks like a typed variable passes', async (t) => {
   const bodies = [
     {

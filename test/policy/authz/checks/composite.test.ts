@@ -72,4 +72,9 @@ t.test('disabled permissions', async (t) => {
   const grants = ['grant anna PROCESS_DEFINITION:review READ_TASK', 'revoke anna TASK:t1 READ']
   t.equal(decideAny(recordsOf(grants, options), anna, [readTask, readTaskByKey]), true, 'so is its no')
   t.equal(decideAny(recordsOf([], options), anna, [readTask, readTask]), false, 'all disabled is refused')
+  t.equal(
+    decideAll(recordsOf([], options), anna, [readTask, readTask]),
+    false,
+    'all disabled is refused, all of',
+  )
 })

@@ -134,6 +134,18 @@ t.test('a permission the resource does not have is never granted', async (t) => 
   t.equal(isAuthorized(recordsOf(['grant anna TASK:t1 ALL', 'global * TASK:* ALL']), anna, check), null)
 })
 
+t.test('a permission of several bits is granted by a record that has all of them', async (t) => {
+  const all = { ...readTask, permission: 'ALL' }
+  t.equal(isAuthorized(recordsOf(['grant anna TASK:t1 READ,UPDATE']), anna, all), null)
+  t.equal(isAuthorized(recordsOf(['grant anna TASK:t1 ALL']), anna, all), true)
+})
+
+t.test('a permission without bits is granted by any record that grants, and by no other', async (t) => {
+  const none = { ...readTask, permission: 'NONE' }
+  t.equal(isAuthorized(recordsOf(['grant anna TASK:t1 READ']), anna, none), true)
+  t.equal(isAuthorized(recordsOf(['revoke anna TASK:t1 READ'], { revokes: 'never' }), anna, none), null)
+})
+
 t.test('together means in one record, on the id or on all', async (t) => {
   const cases: readonly (readonly [claim: string, lines: readonly string[], answer: boolean])[] = [
     ['one record', ['grant anna TASK:t1 READ,UPDATE'], true],

@@ -1,0 +1,229 @@
+import t from 'tap'
+import type { Check } from '../../../../src/operations/notation.ts'
+import { operationsOf } from '../../../../src/operations/compile-table.ts'
+import type { Row } from '../../../../src/operations/table.ts'
+import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
+import type { AuthorizeOptions } from '../../../../src/policy/authz/checks/authorize-options.ts'
+import { compileChecks } from '../../../../src/policy/authz/checks/compile-check.ts'
+import type { Attributes } from '../../../../src/request/attributes.ts'
+import { recordsOf } from '../../../support/record-lines.ts'
+
+interface World extends Partial<Omit<AuthorizeOptions, 'records'>> {
+  readonly lines?: readonly string[]
+  /** By `task t1`. */
+  readonly entities?: Readonly<Record<string, Attributes>>
+  readonly body?: unknown
+  readonly query?: Readonly<Record<string, string>>
+  readonly params?: Readonly<Record<string, string>>
+}
+
+interface Decided {
+  /** `permitted`, the code of a refusal by the gateway, or the status of one in the engine's words. */
+  readonly answer: string | number
+  readonly lookedUp: readonly string[]
+}
+
+/** Anna, of the tenant acme, asks for a row. */
+async function decide(row: Partial<Row>, world: World = {}): Promise<Decided> {
+  const { lines = [], entities = {}, body = {}, query = {}, params = { id: 't1' }, ...options } = world
+  const [operation] = operationsOf([{ row: { route: 'POST /novelty/:id', checks: [], ...row } }])
+  if (operation === undefined) throw new Error('no row')
+  const lookedUp: string[] = []
+  const records = recordsOf(lines)
+  const { before } = createAuthorize(compileChecks(operation), {
+    records: () => records,
+    adminGroups: [],
+    adminUsers: [],
+    lookUp: (name, id) => {
+      lookedUp.push(`${name} ${id}`)
+      return entities[`${name} ${id}`] ?? null
+    },
+    lookUpAll: async () => new Map(),
+    findTargets: async () => null,
+    isOwn: async () => false,
+    findCondition: async () => null,
+    implicitGrants: null,
+    impliesIdentity: false,
+    checksTenants: true,
+    ...options,
+  })
+  const principal = { userId: 'anna', groups: [], tenants: ['acme'] }
+  const decision = await before({ principal, params, query: new Map(Object.entries(query)), body })
+  if (decision.permitted) return { answer: 'permitted', lookedUp }
+  const { refusal } = decision
+  return { answer: 'code' in refusal ? refusal.code : refusal.statusCode, lookedUp }
+}
+
+const answerTo = async (row: Partial<Row>, world?: World) => (await decide(row, world)).answer
+
+const READ_BY_KEY = 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'
+const EXECUTION = 'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey'
+const READ_TASK: Check = {
+  anyOf: ['TASK.READ path:id', READ_BY_KEY],
+  denied: 403,
+}
+const TASK_ROW: Partial<Row> = { entity: 'task', notFound: '404 RestException: none', checks: [READ_TASK] }
+const REVIEW = { processDefinitionKey: 'review' }
+const GRANT = 'grant anna PROCESS_DEFINITION:review READ_TASK'
+
+t.test(
+  'a check that only the engine can switch off refuses until the engine says that it is off',
+  async (t) => {
+    const row: Partial<Row> = {
+      checks: [{ when: 'the plan is valid', anyOf: ['TASK.READ', READ_BY_KEY], denied: 403 }],
+      entity: 'task',
+      otherTenant: 'ignored',
+      notFound: '404 RestException: none',
+    }
+    const entities = { 'task t1': REVIEW }
+    for (const [holds, answer] of [
+      [true, 403],
+      [false, 'permitted'],
+      [null, 'GW_CHECK_NOT_EXACT'],
+    ] as const)
+      t.equal(await answerTo(row, { entities, findCondition: async () => holds }), answer, String(holds))
+    const findCondition = async () => t.fail('the engine is asked although the records permit')
+    t.equal(await answerTo(row, { entities, lines: [GRANT], findCondition }), 'permitted')
+  },
+)
+
+t.test('a check whose condition needs an entity that was not loaded does not let anybody in', async (t) => {
+  const row: Partial<Row> = {
+    checks: [{ when: 'the incident was not created by a caller', anyOf: [READ_BY_KEY], denied: 403 }],
+    otherTenant: 'ignored',
+  }
+  const findCondition = async () => t.fail('the engine is asked about an entity')
+  t.equal(await answerTo(row, { entities: { 'task t1': REVIEW }, findCondition }), 'GW_CHECK_NOT_EXACT')
+})
+
+t.test("another tenant's entity is refused as one that does not exist", async (t) => {
+  const lines = [GRANT]
+  const of = (tenantId: string | null) => ({ lines, entities: { 'task t1': { ...REVIEW, tenantId } } })
+  t.equal(await answerTo(TASK_ROW, of(null)), 'permitted')
+  t.equal(await answerTo(TASK_ROW, of('acme')), 'permitted')
+  t.equal(await answerTo(TASK_ROW, of('globex')), 404)
+  t.equal(await answerTo(TASK_ROW, { ...of('globex'), checksTenants: false }), 'permitted')
+  t.equal(await answerTo(TASK_ROW, { lines }), 404)
+  const own = { ...TASK_ROW, otherTenant: '500 ProcessEngineException: no' } as const
+  t.equal(await answerTo(own, of('globex')), 500)
+  t.equal(await answerTo({ ...TASK_ROW, otherTenant: 'ignored' }, of('globex')), 'permitted')
+})
+
+t.test('without rows of another tenant, permission is asked for first', async (t) => {
+  const row: Partial<Row> = { ...TASK_ROW, otherTenant: '200 []' }
+  const entities = { 'task t1': { ...REVIEW, tenantId: 'globex' } }
+  t.equal(await answerTo(row, { entities }), 403)
+  t.equal(await answerTo(row, { entities, lines: [GRANT] }), 200)
+  t.equal(
+    await answerTo(row, { entities: { 'task t1': { ...REVIEW, tenantId: 'acme' } }, lines: [GRANT] }),
+    'permitted',
+  )
+})
+
+t.test("another tenant's target in the body is refused, also where the row looks nothing up", async (t) => {
+  const preconditions = [
+    { when: 'body:tenantId of another tenant', answer: '400 RestException: no' },
+  ] as const
+  const lines = ['grant anna TASK:* CREATE']
+  const row: Partial<Row> = {
+    route: 'POST /novelty',
+    checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }],
+    preconditions,
+  }
+  const world = (tenantId: string) => ({ lines, params: {}, body: { tenantId } })
+  t.equal(await answerTo(row, world('globex')), 400)
+  t.equal(await answerTo(row, world('acme')), 'permitted')
+  t.equal(await answerTo(row, { ...world('globex'), checksTenants: false }), 'permitted')
+  t.equal(await answerTo(row, { ...world('globex'), lines: [] }), 400, 'before permission is asked for')
+  const late = {
+    ...row,
+    preconditions: preconditions.map((one) => ({ ...one, afterPermission: true as const })),
+  }
+  t.equal(await answerTo(late, world('globex')), 400)
+  t.equal(await answerTo(late, { ...world('globex'), lines: [] }), 403, 'after it')
+})
+
+t.test('a precondition refuses whoever is permitted, and comes before the tenant', async (t) => {
+  const row: Partial<Row> = {
+    ...TASK_ROW,
+    preconditions: [{ when: 'the task belongs to a case', answer: '400 RestException: a case' }],
+  }
+  const task = { ...REVIEW, caseExecutionId: 'c1' }
+  const lines = [GRANT]
+  for (const tenantId of [null, 'globex'])
+    t.equal(
+      await answerTo(row, { lines, entities: { 'task t1': { ...task, tenantId } } }),
+      400,
+      String(tenantId),
+    )
+  t.equal(await answerTo(row, { lines, entities: { 'task t1': REVIEW } }), 'permitted')
+})
+
+t.test('each entity that a row names is held against the tenant by itself', async (t) => {
+  const check = (from: 'body:one' | 'body:other' | 'query:one'): Check => ({
+    anyOf: [`PROCESS_DEFINITION.READ processDefinition(${from}).key`],
+    denied: 403,
+  })
+  const own = { key: 'review', tenantId: 'acme' }
+  const foreign = { key: 'review', tenantId: 'globex' }
+  const lines = ['grant anna PROCESS_DEFINITION:* READ']
+  const notFound = '404 RestException: none'
+  const request = { body: { one: 'own', other: 'foreign' }, query: { one: 'foreign' }, params: {} }
+  for (const [first, second] of [
+    ['body:one', 'body:other'],
+    ['body:one', 'query:one'],
+  ] as const) {
+    const row: Partial<Row> = { route: 'POST /novelty', checks: [check(first), check(second)], notFound }
+    const { answer, lookedUp } = await decide(row, {
+      lines,
+      ...request,
+      entities: { 'processDefinition own': own, 'processDefinition foreign': foreign },
+    })
+    t.equal(answer, 404, `${first}, ${second}`)
+    t.same(lookedUp, ['processDefinition own', 'processDefinition foreign'])
+  }
+  const row: Partial<Row> = { checks: [READ_TASK, { ...READ_TASK, anyOf: [EXECUTION] }], notFound }
+  const entities = { 'task t1': REVIEW, 'execution t1': { ...REVIEW, tenantId: 'globex' } }
+  t.equal(await answerTo(row, { lines: [GRANT, ...lines], entities }), 404, 'two kinds by one id')
+  const { lookedUp } = await decide(
+    { ...TASK_ROW, checks: [READ_TASK, READ_TASK] },
+    { lines: [GRANT], entities },
+  )
+  t.same(lookedUp, ['task t1'], 'and read once')
+})
+
+t.test('a grant on all definitions does not reach what has no definition', async (t) => {
+  const cases = [
+    ['task', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
+    ['variableInstance', 'PROCESS_DEFINITION.READ_TASK variableInstance.processDefinitionKey'],
+    ['operationLogEntry', 'PROCESS_DEFINITION.READ_TASK operationLogEntry.processDefinitionKey'],
+  ] as const
+  const lines = ['grant anna PROCESS_DEFINITION:* READ_TASK']
+  for (const [name, term] of cases) {
+    const row: Partial<Row> = {
+      checks: [{ anyOf: ['TASK.READ path:id', term], denied: 403 }],
+      notFound: '404 RestException: none',
+    }
+    t.equal(
+      await answerTo(row, { lines, entities: { [`${name} t1`]: { processDefinitionKey: null } } }),
+      403,
+      name,
+    )
+    t.equal(await answerTo(row, { lines, entities: { [`${name} t1`]: REVIEW } }), 'permitted', name)
+  }
+})
+
+t.test('an entity that several parameters name is looked up by all that the path has', async (t) => {
+  const row = (route: Row['route']): Partial<Row> => ({
+    route,
+    checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 }],
+    entity: 'processDefinitionOfKey(path:key)',
+    notFound: '404 RestException: none',
+  })
+  const lines = ['grant anna PROCESS_DEFINITION:* READ']
+  const byKey = await decide(row('POST /novelty/key/:key'), { lines, params: { key: 'a/b' } })
+  t.same(byKey.lookedUp, ['processDefinitionOfKey a%2Fb'])
+  const params = { key: 'a/b', tenantId: 'c d' }
+  const byBoth = await decide(row('POST /novelty/key/:key/tenant-id/:tenantId'), { lines, params })
+  t.same(byBoth, { answer: 404, lookedUp: ['processDefinitionOfKey a%2Fb/c%20d'] })
+})
