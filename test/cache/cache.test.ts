@@ -1,4 +1,6 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { createCache } from '../../src/cache/cache.ts'
+import type { SharedReading, SharedTier, TierListener } from '../../src/cache/shared-tier.ts'
 import { keepsTheContract } from './contract.ts'
 import { answerOf, clockAt, fillOf, openCache } from '../support/cache-harness.ts'
 
@@ -50,4 +52,122 @@ t.test('with a bound of zero nothing is kept', async (t) => {
   const { cache } = openCache(t, { maxBytes: 0 })
   t.match(await cache.load('k', { seconds: 10, tags: [] }, fillOf(answerOf('x'))), { stored: false })
   t.equal(cache.size.entries, 0)
+})
+
+const MISS: SharedReading = { result: 'miss', found: null, tokens: 'a' }
+
+/** A cache before a tier that reads what the test says, and tells the listener what the test says. */
+function openBefore(t: Test, read: () => Promise<SharedReading>) {
+  const clock = clockAt(5000)
+  const told: { listener: TierListener | null; written: string[]; evicted: string[] } = {
+    listener: null,
+    written: [],
+    evicted: [],
+  }
+  const redis: SharedTier = {
+    read,
+    write: async (key) => {
+      told.written.push(key)
+      return 'stored'
+    },
+    evict: async (tags) => void told.evicted.push(...tags),
+    listen: (listener) => {
+      told.listener = listener
+    },
+    close: async () => {},
+  }
+  const cache = createCache({ maxBytes: 1024 ** 2, redis, now: clock.now, onEvent: () => {} })
+  t.teardown(() => cache.close())
+  return { cache, clock, told }
+}
+
+/** A promise that the test resolves. */
+function heldBack<T>() {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
+
+const TAGGED = { seconds: 10, tags: ['a'] }
+
+t.test('an entry of the shared tier has the time that is left of it there', async (t) => {
+  const found = { answer: answerOf('x'), seconds: 10, ttlMs: 4000 }
+  const { cache, clock } = openBefore(t, async () => ({ result: 'hit', found, tokens: 'a' }))
+  const fill = fillOf(answerOf('y'))
+  t.match(await cache.load('k', TAGGED, fill), { from: 'redis', ageSeconds: 6, ttlSeconds: 4 })
+  t.equal(fill.calls, 0)
+  clock.nowMs += 3999
+  t.match(cache.peek('k'), { from: 'memory', ageSeconds: 9 })
+  clock.nowMs += 1
+  t.equal(cache.peek('k'), null)
+})
+
+t.test('what the shared tier had before an eviction is not taken after it', async (t) => {
+  const reading = heldBack<SharedReading>()
+  const { cache, told } = openBefore(t, () => reading.promise)
+  const loaded = cache.load('k', TAGGED, fillOf(answerOf('new')))
+  await cache.evict(['a'])
+  const found = { answer: answerOf('old'), seconds: 10, ttlMs: 4000 }
+  reading.resolve({ result: 'hit', found, tokens: 'a' })
+  const { answer, stored } = await loaded
+  t.equal(answer.body.toString(), 'new')
+  t.equal(stored, false)
+  t.equal(cache.peek('k'), null)
+  t.same(told, { ...told, evicted: ['a'], written: [] })
+})
+
+t.test('where evictions may have been missed, what is being filled is kept only without tags', async (t) => {
+  const { cache, told } = openBefore(t, async () => MISS)
+  const filling = heldBack<void>()
+  const fill = fillOf(async () => {
+    await filling.promise
+    return answerOf('x')
+  })
+  const loads = ['tagged', 'untagged'].map((key) =>
+    cache.load(key, key === 'tagged' ? TAGGED : { seconds: 10, tags: [] }, fill),
+  )
+  while (fill.calls < 2) await Promise.resolve()
+  told.listener?.onGap()
+  filling.resolve()
+  t.match(await Promise.all(loads), [{ stored: false }, { stored: true }])
+  t.equal(cache.peek('tagged'), null)
+  t.ok(cache.peek('untagged'))
+  t.same(told.written, ['untagged'])
+})
+
+t.test('a fill that an eviction has overtaken leaves the next one alone', async (t) => {
+  const { cache } = openCache(t)
+  const [before, after] = [heldBack<void>(), heldBack<void>()]
+  const first = cache.load('k', TAGGED, async () => {
+    await before.promise
+    return answerOf('old')
+  })
+  await cache.evict(['a'])
+  const fill = fillOf(async () => {
+    await after.promise
+    return answerOf('new')
+  })
+  const second = cache.load('k', TAGGED, fill)
+  before.resolve()
+  t.match(await first, { stored: false })
+  const third = cache.load('k', TAGGED, fill)
+  after.resolve()
+  for (const { answer } of await Promise.all([second, third])) t.equal(answer.body.toString(), 'new')
+  t.equal(fill.calls, 1, 'who comes meanwhile waits for it')
+  t.ok(cache.peek('k'))
+})
+
+t.test('one entry has an eighth of the memory, and evictions of others count', async (t) => {
+  const { cache, told } = openBefore(t, async () => MISS)
+  const large = answerOf(Buffer.alloc(1024 ** 2 / 8))
+  t.match(await cache.load('large', TAGGED, fillOf(large)), { stored: false })
+  t.same(told.written, [], 'what is not kept here is not shared')
+  await cache.load('k', TAGGED, fillOf(answerOf('x')))
+  told.listener?.onEvicted(['b'])
+  t.ok(cache.peek('k'))
+  told.listener?.onEvicted(['b', 'a'])
+  t.equal(cache.peek('k'), null)
+  t.match(cache.size, { entries: 0, bytes: 0 })
 })

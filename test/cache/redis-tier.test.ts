@@ -182,6 +182,49 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     })
   }
 
+  const evictions: Record<string, readonly string[]> = {
+    'an evicted tag': ['deployment'],
+    'very many evicted tags': Array.from({ length: 1001 }, (_, index) => `${index}`),
+  }
+  for (const [what, tags] of Object.entries(evictions)) {
+    t.test(`until Redis is told of ${what}, nothing of it is taken from there`, async (t) => {
+      const [one, other] = [await open(t), await open(t)]
+      await one.cache.load('k', rule, fillOf(answerOf('old')))
+      await until(() => one.events.includes('redis:stored'))
+      // Being sent: the eviction after it has to wait.
+      const first = other.cache.evict(['another'])
+      const second = other.cache.evict(tags)
+      t.match(await other.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
+      await Promise.all([first, second])
+      t.match(await other.cache.load('l', rule, fillOf(answerOf('new'))), { from: 'upstream' })
+    })
+  }
+
+  t.test('what Redis refuses to evict is not taken from there, and is evicted later', async (t) => {
+    const own = await startRedis()
+    t.teardown(() => own.stop())
+    const [one, other] = [
+      await openSharedCache(t, { redisUrl: own.url }),
+      await openSharedCache(t, { redisUrl: own.url }),
+    ]
+    const control = controlOf(t, own.url)
+    await one.cache.load('k', rule, fillOf(answerOf('old')))
+    await until(() => one.events.includes('redis:stored'))
+    await control.acl('SETUSER', 'default', '-del')
+    const refused = other.cache.evict(['deployment'])
+    t.match(await other.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
+    await refused
+    await control.acl('SETUSER', 'default', '+del')
+    let asked = 0
+    await until(async () => {
+      asked += 1
+      await other.cache.load(`other ${asked}`, rule, fillOf(answerOf('x')))
+      return other.events.includes('redis:stored')
+    })
+    const third = await openSharedCache(t, { redisUrl: own.url })
+    t.match(await third.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
+  })
+
   t.test('a message of very many tags is one of everything', async (t) => {
     const { cache } = await open(t)
     const tags = Array.from({ length: 1001 }, (_, index) => `${index}`)
@@ -191,6 +234,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
       JSON.stringify({ from: 'a', tags }),
     )
     await until(() => cache.peek('k') === null)
+    t.equal(cache.size.entries, 0)
   })
 
   t.test('a value too large for the shared tier stays in memory', async (t) => {
