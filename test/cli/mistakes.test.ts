@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openRuntime } from '../../src/assembly/open-runtime.ts'
+import { buildDryRun } from '../../src/gateway.ts'
 import { textOfFailure } from '../../src/cli/command-failure.ts'
 import { runCommand } from '../../src/cli/command-line.ts'
 
@@ -394,7 +395,7 @@ async function run(t: Test, args: readonly string[]) {
     written.push(String(text))
     return true
   })
-  const program = { entry: '', open: openRuntime }
+  const program = { entry: '', open: openRuntime, buildDryRun }
   const code = await runCommand(args, program).catch((error: unknown) => {
     written.push(textOfFailure(error))
     return 1
