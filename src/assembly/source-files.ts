@@ -60,7 +60,7 @@ async function openEach<T>(
 ): Promise<ReadonlyMap<string, WatchedFile<T>>> {
   const files = new Map<string, WatchedFile<T>>()
   for (const setting of settings) {
-    if (!('file' in setting) || files.has(keyOf(setting))) continue
+    if (!('file' in setting) || files.has(settingKeyOf(setting))) continue
     const { file, staleAfter } = setting
     try {
       const watched = await openWatchedFile({
@@ -69,7 +69,7 @@ async function openEach<T>(
         staleAfterMs: staleAfter,
         onLook: (problem, error) => logLook(log, file, problem === null ? null : problemsOf(error)),
       })
-      files.set(keyOf(setting), watched)
+      files.set(settingKeyOf(setting), watched)
     } catch (error) {
       problems.push(...problemsOf(error).map((problem) => `${file}: ${problem}`))
     }
@@ -78,12 +78,12 @@ async function openEach<T>(
 }
 
 function openedFile<T>(files: ReadonlyMap<string, T>, setting: FileSetting): T {
-  const file = files.get(keyOf(setting))
+  const file = files.get(settingKeyOf(setting))
   if (file === undefined) throw new Error(`${setting.file} was not opened`)
   return file
 }
 
-function keyOf({ file, staleAfter }: FileSetting): string {
+function settingKeyOf({ file, staleAfter }: FileSetting): string {
   return `${staleAfter} ${file}`
 }
 

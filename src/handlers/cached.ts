@@ -16,7 +16,7 @@ export function peekCached(
   match: MatchedContext,
   request: FastifyRequest,
 ): CacheHit | null {
-  return isCacheable(match, request.method) ? cache.peek(keyOf(match, request)) : null
+  return isCacheable(match, request.method) ? cache.peek(entryKeyOf(match, request)) : null
 }
 
 /** Only an answer that is the same for all who were permitted, and that somebody here has permitted. */
@@ -24,7 +24,7 @@ export function isCacheable({ operation, rows, bypassCache }: MatchedContext, me
   return operation.cache !== undefined && method === 'GET' && rows === null && !bypassCache
 }
 
-function keyOf({ engine, operation, accessRequest }: Match, request: FastifyRequest): string {
+function entryKeyOf({ engine, operation, accessRequest }: Match, request: FastifyRequest): string {
   return cacheKeyOf({
     engine: engine.name,
     template: operation.template,
@@ -46,7 +46,7 @@ export async function serveCached({
   const { seconds = 0, tags = [] } = operation.cache ?? {}
   const fill = (): Promise<Answer> => engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
   const rule = { seconds, tags: tagsOf(engine, tags) }
-  return sendCached(await parts.cache.load(keyOf(match, request), rule, fill), request, reply)
+  return sendCached(await parts.cache.load(entryKeyOf(match, request), rule, fill), request, reply)
 }
 
 /** A cached answer with its age, or 304 where the client's own copy is still good. */

@@ -73,7 +73,7 @@ export type Each =
 
 /**
  * How the engine shows a refusal: openly (403), as `RestException` that quotes it (500), as a 403 with the message alone
- * (`plain`), as an answer without rows, or in the words of `absent` (400, 404, and any other status there).
+ * (`plain`), as an answer without rows, or in the words of `notFound` (400, 404, and `absent` for any other status there).
  */
 export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty' | 'absent'
 
@@ -90,27 +90,33 @@ export type OtherTenantAnswer = NotFoundAnswer | 'ignored'
 /** What belongs to nothing that a record could name. */
 export type Exempt = 'case' | 'no definition' | 'no execution' | 'no category and no definition'
 
-/** One check of the engine. `anyOf`: the first answer that is not "don't know" decides; `allOf`: every one must be granted. */
+/** One check of the engine. A member left out makes the check stricter: it applies to every request, and to everybody. */
 export interface Check {
+  /** Alternatives: the first that a record speaks about decides. Default: none, so without `allOf` only admins pass. */
   readonly anyOf?: readonly PermissionTerm[]
+  /** Permissions of which every one must be granted. Default: none. */
   readonly allOf?: readonly PermissionTerm[]
-  /** Members of an admin group and admin users pass; without `anyOf` nobody else does. */
+  /** Admin users and members of an admin group pass; without `anyOf` nobody else does. Default: they need a record, too. */
   readonly admin?: true
+  /** The condition under which the engine runs the check. Default: always. */
   readonly when?: When
+  /** What the check runs over, once for each. Default: it runs once, on what the request names. */
   readonly each?: Each
+  /** How the engine shows the refusal. No default. */
   readonly denied: Denied
-  /** What the engine has loaded by the check before: missing, it comes before this one. */
+  /** What the engine has loaded by this check: a missing one is answered before. Default: nothing is loaded for the check. */
   readonly entity?: Entity
-  /** For this check alone, before the row's own. */
+  /** What the engine answers here where the entity is missing. Default: the row's own answer. */
   readonly notFound?: NotFoundAnswer
+  /** What it answers here for another tenant's. Default: the row's own answer. */
   readonly otherTenant?: OtherTenantAnswer
-  /** The entity is found by a query that shows only what the caller may see: an id that it lacks is asked for as `*`. */
+  /** The entity is found by a query that shows only what the caller may see: an id that it lacks is asked for as `*`. Default: the id itself is asked for. */
   readonly viaQuery?: 'query'
-  /** Entities that everybody finds. */
+  /** Entities for which the check is not run. Default: none. */
   readonly exempt?: Exempt
-  /** The engine asks for it before it looks at what the body selects. */
+  /** The engine asks for it before it looks at what the body selects. Default: an empty selection is answered before. */
   readonly beforeSelection?: true
-  /** The check comes after the engine has done its work (authorization records are read again after they are written). */
+  /** The check comes after the engine has done its work (authorization records are read again after they are written). Default: before, so that nothing is done for who is refused. */
   readonly after?: true
 }
 
@@ -118,7 +124,7 @@ export interface Check {
 export interface Precondition {
   readonly when: When
   readonly answer: NotFoundAnswer
-  /** It says so only to who is permitted. */
+  /** Only who is permitted gets this answer. Default: everybody gets it, and nothing is sent on. */
   readonly afterPermission?: true
 }
 
@@ -138,25 +144,28 @@ export type RowsForm =
   | 'instance counts'
   | 'report'
 
-/** Which rows of a query the caller may see. `exempt`: rows that everybody sees. */
+/** Which rows of a query the caller may see. A member left out restricts more, or reads more rows before it answers. */
 export interface Rows {
-  /** What the rows are answered as, where it is not a list of them. */
+  /** What the rows are answered as. Default: a list of them. */
   readonly form?: RowsForm
-  /** The list is always answered whole. */
+  /** The engine ignores paging and answers the list whole. Default: it pages, and so does the gateway. */
   readonly paging?: 'ignored'
+  /** A row needs one of these. Default: no permission opens a row. */
   readonly anyOf?: readonly PermissionTerm[]
+  /** A row needs all of these. Default: none. */
   readonly allOf?: readonly PermissionTerm[]
-  /** `allOf` speaks of one entity, and one record has to grant all of it: the engine joins the records once. Where revocations count, it decides each by itself. */
+  /** `allOf` speaks of one entity, and one record has to grant all of it: the engine joins the records once. Where revocations count, it decides each by itself. Default: different records may grant them. */
   readonly oneRecord?: true
-  /** A second condition that every row must meet as well. */
+  /** A second condition that every row must meet as well. Default: none. */
   readonly and?: readonly PermissionTerm[]
   /** The same, where this parameter of the query is true. */
   readonly where?: { readonly query: string; readonly and: readonly PermissionTerm[] }
+  /** Rows that everybody sees. Default: none. */
   readonly exempt?: Exempt
-  /** The engine narrows the query itself, exactly, once conditions are added to it. */
+  /** The engine narrows the query itself, exactly, once conditions are added to it. Default: rows are read and filtered here. */
   readonly narrowed?: 'task query'
-  /** A report that can be asked for some definitions only, by `processDefinitionIdIn` or `processDefinitionKeyIn`. */
+  /** A report that can be asked for some definitions only, by `processDefinitionIdIn` or `processDefinitionKeyIn`. Default: it cannot. */
   readonly ofDefinitions?: true
-  /** Tenants do not restrict these rows. */
+  /** `ignored`: tenants do not restrict these rows. Default: they do. */
   readonly tenants?: 'ignored'
 }

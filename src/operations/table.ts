@@ -65,69 +65,81 @@ export interface Finder {
 /** Authorization records; users, their passwords, groups and tenants; what the engine holds against a user. */
 export type Change = 'records' | 'identity' | 'lockouts'
 
-/** One row of the table: what the gateway knows of one operation. A column left out takes the cautious value. */
+/**
+ * One row of the table: what the gateway knows of one operation. Each column says what it is, and what it means to leave it
+ * out. The default is the cautious value; where there is none, the column says what asks for it (docs/architecture.md).
+ */
 export interface Row {
+  /** Method and path below the base path, as the engine's published API has them; parameters are in camelCase. No default. */
   readonly route: `${Method} /${string}`
-  /** The engines that have it; default: all, as Camunda 7.22 publishes it. */
+  /** The engines that have the operation. Default: all, as Camunda 7.22 publishes it; an engine without it answers 404 itself. */
   readonly only?: 'CIB seven' | 'Operaton, CIB seven'
-  /** In the engine's order. Empty: the engine asks for no permission beyond being authenticated. */
+  /** The permissions that the engine asks for, in its order. No default. Empty: every authenticated caller passes. */
   readonly checks: readonly Check[]
-  /** The answer is a list or count of rows that the caller's records restrict. */
+  /**
+   * Which rows of the answer the caller sees. Default: the answer has no rows, and the checks alone restrict it. Not cautious where
+   * `checks` is empty: a test lists the rows that are open to everybody.
+   */
   readonly rows?: Rows
-  /** The operation that counts the items of each answered filter, where `itemCount` asks for it. */
+  /** The operation by which the items of each answered filter are counted, where the query's `itemCount` asks for it. Default: counts pass as the engine makes them; a test asks for the column. */
   readonly itemCount?: 'executeFilterCount'
-  /** Members of the body that select by a query, and the member that takes the ids of what they select. */
+  /**
+   * Members of the body that select by a query, each with the member that takes ids in its place: the engine gets the ids of what
+   * the caller sees. Default: the body holds no such query. A test compares the members with the published API.
+   */
   readonly resolvesQueries?: { readonly [Q in Selector]?: string }
-  /** Members whose ids the engine looks for by a query: what is not there, or another tenant's, it leaves out. */
+  /** Members of the body whose ids the engine looks for by a query; what is not there or is another tenant's it leaves out, and so does the gateway. Default: ids are sent as they are; the same test asks for it. */
   readonly resolvesIds?: Readonly<Record<string, Finder>>
-  /** What the engine says, before it asks for permission, when those queries find nothing. */
+  /** What the engine answers, before it asks for permission, when those queries find nothing. Default: the permission is asked for, and the refusal is shown. */
   readonly empty?: NotFoundAnswer
-  /** `always`: a pure read, safe to repeat even after bytes were sent. Else it is repeated only if nothing was sent. */
+  /** `always`: a pure read, repeated even after bytes were sent. Default: repeated only if nothing was sent, for a write must not be done twice. */
   readonly retry?: 'always'
   /**
-   * Repeated when the engine says that another transaction was quicker and this one was rolled back. Only for what runs
+   * `repeat`: repeated when the engine says that another transaction was quicker and this one was rolled back. Only for what runs
    * no code of a process or a listener, no expression and no `update` of a task, which a variable of the task's is:
-   * what such code has told others is not rolled back.
+   * what such code has told others is not rolled back. Default: the engine's answer is passed on.
    */
   readonly conflict?: 'repeat'
-  /** Acts on all that the body's `processDefinitionKey` names, of whichever tenant; `one tenant`: of one, where the body says which. */
+  /** Acts on all that the body's `processDefinitionKey` names, of whichever tenant (`all`), or of one where the body says which (`one tenant`). Default: a key names nothing; the start asks for it. */
   readonly byKey?: 'one tenant' | 'all'
-  /** Starts what the path names: for nodes that have its deployment, where the configuration says so. */
+  /** Starts the definition that the path names, by id or by key: with `deploymentAware` it goes to nodes that have the deployment. Default: any node. */
   readonly starts?: 'processDefinition' | 'processDefinitionOfKey'
-  /** Shared by all who pass the checks; `tags` name what evicts it. */
+  /** The answer is cached for so long, and shared by all who pass the checks; `tags` name what evicts it. Default: never cached, for others might see another answer. */
   readonly cache?: { readonly seconds: number; readonly tags: readonly string[] }
-  /** Tags of cached answers that a success of this operation makes stale. */
+  /** Tags of cached answers that a success makes stale. Default: none; the cached answer then stays for `cache.seconds`, and a test asks for the column. */
   readonly evicts?: readonly string[]
-  /** What a success of this operation changes of all that decisions are made by. */
+  /** What a success changes of records and users, which are then read anew before the caller is answered. Default: nothing, until the next refresh; a test asks for the column. */
   readonly invalidates?: readonly Change[]
-  /** The header `Idempotency-Key` is heeded: with it, the operation is done once. */
+  /** With the header `Idempotency-Key` the operation is done once. Default: the header has no meaning here, and no answer is stored. */
   readonly idempotencyKey?: true
+  /** The schema of the JSON body. Default: any JSON object or list, which the engine judges; hazards are refused all the same. */
   readonly body?: BodyName
+  /** The schema of the query string. Default: any, which the engine judges. */
   readonly query?: QueryName
   /**
-   * The body is `multipart/form-data` instead of JSON. `none`: the engine reads no body, of whatever type; none is looked at
-   * here, and none is sent on.
+   * `multipart`: the body is `multipart/form-data`. `none`: the engine reads no body, of whatever type; none is looked at here,
+   * and none is sent on. Default: JSON, and every other type is 415.
    */
   readonly media?: 'multipart' | 'none'
-  /** The engine may hold the request open for the body's `asyncResponseTimeout`. */
+  /** The engine may hold the request open for the body's `asyncResponseTimeout`. Default: the timeouts of other requests count. */
   readonly longPoll?: true
-  /** The answer holds absolute `links[].href` made from the Host the engine saw. */
+  /** The answer holds absolute `links[].href` made from the Host that the engine saw; they are written anew. Default: the answer is passed on. */
   readonly links?: true
-  /** Answered in HAL beside JSON, by `Accept`, with other entities embedded (Camunda 7.22). */
+  /** Answered in HAL beside JSON, by `Accept`, with other entities embedded (Camunda 7.22). Default: only JSON; a test asks for the column. */
   readonly hal?: true
-  /** Links by their `rel` that are offered only to whom this is granted. */
+  /** Links of the answer by their `rel`, each with the permission without which it is left out. Default: links pass. */
   readonly allowedLinks?: Readonly<Record<string, PermissionTerm>>
-  /** The body, query string or stored query is a task query: `*Expression` members are code. */
+  /** The body, query string or stored query is a task query, whose members `*Expression` are code: they are refused. Default: not looked for; a test asks for the column. */
   readonly expressions?: 'refused'
-  /** In the engine's order; an entity that is missing goes before. */
+  /** What the engine refuses before it asks for permission, in its order; a missing entity comes first. Default: nothing. */
   readonly preconditions?: readonly Precondition[]
-  /** What the engine loads before it asks for permission, where no check names it. */
+  /** The entity that the engine loads before it asks for permission, where no check names it: its tenant is checked. Default: none; the start asks for it where the path names what may be of a tenant. */
   readonly entity?: Entity
-  /** What the engine answers where the path's entity is missing. */
+  /** What the engine answers where the path's entity is missing. Default: 403 `GW_CHECK_NOT_EXACT`; the request is never sent on. */
   readonly notFound?: NotFoundAnswer
-  /** What it answers where that belongs to another's tenant; default: as if it were missing. */
+  /** What the engine answers where the entity belongs to another tenant. Default: as if it were missing. */
   readonly otherTenant?: OtherTenantAnswer
-  /** The gateway answers by itself; nothing is forwarded. */
+  /** The gateway answers by itself, and nothing is sent on. Default: the engine answers. */
   readonly answer?: 'engine-names' | 'authorization-check'
 }
 

@@ -101,8 +101,8 @@ const tests: Tests<Task> = {
     taskDefinitionKeyIn: 'taskDefinitionKey',
     tenantIdIn: 'tenantId',
   }),
-  processDefinitionKey: (task, value) => keyOf(task) === value,
-  processDefinitionKeyIn: (task, value) => listOf(value).includes(keyOf(task)),
+  processDefinitionKey: (task, value) => definitionKeyOf(task) === value,
+  processDefinitionKeyIn: (task, value) => listOf(value).includes(definitionKeyOf(task)),
   assigned: (task) => task.assignee !== null,
   unassigned: (task) => task.assignee === null,
   withoutTenantId: (task) => task.tenantId === null,
@@ -125,7 +125,7 @@ function find(ask: Ask, query: Json): Task[] {
   })
 }
 
-function keyOf(task: Task): string | undefined {
+function definitionKeyOf(task: Task): string | undefined {
   return task.processDefinitionId?.split(':')[0]
 }
 

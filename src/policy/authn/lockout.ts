@@ -42,7 +42,7 @@ export function createLockout(options: LockoutOptions = {}): Lockout {
   const guesses = createInFlight()
   return {
     attempt: async ({ user, proven }, ask) => {
-      const key = keyOf(user)
+      const key = foldedName(user)
       const before = counts.refuse(key, proven)
       // One guess at a time: several simultaneous failures would lock the user for longer.
       if (!proven && guesses.of(key) > 0) throw throttled(1_000)
@@ -58,7 +58,7 @@ export function createLockout(options: LockoutOptions = {}): Lockout {
         if (!proven) guesses.leave(key)
       }
     },
-    count: (outcome, user) => counts.add(keyOf(user), outcome),
+    count: (outcome, user) => counts.add(foldedName(user), outcome),
   }
 }
 
@@ -130,9 +130,9 @@ class Counts {
 
 /** Many databases ignore case, accents and trailing spaces in names: one user has many spellings. */
 export function isSameName(one: string, other: string): boolean {
-  return keyOf(one) === keyOf(other)
+  return foldedName(one) === foldedName(other)
 }
 
-function keyOf(user: string): string {
+function foldedName(user: string): string {
   return user.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trimEnd()
 }

@@ -49,16 +49,18 @@ export function smallestGrants(needs: readonly Need[]): readonly Grant[] {
   const chosen = new Map<string, Grant>()
   const open = needs.map(({ anyOf, weight = 1 }) => ({ anyOf: narrowest(anyOf), weight }))
   const isMet = ({ anyOf }: Need): boolean =>
-    anyOf.some((grant) => chosen.has(keyOf(grant)) || chosen.has(keyOf({ ...grant, resourceId: '*' })))
+    anyOf.some(
+      (grant) => chosen.has(grantKeyOf(grant)) || chosen.has(grantKeyOf({ ...grant, resourceId: '*' })),
+    )
   for (const onlyAll of [true, false]) {
     const forced = open.filter(({ anyOf }) => anyOf.length === 1 && isOnAll(anyOf) === onlyAll)
     for (const need of forced)
-      for (const grant of need.anyOf) if (!isMet(need)) chosen.set(keyOf(grant), grant)
+      for (const grant of need.anyOf) if (!isMet(need)) chosen.set(grantKeyOf(grant), grant)
   }
   let left = open.filter((need) => need.anyOf.length > 0 && !isMet(need))
   while (left.length > 0) {
     const best = mostWanted(left)
-    chosen.set(keyOf(best), best)
+    chosen.set(grantKeyOf(best), best)
     left = left.filter((need) => !isMet(need))
   }
   return [...chosen.values()]
@@ -78,15 +80,15 @@ function mostWanted(needs: readonly Required<Need>[]): Grant {
   const votes = new Map<string, { readonly grant: Grant; weight: number }>()
   for (const { anyOf, weight } of needs) {
     for (const grant of anyOf) {
-      const vote = votes.get(keyOf(grant))
-      if (vote === undefined) votes.set(keyOf(grant), { grant, weight })
+      const vote = votes.get(grantKeyOf(grant))
+      if (vote === undefined) votes.set(grantKeyOf(grant), { grant, weight })
       else vote.weight += weight
     }
   }
   return [...votes.values()].reduce((best, vote) => (vote.weight > best.weight ? vote : best)).grant
 }
 
-function keyOf({ resource, permission, resourceId }: Grant): string {
+function grantKeyOf({ resource, permission, resourceId }: Grant): string {
   return `${resource}.${permission} ${resourceId}`
 }
 
@@ -97,7 +99,7 @@ export function recordsOfGrants(
 ): readonly AuthorizationRecord[] {
   const permissions = new Map<string, { readonly grant: Grant; readonly names: string[] }>()
   for (const grant of grants) {
-    const key = keyOf({ ...grant, permission: '' })
+    const key = grantKeyOf({ ...grant, permission: '' })
     const record = permissions.get(key)
     if (record === undefined) permissions.set(key, { grant, names: [grant.permission] })
     else if (!record.names.includes(grant.permission)) record.names.push(grant.permission)
