@@ -57,16 +57,27 @@ t.test('so it is where the body ends with its first chunk', async (t) => {
 
 for (const [claim, route, type] of [
   ['no body without a type', FILTER, undefined],
-  ['one of another type', FILTER, 'text/plain'],
-  ['one of a type that only begins as JSON does', FILTER, 'application/jsonx'],
   ['a GET', 'GET /filter/x/count', 'application/json'],
-  ['an upload', 'POST /deployment/create', 'application/json'],
+  ['an upload', 'POST /deployment/create', 'multipart/form-data; boundary=x'],
 ] as const)
   t.test(`${claim} stays as it is`, async (t) => {
     const headers = type === undefined ? {} : { 'content-type': type }
     const [sent] = (await gateway.ask('demo', route, { headers })).forwarded
     t.match(sent, { body: { length: 0 } })
     t.equal(sent?.headers['content-type'], type)
+  })
+
+for (const [claim, route, type] of [
+  ['one of another type', FILTER, 'text/plain'],
+  ['one of a type that only begins as JSON does', FILTER, 'application/jsonx'],
+  ['an upload of JSON type', 'POST /deployment/create', 'application/json'],
+] as const)
+  t.test(`${claim} is refused as the engine refuses it`, async (t) => {
+    const { status, body, forwarded } = await gateway.ask('demo', route, {
+      headers: { 'content-type': type },
+    })
+    t.same([status, forwarded], [415, []])
+    t.match(body, { type: 'NotSupportedException', message: 'HTTP 415 Unsupported Media Type' })
   })
 
 t.test('the rows of a filter are read with it, too', async (t) => {
