@@ -110,7 +110,10 @@ function answerLines(explained: Explained): string[] {
   if (showsNothing(explained)) return ['Permitted, but no row is answered: some record has to open them']
   if (decision === 'permitted' || answer === null) return ['Permitted: the request goes on to the engine']
   const error = answer.error === null ? '' : ` (${answer.error})`
-  return [`Refused at stage ${stage}: ${answer.status}${error}`, `  ${wordsOf(answer.body)}`]
+  const words = wordsOf(answer.body)
+  // A refusal that is shown openly says itself why.
+  const reason = answer.reason === null || words.endsWith(answer.reason) ? [] : [`  ${answer.reason}`]
+  return [`Refused at stage ${stage}: ${answer.status}${error}`, `  ${words}`, ...reason]
 }
 
 /** Whether a request is answered, and without any of its rows. */

@@ -75,5 +75,7 @@ function ruleOf({ stage, refusal, denialReason }: Report): string | null {
   if (denialReason !== null) return denialReason.rule
   if (refusal === null) return null
   if ('code' in refusal) return refusal.rule ?? refusal.code
-  return stage === 'authenticate' ? 'credentials' : String(refusal.statusCode)
+  if (stage === 'authenticate') return 'credentials'
+  // An answer that no check gives: the entity is another tenant's, or not there.
+  return stage === 'permit' ? refusal.reason : String(refusal.statusCode)
 }

@@ -43,6 +43,8 @@ interface GivenAnswer {
   readonly body: unknown
   /** The `GW_…` code of an answer that is not the engine's own. */
   readonly error: string | null
+  /** Of the engine's own answers, why it is given; the caller does not hear it. */
+  readonly reason: string | null
 }
 
 /** The question cannot be answered as it is put. */
@@ -179,5 +181,7 @@ const PERMITTED = { decision: 'permitted', stage: null, answer: null } as const
 
 function answerOf(refusal: NonNullable<RequestContext['refusal']>): GivenAnswer {
   const { statusCode: status, body = null } = refusal
-  return { status, body, error: refusal instanceof GatewayError ? refusal.code : null }
+  return refusal instanceof GatewayError
+    ? { status, body, error: refusal.code, reason: null }
+    : { status, body, error: null, reason: refusal.reason }
 }

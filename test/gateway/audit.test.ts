@@ -63,7 +63,13 @@ t.test('a refusal that looks like a missing entity is told as what it is', async
     missing: [{ permission: 'READ' }, {}],
   })
   const [gone] = await auditsBehind(gateway, 'nobody', 'PUT /task/none', { body: { name: 'a' } })
-  t.match(gone, { decision: 'refused', stage: 'permit', rule: '404', status: 404, missing: undefined })
+  t.match(gone, {
+    decision: 'refused',
+    stage: 'permit',
+    rule: 'not found by the look-up',
+    status: 404,
+    missing: undefined,
+  })
 })
 
 t.test('every stage from the authentication on is heard', async (t) => {

@@ -108,7 +108,7 @@ t.test('a revocation ends the alternatives, and those behind it are not offered'
 t.test('an entity that does not exist is said to be none, and nothing is missing', async (t) => {
   const { why } = await openExplain(t, [])
   const { answer, policy } = await why('nobody', 'GET /task/none')
-  t.match(answer, { status: 404, error: null })
+  t.match(answer, { status: 404, error: null, reason: 'not found by the look-up' })
   t.match(policy, { checks: [{ verdict: 'there is no such entity' }], missing: [], sufficient: null })
 })
 

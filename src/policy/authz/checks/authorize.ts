@@ -12,7 +12,7 @@ import {
 } from './preconditions.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { answerOf } from './refusals.ts'
+import { answerOf, OF_OTHER_TENANT } from './refusals.ts'
 import { applies, isSettled, NOT_EXACT, evaluate } from './evaluate.ts'
 import type { AuthorizeOptions } from './authorize-options.ts'
 import { isAdmin } from '../decision/admin.ts'
@@ -160,7 +160,11 @@ function needsEngine({ permissions, each, when, entity }: CompiledCheck): boolea
 async function runOne(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
   const missing = check.each === null ? isMissing : isUnloaded
   if (await missing(check, context, options))
-    return { permitted: false, refusal: answerOf(check.notFound, context), isGone: true }
+    return {
+      permitted: false,
+      refusal: answerOf(check.notFound, context, context.loaded.missingReason),
+      isGone: true,
+    }
   const applied = applies(check.when, context)
   if (applied === false) return options.trace?.({ check, context, decision: NOT_APPLIED }) ?? NOT_APPLIED
   const decision = await (check.each === null ? runLinked : runEach)(check, context, options)
@@ -276,12 +280,12 @@ async function runTarget(check: CompiledCheck, context: EvaluationContext, optio
 }
 
 function emptyDecision({ notFound }: CompiledCheck, context: EvaluationContext): Decision {
-  return { permitted: false, refusal: answerOf(notFound, context) }
+  return { permitted: false, refusal: answerOf(notFound, context, OF_OTHER_TENANT) }
 }
 
 function otherTenantDecision({ otherTenant }: CompiledCheck, context: EvaluationContext): Decision {
   if (otherTenant === null || otherTenant === 'ignored') return NOT_EXACT
-  return { permitted: false, refusal: answerOf(otherTenant, context) }
+  return { permitted: false, refusal: answerOf(otherTenant, context, OF_OTHER_TENANT) }
 }
 
 /** Links to a task are asked for only where the records say no: they can only open. */

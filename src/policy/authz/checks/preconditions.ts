@@ -7,7 +7,7 @@ import type { CompiledPrecondition, Preconditions, RequiredEntity } from './comp
 import type { Reference } from './compiled-permission.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import { argumentOf, attributesOf } from './references.ts'
-import { answerOf, NO_ROWS } from './refusals.ts'
+import { answerOf, NO_ROWS, OF_OTHER_TENANT } from './refusals.ts'
 
 export interface PreconditionOptions {
   readonly lookUp: LookUp
@@ -34,7 +34,8 @@ export function checkPreconditions(
     // Other conditions may need an entity that is not loaded yet.
     if (entity.when?.isOfBody === true && entity.when.holds(context) === false) return checkFrom(at + 1)
     return chain(loadEntity(entity.reference, context, options.lookUp), (attributes) => {
-      if (attributes === null && entity.notFound !== null) return answerOf(entity.notFound, context)
+      if (attributes === null && entity.notFound !== null)
+        return answerOf(entity.notFound, context, context.loaded.missingReason)
       if (attributes) loaded.push({ ...entity, attributes })
       return checkFrom(at + 1)
     })
@@ -57,7 +58,7 @@ function objectionTo(
   const ofOther = loaded.find((entity) => isRefused(entity, tenants))
   if (ofOther === undefined) return null
   const { otherTenant, notFound } = ofOther
-  return answerOf(otherTenant === 'ignored' ? notFound : (otherTenant ?? notFound), context)
+  return answerOf(otherTenant === 'ignored' ? notFound : (otherTenant ?? notFound), context, OF_OTHER_TENANT)
 }
 
 function isRefused({ otherTenant, attributes }: LoadedEntity, tenants: readonly string[] | null): boolean {
@@ -73,7 +74,7 @@ function firstAnswer(
   const first = answers.find(
     ({ when }) => !(when.isOfTenant && tenants === null) && when.holds(context) === true,
   )
-  return first === undefined ? null : answerOf(first.answer, context)
+  return first === undefined ? null : answerOf(first.answer, context, 'a precondition of the engine')
 }
 
 /** The answer to who is permitted and asks about another tenant's; null: nothing of it is another's. */
@@ -84,7 +85,8 @@ export function checkPostconditions(
 ): Refused {
   for (const { reference, otherTenant } of entities) {
     const attributes = otherTenant === NO_ROWS ? attributesOf(reference, context) : null
-    if (attributes !== null && isOfOtherTenant(attributes, tenants)) return answerOf(NO_ROWS, context)
+    if (attributes !== null && isOfOtherTenant(attributes, tenants))
+      return answerOf(NO_ROWS, context, OF_OTHER_TENANT)
   }
   return firstAnswer(
     answers.filter(({ afterPermission }) => afterPermission),
@@ -104,7 +106,12 @@ export function loadEntity(
   const { lookup } = reference
   const loaded = context.loaded.find(lookup, id)
   if (loaded !== undefined) return loaded
-  return chain(lookUp(lookup, id), (attributes) => context.loaded.add(lookup, id, attributes))
+  return chain(
+    lookUp(lookup, id, (reason) => {
+      context.loaded.missingReason = reason
+    }),
+    (attributes) => context.loaded.add(lookup, id, attributes),
+  )
 }
 
 /** Whether an entity belongs to a tenant that is none of these. */

@@ -5,6 +5,9 @@ import type { EvaluationContext } from './evaluation-context.ts'
 /** What the audit log says where the caller gives no other reason. */
 export const NO_SUCH_ENTITY = 'no such entity'
 
+/** What the audit log says of what is there, and of a tenant that the caller is no member of. */
+export const OF_OTHER_TENANT = "another tenant's"
+
 /** The answer without rows. */
 export const NO_ROWS: Template = (_context, reason = NO_SUCH_ENTITY) => jsonRefusalOf(200, [], reason)
 

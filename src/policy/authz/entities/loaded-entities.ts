@@ -1,5 +1,6 @@
 import type { LookupName } from '../../../operations/lookup-name.ts'
 import type { Attributes } from '../../../request/attributes.ts'
+import type { MissingReason } from './look-ups.ts'
 
 interface Entity {
   readonly lookup: LookupName
@@ -17,6 +18,8 @@ interface Listed {
 export class LoadedEntities {
   readonly #entities: Entity[] = []
   #listed: Listed | null = null
+  /** Why what was looked for last, and is not there, was not found. */
+  missingReason: MissingReason = 'not found by the look-up'
 
   /** Null: there is none with that id. `undefined`: it was not looked up. */
   find(lookup: LookupName, id: string | null): Attributes | null | undefined {

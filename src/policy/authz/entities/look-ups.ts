@@ -13,8 +13,15 @@ export type ListedName = Extract<
 /** Reads JSON at the engine, below its base path; `null` when the engine says 404. `query`: asked with this body, as a POST that only reads. @throws GatewayError when it cannot answer. */
 export type ReadEngine = (path: string, query?: unknown) => Promise<unknown>
 
-/** Facts of one entity, at once where they are remembered; `null` when there is none with that id. */
-export type LookUp = (name: LookupName, id: string) => MaybePromise<Attributes | null>
+/** Why a look-up has found nothing. The engine may have it all the same, where the service account does not see it. */
+export type MissingReason = 'not found by the look-up' | 'its process definition is gone'
+
+/** Facts of one entity, at once where they are remembered; `null` when there is none with that id: `onMissing` hears why. */
+export type LookUp = (
+  name: LookupName,
+  id: string,
+  onMissing?: (reason: MissingReason) => void,
+) => MaybePromise<Attributes | null>
 
 /**
  * Facts of those of many entities that are there, by their ids, asked for in lists. `stillAwaited` is called before each request.

@@ -4,8 +4,8 @@ import { isRecord, stringIn } from '../../../request/value.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { jobCommandOf } from './job-command.ts'
 import { listByIds } from './lookup-lists.ts'
-import type { ListedName, LookUps, ReadEngine } from './look-ups.ts'
-import type { MaybePromise } from '../../../request/maybe-promise.ts'
+import type { ListedName, LookUps, MissingReason, ReadEngine } from './look-ups.ts'
+import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 import { SingleFlight } from '../../../request/single-flight.ts'
 import { COMPOSITES, type LookupRule, LOOKUPS } from './lookup-rules.ts'
 
@@ -34,15 +34,17 @@ interface LookUpOptions {
 export function createLookUps(options: LookUpOptions): LookUps {
   const lookUps = new EntityLookUps(options)
   return {
-    lookUp: (name, id) => lookUps.lookUp(name, id),
+    lookUp: (name, id, onMissing) => lookUps.lookUp(name, id, onMissing),
     lookUpAll: (name, ids, stillAwaited) => lookUps.lookUpAll(name, ids, stillAwaited),
   }
 }
 
+const NOT_FOUND: MissingReason = 'not found by the look-up'
+
 class EntityLookUps {
   readonly #read: ReadEngine
   readonly #remembered: LRUCache<string, Attributes>
-  readonly #inFlight = new SingleFlight<Attributes | null>()
+  readonly #inFlight = new SingleFlight<Attributes | MissingReason>()
 
   constructor({ read, maxRemembered = 10_000 }: LookUpOptions) {
     this.#read = read
@@ -50,8 +52,20 @@ class EntityLookUps {
     this.#remembered = new LRUCache({ maxSize: maxRemembered, sizeCalculation: () => 1 })
   }
 
-  lookUp(name: LookupName, id: string): MaybePromise<Attributes | null> {
-    if (!isNameable(id)) return null
+  lookUp(
+    name: LookupName,
+    id: string,
+    onMissing?: (reason: MissingReason) => void,
+  ): MaybePromise<Attributes | null> {
+    return chain(this.#find(name, id), (found) => {
+      if (typeof found !== 'string') return found
+      onMissing?.(found)
+      return null
+    })
+  }
+
+  #find(name: LookupName, id: string): MaybePromise<Attributes | MissingReason> {
+    if (!isNameable(id)) return NOT_FOUND
     const key = `${name} ${id}`
     const loaded = this.#remembered.get(key)
     if (loaded !== undefined) return loaded
@@ -105,11 +119,11 @@ class EntityLookUps {
     return attributes
   }
 
-  async #load(name: LookupName, id: string): Promise<Attributes | null> {
+  async #load(name: LookupName, id: string): Promise<Attributes | MissingReason> {
     const rule = LOOKUPS[name]
     const path = rule.path(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)
     const answer = firstOf(await this.#read(path))
-    if (answer === null) return null
+    if (answer === null) return NOT_FOUND
     const attributes = membersOf(rule, answer)
     if (rule.command) attributes['command'] = await jobCommandOf(answer, this.#read)
     if (rule.tenant !== undefined)
@@ -118,7 +132,7 @@ class EntityLookUps {
       const definitionId = await this.#definitionOf(rule, answer)
       const key = definitionId === null ? null : await this.#keyOf(definitionId)
       // Its definition is gone, so it is going too: no entity without a definition, which everybody may see.
-      if (definitionId !== null && key === null) return null
+      if (definitionId !== null && key === null) return 'its process definition is gone'
       attributes['processDefinitionKey'] = key
     }
     return this.#remember(name, id, attributes)
