@@ -115,6 +115,7 @@ function createdId({ body }: Answer): string {
   }
 }
 
+/** Gives nothing: the reply is thenable itself, and a promise would wait for it once more. */
 async function serveRelayed({ match, upstreamRequest, reply }: Exchange): Promise<undefined> {
   const relayed = await match.engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(match))
   // Until here an error could still be answered; from here the answer is out.
