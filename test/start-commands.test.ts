@@ -15,8 +15,8 @@ t.test('every start command gives the flags', async (t) => {
 })
 
 t.test('node takes them, and workers have them from the primary', async (t) => {
-  const script = `import cluster from 'node:cluster'
-    if (cluster.isPrimary) cluster.setupPrimary({ args: ['worker'] }) ?? cluster.fork()
+  const script = `import { fork } from 'node:child_process'
+    if (process.send === undefined) fork(import.meta.filename, ['worker'])
     else { console.log(JSON.stringify(process.execArgv)); process.exit() }`
   const file = join(t.testdir({ 'workers.mjs': script }), 'workers.mjs')
   const { stdout } = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, ...FLAGS, file])

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { build } from '../assembly/build.ts'
@@ -139,9 +138,8 @@ async function runUntil(told: Promise<void>, { drain }: Draining, log: Logger): 
 
 /** What the primary starts; for nobody else. */
 async function runWorker({ open }: Program): Promise<number> {
-  const { worker } = cluster
-  if (worker === undefined) throw new UsageError("There is no command 'worker'")
-  const { drainRequested, drain, log } = await atKey('listen', startWorker(worker, open))
+  if (process.send === undefined) throw new UsageError("There is no command 'worker'")
+  const { drainRequested, drain, log } = await startWorker(process, open)
   // A signal to the whole group comes here too: to read the configuration anew is the primary's.
   process.on('SIGHUP', () => undefined)
   return runUntil(Promise.race([drainRequested, signalled()]), { drain }, log)

@@ -1,11 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
+import { acceptWaiting } from './accept-waiting.ts'
 
 /** So long a connection stays open without a request: long enough for one that was on its way when the drain began. */
 const LINGER_MS = 1000
-/** Longer than a connection takes from the primary process to a worker. */
-const HAND_OVER_MS = 25
 
 export interface ConnectionLoad {
   readonly connections: number
@@ -21,14 +19,15 @@ export interface Connections {
   /** The answers that are under way close their connections. */
   readonly endBusy: () => void
   /**
-   * Resolves when no connection waits to be taken, or a second later: Node takes one in a turn of its event loop. Answers
-   * to those that come meanwhile do not close them, or their clients would be back at once, and there would be no end.
+   * Resolves when no connection waits to be accepted, or a second later. Answers to those that come meanwhile do not
+   * close them, or their clients would be back at once, and there would be no end.
    */
   readonly calm: () => Promise<void>
-  /** From now on each answer closes its connection. */
-  readonly endAll: () => void
+  /** From now on each answer closes its connection. Resolves when none is left. */
+  readonly endAll: () => Promise<void>
   /** Cuts those that have been idle for long enough since then. To be called again and again. */
   readonly sweep: () => void
+  readonly count: () => number
   /** What there is now. */
   readonly load: () => ConnectionLoad
 }
@@ -47,11 +46,15 @@ export function watchConnections(server: Server): Connections {
   const open = new Map<Socket, Connection>()
   let areEnding = false
   let accepted = 0
+  let onNoneLeft: (() => void) | null = null
 
   server.on('connection', (socket: Socket) => {
     accepted += 1
     open.set(socket, { answer: null, idleSinceMs: performance.now(), bytesRead: 0, isEnding: areEnding })
-    socket.once('close', () => open.delete(socket))
+    socket.once('close', () => {
+      open.delete(socket)
+      if (open.size === 0) onNoneLeft?.()
+    })
   })
   return {
     begun: ({ socket }, response) => {
@@ -74,28 +77,20 @@ export function watchConnections(server: Server): Connections {
     endBusy: () => {
       for (const connection of open.values()) if (connection.answer !== null) end(connection)
     },
-    calm: async () => {
-      const untilMs = performance.now() + LINGER_MS
-      await wait(HAND_OVER_MS)
-      let before: number
-      do {
-        before = accepted
-        // In the rest of the first one the system may not be asked any more; in the second one it is.
-        await turn()
-        await turn()
-      } while (accepted > before && performance.now() < untilMs)
-    },
+    calm: () => acceptWaiting(() => accepted),
     endAll: () => {
       areEnding = true
       for (const [socket, connection] of open) {
         end(connection)
         rest(socket, connection)
       }
+      return open.size === 0 ? Promise.resolve() : new Promise((resolve) => (onNoneLeft = resolve))
     },
     sweep: () => {
       const untilMs = performance.now() - LINGER_MS
       for (const [socket, connection] of open) if (isIdle(socket, connection, untilMs)) socket.destroy()
     },
+    count: () => open.size,
     load: () => ({
       connections: open.size,
       busy: [...open.values()].filter(({ answer }) => answer !== null).length,

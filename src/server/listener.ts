@@ -11,15 +11,18 @@ import { placesFor } from './file-descriptors.ts'
 export interface Listener {
   /** Resolves to `http://127.0.0.1:8080`. */
   readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
+  /** Serves a connection that another process has accepted, in place of `listen`. */
+  readonly serveConnection: (connection: Socket) => void
   /** Requests go to `handle` from now on; resolves when those that went elsewhere until now are over. */
   readonly serve: (handle: RequestListener) => Promise<void>
   /** What there is now. */
   readonly load: () => ConnectionLoad
   /**
-   * Accepts no more connections. Ends each with its next answer, an idle one after a second without a request; at the
-   * deadline those that are left: what was cut.
+   * Accepts no more connections once those are in that wait to be accepted; `lastAccepted` says so where another process
+   * accepts. Ends each with its next answer, an idle one after a second without a request; at the deadline those that are
+   * left: what was cut.
    */
-  readonly close: (deadline: Promise<void>) => Promise<ConnectionLoad>
+  readonly close: (deadline: Promise<void>, lastAccepted?: Promise<void>) => Promise<ConnectionLoad>
 }
 
 interface ListenerOptions {
@@ -31,9 +34,12 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
   const server = createServer(limitsOf(config.timeouts.request))
   const refused = (reason: string) =>
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason })
-  server.maxConnections = placesFor(config)
-  server.on('drop', () => refused('too-many-connections'))
+  const places = placesFor(config)
+  const onDrop = () => refused('too-many-connections')
+  server.maxConnections = places
+  server.on('drop', onDrop)
   const connections = watchConnections(server)
+  const startTimeouts = createStartTimeouts(server)
   const requests = createSwitch(handle, connections)
   server.on('request', requests.handle)
   server.on('clientError', (error, socket: Socket) => refuseUnreadable(error, socket, refused))
@@ -46,17 +52,27 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
       await once(server, 'listening')
       return urlOf(server)
     },
+    serveConnection: (connection) => {
+      if (connections.count() >= places) {
+        onDrop()
+        connection.destroy()
+        return
+      }
+      startTimeouts()
+      // As on those that an HTTP server accepts itself.
+      connection.allowHalfOpen = true
+      server.emit('connection', connection)
+    },
     serve: requests.serve,
     load: connections.load,
-    close: async (deadline) => {
+    close: async (deadline, lastAccepted) => {
       connections.endBusy()
-      const closed = new Promise<void>((resolve) => server.once('close', resolve))
-      await Promise.race([connections.calm(), deadline])
+      await Promise.race([lastAccepted ?? connections.calm(), deadline])
       // An HTTP server's own way to close cuts idle connections, on which a request may be on its way.
       NetServer.prototype.close.call(server)
-      connections.endAll()
+      const ended = connections.endAll()
       const sweep = setInterval(connections.sweep, 50)
-      const isOver = await Promise.race([closed.then(() => true), deadline.then(() => false)])
+      const isOver = await Promise.race([ended.then(() => true), deadline.then(() => false)])
       clearInterval(sweep)
       // That they have closed some connections may not have heard yet.
       const cut = isOver ? NO_LOAD : connections.load()
@@ -65,6 +81,15 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
       server.close()
       return cut
     },
+  }
+}
+
+/** Node watches the times of requests from the event `listening` on: a server that does not listen has to be told. */
+function createStartTimeouts(server: Server): () => void {
+  let isStarted = false
+  return () => {
+    if (!isStarted) server.emit('listening')
+    isStarted = true
   }
 }
 
@@ -80,7 +105,8 @@ function limitsOf(requestMs: number) {
   }
 }
 
-function urlOf(server: Server): string {
+/** Of a server that listens. */
+export function urlOf(server: NetServer): string {
   const at = server.address()
   if (at === null || typeof at === 'string') throw new Error('The listener has no port')
   return `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`

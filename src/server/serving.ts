@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { OpenRuntime, RuntimeParts } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
-import { createListener } from './listener.ts'
+import { createListener, type Listener } from './listener.ts'
 import type { Logger } from '../log.ts'
 import type { AdminOptions, Readiness } from '../metrics/admin-listener.ts'
 import { createRuntimeReplacement } from './replace-runtime.ts'
@@ -14,13 +14,23 @@ export interface Serving {
   readonly replace: (config: Config) => Promise<void>
   /** Whether a user may do something, by the configuration in force; as JSON. */
   readonly explain: AdminOptions['explain']
-  /** Reads users and records, then listens. Resolves to `http://127.0.0.1:8080`. */
-  readonly begin: () => Promise<string>
+  /** Reads users and records. */
+  readonly begin: () => Promise<void>
+  /** Resolves to `http://127.0.0.1:8080`. */
+  readonly listen: () => Promise<string>
+  readonly serveConnection: Listener['serveConnection']
   readonly readiness: () => Readiness
   /** Opens the audit file anew if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
-  /** Refuses new work, lets what is under way finish, closes, and `beside` with it. Resolves at the deadline at the latest. */
-  readonly drain: (beside?: () => Promise<void>) => Promise<void>
+  /** Refuses new work, lets what is under way finish, closes. Resolves at the deadline at the latest. */
+  readonly drain: (options?: DrainOptions) => Promise<void>
+}
+
+interface DrainOptions {
+  /** Closes what else there is. */
+  readonly beside?: () => Promise<void>
+  /** No connection comes any more: where another process accepts them. */
+  readonly lastAccepted?: Promise<void>
 }
 
 export interface ServingOptions {
@@ -52,11 +62,12 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
     begin: async () => {
       current().enter()
       await current().start()
-      return listener.listen(config.listen)
     },
     reopenAudit: replacement.reopenAudit,
+    listen: () => listener.listen(config.listen),
+    serveConnection: listener.serveConnection,
     readiness: () => withDrain(current().readiness(), draining),
-    drain: async (beside = () => Promise.resolve()) => {
+    drain: async ({ beside = () => Promise.resolve(), lastAccepted } = {}) => {
       draining = true
       const startedMs = performance.now()
       const { pid } = process
@@ -64,7 +75,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
       log.info({ pid, ...listener.load(), deadlineMs }, 'drain begins')
       const deadline = wait(deadlineMs, undefined, { ref: false })
       replacement.endPolls()
-      const cut = await listener.close(deadline)
+      const cut = await listener.close(deadline, lastAccepted)
       await Promise.race([Promise.all([replacement.close(), beside()]), deadline])
       log.info({ pid, cut, tookMs: Math.round(performance.now() - startedMs) }, 'drain ended')
     },

@@ -24,7 +24,7 @@ interface StartOptions extends ServingOptions {
 export async function start({ config, log, open, file }: StartOptions): Promise<Running> {
   // From before the building on: what changes meanwhile is seen.
   const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
-  const { current, explain, replace, reopenAudit, readiness, begin, drain } = await openServing({
+  const { current, explain, replace, reopenAudit, readiness, begin, listen, drain } = await openServing({
     config,
     log,
     open,
@@ -45,7 +45,8 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
     'admin',
     openAdmin(config.admin, { access, metrics, readiness, explain, reload, log }),
   )
-  const address = await atKey('listen', begin())
+  await begin()
+  const address = await atKey('listen', listen())
   watched?.start()
   logWarnings(current().warnings, log)
   log.info({ address, admin: admin.address, engines: Object.keys(config.engines) }, 'listening')
@@ -55,7 +56,7 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
     reload: () => reload.run('signal'),
     drain: async () => {
       watched?.close()
-      await drain(() => admin.close())
+      await drain({ beside: () => admin.close() })
     },
   }
 }

@@ -1,12 +1,21 @@
+import type { Socket } from 'node:net'
 import type { WorkerAnswer, WorkerTopic, ToWorker } from './worker-messages.ts'
 
 /** No answer arrived in time, or the other process has ended. */
 export class NoAnswer extends Error {}
 
+/** The other process has ended, and all its answers have been read. */
+export class Gone extends NoAnswer {}
+
 /** Calls to another process, each with a timeout. */
 export interface Calls {
   /** @throws NoAnswer, or Error with the problem that the other side reports */
-  readonly ask: (topic: WorkerTopic, value: unknown, withinMs: number) => Promise<unknown>
+  readonly ask: (
+    topic: WorkerTopic,
+    value: unknown,
+    withinMs: number,
+    connection?: Socket,
+  ) => Promise<unknown>
   readonly onAnswer: (answer: WorkerAnswer) => void
   /** The other process has ended: rejects all open calls. */
   readonly end: () => void
@@ -17,7 +26,7 @@ interface PendingCall {
   readonly reject: (error: Error) => void
 }
 
-export function createCalls(send: (message: ToWorker) => void): Calls {
+export function createCalls(send: (message: ToWorker, connection?: Socket) => void): Calls {
   const open = new Map<number, PendingCall>()
   let lastId = 0
   let hasEnded = false
@@ -28,15 +37,15 @@ export function createCalls(send: (message: ToWorker) => void): Calls {
     if (call !== undefined) how(call)
   }
 
-  function ask(topic: WorkerTopic, value: unknown, withinMs: number): Promise<unknown> {
-    if (hasEnded) return Promise.reject(new NoAnswer('is gone'))
+  const ask: Calls['ask'] = (topic, value, withinMs, connection) => {
+    if (hasEnded) return Promise.reject(new Gone('is gone'))
     const id = (lastId += 1)
     const onTimeout = () =>
       settle(id, ({ reject }) => reject(new NoAnswer(`does not answer within ${withinMs} ms`)))
     // This process itself may have been blocked: messages that arrived meanwhile are handled first.
     const timer = setTimeout(() => setImmediate(onTimeout), withinMs)
     const answer = new Promise<unknown>((resolve, reject) => open.set(id, { resolve, reject }))
-    send({ type: 'ask', id, topic, value })
+    send({ type: 'ask', id, topic, value }, connection)
     return answer.finally(() => clearTimeout(timer))
   }
 
@@ -48,7 +57,7 @@ export function createCalls(send: (message: ToWorker) => void): Calls {
       ),
     end: () => {
       hasEnded = true
-      for (const id of open.keys()) settle(id, ({ reject }) => reject(new NoAnswer('is gone')))
+      for (const id of open.keys()) settle(id, ({ reject }) => reject(new Gone('is gone')))
     },
   }
 }

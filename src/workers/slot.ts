@@ -14,6 +14,7 @@ interface SlotOptions {
   readonly fork: Fork
   /** The configuration in force. */
   readonly config: () => Config
+  readonly onListening: (worker: WorkerProcess) => void
   readonly onEnd: (reason: EndReason) => void
   readonly log: Logger
 }
@@ -65,12 +66,11 @@ export class Slot {
     return this.#current !== null
   }
 
-  /** Resolves to the public address. @throws Error if the first worker ends before it listens; no other is started */
-  async start(): Promise<string> {
+  /** Resolves when the worker listens. @throws Error if it ends before; no other is started */
+  async start(): Promise<void> {
     const first = this.#startWorker()
-    const address = await first.process.listening
+    await first.process.listening
     void this.#keepRunning(first)
-    return address
   }
 
   /** Starts a worker without waiting for it, and keeps it running. */
@@ -100,7 +100,7 @@ export class Slot {
   }
 
   #startWorker(): SlotWorker {
-    const { config, fork, log, number: worker } = this.#options
+    const { config, fork, onListening, log, number: worker } = this.#options
     const process = fork(() => (current.config = config()))
     const startedAt = performance.now()
     const current: SlotWorker = {
@@ -114,13 +114,14 @@ export class Slot {
     this.#current = current
     const startTimer = setTimeout(() => this.#kill(current, 'does not come to listen'), START_MS)
     void process.ended.then(() => clearTimeout(startTimer))
-    const onListening = () => {
+    const begin = () => {
       clearTimeout(startTimer)
       current.isListening = true
       log.info({ worker, pid: process.pid }, 'a worker listens')
+      onListening(process)
       void this.applyCurrentConfig()
     }
-    process.listening.then(onListening, () => undefined)
+    process.listening.then(begin, () => undefined)
     return current
   }
 

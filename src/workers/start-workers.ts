@@ -3,8 +3,9 @@ import type { OpenRuntime, RuntimeParts } from '../assembly/runtime.ts'
 import { destinationOf, type Logger } from '../log.ts'
 import { openAdmin } from '../server/open-admin.ts'
 import { createReload, logWarnings } from '../server/reload.ts'
-import { type Running, watchConfig } from '../server/start.ts'
+import { atKey, type Running, watchConfig } from '../server/start.ts'
 import { versionOf } from '../server/version.ts'
+import { createPort } from './port.ts'
 import { WorkerPool } from './worker-pool.ts'
 import { createFork } from './worker-process.ts'
 
@@ -19,8 +20,8 @@ interface StartWorkersOptions {
 }
 
 /**
- * Starts several processes. This one, the primary, serves no requests. It owns the admin listener, so that it answers
- * however busy the workers are. It alone reads the configuration, so that all workers have the same, also one that starts
+ * Starts several processes. This one, the primary, serves no requests: it hands each connection over to a worker. It owns
+ * the admin listener, so that it answers however busy the workers are. It alone reads the configuration, so that all workers have the same, also one that starts
  * while the file is invalid. @throws ConfigError
  */
 export async function startWorkers({
@@ -35,8 +36,9 @@ export async function startWorkers({
   const first = await check(config)
   const { metrics } = first.parts
   const latest = { warnings: first.warnings }
-  const fork = createFork({ entry, write: (lines) => destinationOf(log)?.write(lines), log })
-  const workerPool = new WorkerPool({ config, fork, metrics, log })
+  const fork = createFork({ entry, write: (lines) => destinationOf(log)?.write(lines) })
+  const port = createPort(config, { metrics, log })
+  const workerPool = new WorkerPool({ config, fork, onListening: port.add, metrics, log })
   const replace = async (next: Config) => {
     const { warnings } = await check(next)
     await workerPool.replace(next)
@@ -59,7 +61,8 @@ export async function startWorkers({
     reload,
     log,
   })
-  const address = await workerPool.start()
+  await workerPool.start()
+  const address = await atKey('listen', port.listen(config.listen))
   watched.start()
   const { engines, workers } = config
   logWarnings(latest.warnings, log)
@@ -74,7 +77,9 @@ export async function startWorkers({
       const { pid } = process
       const deadlineMs = workerPool.config.timeouts.drain
       log.info({ pid, workers, deadlineMs }, 'drain begins')
-      const killed = await workerPool.drain()
+      const drained = workerPool.drain()
+      await port.close(drained)
+      const killed = await drained
       await admin.close()
       log.info({ pid, killed, tookMs: Math.round(performance.now() - startedMs) }, 'drain ended')
     },

@@ -2,10 +2,15 @@ import type { Config } from '../config/config.ts'
 import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
 
-/** What the primary asks a worker. */
-export type WorkerTopic = 'metrics' | 'readiness' | 'explain' | 'replace' | 'reopenAudit'
+/** What the primary asks a worker. `connection`: to serve the connection that is sent with it. */
+export type WorkerTopic = 'metrics' | 'readiness' | 'explain' | 'replace' | 'reopenAudit' | 'connection'
 
-export type ToWorker = { readonly type: 'begin'; readonly config: Config } | Ask | { readonly type: 'drain' }
+export type ToWorker =
+  | { readonly type: 'begin'; readonly config: Config }
+  | Ask
+  | { readonly type: 'drain' }
+  /** No connection is sent any more. */
+  | { readonly type: 'last-connection' }
 
 export interface Ask {
   readonly type: 'ask'
@@ -16,7 +21,12 @@ export interface Ask {
 
 export type ToPrimary =
   /** The worker can receive messages. */
-  { readonly type: 'up' } | { readonly type: 'listening'; readonly address: string } | WorkerAnswer
+  | { readonly type: 'up' }
+  /** It serves the connections that it is sent. */
+  | { readonly type: 'listening' }
+  /** It drains, and waits for `last-connection`. */
+  | { readonly type: 'leaving' }
+  | WorkerAnswer
 
 export type WorkerAnswer =
   | { readonly type: 'answer'; readonly id: number; readonly value: unknown }
@@ -26,7 +36,7 @@ export type WorkerAnswer =
 export function readToWorker(message: unknown): ToWorker | null {
   if (!isRecord(message)) return null
   const { type, config, id, topic, value } = message
-  if (type === 'drain') return { type }
+  if (type === 'drain' || type === 'last-connection') return { type }
   if (type === 'begin' && isConfig(config)) return { type, config }
   if (type === 'ask' && typeof id === 'number' && isTopic(topic)) return { type, id, topic, value }
   return null
@@ -35,9 +45,8 @@ export function readToWorker(message: unknown): ToWorker | null {
 /** Null for a message of another sender. */
 export function readToPrimary(message: unknown): ToPrimary | null {
   if (!isRecord(message)) return null
-  const { type, address, id, value, problem } = message
-  if (type === 'up') return { type }
-  if (type === 'listening' && typeof address === 'string') return { type, address }
+  const { type, id, value, problem } = message
+  if (type === 'up' || type === 'listening' || type === 'leaving') return { type }
   if (type === 'answer' && typeof id === 'number') return { type, id, value }
   if (type === 'failure' && typeof id === 'number' && typeof problem === 'string')
     return { type, id, problem }
@@ -50,6 +59,7 @@ const TOPICS: ReadonlySet<unknown> = new Set<WorkerTopic>([
   'explain',
   'replace',
   'reopenAudit',
+  'connection',
 ])
 
 function isTopic(value: unknown): value is WorkerTopic {

@@ -6,11 +6,12 @@ import { createTotals } from '../metrics/aggregate.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { isJsonAnswer } from './worker-messages.ts'
 import { Slot } from './slot.ts'
-import type { Fork } from './worker-process.ts'
+import type { Fork, WorkerProcess } from './worker-process.ts'
 
 interface WorkerPoolOptions {
   readonly config: Config
   readonly fork: Fork
+  readonly onListening: (worker: WorkerProcess) => void
   readonly metrics: Metrics
   readonly log: Logger
 }
@@ -34,7 +35,7 @@ export class WorkerPool {
   #watch: NodeJS.Timeout | undefined
   #isDraining = false
 
-  constructor({ config, fork, metrics, log }: WorkerPoolOptions) {
+  constructor({ config, fork, onListening, metrics, log }: WorkerPoolOptions) {
     this.#config = config
     this.#metrics = metrics
     this.#slots = Array.from({ length: config.workers }, (_, index) => {
@@ -43,7 +44,7 @@ export class WorkerPool {
         metrics.workerRestart({ reason })
         this.#totals.ended(number)
       }
-      return new Slot({ number, fork, config: () => this.#config, onEnd, log })
+      return new Slot({ number, fork, config: () => this.#config, onListening, onEnd, log })
     })
     metrics.gauge('gateway_workers', 'Workers that listen.', () => this.#listening().length)
   }
@@ -57,13 +58,12 @@ export class WorkerPool {
   }
 
   /** Starts the first worker alone: what keeps it from listening would keep all. @throws Error if it ends before it listens */
-  async start(): Promise<string> {
+  async start(): Promise<void> {
     const [first, ...others] = this.#slots
     if (first === undefined) throw new Error('There is no worker')
-    const address = await first.start()
+    await first.start()
     for (const slot of others) slot.startInBackground()
     this.#watch = setInterval(() => this.#slots.forEach((slot) => void slot.watch()), WATCH_MS).unref()
-    return address
   }
 
   /** Applies the configuration to all workers or to none: if one refuses it, the others return to the old one. @throws ConfigError */

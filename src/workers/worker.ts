@@ -1,4 +1,4 @@
-import type { Worker } from 'node:cluster'
+import { Socket } from 'node:net'
 import type { OpenRuntime } from '../assembly/runtime.ts'
 import type { Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
@@ -15,11 +15,11 @@ export interface RunningWorker {
   readonly log: Logger
 }
 
-/** Serves requests under the control of the primary that started this process. @throws ConfigError */
-export async function startWorker(primary: Worker, open: OpenRuntime): Promise<RunningWorker> {
+/** Serves the connections that the primary, which started this process, hands over. @throws ConfigError */
+export async function startWorker(primary: NodeJS.Process, open: OpenRuntime): Promise<RunningWorker> {
   const send = (message: ToPrimary): void => {
     // The primary may have ended; then this process ends too.
-    primary.send(message, undefined, undefined, () => undefined)
+    primary.send?.(message, undefined, undefined, () => undefined)
   }
   const signals = listenTo(primary)
   send({ type: 'up' })
@@ -32,28 +32,27 @@ export async function startWorker(primary: Worker, open: OpenRuntime): Promise<R
   })
   const log = createLogger({ level: config.log.level, destination })
   const serving = await openServing({ config, log, open })
-  primary.on('message', (sent: unknown) => {
+  primary.on('message', (sent: unknown, handle: unknown) => {
     const message = readToWorker(sent)
-    if (message?.type === 'ask') void answer(message, { serving, log, send })
+    const connection = handle instanceof Socket ? handle : null
+    if (message?.type === 'ask') void answer(message, { serving, log, send, connection })
   })
-  const address = await serving.begin()
-  primary.once('disconnect', () => {
-    // Without this, Node ends the process at once, with everything in flight.
-    primary.exitedAfterDisconnect = true
-  })
-  send({ type: 'listening', address })
+  // A primary that has ended is not served: this process ends, too.
+  await Promise.race([serving.begin(), signals.end])
+  send({ type: 'listening' })
   return {
     drainRequested: signals.end,
     log,
     drain: async () => {
-      await serving.drain()
+      send({ type: 'leaving' })
+      await serving.drain({ lastAccepted: signals.lastConnection })
       isDisconnecting = true
-      if (primary.isConnected()) primary.disconnect()
+      if (primary.connected) primary.disconnect()
     },
   }
 }
 
-function listenTo(primary: Worker) {
+function listenTo(primary: NodeJS.Process) {
   const begin = new Promise<Config>((resolve) => {
     primary.on('message', (sent: unknown) => {
       const message = readToWorker(sent)
@@ -66,13 +65,21 @@ function listenTo(primary: Worker) {
       if (readToWorker(sent)?.type === 'drain') resolve()
     })
   })
-  return { begin, end }
+  const lastConnection = new Promise<void>((resolve) => {
+    primary.once('disconnect', resolve)
+    primary.on('message', (sent: unknown) => {
+      if (readToWorker(sent)?.type === 'last-connection') resolve()
+    })
+  })
+  return { begin, end, lastConnection }
 }
 
 interface ServingContext {
   readonly serving: Serving
   readonly log: Logger
   readonly send: (message: ToPrimary) => void
+  /** Sent with the question. */
+  readonly connection: Socket | null
 }
 
 async function answer({ id, topic, value }: Ask, context: ServingContext): Promise<void> {
@@ -89,6 +96,9 @@ const ANSWERS: Readonly<Record<WorkerTopic, (context: ServingContext, value: unk
   explain: ({ serving }, question) => serving.explain(question),
   replace,
   reopenAudit: ({ serving }) => serving.reopenAudit(),
+  connection: ({ serving, connection }) => {
+    if (connection !== null) serving.serveConnection(connection)
+  },
 }
 
 /** The problems with the configuration; none: it is in force. */

@@ -39,14 +39,16 @@ export function createFakeFork(): { readonly fork: Fork; readonly workers: FakeW
       pid: workers.length,
       listening: Promise.resolve().then(() => {
         config()
-        return 'http://127.0.0.1:1'
       }),
+      leaving: ended.promise.then(() => undefined),
       ended: ended.promise,
       closed: ended.promise.then(() => undefined),
       ask: (topic, value) => {
         worker.asked.push({ topic, value })
         return worker.answer(topic, value)
       },
+      handOver: () => Promise.resolve(),
+      endConnections: () => undefined,
       drain: () => ended.as({ code: 0, signal: null }),
       terminate: () => ended.as({ code: null, signal: 'SIGTERM' }),
       kill,

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { until } from '../support/cache-harness.ts'
 import { BASE } from '../support/open-gateway.ts'
+import { speak } from '../support/raw.ts'
 import { startNode } from '../support/fake-engine.ts'
 import { setupsOf, writeSetup } from '../support/reloadable.ts'
 import { spawnGateway, startWorkers } from '../support/started-workers.ts'
@@ -57,6 +58,13 @@ t.test('permissions are explained', async (t) => {
   t.match(JSON.parse(text), { operation: 'getTasksCount', decision: 'permitted' })
   const wrong = await gateway.admin('/explain', { ...init, body: '{"user":"nosuch","request":"GET /task"}' })
   t.equal(wrong.status, 400)
+})
+
+t.test('a request that does not come to its end is refused in time', async (t) => {
+  const { ONE: settings } = setupsOf(node.url + BASE)
+  const impatient = await startWorkers(t, { ...settings, timeouts: { request: '200ms' } })
+  const [answer] = await speak(impatient.address, 'GET /engine-rest/version HTTP/1.1\r\nHost: gateway\r\n')
+  t.match(answer, { status: 408, headers: { 'x-gateway-error': 'GW_REQUEST_TIMEOUT' } })
 })
 
 t.test('lines of workers do not mix', async () => {

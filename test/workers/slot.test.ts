@@ -13,6 +13,7 @@ async function startSlot(t: Test) {
     number: 1,
     fork,
     config: () => config,
+    onListening: () => undefined,
     onEnd: (reason) => void reasons.push(reason),
     log: pino({ level: 'silent' }),
   })

@@ -13,6 +13,7 @@ t.test('messages to a worker are read as sent', async (t) => {
     { type: 'begin', config },
     { type: 'ask', id: 1, topic: 'explain', value: { user: 'mary' } },
     { type: 'drain' },
+    { type: 'last-connection' },
   ])
     t.same(readToWorker(message), message)
 })
@@ -20,7 +21,8 @@ t.test('messages to a worker are read as sent', async (t) => {
 t.test('what a worker says is read as it was meant', async (t) => {
   for (const message of [
     { type: 'up' },
-    { type: 'listening', address: 'http://127.0.0.1:8080' },
+    { type: 'listening' },
+    { type: 'leaving' },
     { type: 'answer', id: 1, value: null },
     { type: 'failure', id: 1, problem: 'no' },
   ])
@@ -38,7 +40,6 @@ t.test('anything else is no message', async (t) => {
     { type: 'begin', config: { version: 2, engines: {}, listen: {} } },
     { type: 'ask', id: '1', topic: 'explain' },
     { type: 'ask', id: 1, topic: 'toString' },
-    { type: 'listening' },
     { type: 'answer', id: null },
     { type: 'failure', id: 1 },
     { type: '@prometheus-io/client:announcement' },

@@ -11,7 +11,13 @@ async function startCrew(t: Test, count = 2) {
   const config = configOf(t, 'http://127.0.0.1:1/engine-rest', { settings: { workers: count } })
   const metrics = createMetrics({ version: '1' })
   const { fork, workers } = createFakeFork()
-  const workerPool = new WorkerPool({ config, fork, metrics, log: pino({ level: 'silent' }) })
+  const workerPool = new WorkerPool({
+    config,
+    fork,
+    onListening: () => undefined,
+    metrics,
+    log: pino({ level: 'silent' }),
+  })
   await workerPool.start()
   t.teardown(() => workerPool.drain())
   const listening = async () => /^gateway_workers (\d+)$/m.exec(await metrics.text())?.[1]

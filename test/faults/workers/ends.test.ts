@@ -1,9 +1,10 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until } from '../../support/cache-harness.ts'
 import { authorizationOf, BASE } from '../../support/open-gateway.ts'
-import { nextBytes, openSocket } from '../../support/raw.ts'
+import { get, hear, nextBytes, openSocket } from '../../support/raw.ts'
 import { startNode } from '../../support/fake-engine.ts'
 import { setupsOf } from '../../support/reloadable.ts'
 import { isAlive, type Started, startWorkers } from '../../support/started-workers.ts'
@@ -119,6 +120,21 @@ t.test('a worker that does not end by itself is killed', async (t) => {
   t.equal(await gateway.exit, 0)
   await Promise.all(answers)
   t.notOk(isAlive(stuck))
+})
+
+t.test('connections that wait at the port when it is told to end are served', async (t) => {
+  const { gateway, answers, held } = await startBusy(t)
+  for (const response of held) response.end('{}')
+  t.same(await Promise.all(answers), [200, 200, 200, 200])
+  process.kill(gateway.pid, 'SIGSTOP')
+  const sockets = Array.from({ length: 200 }, () => openSocket(gateway.address))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  for (const socket of sockets) socket.write(get('/nosuch'))
+  const heard = Promise.all(sockets.map((socket) => hear(socket)))
+  gateway.kill('SIGTERM')
+  gateway.kill('SIGCONT')
+  t.equal((await heard).filter(([answer]) => answer?.status === 404).length, sockets.length)
+  t.equal(await gateway.exit, 0)
 })
 
 t.test('requests that come while it is told to end are answered', async (t) => {

@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import { acceptWaiting } from '../server/accept-waiting.ts'
+import { placesFor } from '../server/file-descriptors.ts'
+import { urlOf } from '../server/listener.ts'
+import { Gone } from './calls.ts'
+import type { WorkerProcess } from './worker-process.ts'
+
+/** The public port. The primary accepts each connection, reads nothing of it, and hands it over to a worker. */
+export interface Port {
+  /** Resolves to `http://127.0.0.1:8080`. */
+  readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
+  /** Connections go to this worker, too, until it leaves. */
+  readonly add: (worker: Taker) => void
+  /** Closes the port once no connection waits there. Each worker is told when it has the last of those that were accepted. */
+  readonly close: (deadline: Promise<unknown>) => Promise<void>
+}
+
+export type Taker = Pick<WorkerProcess, 'handOver' | 'endConnections' | 'leaving'>
+
+interface PortOptions {
+  readonly metrics: Pick<Metrics, 'refusal'>
+  readonly log: Pick<Logger, 'error'>
+}
+
+/** So long a connection waits for a worker: a start takes a second. */
+const WAIT_MS = 5000
+/** A signal to the whole group comes to this process, too, but maybe a little later than to the worker that leaves. */
+const LEAVE_MS = 50
+
+/** Hands one connection at a time to each worker, so that a busy one gets fewer. */
+export function createPort(config: Config, { metrics, log }: PortOptions): Port {
+  const server = createServer({ pauseOnConnect: true, noDelay: true })
+  const waiting = new Set<Socket>()
+  const workers = new Set<Taker>()
+  const free = new Set<Taker>()
+  let accepted = 0
+  let state: 'open' | 'closing' | 'closed' = 'open'
+
+  server.maxConnections = placesFor(config)
+  server.on('drop', () =>
+    metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason: 'too-many-connections' }),
+  )
+  server.on('connection', (connection) => {
+    accepted += 1
+    connection.on('timeout', () => {
+      if (waiting.delete(connection)) connection.destroy()
+    })
+    enqueue(connection)
+  })
+
+  function enqueue(connection: Socket): void {
+    connection.setTimeout(WAIT_MS)
+    waiting.add(connection)
+    distribute()
+  }
+
+  function distribute(): void {
+    for (const connection of waiting) {
+      const [worker] = free
+      if (worker === undefined) return
+      waiting.delete(connection)
+      free.delete(worker)
+      void handOver(connection, worker)
+    }
+  }
+
+  async function handOver(connection: Socket, worker: Taker): Promise<void> {
+    try {
+      await worker.handOver(connection)
+    } catch (error) {
+      if (error instanceof Gone) {
+        workers.delete(worker)
+        enqueue(connection)
+        return
+      }
+    }
+    // Closes it in this process alone.
+    connection.destroy()
+    if (workers.has(worker)) free.add(worker)
+    distribute()
+    if (state === 'closed') free.forEach(release)
+  }
+
+  /** All that was sent to it comes before. */
+  function release(worker: Taker): void {
+    free.delete(worker)
+    if (workers.delete(worker)) worker.endConnections()
+  }
+
+  return {
+    listen: async ({ host, port }) => {
+      server.listen({ host, port })
+      await once(server, 'listening')
+      server.on('error', (err) => log.error({ err }, 'a connection cannot be accepted'))
+      return urlOf(server)
+    },
+    add: (worker) => {
+      workers.add(worker)
+      free.add(worker)
+      distribute()
+      const onLeft = () => {
+        if (state === 'open') release(worker)
+      }
+      void worker.leaving.then(() => wait(LEAVE_MS)).then(onLeft)
+    },
+    close: async (deadline) => {
+      state = 'closing'
+      await Promise.race([acceptWaiting(() => accepted), deadline])
+      server.close()
+      state = 'closed'
+      free.forEach(release)
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import { EventEmitter, once } from 'node:events'
+import type { Socket } from 'node:net'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { Gone } from '../../src/workers/calls.ts'
+import { createPort, type Taker } from '../../src/workers/port.ts'
+import { until } from '../support/cache-harness.ts'
+import { configOf } from '../support/open-gateway.ts'
+import { openSocket } from '../support/raw.ts'
+
+interface FakeTaker extends Taker {
+  readonly taken: Socket[]
+  /** Whether the last connection was announced. */
+  readonly isReleased: () => boolean
+  readonly leave: () => void
+}
+
+function createTaker(
+  handOver: (connection: Socket) => Promise<unknown> = () => Promise.resolve(),
+): FakeTaker {
+  const taken: Socket[] = []
+  const left = new AbortController()
+  let isReleased = false
+  return {
+    taken,
+    isReleased: () => isReleased,
+    leave: () => left.abort(),
+    leaving: once(left.signal, 'abort').then(() => undefined),
+    endConnections: () => void (isReleased = true),
+    handOver: (connection) => {
+      if (isReleased) throw new Error('It was told that none comes any more')
+      taken.push(connection)
+      return handOver(connection)
+    },
+  }
+}
+
+async function openPort(t: Test) {
+  const port = createPort(configOf(t, 'http://127.0.0.1:1/engine-rest'), {
+    metrics: { refusal: () => undefined },
+    log: pino({ level: 'silent' }),
+  })
+  t.teardown(() => port.close(Promise.resolve()))
+  const address = await port.listen({ host: '127.0.0.1', port: 0 })
+  const connectAll = async (count: number) => {
+    const sockets = Array.from({ length: count }, () => openSocket(address))
+    t.teardown(() => sockets.forEach((socket) => socket.destroy()))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    return sockets
+  }
+  return { port, address, connectAll }
+}
+
+t.test('connections go to the workers in turns', async (t) => {
+  const { port, connectAll } = await openPort(t)
+  const [first, second] = [createTaker(), createTaker()]
+  port.add(first)
+  port.add(second)
+  for (let count = 1; count <= 6; count += 1) {
+    await connectAll(1)
+    await until(() => first.taken.length + second.taken.length === count)
+  }
+  t.same([first.taken.length, second.taken.length], [3, 3])
+})
+
+t.test('a worker that has not taken the last one yet gets no other', async (t) => {
+  const { port, connectAll } = await openPort(t)
+  const [busy, idle] = [createTaker(() => new Promise(() => undefined)), createTaker()]
+  port.add(busy)
+  port.add(idle)
+  await connectAll(5)
+  await until(() => busy.taken.length + idle.taken.length === 5)
+  t.equal(busy.taken.length, 1)
+})
+
+t.test('what a worker had not taken when it ended goes to another, open as it was', async (t) => {
+  const { port, connectAll } = await openPort(t)
+  const end = new EventEmitter()
+  const isGone = once(end, 'end').then(() => {
+    throw new Gone('is gone')
+  })
+  const [ending, other] = [createTaker(() => isGone), createTaker(() => new Promise(() => undefined))]
+  port.add(ending)
+  await connectAll(1)
+  await until(() => ending.taken.length === 1)
+  port.add(other)
+  end.emit('end')
+  await until(() => other.taken.length === 1)
+  t.equal(other.taken[0], ending.taken[0])
+  t.notOk(other.taken[0]?.destroyed)
+  await connectAll(1)
+  t.equal(ending.taken.length, 1, 'it is given nothing any more')
+})
+
+t.test('without a worker connections wait for one', async (t) => {
+  const { port, connectAll } = await openPort(t)
+  const first = createTaker()
+  port.add(first)
+  first.leave()
+  await until(() => first.isReleased())
+  await connectAll(2)
+  const next = createTaker()
+  port.add(next)
+  await until(() => next.taken.length === 2)
+  t.same(first.taken, [])
+})
+
+t.test(
+  'the port is closed once nothing waits there, and workers are told after their last connection',
+  async (t) => {
+    const { port, connectAll, address } = await openPort(t)
+    const takers = [createTaker(), createTaker()]
+    for (const taker of takers) port.add(taker)
+    const connecting = connectAll(100)
+    await until(() => takers.some(({ taken }) => taken.length > 0))
+    const closed = port.close(new Promise(() => undefined))
+    // One that leaves meanwhile, as all do in a drain, is needed still.
+    for (const taker of takers) taker.leave()
+    await Promise.all([closed, connecting])
+    await until(() => takers.every(({ isReleased }) => isReleased()))
+    t.equal(takers.flatMap(({ taken }) => taken).length, 100)
+    const [error] = await once(openSocket(address), 'error')
+    t.match(error, { code: 'ECONNREFUSED' })
+  },
+)
