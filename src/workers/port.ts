@@ -41,7 +41,8 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
   let accepted = 0
   let state: 'open' | 'closing' | 'closed' = 'open'
 
-  server.maxConnections = placesFor(config)
+  // This process connects to no node.
+  server.maxConnections = placesFor({ ...config, engines: {} })
   server.on('drop', () =>
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason: 'too-many-connections' }),
   )
