@@ -70,8 +70,8 @@ async function run(command: string, args: readonly string[], program: Program): 
     parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS }),
   )
   const { config, write, help, version } = values
-  if (help === true || command === 'help') return say(USAGE)
-  if (version === true) return say(`${versionOf()}\n`)
+  const asked = answerAbout({ help: help === true || command === 'help', version: version === true })
+  if (asked !== null) return say(asked)
   // It says itself what it takes, without repeating what may be a password.
   if (command === 'hash-password') return hashPasswordCommand(positionals, process)
   const [extra] = positionals
@@ -90,6 +90,18 @@ async function run(command: string, args: readonly string[], program: Program): 
     default:
       throw new UsageError(`There is no command '${command}'${meantText(closestOf(command, COMMANDS))}`)
   }
+}
+
+/** What is asked of the program itself; null: nothing. */
+function answerAbout({
+  help,
+  version,
+}: {
+  readonly help: boolean
+  readonly version: boolean
+}): string | null {
+  if (help) return USAGE
+  return version ? `${versionOf()}\n` : null
 }
 
 async function runWith(

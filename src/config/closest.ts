@@ -11,7 +11,7 @@ export function closestOf(word: string, candidates: readonly string[]): string |
 /** How many letters have to be added, removed, replaced or swapped with the next one. Words longer than 64 are far from all. */
 function distanceOf(from: string, to: string): number {
   if (from.length > 64) return Infinity
-  const rows = [Array.from({ length: to.length + 1 }, (_, at) => at)]
+  const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   for (let i = 1; i <= from.length; i += 1) {
     const row = [i]
     for (let j = 1; j <= to.length; j += 1) {

@@ -7,18 +7,13 @@ export const PLAIN_MESSAGES = { error: messageOf }
 function messageOf(issue: z.core.$ZodRawIssue): string {
   const { input } = issue
   if (input === undefined) return 'is missing'
-  switch (issue.code) {
-    case 'invalid_type':
-      return `${input === null ? 'is empty: ' : ''}${NEEDED[issue.expected] ?? 'another value'} is needed`
-    case 'invalid_value':
-      return valuesMessage(issue.values.map(String), input)
-    case 'too_small':
-      return issue.minimum === 1 ? 'must not be empty' : `must be at least ${String(issue.minimum)}`
-    case 'too_big':
-      return `must be at most ${String(issue.maximum)}`
-    default:
-      return 'cannot stand here'
-  }
+  if (issue.code === 'invalid_type')
+    return `${input === null ? 'is empty: ' : ''}${NEEDED[issue.expected] ?? 'another value'} is needed`
+  if (issue.code === 'invalid_value') return valuesMessage(issue.values.map(String), input)
+  if (issue.code === 'too_small')
+    return issue.minimum === 1 ? 'must not be empty' : `must be at least ${String(issue.minimum)}`
+  if (issue.code === 'too_big') return `must be at most ${String(issue.maximum)}`
+  return 'cannot stand here'
 }
 
 const NEEDED: Readonly<Record<string, string>> = {

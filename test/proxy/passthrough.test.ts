@@ -222,7 +222,7 @@ t.test('an application that sees the prefix is not told that it was removed', as
 })
 
 t.test('a redirect leads back to the application, and its prefix is there once', async (t) => {
-  const node = await startNode(t, ({ url = '' }, response) => {
+  const node = await startNode(t, ({ url }, response) => {
     response.writeHead(302, { Location: decodeURIComponent(url.slice(url.indexOf('?to=') + 4)) }).end()
   })
   const host = new URL(node.url).host
