@@ -123,6 +123,12 @@ t.test('a body whose parts cannot be told is refused', async (t) => {
   ]
   for (const type of types) await t.rejects(check(body, type), unreadable, type)
   await t.resolves(check(body, 'multipart/form-data; Boundary="B"; charset=utf-8'))
+  for (const boundary of ['=?UTF-8?Q?B?=', 'a=?b', 'a<b', `B${'B'.repeat(70)}`, 'B '])
+    await t.rejects(
+      check(body.replaceAll('--B', `--${boundary}`), `multipart/form-data; boundary="${boundary}"`),
+      unreadable,
+      `of the very boundary ${boundary}`,
+    )
   const mixed = form(['name="d"\r\nContent-Type: multipart/mixed; boundary=C', '--C--'])
   await t.rejects(check(mixed), unreadable, 'a multipart part')
 })

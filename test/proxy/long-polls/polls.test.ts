@@ -1,6 +1,7 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import t from 'tap'
+import type { PollRequest } from '../../../src/proxy/long-polls/long-polls.ts'
 import { READ, refusalOf, refusingUrl, WRITE } from '../../support/fake-engine.ts'
 import { openPolling, poll, startPollingNode } from '../../support/polling.ts'
 import { reservedUrl } from '../../support/watch-nodes.ts'
@@ -169,4 +170,57 @@ t.test('a poll that a stopping node refuses goes to one that has recovered', asy
   await stopping.came(1)
   stopping.held.shift()?.answer(STOPPING, 500)
   t.match(await answer, { status: 200, body: [{ id: 'task' }], node: url })
+})
+
+t.test('a node that has too many polls is spared for a while', async (t) => {
+  const [full, other] = [await startPollingNode(t), await startPollingNode(t)]
+  const { upstream } = openPolling(t, [full, other], { perNode: 4 })
+  void poll(upstream, 'a').answer
+  await full.came(1)
+  full.held.shift()?.answer(FULL, 500)
+  await other.came(1)
+  for (const worker of ['b', 'c']) void poll(upstream, worker).answer
+  await other.came(3)
+  t.same([full.held.length, other.held.length], [0, 3])
+})
+
+t.test('what is locked for a client whose connection has just gone is given back', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream, ends, unlocks } = openPolling(t, [node], {})
+  const sink = Object.assign(new EventEmitter(), { destroyed: false })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a response, polls know no more than this
+  const asked = { sink: sink as unknown as PollRequest['sink'] }
+  const { answer } = poll(upstream, 'a', 60_000, asked)
+  await node.came(1)
+  sink.destroyed = true
+  node.held.shift()?.answer([{ id: 'one' }])
+  t.same(await answer, NONE)
+  await node.wasAsked(1)
+  await upstream.close()
+  t.same(node.asked, ['POST /external-task/one/unlock'])
+  t.same(ends, ['left'])
+  t.same(unlocks, ['unlocked'])
+})
+
+t.test('a poll that nobody waits for any more is not sent to another node', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream, ends } = openPolling(t, [{ url: await refusingUrl() }, node], {})
+  const { leave, answer } = poll(upstream, 'a')
+  leave()
+  t.same(await answer, NONE)
+  await upstream.close()
+  t.same(node.held, [])
+  t.same(ends, ['left'])
+})
+
+t.test('who comes during a drain, or has left already, is answered at once', async (t) => {
+  const node = await startPollingNode(t)
+  const { upstream, ends } = openPolling(t, [node], {})
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a response, polls know no more than this
+  const sink = Object.assign(new EventEmitter(), { destroyed: true }) as unknown as PollRequest['sink']
+  t.same(await poll(upstream, 'a', 60_000, { sink }).answer, NONE)
+  upstream.polls.drain()
+  t.same(await poll(upstream, 'b').answer, NONE)
+  t.same(ends, ['left', 'drain'])
+  t.same(node.held, [])
 })

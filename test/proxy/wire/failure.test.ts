@@ -124,6 +124,15 @@ t.test('only a node that cannot be reached says when to come back', (t) => {
   t.end()
 })
 
+t.test('a limit of ours blames the answer once the request was sent, and the wait before', (t) => {
+  const cause = new GatewayError('GW_UPSTREAM_INVALID')
+  for (const isReused of [false, true]) {
+    t.equal(faultOf(cause, { sent: true, status: 200, isReused }), 'invalid')
+    t.equal(faultOf(cause, { sent: false, status: 0, isReused }), 'timeout')
+  }
+  t.end()
+})
+
 t.test('what is ours already stays as it is', (t) => {
   const ours = new GatewayError('GW_OVERLOADED')
   t.equal(failureOf(ours, { sent: false, status: 0, repeatable: false }), ours)

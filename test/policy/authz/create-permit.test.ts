@@ -1,0 +1,100 @@
+import t from 'tap'
+import { operationsOf } from '../../../src/operations/compile-table.ts'
+import type { Rows } from '../../../src/operations/notation.ts'
+import type { Row } from '../../../src/operations/table.ts'
+import { compilePolicies } from '../../../src/policy/authz/compile-policies.ts'
+import { createPermit, type PermitOptions } from '../../../src/policy/authz/create-permit.ts'
+import { recordsOf } from '../../support/record-lines.ts'
+
+const COUNTS: Rows = {
+  form: 'instance counts',
+  anyOf: [
+    'PROCESS_INSTANCE.READ row:processInstanceId',
+    'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+  ],
+}
+
+interface World extends Partial<Omit<PermitOptions, 'records'>> {
+  readonly lines?: readonly string[]
+  readonly params?: Readonly<Record<string, string>>
+}
+
+/** What is decided of the rows that anna, of the tenant acme, asks for. */
+async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Promise<unknown> {
+  const { lines = [], params = { id: 'd1' }, ...options } = world
+  const table = operationsOf([
+    { row: { route: 'GET /novelties/of/:id', checks: [], rows, otherTenant: 'ignored', ...row } },
+  ])
+  const [policy] = compilePolicies(table).values()
+  if (policy === undefined) throw new Error('no row')
+  const records = recordsOf(lines)
+  const permit = createPermit(policy, {
+    records: () => records,
+    adminGroups: [],
+    adminUsers: [],
+    lookUp: (name, id) =>
+      `${name} ${id}` === 'processDefinition d1' ? { key: 'review', tenantId: null } : null,
+    lookUpAll: async () => new Map(),
+    findTargets: async () => null,
+    isOwn: async () => false,
+    findCondition: async () => null,
+    implicitGrants: null,
+    impliesIdentity: false,
+    checksTenants: false,
+    readRowAttributes: async (_template, list) => list.map(() => () => null),
+    hasCases: async () => false,
+    groupsOf: async () => [],
+    ...options,
+  })
+  const principal = { userId: 'anna', groups: [], tenants: ['acme'] }
+  return permit.rows?.({ principal, params, query: new Map(), body: undefined }, false)
+}
+
+const OF_REVIEW = 'grant anna PROCESS_DEFINITION:review READ_INSTANCE'
+const ONE = 'grant anna PROCESS_INSTANCE:i1 READ'
+
+t.test('the engine counts for who sees all instances of the definition', async (t) => {
+  t.same(await rowsOf(COUNTS, { lines: [OF_REVIEW] }), { rows: 'all' })
+  t.same(await rowsOf(COUNTS, { lines: [OF_REVIEW], params: { key: 'review' } }), { rows: 'all' })
+  t.match(await rowsOf(COUNTS, { lines: [OF_REVIEW], params: { key: 'other' } }), { rows: 'filtered' })
+  t.match(await rowsOf(COUNTS, { lines: [ONE] }), { rows: 'filtered' })
+  t.match(await rowsOf(COUNTS, { lines: [OF_REVIEW], params: { id: 'gone' } }), { rows: 'filtered' })
+  const lines = ['grant anna PROCESS_DEFINITION:* READ_INSTANCE']
+  t.same(await rowsOf(COUNTS, { lines, params: { id: 'gone' } }), { rows: 'all' })
+})
+
+t.test('where a revocation names the caller, a grant on the definition is not the last word', async (t) => {
+  const revoking = ['revoke anna PROCESS_INSTANCE:i1 READ', 'revoke anna USER:x READ']
+  for (const line of revoking)
+    t.match(await rowsOf(COUNTS, { lines: [OF_REVIEW, line] }), { rows: 'filtered' }, line)
+})
+
+t.test('what is counted of other tenants is counted anew', async (t) => {
+  const checksTenants = true
+  const decision = await rowsOf(COUNTS, { lines: [OF_REVIEW], checksTenants })
+  t.same(decision, { rows: 'recounted', tenants: new Set(['acme']) })
+  t.same(await rowsOf({ form: 'report', anyOf: [] }, { checksTenants }), decision)
+  t.same(await rowsOf({ form: 'group counts', anyOf: [] }, { checksTenants }), decision)
+  t.same(await rowsOf({ form: 'report', anyOf: [] }), { rows: 'all' })
+})
+
+const TASKS: Rows = {
+  anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
+  exempt: 'case',
+}
+
+t.test('who has no record sees no row, but those that everybody sees', async (t) => {
+  t.same(await rowsOf(TASKS), { rows: 'none', valid: false })
+  t.same(await rowsOf(TASKS, {}, { query: 'Paging' }), { rows: 'none', valid: true })
+  t.match(await rowsOf(TASKS, { hasCases: async () => true }), { rows: 'filtered' })
+  t.match(await rowsOf({ ...TASKS, exempt: 'no definition' }), { rows: 'filtered' })
+  t.same(await rowsOf(TASKS, { lines: ['grant anna TASK:* READ'] }), { rows: 'all' })
+  t.match(await rowsOf(TASKS, { lines: ['grant anna TASK:t1 READ'] }), { rows: 'filtered' })
+})
+
+t.test('a grant on all rows leaves those of other tenants out', async (t) => {
+  const world = { lines: ['grant anna TASK:* READ'], checksTenants: true }
+  t.match(await rowsOf(TASKS, world), { rows: 'filtered' })
+  t.same(await rowsOf({ ...TASKS, tenants: 'ignored' }, world), { rows: 'all' })
+  t.same(await rowsOf(TASKS, { ...world, adminUsers: ['anna'] }), { rows: 'all' })
+})

@@ -1,0 +1,91 @@
+import t from 'tap'
+import { ConfigError, type Config } from '../../src/config/config.ts'
+import { createLogger } from '../../src/log.ts'
+import { configProblemsOf, createReload } from '../../src/server/reload.ts'
+import { configOf } from '../support/open-gateway.ts'
+
+t.test('a problem shows one line, without secrets', (t) => {
+  const error = new ConfigError('The configuration', [
+    'cache.redis: cannot be read\n  password: hush-hush',
+    'cache.redis: redis://user:hush-hush@redis:6379 cannot be reached',
+  ])
+  const problems = configProblemsOf(error)
+  t.equal(problems.length, 2)
+  t.equal(problems[0], 'cache.redis: cannot be read')
+  t.notMatch(problems.join(), 'hush')
+  t.match(problems[1], /^cache\.redis: redis:/)
+  t.end()
+})
+
+t.test('of very many problems the first hundred are shown', (t) => {
+  const error = new ConfigError(
+    'x',
+    Array.from({ length: 102 }, (_, index) => `${index}: wrong`),
+  )
+  t.same(configProblemsOf(error).slice(99), ['99: wrong', 'and 2 more'])
+  t.same(configProblemsOf(new Error('no such file')), ['(the gateway): no such file'])
+  t.end()
+})
+
+/** A reload whose readings end when the test says. */
+function openReload(t: Parameters<typeof configOf>[0]) {
+  const config = configOf(t, 'http://engine.invalid')
+  const held: (() => void)[] = []
+  const replaced: Config[] = []
+  let loaded = 0
+  let next = config
+  const reload = createReload({
+    load: () => {
+      loaded += 1
+      return next
+    },
+    current: () => replaced.at(-1) ?? config,
+    replace: async (to) => {
+      await new Promise<void>((resolve) => held.push(resolve))
+      replaced.push(to)
+    },
+    warnings: () => [],
+    reopenAudit: async () => {},
+    metrics: { reload: () => {}, gauge: () => {} },
+    log: createLogger({ level: 'silent', destination: { write: () => {} } }),
+  })
+  return {
+    reload,
+    held,
+    replaced,
+    loaded: () => loaded,
+    change: (bytes: number) => {
+      next = { ...config, limits: { ...config.limits, body: bytes } }
+    },
+  }
+}
+
+t.test('what has not changed is not built anew', async (t) => {
+  const { reload, replaced, held } = openReload(t)
+  t.same(await reload.run('file'), { result: 'applied', changed: [] })
+  t.same([replaced, held], [[], []])
+})
+
+t.test('who asks during a reading shares the next, and who asks after it has one of their own', async (t) => {
+  const { reload, held, loaded, change } = openReload(t)
+  change(1)
+  const first = reload.run('file')
+  const second = reload.run('signal')
+  t.equal(reload.run('request'), second)
+  t.equal(loaded(), 1)
+  change(2)
+  held.shift()?.()
+  t.same(await first, { result: 'applied', changed: ['limits.body'] })
+  while (held.length === 0) await Promise.resolve()
+  t.equal(loaded(), 2)
+  const third = reload.run('file')
+  t.not(third, second)
+  change(3)
+  held.shift()?.()
+  t.same(await second, { result: 'applied', changed: ['limits.body'] })
+  while (held.length === 0) await Promise.resolve()
+  held.shift()?.()
+  t.same(await third, { result: 'applied', changed: ['limits.body'] })
+  t.equal(loaded(), 3)
+  t.equal(reload.isApplied(), true)
+})
