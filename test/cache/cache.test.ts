@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import t, { type Test } from 'tap'
 import { createCache } from '../../src/cache/cache.ts'
 import type { SharedReading, SharedTier, TierListener } from '../../src/cache/shared-tier.ts'
@@ -81,15 +82,6 @@ function openBefore(t: Test, read: () => Promise<SharedReading>) {
   return { cache, clock, told }
 }
 
-/** A promise that the test resolves. */
-function heldBack<T>() {
-  let resolve: (value: T) => void = () => {}
-  const promise = new Promise<T>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
-}
-
 const TAGGED = { seconds: 10, tags: ['a'] }
 
 t.test('an entry of the shared tier has the time that is left of it there', async (t) => {
@@ -105,12 +97,16 @@ t.test('an entry of the shared tier has the time that is left of it there', asyn
 })
 
 t.test('what the shared tier had before an eviction is not taken after it', async (t) => {
-  const reading = heldBack<SharedReading>()
-  const { cache, told } = openBefore(t, () => reading.promise)
+  const read = new EventEmitter()
+  const reading = once(read, 'end')
+  const found = { answer: answerOf('old'), seconds: 10, ttlMs: 4000 }
+  const { cache, told } = openBefore(t, async () => {
+    await reading
+    return { result: 'hit', found, tokens: 'a' }
+  })
   const loaded = cache.load('k', TAGGED, fillOf(answerOf('new')))
   await cache.evict(['a'])
-  const found = { answer: answerOf('old'), seconds: 10, ttlMs: 4000 }
-  reading.resolve({ result: 'hit', found, tokens: 'a' })
+  read.emit('end')
   const { answer, stored } = await loaded
   t.equal(answer.body.toString(), 'new')
   t.equal(stored, false)
@@ -120,9 +116,10 @@ t.test('what the shared tier had before an eviction is not taken after it', asyn
 
 t.test('where evictions may have been missed, what is being filled is kept only without tags', async (t) => {
   const { cache, told } = openBefore(t, async () => MISS)
-  const filling = heldBack<void>()
+  const engine = new EventEmitter()
+  const filled = once(engine, 'end')
   const fill = fillOf(async () => {
-    await filling.promise
+    await filled
     return answerOf('x')
   })
   const loads = ['tagged', 'untagged'].map((key) =>
@@ -130,7 +127,7 @@ t.test('where evictions may have been missed, what is being filled is kept only 
   )
   while (fill.calls < 2) await Promise.resolve()
   told.listener?.onGap()
-  filling.resolve()
+  engine.emit('end')
   t.match(await Promise.all(loads), [{ stored: false }, { stored: true }])
   t.equal(cache.peek('tagged'), null)
   t.ok(cache.peek('untagged'))
@@ -139,21 +136,22 @@ t.test('where evictions may have been missed, what is being filled is kept only 
 
 t.test('a fill that an eviction has overtaken leaves the next one alone', async (t) => {
   const { cache } = openCache(t)
-  const [before, after] = [heldBack<void>(), heldBack<void>()]
+  const engine = new EventEmitter()
+  const [before, after] = [once(engine, 'before'), once(engine, 'after')]
   const first = cache.load('k', TAGGED, async () => {
-    await before.promise
+    await before
     return answerOf('old')
   })
   await cache.evict(['a'])
   const fill = fillOf(async () => {
-    await after.promise
+    await after
     return answerOf('new')
   })
   const second = cache.load('k', TAGGED, fill)
-  before.resolve()
+  engine.emit('before')
   t.match(await first, { stored: false })
   const third = cache.load('k', TAGGED, fill)
-  after.resolve()
+  engine.emit('after')
   for (const { answer } of await Promise.all([second, third])) t.equal(answer.body.toString(), 'new')
   t.equal(fill.calls, 1, 'who comes meanwhile waits for it')
   t.ok(cache.peek('k'))

@@ -159,11 +159,11 @@ t.test('a precondition refuses whoever is permitted, and comes before the tenant
   t.equal(await answerTo(row, { lines, entities: { 'task t1': REVIEW } }), 'permitted')
 })
 
+function definitionCheck(from: 'body:one' | 'body:other' | 'query:one'): Check {
+  return { anyOf: [`PROCESS_DEFINITION.READ processDefinition(${from}).key`], denied: 403 }
+}
+
 t.test('each entity that a row names is held against the tenant by itself', async (t) => {
-  const check = (from: 'body:one' | 'body:other' | 'query:one'): Check => ({
-    anyOf: [`PROCESS_DEFINITION.READ processDefinition(${from}).key`],
-    denied: 403,
-  })
   const own = { key: 'review', tenantId: 'acme' }
   const foreign = { key: 'review', tenantId: 'globex' }
   const lines = ['grant anna PROCESS_DEFINITION:* READ']
@@ -173,7 +173,11 @@ t.test('each entity that a row names is held against the tenant by itself', asyn
     ['body:one', 'body:other'],
     ['body:one', 'query:one'],
   ] as const) {
-    const row: Partial<Row> = { route: 'POST /novelty', checks: [check(first), check(second)], notFound }
+    const row: Partial<Row> = {
+      route: 'POST /novelty',
+      checks: [definitionCheck(first), definitionCheck(second)],
+      notFound,
+    }
     const { answer, lookedUp } = await decide(row, {
       lines,
       ...request,
@@ -213,17 +217,20 @@ t.test('a grant on all definitions does not reach what has no definition', async
   }
 })
 
-t.test('an entity that several parameters name is looked up by all that the path has', async (t) => {
-  const row = (route: Row['route']): Partial<Row> => ({
+function rowOfKey(route: Row['route']): Partial<Row> {
+  return {
     route,
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 }],
     entity: 'processDefinitionOfKey(path:key)',
     notFound: '404 RestException: none',
-  })
+  }
+}
+
+t.test('an entity that several parameters name is looked up by all that the path has', async (t) => {
   const lines = ['grant anna PROCESS_DEFINITION:* READ']
-  const byKey = await decide(row('POST /novelty/key/:key'), { lines, params: { key: 'a/b' } })
+  const byKey = await decide(rowOfKey('POST /novelty/key/:key'), { lines, params: { key: 'a/b' } })
   t.same(byKey.lookedUp, ['processDefinitionOfKey a%2Fb'])
   const params = { key: 'a/b', tenantId: 'c d' }
-  const byBoth = await decide(row('POST /novelty/key/:key/tenant-id/:tenantId'), { lines, params })
+  const byBoth = await decide(rowOfKey('POST /novelty/key/:key/tenant-id/:tenantId'), { lines, params })
   t.same(byBoth, { answer: 404, lookedUp: ['processDefinitionOfKey a%2Fb/c%20d'] })
 })
