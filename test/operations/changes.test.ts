@@ -22,3 +22,20 @@ t.test('nothing else changes who anybody is or what the records say', (t) => {
   }
   t.end()
 })
+
+t.test('every write to deployments and definitions evicts what is cached of them', (t) => {
+  const evicting = OPERATIONS.filter(({ evicts }) => evicts !== undefined)
+  t.same(evicting.map(({ id }) => id).sort(), [
+    'createDeployment',
+    'deleteDeployment',
+    'deleteProcessDefinition',
+    'deleteProcessDefinitionsByKey',
+    'deleteProcessDefinitionsByKeyAndTenantId',
+    'redeploy',
+  ])
+  const ofDeployments = /^\/(deployment|(process|decision|decision-requirements|case)-definition)(\/|$)/
+  for (const { id, evicts } of evicting) t.same(evicts, ['deployment'], id)
+  for (const { id, template, cache } of OPERATIONS)
+    if (cache !== undefined && ofDeployments.test(template)) t.same(cache.tags, ['deployment'], id)
+  t.end()
+})

@@ -89,3 +89,105 @@ t.test('the answer for a missing entity names parameters that are there', (t) =>
 function idsOf(found: readonly { readonly operation: Operation }[]): readonly string[] {
   return [...new Set(found.map(({ operation }) => operation.id))]
 }
+
+/** Permissions that let a caller see, and no more. */
+const READING = /\.READ\w*( |$)/
+
+const WRITES = OPERATIONS.filter(({ retry }) => retry !== 'always')
+
+function isMore(term: string): boolean {
+  return !READING.test(term)
+}
+
+/** Whether some of the checks ask for more than to read. */
+function asksForMore(checks: Operation['checks']): boolean {
+  return checks.some(
+    ({ admin, anyOf = [], allOf = [] }) => admin === true || anyOf.some(isMore) || allOf.some(isMore),
+  )
+}
+
+t.test('every write asks for more than to read, but for these', (t) => {
+  const open = WRITES.filter(({ checks }) => !asksForMore(checks.filter(({ after }) => after !== true)))
+  t.same(open.map(({ id }) => id).sort(), [
+    'addAttachment',
+    'configureTelemetry',
+    'createComment',
+    'deleteAttachment',
+    'fetchAndLock',
+    'verifyUser',
+  ])
+  t.end()
+})
+
+t.test('a write asks for it whatever it is told, but for those that ask by what they are told', (t) => {
+  const always = WRITES.filter(({ checks }) => asksForMore(checks.filter(({ when }) => when === undefined)))
+  const byRequest = WRITES.filter((row) => asksForMore(row.checks) && !always.includes(row))
+  t.same(byRequest.map(({ id }) => id).sort(), [
+    'executeMigrationPlan',
+    'executeMigrationPlanAsync',
+    'updateGroup',
+    'updateJobSuspensionState',
+    'updateProfile',
+    'updateSuspensionStateBy',
+    'updateSuspensionStateJobDefinitions',
+    'updateTenant',
+  ])
+  t.end()
+})
+
+t.test('these writes look to who may not read as if there were nothing', (t) => {
+  const hiding = WRITES.filter(({ checks }) => checks.some(({ denied }) => denied === 404))
+  t.same(hiding.map(({ id }) => id).sort(), [
+    'createAuthorization',
+    'deleteAuthorization',
+    'deleteDeployment',
+    'deleteProcessDefinitionsByKey',
+    'deleteProcessDefinitionsByKeyAndTenantId',
+    'deleteProcessInstanceComment',
+    'deleteProcessInstanceComments',
+    'deleteTaskComment',
+    'deleteTaskComments',
+    'evaluateDecisionByKey',
+    'evaluateDecisionByKeyAndTenant',
+    'redeploy',
+    'startProcessInstanceByKey',
+    'startProcessInstanceByKeyAndTenantId',
+    'submitFormByKey',
+    'submitFormByKeyAndTenantId',
+    'updateAuthorization',
+    'updateCredentials',
+    'updateGroup',
+    'updateHistoryTimeToLiveByDecisionDefinitionKey',
+    'updateHistoryTimeToLiveByDecisionDefinitionKeyAndTenant',
+    'updateHistoryTimeToLiveByProcessDefinitionKey',
+    'updateHistoryTimeToLiveByProcessDefinitionKeyAndTenantId',
+    'updateProcessDefinitionSuspensionStateByKey',
+    'updateProcessDefinitionSuspensionStateByKeyAndTenantId',
+    'updateProcessInstanceComment',
+    'updateProfile',
+    'updateTask',
+    'updateTaskComment',
+    'updateTenant',
+  ])
+  t.end()
+})
+
+t.test(
+  'an admin, or who may see the system, sees what an engine is; whether it reports, an admin alone',
+  (t) => {
+    const rows = OPERATIONS.filter(
+      ({ retry, checks }) => retry === 'always' && checks.some(({ admin }) => admin),
+    )
+    t.same(
+      rows.map(({ id, checks }) => [id, checks.map(({ anyOf = [] }) => anyOf.join())]),
+      [
+        ['getRegisteredDeployments', ['SYSTEM.READ']],
+        ['getConfiguration', ['']],
+        ['getSchemaLog', ['SYSTEM.READ']],
+        ['querySchemaLog', ['SYSTEM.READ']],
+        ['getTelemetryData', ['SYSTEM.READ']],
+      ],
+    )
+    t.end()
+  },
+)
