@@ -3,7 +3,7 @@ import type { Definition, Engine, Variable } from './data.ts'
 import { Fault, content, json } from './http.ts'
 import type { Ask, Json, Reply } from './http.ts'
 import { NAMESPACE, discount } from './models.ts'
-import { among, equals, page, queryOf, select } from './query.ts'
+import { among, equals, ofTenants, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post } from './router.ts'
 import type { Route } from './router.ts'
@@ -63,7 +63,8 @@ function bodyOf({ id, key, name, version, tenantId, deploymentId }: Definition):
 
 const tests: Tests<Definition> = {
   ...equals<Definition>({ decisionDefinitionId: 'id', key: 'key', name: 'name', version: 'version' }),
-  ...among<Definition>({ decisionDefinitionIdIn: 'id', tenantIdIn: 'tenantId' }),
+  ...among<Definition>({ decisionDefinitionIdIn: 'id' }),
+  ...ofTenants('includeDecisionDefinitionsWithoutTenantId'),
 }
 
 function find(ask: Ask): Definition[] {

@@ -1,7 +1,7 @@
 import type { Engine, Execution, Subscription } from './data.ts'
 import { Fault, json, nothing } from './http.ts'
 import type { Ask, Json, Reply } from './http.ts'
-import { among, equals, page, queryOf, select } from './query.ts'
+import { among, equals, ofTenants, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post } from './router.ts'
 import type { Route } from './router.ts'
@@ -20,10 +20,16 @@ export const executionRoutes: readonly Route[] = [
 
 function findExecutions(ask: Ask): Json[] {
   const { executions, instances } = ask.engine
+  const instanceOf = ({ processInstanceId }: Execution) => instances.get(processInstanceId)
   const running = [...instances.values()].filter(({ id, endTime }) => endTime === null && !executions.has(id))
   // An instance is an execution too, also where it waits in others below it.
   const roots = running.map(({ id, tenantId }) => ({ id, processInstanceId: id, activityId: '', tenantId }))
-  return select([...roots, ...executions.values()], queryOf(ask), executionTests).map(executionBodyOf)
+  const tests: Tests<Execution> = {
+    ...executionTests,
+    processDefinitionId: (one, id) => instanceOf(one)?.definitionId === id,
+    processDefinitionKey: (one, key) => instanceOf(one)?.definitionKey === key,
+  }
+  return select([...roots, ...executions.values()], queryOf(ask), tests).map(executionBodyOf)
 }
 
 const executionTests: Tests<Execution> = {
@@ -106,8 +112,7 @@ const tests: Tests<Subscription> = {
     processInstanceId: 'processInstanceId',
     activityId: 'activityId',
   }),
-  ...among<Subscription>({ tenantIdIn: 'tenantId' }),
-  withoutTenantId: (subscription) => subscription.tenantId === null,
+  ...ofTenants('includeEventSubscriptionsWithoutTenantId'),
 }
 
 function findSubscriptions(ask: Ask): Subscription[] {

@@ -2,7 +2,7 @@ import { timeOf } from './data.ts'
 import type { Row } from './data.ts'
 import { Fault, json } from './http.ts'
 import type { Ask, Json, Reply } from './http.ts'
-import { among, equals, page, queryOf, select } from './query.ts'
+import { among, equals, ofTenants, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post } from './router.ts'
 import type { Route } from './router.ts'
@@ -30,6 +30,7 @@ const decisionTests: Tests<Row> = {
     decisionDefinitionIdIn: 'decisionDefinitionId',
     decisionDefinitionKeyIn: 'decisionDefinitionKey',
   }),
+  ...ofTenants(),
 }
 
 function findDecisions(ask: Ask): Row[] {
@@ -68,22 +69,26 @@ const logTests: Tests<Row> = {
     successLog: 'successLog',
     deletionLog: 'deletionLog',
   }),
-  ...among<Row>({ activityIdIn: 'activityId', executionIdIn: 'executionId', tenantIdIn: 'tenantId' }),
+  ...among<Row>({ activityIdIn: 'activityId', executionIdIn: 'executionId' }),
+  ...ofTenants(),
 }
 
 function findLog(ask: Ask, query: Json): Row[] {
   return select(ask.engine.externalTaskLog, query, logTests)
 }
 
-const linkTests: Tests<Row> = equals<Row>({
-  type: 'type',
-  userId: 'userId',
-  groupId: 'groupId',
-  taskId: 'taskId',
-  processDefinitionId: 'processDefinitionId',
-  processDefinitionKey: 'processDefinitionKey',
-  operationType: 'operationType',
-})
+const linkTests: Tests<Row> = {
+  ...equals<Row>({
+    type: 'type',
+    userId: 'userId',
+    groupId: 'groupId',
+    taskId: 'taskId',
+    processDefinitionId: 'processDefinitionId',
+    processDefinitionKey: 'processDefinitionKey',
+    operationType: 'operationType',
+  }),
+  ...ofTenants(),
+}
 
 function findLinks(ask: Ask): Row[] {
   return select(ask.engine.identityLinkLog, queryOf(ask), linkTests)

@@ -5,7 +5,7 @@ import { Fault, content, json } from './http.ts'
 import type { Ask, Json, Reply } from './http.ts'
 import { NAMESPACE } from './models.ts'
 import { startedBodyOf } from './process-instance.ts'
-import { among, equals, page, queryOf, select } from './query.ts'
+import { among, equals, ofTenants, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post } from './router.ts'
 import type { Route } from './router.ts'
@@ -88,9 +88,9 @@ const tests: Tests<ProcessDefinition> = {
     version: 'version',
     deploymentId: 'deploymentId',
   }),
-  ...among<ProcessDefinition>({ processDefinitionIdIn: 'id', keysIn: 'key', tenantIdIn: 'tenantId' }),
+  ...among<ProcessDefinition>({ processDefinitionIdIn: 'id', keysIn: 'key' }),
+  ...ofTenants('includeProcessDefinitionsWithoutTenantId'),
   versionTag: (definition, value) => `${definition.version}.0` === value,
-  withoutTenantId: (definition) => definition.tenantId === null,
 }
 
 function find(ask: Ask): ProcessDefinition[] {

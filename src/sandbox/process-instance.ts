@@ -1,7 +1,7 @@
 import type { Engine, Instance } from './data.ts'
 import { Fault, isJson, json, nothing } from './http.ts'
 import type { Ask, Json, Reply } from './http.ts'
-import { among, equals, listOf, page, queryOf, select } from './query.ts'
+import { among, equals, listOf, ofTenants, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post, put } from './router.ts'
 import type { Route } from './router.ts'
@@ -53,10 +53,9 @@ const tests: Tests<Instance> = {
   ...among<Instance>({
     processInstanceIds: 'id',
     processDefinitionKeyIn: 'definitionKey',
-    tenantIdIn: 'tenantId',
   }),
+  ...ofTenants(),
   processDefinitionKeyNotIn: (instance, value) => !listOf(value).includes(instance.definitionKey),
-  withoutTenantId: (instance) => instance.tenantId === null,
   suspended: () => false,
 }
 

@@ -68,6 +68,19 @@ export function among<R extends object>(columns: Readonly<Record<string, keyof R
   return testsOf(columns, (cell, value) => listOf(value).includes(cell))
 }
 
+/** Tests for the tenants that a query asks for. `include`: the flag that adds the rows of none. */
+export function ofTenants(include = ''): Tests<object> {
+  return {
+    tenantIdIn: (row, value, query) =>
+      tenantOf(row) === null ? String(query[include]) === 'true' : listOf(value).includes(tenantOf(row)),
+    withoutTenantId: (row) => tenantOf(row) === null,
+  }
+}
+
+function tenantOf(row: object): unknown {
+  return isJson(row) ? (row['tenantId'] ?? null) : null
+}
+
 function testsOf<R extends object>(
   columns: Readonly<Record<string, keyof R>>,
   fits: (cell: unknown, value: unknown) => boolean,
