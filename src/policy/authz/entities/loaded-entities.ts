@@ -1,6 +1,5 @@
 import type { LookupName } from '../../../operations/lookup-name.ts'
-import type { Attributes } from '../../../request/attributes.ts'
-import type { MissingReason } from './look-ups.ts'
+import type { Attributes, MissingReason } from '../../../request/attributes.ts'
 
 interface Entity {
   readonly lookup: LookupName

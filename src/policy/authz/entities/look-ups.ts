@@ -1,7 +1,7 @@
 import type { EngineCondition } from '../../../operations/notation.ts'
 import type { LookupName } from '../../../operations/lookup-name.ts'
 import type { MaybePromise } from '../../../request/maybe-promise.ts'
-import type { Attributes } from '../../../request/attributes.ts'
+import type { Attributes, MissingReason } from '../../../request/attributes.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 
 /** The entities that the engine lists by their ids. */
@@ -12,9 +12,6 @@ export type ListedName = Extract<
 
 /** Reads JSON at the engine, below its base path; `null` when the engine says 404. `query`: asked with this body, as a POST that only reads. @throws GatewayError when it cannot answer. */
 export type ReadEngine = (path: string, query?: unknown) => Promise<unknown>
-
-/** Why a look-up has found nothing. The engine may have it all the same, where the service account does not see it. */
-export type MissingReason = 'not found by the look-up' | 'its process definition is gone'
 
 /** Facts of one entity, at once where they are remembered; `null` when there is none with that id: `onMissing` hears why. */
 export type LookUp = (
