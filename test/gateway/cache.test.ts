@@ -12,13 +12,14 @@ const counted = await openGateway(t, { engine: createCountingEngine() })
 
 /**
  * Numbers its answers, so that one that is cached can be told from one that is new. The key in the path may be a status,
- * or a header to add as JSON; `DELETE /deployment/500` is refused.
+ * or a header to add as JSON; `DELETE /deployment/500` is refused, and to `/deployment/lost` there is no answer.
  */
 function createCountingEngine() {
   let count = 0
   return ({ method, url }: Seen, response: ServerResponse): void => {
     count += 1
     const key = decodeURIComponent(/\/(?:key|deployment)\/([^/?]+)/.exec(url)?.[1] ?? '')
+    if (key === 'lost') return void response.destroy()
     const headers: unknown = key.startsWith('{') ? JSON.parse(key) : {}
     response.setHeader('content-type', 'text/plain').setHeader('cache-control', 'no-cache')
     for (const [name, value] of Object.entries(isRecord(headers) ? headers : {}))
@@ -119,6 +120,14 @@ t.test('a deployment that passes drops what it may have changed, at its engine a
   t.equal((await counted.ask('demo', 'DELETE /deployment/x')).status, 200)
   t.equal((await counted.ask('demo', route)).forwarded.length, 1)
   t.equal((await counted.ask('demo', named)).forwarded.length, 0)
+})
+
+t.test('a deployment that may have passed drops it, too', async (t) => {
+  const route = diagramOf('kept')
+  await counted.ask('demo', route)
+  t.equal((await counted.ask('demo', route)).forwarded.length, 0)
+  t.equal((await counted.ask('demo', 'DELETE /deployment/lost')).status, 502)
+  t.equal((await counted.ask('demo', route)).forwarded.length, 1)
 })
 
 t.test('many who ask at once are one question', async (t) => {

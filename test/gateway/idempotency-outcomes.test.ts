@@ -105,6 +105,27 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
       t.match(await ask('demo', START, keyed('a')), { status: 200, forwarded: [{ method: 'POST' }] })
     })
 
+  t.test('after a failure before it is sent it is sent, for it was not', async (t) => {
+    let isAway = true
+    const { ask } = await openKeyed(t, redis.url, {
+      wrap: (parts) => ({
+        ...parts,
+        engines: new Map(
+          [...parts.engines].map(([name, engine]) => {
+            const deploymentOf = async () => {
+              if (isAway) throw new GatewayError('GW_UPSTREAM_FAILED')
+              return null
+            }
+            return [name, { ...engine, deploymentOf }]
+          }),
+        ),
+      }),
+    })
+    t.equal(codeOf(await ask('demo', START, keyed('a'))), '502 GW_UPSTREAM_FAILED')
+    isAway = false
+    t.match(await ask('demo', START, keyed('a')), { status: 200, forwarded: [{ method: 'POST' }] })
+  })
+
   t.test('an answer that was too large to be kept is told to have been', async (t) => {
     const { ask, engine } = await openBefore(t, redis.url, (response) => response.end(Buffer.alloc(300_000)))
     t.equal((await ask('demo', START, keyed('a'))).bytes.length, 300_000)
