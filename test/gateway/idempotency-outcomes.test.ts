@@ -107,18 +107,14 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
 
   t.test('after a failure before it is sent it is sent, for it was not', async (t) => {
     let isAway = true
+    const deploymentOf = async () => {
+      if (isAway) throw new GatewayError('GW_UPSTREAM_FAILED')
+      return null
+    }
     const { ask } = await openKeyed(t, redis.url, {
       wrap: (parts) => ({
         ...parts,
-        engines: new Map(
-          [...parts.engines].map(([name, engine]) => {
-            const deploymentOf = async () => {
-              if (isAway) throw new GatewayError('GW_UPSTREAM_FAILED')
-              return null
-            }
-            return [name, { ...engine, deploymentOf }]
-          }),
-        ),
+        engines: new Map([...parts.engines].map(([name, engine]) => [name, { ...engine, deploymentOf }])),
       }),
     })
     t.equal(codeOf(await ask('demo', START, keyed('a'))), '502 GW_UPSTREAM_FAILED')
