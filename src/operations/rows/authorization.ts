@@ -72,4 +72,4 @@ export const authorization = {
     ],
     invalidates: ['records'],
   },
-} as const satisfies Rowset
+} satisfies Rowset

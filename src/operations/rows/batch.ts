@@ -49,4 +49,4 @@ export const batch = {
     rows: { form: 'count', anyOf: ['BATCH.READ row:id'] },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

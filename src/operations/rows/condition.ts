@@ -14,4 +14,4 @@ export const condition = {
     notFound: "400 NotFoundException 0: no deployed process definition found with id '{processDefinitionId}': processDefinition is null",
     entity: 'processDefinition(body:processDefinitionId)',
   },
-} as const satisfies Rowset
+} satisfies Rowset

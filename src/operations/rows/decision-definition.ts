@@ -135,4 +135,4 @@ export const decisionDefinition = {
     notFound: '404 RestException: No matching decision definition with key: {key} and no tenant-id',
     entity: 'decisionDefinitionOfKey',
   },
-} as const satisfies Rowset
+} satisfies Rowset

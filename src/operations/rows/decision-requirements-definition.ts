@@ -89,4 +89,4 @@ export const decisionRequirementsDefinition = {
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
     entity: 'decisionRequirementsDefinitionOfKey',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -77,4 +77,4 @@ export const deployment = {
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

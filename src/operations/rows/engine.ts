@@ -8,4 +8,4 @@ export const engine = {
     retry: 'always',
     answer: 'engine-names',
   },
-} as const satisfies Rowset
+} satisfies Rowset

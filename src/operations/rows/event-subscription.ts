@@ -26,4 +26,4 @@ export const eventSubscription = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

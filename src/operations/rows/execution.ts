@@ -195,4 +195,4 @@ export const execution = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -236,4 +236,4 @@ export const externalTask = {
     retry: 'always',
     cache: { seconds: 2, tags: ['external-task'] },
   },
-} as const satisfies Rowset
+} satisfies Rowset

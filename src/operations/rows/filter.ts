@@ -131,4 +131,4 @@ export const filter = {
     checks: [{ anyOf: ['FILTER.CREATE *'], denied: 403 }],
     links: true,
   },
-} as const satisfies Rowset
+} satisfies Rowset

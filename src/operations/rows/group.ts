@@ -95,4 +95,4 @@ export const group = {
     checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
     invalidates: ['records'],
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -44,4 +44,4 @@ export const historicActivityInstance = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

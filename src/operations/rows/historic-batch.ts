@@ -50,4 +50,4 @@ export const historicBatch = {
     resolvesQueries: { historicBatchQuery: 'historicBatchIds' },
     notFound: '400 BadUserRequestException 0: historicBatches is empty',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -14,4 +14,4 @@ export const historicDecisionDefinition = {
     rows: { form: 'count', allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

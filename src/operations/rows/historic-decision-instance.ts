@@ -36,4 +36,4 @@ export const historicDecisionInstance = {
     resolvesIds: { historicDecisionInstanceIds: { list: 'getHistoricDecisionInstances', by: 'decisionInstanceIdIn' } },
     resolvesQueries: { historicDecisionInstanceQuery: 'historicDecisionInstanceIds' },
   },
-} as const satisfies Rowset
+} satisfies Rowset

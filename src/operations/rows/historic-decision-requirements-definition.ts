@@ -11,4 +11,4 @@ export const historicDecisionRequirementsDefinition = {
     notFound: "500 NullValueException 0: no deployed decision requirements definition found with id '{id}': decisionRequirementsDefinition is null",
     otherTenant: '200 []',
   },
-} as const satisfies Rowset
+} satisfies Rowset

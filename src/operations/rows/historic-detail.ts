@@ -46,4 +46,4 @@ export const historicDetail = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

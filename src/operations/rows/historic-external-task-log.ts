@@ -55,4 +55,4 @@ export const historicExternalTaskLog = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

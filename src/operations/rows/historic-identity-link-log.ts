@@ -21,4 +21,4 @@ export const historicIdentityLinkLog = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -21,4 +21,4 @@ export const historicIncident = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -57,4 +57,4 @@ export const historicJobLog = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

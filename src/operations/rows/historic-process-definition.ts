@@ -22,4 +22,4 @@ export const historicProcessDefinition = {
     rows: { form: 'count', allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -86,4 +86,4 @@ export const historicProcessInstance = {
     resolvesIds: { historicProcessInstanceIds: { list: 'queryHistoricProcessInstances', by: 'processInstanceIds' } },
     resolvesQueries: { historicProcessInstanceQuery: 'historicProcessInstanceIds' },
   },
-} as const satisfies Rowset
+} satisfies Rowset

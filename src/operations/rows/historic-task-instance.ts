@@ -46,4 +46,4 @@ export const historicTaskInstance = {
     rows: { form: 'report', anyOf: ['PROCESS_DEFINITION.READ_HISTORY *'] },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

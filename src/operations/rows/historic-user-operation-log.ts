@@ -50,4 +50,4 @@ export const historicUserOperationLog = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -65,4 +65,4 @@ export const historicVariableInstance = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

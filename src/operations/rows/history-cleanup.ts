@@ -23,4 +23,4 @@ export const historyCleanup = {
     checks: [],
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

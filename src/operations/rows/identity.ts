@@ -22,4 +22,4 @@ export const identity = {
     route: 'POST /identity/verify',
     checks: [{ anyOf: ['USER.READ body:username'], denied: 403 }],
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -78,4 +78,4 @@ export const incident = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

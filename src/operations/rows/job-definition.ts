@@ -94,4 +94,4 @@ export const jobDefinition = {
     ],
     notFound: '204',
   },
-} as const satisfies Rowset
+} satisfies Rowset

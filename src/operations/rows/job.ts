@@ -197,4 +197,4 @@ export const job = {
     ],
     notFound: '204',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -14,4 +14,4 @@ export const message = {
       { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], each: 'correlatedDefinitions', denied: 403 },
     ],
   },
-} as const satisfies Rowset
+} satisfies Rowset

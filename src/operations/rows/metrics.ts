@@ -17,4 +17,4 @@ export const metrics = {
     media: 'none',
     checks: [{ admin: true, anyOf: ['SYSTEM.DELETE'], denied: 403 }],
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -67,4 +67,4 @@ export const migration = {
     ],
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -24,4 +24,4 @@ export const modification = {
     empty: '400 InvalidRequestException: Process instance ids cannot be empty: Process instance ids is empty',
     resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -75,4 +75,4 @@ export const newerEngines = {
     checks: MAY_WORK_ON_TASK,
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -493,4 +493,4 @@ export const processDefinition = {
       { when: 'body:processDefinitionKey absent', answer: '400 InvalidRequestException: Either processDefinitionId or processDefinitionKey should be set to update the suspension state.' },
     ],
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -308,4 +308,4 @@ export const processInstance = {
     resolvesIds: { processInstanceIds: { list: 'queryProcessInstances', by: 'processInstanceIds' } },
     resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
   },
-} as const satisfies Rowset
+} satisfies Rowset

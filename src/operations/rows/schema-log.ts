@@ -14,4 +14,4 @@ export const schemaLog = {
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 'empty' }],
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

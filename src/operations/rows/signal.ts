@@ -17,4 +17,4 @@ export const signal = {
       ], when: 'body:executionId absent', each: 'signalStarts', denied: 403 },
     ],
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -36,4 +36,4 @@ export const taskAttachment = {
     ],
     notFound: '400 InvalidRequestException: No task found for task id {id}',
   },
-} as const satisfies Rowset
+} satisfies Rowset

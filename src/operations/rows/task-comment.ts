@@ -23,4 +23,4 @@ export const taskComment = {
     ],
     notFound: '400 InvalidRequestException: No task found for task id {id}',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -37,4 +37,4 @@ export const taskIdentityLink = {
     notFound: '500 NullValueException 0: Cannot find task with id {id}: task is null',
     otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot assign the task '{id}' because it belongs to no authenticated tenant.",
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -83,4 +83,4 @@ export const taskVariable = {
     notFound: "500 RestException 0: Cannot put task variable {varName}: task {id} doesn't exist: task is null",
     otherTenant: "500 RestException 0: Cannot put task variable {varName}: ENGINE-13034 Cannot update the task '{id}' because it belongs to no authenticated tenant.",
   },
-} as const satisfies Rowset
+} satisfies Rowset

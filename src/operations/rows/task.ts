@@ -258,4 +258,4 @@ export const task = {
     rows: { form: 'group counts', anyOf: ['TASK.READ *'] },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -16,4 +16,4 @@ export const telemetry = {
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 403 }],
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -106,4 +106,4 @@ export const tenant = {
     checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
     invalidates: ['records'],
   },
-} as const satisfies Rowset
+} satisfies Rowset

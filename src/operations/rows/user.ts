@@ -81,4 +81,4 @@ export const user = {
     checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
     invalidates: ['records', 'identity', 'lockouts'],
   },
-} as const satisfies Rowset
+} satisfies Rowset

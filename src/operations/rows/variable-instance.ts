@@ -80,4 +80,4 @@ export const variableInstance = {
     },
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset

@@ -7,4 +7,4 @@ export const version = {
     checks: [],
     retry: 'always',
   },
-} as const satisfies Rowset
+} satisfies Rowset
