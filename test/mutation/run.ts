@@ -1,0 +1,30 @@
+import { parseArgs } from 'node:util'
+import type { PartialStrykerOptions } from '@stryker-mutator/api/core'
+import { Stryker } from '@stryker-mutator/core'
+import { sampleOf } from './sample.ts'
+import config from './stryker.config.json' with { type: 'json' }
+
+// Breaks the code in one place after the other, and says which faults no test has noticed.
+//   --sample N    about N mutants, chosen by --seed, in place of all
+//   --mutate GLOB files, or lines as in src/cache/cache.ts:90-120, in place of the whole scope
+const { values } = parseArgs({
+  options: {
+    sample: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    mutate: { type: 'string', multiple: true },
+    concurrency: { type: 'string' },
+  },
+})
+
+const { mutate: scope = config.mutate, sample, seed, concurrency } = values
+const mutate = sample === undefined ? scope : await sampleOf(scope, Number(sample), Number(seed))
+const options: PartialStrykerOptions = {
+  configFile: 'test/mutation/stryker.config.json',
+  mutate,
+  // Of a sample nothing is remembered: the next one has other mutants.
+  incremental: sample === undefined,
+}
+if (concurrency !== undefined) options.concurrency = Number(concurrency)
+// A test file that tap runs by itself has 30 seconds, which are few for the slowest on a busy machine.
+process.env['TAP_TIMEOUT'] ??= '300'
+await new Stryker(options).runMutationTest()
