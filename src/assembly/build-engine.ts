@@ -187,6 +187,7 @@ function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptio
     host,
     timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
     connections: config.limits.connections,
+    health: settingsOf(config, engineConfig).health,
     queue: {
       max: config.limits.queue.size,
       waitMs: config.limits.queue.wait,

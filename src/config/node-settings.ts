@@ -45,6 +45,11 @@ export const health = z
         'From one probe of a node to the next, a tenth more or less. An unhealthy node is probed sooner.',
       ),
     timeout: time().default(2000).describe('Bounds the whole answer to a probe.'),
+    maxEjection: time(1000)
+      .default(60_000)
+      .describe(
+        'The longest time for which an ejected node gets no trial. The first ejection lasts a second, each further one twice as long.',
+      ),
   })
   .refine(({ interval }) => interval <= LONGEST_INTERVAL_MS, {
     path: ['interval'],

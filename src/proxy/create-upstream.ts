@@ -5,6 +5,7 @@ import type { Resolve } from './nodes/addresses.ts'
 import { Collector } from './attempts/collector.ts'
 import { createWireHeaders, wholeHeaders, type Credentials, type RequestPolicy } from './wire/headers.ts'
 import type { AttemptEvent, UpstreamRequest } from './wire/upstream-request.ts'
+import type { HealthOptions } from './nodes/health.ts'
 import type { Node } from './nodes/node.ts'
 import { LongPollPools } from './long-polls/long-poll-pools.ts'
 import { NodePool, type NodeAddress, type NodeEvent } from './nodes/node-pool.ts'
@@ -35,6 +36,7 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   }
   /** Per node. */
   readonly connections: number
+  readonly health?: HealthOptions
   /** How many requests may wait for a free node, and how long; more are refused with 503. Default: 1000, 2 s. */
   readonly queue?: QueueOptions
   /** Default: few, and none of them longer than an engine would hold it. */
@@ -220,12 +222,13 @@ function createNodePool(
   now: () => number,
   onChange: (node: Node) => void,
 ): NodePool {
-  const { remoteName, connections, timeouts, nodes, resolve, renewedMs } = options
+  const { remoteName, connections, timeouts, nodes, health, resolve, renewedMs } = options
   return new NodePool({
     nodes,
     suffix: remoteName === undefined ? '' : `/engine/${encodeURIComponent(remoteName)}`,
     connections,
     connectMs: timeouts.connectMs,
+    health,
     now,
     resolve,
     renewedMs,

@@ -51,7 +51,7 @@ t.test('a node is a URL, or a URL with a weight and a drain', async (t) => {
     { url: 'http://a/engine-rest', weight: 1, drain: false },
     { url: 'http://b/engine-rest', weight: 0.5, drain: true },
   ])
-  t.same(config.health, { probe: true, interval: 5000, timeout: 2000 })
+  t.same(config.health, { probe: true, interval: 5000, timeout: 2000, maxEjection: 60_000 })
 })
 
 t.test('file names come back absolute, beside the configuration', async (t) => {

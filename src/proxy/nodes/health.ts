@@ -37,7 +37,6 @@ const PROBES_IN_ROW = 2
 /** One lost packet does not make a node silent. */
 const SILENCES_IN_ROW = 2
 const FIRST_PERIOD_MS = 1000
-const MAX_PERIOD_MS = 60_000
 /** After this long without a fault, ejection starts with the shortest period again. */
 const FORGET_MS = 60_000
 /** After this long a recovered node gets its full share again: its caches and its just-in-time compiler start cold. */
@@ -55,9 +54,16 @@ export function isRejection(status: number): boolean {
   return isGatewayError(status) || status === TOO_MANY_REQUESTS
 }
 
+/** The section `health` of the configuration, as far as it is about ejections. */
+export interface HealthOptions {
+  /** The longest time without a trial, in ms. Default 60,000. */
+  readonly maxEjection?: number
+}
+
 /** The health of one node, from attempts and probes. Times are of the injected clock. */
 export class Health {
   readonly #onChange: (change: HealthChange) => void
+  readonly #maxPeriodMs: number
   #ejection: Ejection | null = null
   #failures = 0
   #badProbes = 0
@@ -69,8 +75,9 @@ export class Health {
   #changedAtMs = -Infinity
   #recoveredAtMs = -Infinity
 
-  constructor(onChange: (change: HealthChange) => void) {
+  constructor(onChange: (change: HealthChange) => void, { maxEjection = 60_000 }: HealthOptions = {}) {
     this.#onChange = onChange
+    this.#maxPeriodMs = maxEjection
   }
 
   get reason(): EjectionReason | null {
@@ -178,7 +185,7 @@ export class Health {
 
   #extendEjection(reason: EjectionReason, nowMs: number): void {
     this.#periods += 1
-    this.#periodMs = Math.min(FIRST_PERIOD_MS * 2 ** (this.#periods - 1), MAX_PERIOD_MS)
+    this.#periodMs = Math.min(FIRST_PERIOD_MS * 2 ** (this.#periods - 1), this.#maxPeriodMs)
     this.#ejection = { reason, untilMs: nowMs + this.#periodMs }
   }
 

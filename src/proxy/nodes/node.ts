@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { buildConnector, errors } from 'undici'
 import { type Addresses, createAddresses, type Resolve } from './addresses.ts'
 import { Concurrency } from './concurrency.ts'
-import { Health, type HealthChange } from './health.ts'
+import { Health, type HealthChange, type HealthOptions } from './health.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { Latency } from './latency.ts'
 import { ConnectionPool } from './connection-pool.ts'
@@ -52,6 +52,7 @@ export interface NodeOptions {
   readonly isDrained: boolean
   readonly now: () => number
   readonly onChange: (change: HealthChange) => void
+  readonly health?: HealthOptions | undefined
   /** Default: the system's resolver. */
   readonly resolve?: Resolve | undefined
   /** Default 30 s. */
@@ -81,7 +82,7 @@ export function createNode(options: NodeOptions): Node {
     isDrained,
     keepAlive: new KeepAlive(),
     latency: new Latency(now()),
-    health: new Health(options.onChange),
+    health: new Health(options.onChange, options.health),
     inFlight: 0,
     registered: new Set(),
   }

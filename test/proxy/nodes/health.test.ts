@@ -1,9 +1,14 @@
 import t from 'tap'
-import { Health, type HealthChange, type ProbeResult } from '../../../src/proxy/nodes/health.ts'
+import {
+  Health,
+  type HealthChange,
+  type HealthOptions,
+  type ProbeResult,
+} from '../../../src/proxy/nodes/health.ts'
 
-function openHealth() {
+function openHealth(options: HealthOptions = {}) {
   const changes: HealthChange[] = []
-  return { health: new Health((change) => changes.push(change)), changes }
+  return { health: new Health((change) => changes.push(change), options), changes }
 }
 
 /** `times` failures, each of a request that began and ended at `nowMs`. */
@@ -192,5 +197,23 @@ t.test('a node is silent after two connections in a row that were neither had no
   t.notOk(health.isSilent)
   hearNothing(8700)
   t.ok(health.isSilent)
+  t.end()
+})
+
+t.test('the longest ejection is a setting', (t) => {
+  for (const [options, longestMs] of [
+    [{}, 60_000],
+    [{ maxEjection: 5000 }, 5000],
+  ] as const) {
+    const { health } = openHealth(options)
+    health.failed('refused', 0, 0)
+    const trials: number[] = []
+    for (let nowMs = 0; nowMs < 600_000; nowMs += 500)
+      if (health.takeTrial(nowMs)) {
+        trials.push(nowMs)
+        health.failed('refused', nowMs, nowMs)
+      }
+    t.equal(Math.max(...trials.map((atMs, index) => atMs - (trials[index - 1] ?? 0))), longestMs)
+  }
   t.end()
 })
