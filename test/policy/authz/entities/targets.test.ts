@@ -232,3 +232,33 @@ t.test('more than ten thousand named ids are not looked through', async (t) => {
   const { ask } = findIn({}, ids)
   t.equal((await ask('processInstances', { processInstanceIds: ids.slice(1) }))?.length, 10_000)
 })
+
+t.test('what a query in the body selects cannot be told by what the body names', async (t) => {
+  const { ask, seen } = findIn({ '/external-task': () => [] }, ['p0'], { params: { id: 'review:1' } })
+  const cases = [
+    ['processInstances', 'processInstanceQuery'],
+    ['modifiedInstances', 'processInstanceQuery'],
+    ['restartedInstances', 'historicProcessInstanceQuery'],
+    ['externalTasks', 'externalTaskQuery'],
+  ] as const
+  for (const [each, query] of cases) {
+    t.equal(await ask(each, { processInstanceIds: ['p0'], [query]: {} }), null, each)
+    t.same(seen.splice(0), [], each)
+    t.not(await ask(each, { processInstanceIds: ['p0'], [query]: null }), null, `${each}, null is none`)
+    seen.splice(0)
+  }
+})
+
+t.test('what only the engine knows, and what nobody knows, cannot be told', async (t) => {
+  const { ask, seen } = findIn({})
+  for (const each of [
+    'jobDefinitions',
+    'jobHistoricInstances',
+    'jobJobs',
+    'unknown',
+    'toString',
+    'novelties',
+  ])
+    t.equal(await ask(each, {}), null, each)
+  t.same(seen, [])
+})

@@ -28,6 +28,22 @@ t.test('members are put in, put in the place of others, and taken out', (t) => {
   t.end()
 })
 
+t.test('a topic gets tasks of the tenants that it asks for and the caller belongs to', (t) => {
+  const ofAcme = narrowTopics({ keys: null, definitionIds: null, tenants: new Set(['acme']) })
+  const topic = (members: string) => narrowed(`{"topics":[{${members}}]}`, ofAcme)
+  t.equal(topic('"tenantIdIn":["acme","globex"]'), '{"topics":[{"tenantIdIn":["acme"]}]}')
+  t.equal(topic('"tenantIdIn":["globex"]'), null)
+  t.equal(topic('"withoutTenantId":true'), '{"topics":[{"withoutTenantId":true}]}')
+  t.equal(
+    topic('"tenantIdIn":["acme"],"withoutTenantId":true'),
+    '{"topics":[{"tenantIdIn":["acme"],"withoutTenantId":true}]}',
+  )
+  t.equal(topic('"topicName":"a"'), '{"topics":[{"topicName":"a"}]}')
+  const body = '{"topics":[{"withoutTenantId":true,"processDefinitionKeyIn": ["review"]}]}'
+  t.equal(narrowed('{"topics":[{"withoutTenantId":true}]}', ofNoTenant), body)
+  t.end()
+})
+
 t.test('a topic of others asks for no definition, wherever it stands', (t) => {
   const topic = '{"topicName":"a"}'
   const own = '{"topicName":"a","processDefinitionKeyIn": ["review"]}'
