@@ -1,0 +1,25 @@
+import t from 'tap'
+import { holdMsOf } from '../../src/handlers/long-poll.ts'
+
+type Match = Parameters<typeof holdMsOf>[0]
+
+t.test('an engine holds a poll for as long as it is asked to, and half an hour at most', (t) => {
+  const cases: readonly (readonly [asked: unknown, holdMs: number])[] = [
+    [1, 1],
+    [1_800_000, 1_800_000],
+    [1_800_001, 0],
+    [0, 0],
+    [-1, 0],
+    [null, 0],
+    [undefined, 0],
+    ['x', 0],
+  ]
+  for (const [asyncResponseTimeout, holdMs] of cases)
+    for (const longPoll of [true, undefined]) {
+      const request = { operation: { longPoll }, accessRequest: { body: { asyncResponseTimeout } } }
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a match, no more is looked at
+      const match = request as unknown as Match
+      t.equal(holdMsOf(match), longPoll === true ? holdMs : 0, String(asyncResponseTimeout))
+    }
+  t.end()
+})
