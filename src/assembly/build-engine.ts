@@ -15,6 +15,7 @@ import { compositeOf } from '../policy/authz/checks/references.ts'
 import { createImplicitGrants } from '../policy/authz/entities/implicit-grants.ts'
 import { createIsOwn } from '../policy/authz/entities/job-reach.ts'
 import { createTenantsOfKey, keepToTenants } from '../policy/authz/by-key-tenants.ts'
+import { createDefinitionLists } from '../policy/authz/entities/definition-lists.ts'
 import { createLookUps } from '../policy/authz/entities/lookup.ts'
 import type { LookUp } from '../policy/authz/entities/look-ups.ts'
 import type { Passwords } from '../policy/authn/password.ts'
@@ -154,7 +155,7 @@ function permitOptionsOf(
   own: Upstream,
   { records, identity }: EngineSources,
   { adminGroups, adminUsers, tenants, implied }: AuthorizationConfig,
-  { filteredRows: maxNamed }: Config['limits'],
+  { filteredRows: maxNamed, rowParts: maxParts }: Config['limits'],
 ): PermitOptions {
   const read = readerOf(own)
   const lookUps = createLookUps({ read })
@@ -163,6 +164,8 @@ function permitOptionsOf(
     adminGroups,
     adminUsers,
     ...lookUps,
+    ...createDefinitionLists({ read, nowMs: monotonicMs, maxRows: maxNamed }),
+    maxParts,
     findTargets: createFindTargets({ read, ...lookUps, maxNamed }),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
     findCondition: createFindCondition({ read, ask: askerOf(own) }),

@@ -94,6 +94,12 @@ export const limits = z.strictObject({
       'Rows of one query that are read to leave out those that the caller may not see; a query with more is refused. ' +
         'Also the ids named in one request that are looked up for its decision, in lists of up to 500.',
     ),
+  rowParts: wholeNumber(0, 10_000)
+    .default(200)
+    .describe(
+      'Requests to an engine that one restricted query may be answered from, one for each definition or list of ids that ' +
+        'the caller may see. Rows of a query that needs more are read and filtered, up to `filteredRows`.',
+    ),
   connections: wholeNumber(1, 10_000)
     .default(64)
     .describe(

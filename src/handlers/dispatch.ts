@@ -8,6 +8,7 @@ import type { Parts } from '../pipeline/parts.ts'
 import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
 import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { KeepRows } from '../policy/authz/permit.ts'
+import type { PlanRows } from '../policy/authz/rows/row-plan.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import { upstreamHeaders } from '../proxy/wire/headers.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
@@ -108,7 +109,7 @@ function restrictedRows(operation: Operation, then: Handler): Handler {
     if (rows === null || rows.rows === 'narrowed') return then(exchange)
     if (rows.rows === 'none' && (rows.valid || !isAskable)) return nothing(exchange)
     if (rows.rows === 'recounted') return recount(exchange, rows.tenants)
-    return rows.rows === 'none' ? serveFiltered(exchange, null) : filter(exchange, rows.keep)
+    return rows.rows === 'none' ? serveFiltered(exchange, null) : filter(exchange, rows.keep, rows.plan)
   }
 }
 
@@ -124,7 +125,9 @@ function recountOf({ rows }: Operation): typeof serveReport {
 }
 
 /** How an answer is made of the rows that the caller sees. */
-function filterOf({ rows }: Operation): (exchange: Exchange, keep: KeepRows) => Promise<FastifyReply> {
+function filterOf({
+  rows,
+}: Operation): (exchange: Exchange, keep: KeepRows, plan: PlanRows | undefined) => Promise<FastifyReply> {
   if (rows?.form === 'groups') return serveGroups
   if (rows?.form !== 'instance counts') return serveFiltered
   return (exchange, keep) =>
@@ -132,10 +135,14 @@ function filterOf({ rows }: Operation): (exchange: Exchange, keep: KeepRows) => 
 }
 
 /** `keep` null: the caller sees no row; the engine says whether the query is one. */
-async function serveFiltered(exchange: Exchange, keep: KeepRows | null): Promise<FastifyReply> {
+async function serveFiltered(
+  exchange: Exchange,
+  keep: KeepRows | null,
+  plan?: PlanRows,
+): Promise<FastifyReply> {
   const maxRows = exchange.parts.config.limits.filteredRows
   exchange.match.isWithheld = keep === null
-  return sendAnswer(exchange.reply, await answerRows(exchange, { keep, maxRows }))
+  return sendAnswer(exchange.reply, await answerRows(exchange, { keep, maxRows, plan }))
 }
 
 function polled(_operation: Operation, then: Handler): Handler {

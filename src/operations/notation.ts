@@ -1,6 +1,7 @@
 import type { CheckedCommand } from './job-command-names.ts'
 import type { LookupName } from './lookup-name.ts'
 import type { PermissionName } from './permissions.ts'
+import type { RowQueryName } from './row-queries.ts'
 
 /**
  * How a row names the id that a permission is asked for:
@@ -162,6 +163,8 @@ export interface Rows {
   readonly where?: { readonly query: string; readonly and: readonly PermissionTerm[] }
   /** Rows that everybody sees. Default: none. */
   readonly exempt?: Exempt
+  /** How the engine is asked for visible rows alone (`row-queries.ts`). Default: rows are read and filtered. */
+  readonly query?: RowQueryName
   /** The engine narrows the query itself, exactly, once conditions are added to it. Default: rows are read and filtered here. */
   readonly narrowed?: 'task query'
   /** A report that can be asked for some definitions only, by `processDefinitionIdIn` or `processDefinitionKeyIn`. Default: it cannot. */

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { BASE, openGateway } from '../support/open-gateway.ts'
 
+const CLEANABLE_REPORT = '/history/process-definition/cleanable-process-instance-report'
 const CLEANABLE = [
   { processDefinitionId: 'review:1', processDefinitionKey: 'review', tenantId: null },
   { processDefinitionId: 'mail:1', processDefinitionKey: 'mail', tenantId: null },
@@ -14,7 +15,6 @@ const ENTRIES = [
   { id: '5', operationId: 'o5', entityType: 'OperationLog', category: 'Operator', property: 'operationId' },
 ]
 const ANSWERS: Readonly<Record<string, unknown>> = {
-  '/history/process-definition/cleanable-process-instance-report': CLEANABLE,
   '/history/user-operation': ENTRIES,
   '/process-definition': [],
   '/history/user-operation/count': { count: ENTRIES.length },
@@ -37,14 +37,25 @@ const { ask } = await openGateway(t, {
     'everybody OPERATION_LOG_CATEGORY:* READ',
   ],
   engine: ({ url }, response) => {
-    const [path = ''] = url.slice(BASE.length).split('?')
-    const answer = ANSWERS[path]
+    const [path = '', search] = url.slice(BASE.length).split('?')
+    const answer = path.startsWith(CLEANABLE_REPORT)
+      ? reportOf(path, new URLSearchParams(search))
+      : ANSWERS[path]
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(answer ?? { type: 'RestException', message: 'none', code: null }))
   },
 })
 
-const REPORT = 'GET /history/process-definition/cleanable-process-instance-report'
+const REPORT = `GET ${CLEANABLE_REPORT}`
+
+/** As an engine reads the query: definitions by their keys, all of them of no tenant. */
+function reportOf(path: string, query: URLSearchParams): unknown {
+  const keys = query.get('processDefinitionKeyIn')?.split(',')
+  const rows = query.has('tenantIdIn')
+    ? []
+    : CLEANABLE.filter(({ processDefinitionKey: key }) => keys?.includes(key) ?? true)
+  return path.endsWith('/count') ? { count: rows.length } : rows
+}
 
 t.test('the cleanable reports want both permissions in one record, unless revocations count', async (t) => {
   for (const [user, keys] of [

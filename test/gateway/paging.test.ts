@@ -1,4 +1,5 @@
 import t from 'tap'
+import { integerOf, PAGING } from '../../src/request/paging.ts'
 import { openGateway, type Seen } from '../support/open-gateway.ts'
 
 const ROWS = ['review', 'external', 'review', 'review'].map((key, index) => ({
@@ -10,20 +11,43 @@ const ROWS = ['review', 'external', 'review', 'review'].map((key, index) => ({
   tenantId: null,
 }))
 
-/** Pages as an engine does; at a negative number its database fails. */
+/** Narrows and pages as an engine does; at a negative number its database fails. */
 const gateway = await openGateway(t, {
   records: ['grant mary PROCESS_DEFINITION:review READ,READ_INSTANCE,READ_HISTORY'],
-  engine: ({ url }, response) => {
+  engine: ({ url, body }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://engine')
-    const [first, max] = ['firstResult', 'maxResults'].map((name) => Number(searchParams.get(name) || 0))
-    const isBad = (first ?? 0) < 0 || (max ?? 0) < 0
-    const answer = pathname.includes('/process-definition/') ? { id: 'review:1', key: 'review' } : ROWS
-    const page = Array.isArray(answer) && searchParams.has('maxResults') ? answer.slice(first, max) : answer
-    const body = pathname.endsWith('/statistics') ? STATISTICS : isBad ? { type: 'Persistence' } : page
+    const posted: unknown = body.length > 0 ? JSON.parse(body.toString()) : {}
+    const query = { ...Object(posted), ...Object.fromEntries(searchParams) }
+    const [first = 0, max = null] = PAGING.map((name) => integerOf(searchParams.get(name) ?? ''))
+    const isBad = !pathname.endsWith('/count') && Math.min(first ?? 0, max ?? 0) < -1
+    const answer = answerOf(pathname, query)
+    const page = Array.isArray(answer) ? pageOf(answer, first ?? 0, max) : answer
+    const shown = isBad ? { type: 'Persistence' } : page
     response.writeHead(isBad ? 500 : 200, { 'content-type': 'application/json', 'cache-control': 'no-cache' })
-    response.end(JSON.stringify(body))
+    response.end(JSON.stringify(shown))
   },
 })
+
+function pageOf(rows: readonly unknown[], first: number, max: number | null): readonly unknown[] {
+  return first === -1 || max === -1 ? [] : rows.slice(first, first + (max ?? rows.length))
+}
+
+const REVIEW = { id: 'review:1', key: 'review', tenantId: null }
+
+function answerOf(
+  pathname: string,
+  { processDefinitionId: id, tenantIdIn }: Record<string, unknown>,
+): unknown {
+  if (pathname.endsWith('/statistics')) return STATISTICS
+  if (pathname.endsWith('/process-definition')) return [REVIEW]
+  if (pathname.includes('/process-definition/')) return REVIEW
+  if (pathname.endsWith('/history/process-instance')) return []
+  const found = ROWS.filter(
+    (row) => tenantIdIn === undefined && (id ?? row.processDefinitionId) === row.processDefinitionId,
+  )
+  return pathname.endsWith('/count') ? { count: found.length } : found
+}
+
 const { ask } = gateway
 
 const STATISTICS = ['a', 'b'].map((id) => ({ id, definition: { key: 'review', tenantId: null } }))

@@ -4,7 +4,7 @@ import type { Exchange } from '../../pipeline/context.ts'
 import { MAX_READ_BYTES } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { listOf, bodyValue } from '../../request/body.ts'
-import { readWhole } from './read-rows.ts'
+import { readWhole } from './visible-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
 
 /** Definitions of one report that are counted one by one. */

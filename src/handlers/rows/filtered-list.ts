@@ -1,24 +1,15 @@
-import { targetPathOf } from '../../request/target.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Asking } from '../../pipeline/context.ts'
 import type { RowsForm } from '../../operations/notation.ts'
 import type { Operation } from '../../operations/table.ts'
-import { jsonIn } from '../../request/engine-request.ts'
-import { jsonAcceptOf, otherFormOf } from '../../request/accept.ts'
-import { isRecord } from '../../request/value.ts'
-import { joinRows, spansOf } from '../../request/json-rows.ts'
-import type { KeepRows } from '../../policy/authz/permit.ts'
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import { otherFormOf } from '../../request/accept.ts'
+import { joinRows } from '../../request/json-rows.ts'
+import { FILTER } from '../../policy/authz/rows/row-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
-import { readWhole } from './read-rows.ts'
-
-/** Of a query, what the caller may see: `keep` says which rows; null: none of them. */
-export interface Filtering {
-  readonly keep: KeepRows | null
-  /** More rows than this are not read to be filtered. */
-  readonly maxRows: number
-}
+import { OrderUnknown, type SeenRow } from './merged-rows.ts'
+import { countParts, listParts, PartRefused } from './row-parts.ts'
+import { type Filtering, json, readVisible, readWhole } from './visible-rows.ts'
 
 /**
  * Answers a query with the rows that the caller may see: reads them in order, leaves the others out, and then pages or
@@ -28,10 +19,37 @@ export interface Filtering {
  */
 export async function answerRows(exchange: Asking, filtering: Filtering): Promise<Answer> {
   const { operation, accessRequest } = exchange.match
-  const form = operation.rows?.form ?? 'list'
   const paging = isPaged(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, exchange.upstreamRequest.headers['accept']) === false
   if (paging === null || !isJson) return answerRefused(exchange)
+  const planned = await answerPlanned(exchange, filtering, paging)
+  return planned ?? (await answerFiltered(exchange, filtering, paging))
+}
+
+async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer | null> {
+  const { operation } = exchange.match
+  const { keep, maxRows, plan: planRows } = filtering
+  const plan = keep === null || planRows === undefined ? FILTER : await planRows()
+  if (plan.plan === 'filter' || keep === null) return null
+  if (plan.plan === 'none')
+    return plan.isValid
+      ? emptyAnswerOf(operation, exchange.upstreamRequest.method)
+      : answerFiltered(exchange, { keep: null, maxRows }, paging)
+  try {
+    return operation.rows?.form === 'count'
+      ? await countParts(exchange, plan)
+      : await listParts(exchange, { plan, keep, maxRows, paging })
+  } catch (error) {
+    // In its own words, for the query as the caller has it.
+    if (error instanceof PartRefused) return answerRefused(exchange)
+    if (error instanceof OrderUnknown) return null
+    throw error
+  }
+}
+
+async function answerFiltered(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer> {
+  const { operation } = exchange.match
+  const form = operation.rows?.form ?? 'list'
   const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
   const read = await readVisible(exchange, filtering, { form, wanted })
   if (read.seen === null) return read.answer
@@ -51,103 +69,12 @@ async function answerRefused(exchange: Asking): Promise<Answer> {
   throw new GatewayError('GW_ROWS_NOT_EXACT')
 }
 
-/** One row that the caller sees. */
-interface SeenRow {
-  readonly row: ListRow
-  readonly bytes: Buffer
-}
-
-interface Reading {
-  /** Null: the engine refused the query, and `answer` says how. */
-  readonly seen: readonly SeenRow[] | null
-  readonly answer: Answer
-}
-
-/** Rows of the first read where the caller wants few; each further read takes twice as many. */
-const FIRST_READ = 100
-
-/** Reads the list until enough visible rows are found, or there are no more. @throws GatewayError beyond the bound */
-export async function readVisible(
-  exchange: Asking,
-  { keep, maxRows }: Filtering,
-  { form, wanted }: { readonly form: RowsForm | 'list'; readonly wanted: number },
-): Promise<Reading> {
-  const { match, upstreamRequest } = exchange
-  // The rows can be told in JSON only, whatever else the client takes.
-  const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
-  const seen: SeenRow[] = []
-  let from = 0
-  let size = keep === null ? 0 : Math.min(maxRows + 1, Math.max(FIRST_READ, wanted))
-  for (;;) {
-    const path = listPathOf(exchange, form, { from, size })
-    const answer = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers, path } })
-    if (answer.status !== 200) return { seen: null, answer }
-    if (keep === null) return { seen, answer }
-    const rows = rowsOf(answer)
-    const kept = await keep(templateOf(match.operation.template, form), rows)
-    const spans = spansOf(answer.body)
-    for (const [index, row] of rows.entries()) {
-      const span = spans[index]
-      if (kept[index] === true && span !== undefined)
-        seen.push({ row, bytes: answer.body.subarray(span.start, span.end) })
-    }
-    from += rows.length
-    // A list without paging answers all of it, however few were asked for.
-    if (rows.length !== size || seen.length >= wanted) return { seen, answer }
-    if (from > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
-    size = Math.min(size * 2, maxRows + 1 - from)
-  }
-}
-
 /** What a query answers when it finds nothing. */
 export function emptyAnswerOf({ rows }: Operation, method: string): Answer {
   const empty =
     rows?.form === 'count' ? { count: 0 } : rows?.form === 'groups' ? { groups: [], groupUsers: [] } : []
   const marks = method === 'GET' ? { 'cache-control': 'no-cache' } : {}
   return { status: 200, headers: { ...marks, 'content-type': 'application/json' }, body: json(empty) }
-}
-
-/** The path that lists the rows, with the caller's query and a paging of our own. */
-function listPathOf(
-  { match, upstreamRequest }: Asking,
-  form: RowsForm | 'list',
-  { from, size }: { readonly from: number; readonly size: number },
-): string {
-  const path = targetPathOf(upstreamRequest.path)
-  const query = new URLSearchParams([
-    ...(form === 'topic names' ? topicFlagsOf(match.accessRequest.query) : match.accessRequest.query),
-  ])
-  query.set('firstResult', String(from))
-  query.set('maxResults', String(size))
-  return `${templateOf(path, form)}?${query}`
-}
-
-function templateOf(path: string, form: RowsForm | 'list'): string {
-  if (form === 'count')
-    return /^\/filter\/[^/]+\/count$/.test(path)
-      ? path.replace(/count$/, 'list')
-      : path.replace(/\/count$/, '')
-  if (form === 'single') return path.replace(/singleResult$/, 'list')
-  return form === 'topic names' ? '/external-task' : path
-}
-
-/** Of the query for topic names what the engine reads, under the names that the list of external tasks has for it. */
-function topicFlagsOf(query: ReadonlyMap<string, string>): [string, string][] {
-  return Object.entries(TOPIC_FLAGS).flatMap(([flag, name]) =>
-    query.get(flag)?.toLowerCase() === 'true' ? [[name, 'true']] : [],
-  )
-}
-
-const TOPIC_FLAGS = {
-  withLockedTasks: 'locked',
-  withUnlockedTasks: 'notLocked',
-  withRetriesLeft: 'withRetriesLeft',
-} as const
-
-function rowsOf({ body }: Answer): readonly ListRow[] {
-  const rows = jsonIn(body)
-  if (Array.isArray(rows) && rows.every(isRecord)) return rows
-  throw new GatewayError('GW_ROWS_NOT_EXACT')
 }
 
 function answerOf(form: RowsForm | 'list', seen: readonly SeenRow[], answer: Answer): Answer {
@@ -169,8 +96,4 @@ function answerOf(form: RowsForm | 'list', seen: readonly SeenRow[], answer: Ans
     code: 0,
   }
   return { ...answer, status: 400, body: json(body) }
-}
-
-function json(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value))
 }

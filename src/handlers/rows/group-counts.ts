@@ -7,7 +7,8 @@ import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../policy/authz/rows/rows.ts'
 import type { Answer } from '../../request/answer.ts'
-import { readRows, readWhole, rowsIn } from './read-rows.ts'
+import { readRows, rowsIn } from './read-rows.ts'
+import { readWhole } from './visible-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
 
 /** Groups, or tasks, that are asked about one by one. */

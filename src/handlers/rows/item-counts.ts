@@ -5,9 +5,9 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import { spliceElements, spliceMember } from '../../policy/authz/rows/narrow.ts'
 import type { Answer } from '../../request/answer.ts'
-import { readWhole } from './read-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
-import { answerRows, readVisible } from './filtered-list.ts'
+import { answerRows } from './filtered-list.ts'
+import { readVisible, readWhole } from './visible-rows.ts'
 
 /** Whether filters are asked for together with how many items each of them finds. */
 export function asksItemCounts({ engine, operation, accessRequest }: ItemsAsked): boolean {

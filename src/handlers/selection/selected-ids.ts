@@ -14,7 +14,7 @@ import { isNullText } from '../../policy/validation/schemas/jackson.ts'
 import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
 import type { Answer } from '../../request/answer.ts'
-import { readVisible } from '../rows/filtered-list.ts'
+import { readVisible } from '../rows/visible-rows.ts'
 
 /** A request, or what is known of it before it may be sent. */
 export interface SelectionContext extends Asking {

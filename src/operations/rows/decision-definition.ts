@@ -5,7 +5,7 @@ export const decisionDefinition = {
   getDecisionDefinitions: {
     route: 'GET /decision-definition',
     checks: [],
-    rows: { anyOf: ['DECISION_DEFINITION.READ row:key'] },
+    rows: { anyOf: ['DECISION_DEFINITION.READ row:key'], query: 'decisionDefinitions' },
     retry: 'always',
   },
   getDecisionDefinitionById: {
@@ -48,7 +48,7 @@ export const decisionDefinition = {
   getDecisionDefinitionsCount: {
     route: 'GET /decision-definition/count',
     checks: [],
-    rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ row:key'] },
+    rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ row:key'], query: 'decisionDefinitions' },
     retry: 'always',
   },
   getDecisionDefinitionByKey: {

@@ -5,7 +5,7 @@ export const decisionRequirementsDefinition = {
   getDecisionRequirementsDefinitions: {
     route: 'GET /decision-requirements-definition',
     checks: [],
-    rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'] },
+    rows: { anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'], query: 'decisionRequirementsDefinitions' },
     retry: 'always',
   },
   getDecisionRequirementsDefinitionById: {
@@ -40,7 +40,7 @@ export const decisionRequirementsDefinition = {
   getDecisionRequirementsDefinitionsCount: {
     route: 'GET /decision-requirements-definition/count',
     checks: [],
-    rows: { form: 'count', anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'] },
+    rows: { form: 'count', anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ row:key'], query: 'decisionRequirementsDefinitions' },
     retry: 'always',
   },
   getDecisionRequirementsDefinitionByKey: {

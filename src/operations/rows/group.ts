@@ -5,13 +5,13 @@ export const group = {
   getQueryGroups: {
     route: 'GET /group',
     checks: [],
-    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored', query: 'identities' },
     retry: 'always',
   },
   postQueryGroups: {
     route: 'POST /group',
     checks: [],
-    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    rows: { anyOf: ['GROUP.READ row:id'], tenants: 'ignored', query: 'identities' },
     retry: 'always',
   },
   availableGroupOperations: {
@@ -81,13 +81,13 @@ export const group = {
   getGroupCount: {
     route: 'GET /group/count',
     checks: [],
-    rows: { form: 'count', anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    rows: { form: 'count', anyOf: ['GROUP.READ row:id'], tenants: 'ignored', query: 'identities' },
     retry: 'always',
   },
   queryGroupCount: {
     route: 'POST /group/count',
     checks: [],
-    rows: { form: 'count', anyOf: ['GROUP.READ row:id'], tenants: 'ignored' },
+    rows: { form: 'count', anyOf: ['GROUP.READ row:id'], tenants: 'ignored', query: 'identities' },
     retry: 'always',
   },
   createGroup: {

@@ -7,6 +7,7 @@ export const historicActivityInstance = {
     checks: [],
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicActivityInstances',
     },
     retry: 'always',
   },
@@ -15,6 +16,7 @@ export const historicActivityInstance = {
     checks: [],
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicActivityInstances',
     },
     retry: 'always',
   },
@@ -32,6 +34,7 @@ export const historicActivityInstance = {
     rows: {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicActivityInstances',
     },
     retry: 'always',
   },
@@ -41,6 +44,7 @@ export const historicActivityInstance = {
     rows: {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicActivityInstances',
     },
     retry: 'always',
   },

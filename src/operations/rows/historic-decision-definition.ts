@@ -5,13 +5,13 @@ export const historicDecisionDefinition = {
   getCleanableHistoricDecisionInstanceReport: {
     route: 'GET /history/decision-definition/cleanable-decision-instance-report',
     checks: [],
-    rows: { allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true },
+    rows: { allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableDecisionInstances' },
     retry: 'always',
   },
   getCleanableHistoricDecisionInstanceReportCount: {
     route: 'GET /history/decision-definition/cleanable-decision-instance-report/count',
     checks: [],
-    rows: { form: 'count', allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true },
+    rows: { form: 'count', allOf: ['DECISION_DEFINITION.READ row:key', 'DECISION_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableDecisionInstances' },
     retry: 'always',
   },
 } satisfies Rowset

@@ -5,7 +5,7 @@ export const historicDecisionInstance = {
   getHistoricDecisionInstances: {
     route: 'GET /history/decision-instance',
     checks: [],
-    rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'] },
+    rows: { anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'], query: 'historicDecisionInstances' },
     retry: 'always',
   },
   getHistoricDecisionInstance: {
@@ -20,7 +20,7 @@ export const historicDecisionInstance = {
   getHistoricDecisionInstancesCount: {
     route: 'GET /history/decision-instance/count',
     checks: [],
-    rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'] },
+    rows: { form: 'count', anyOf: ['DECISION_DEFINITION.READ_HISTORY row:decisionDefinitionKey'], query: 'historicDecisionInstances' },
     retry: 'always',
   },
   deleteAsync: {

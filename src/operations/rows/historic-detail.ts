@@ -8,6 +8,7 @@ export const historicDetail = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicDetails',
     },
     retry: 'always',
   },
@@ -17,6 +18,7 @@ export const historicDetail = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicDetails',
     },
     retry: 'always',
   },
@@ -43,6 +45,7 @@ export const historicDetail = {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicDetails',
     },
     retry: 'always',
   },

@@ -7,6 +7,7 @@ export const historicExternalTaskLog = {
     checks: [],
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicExternalTaskLogs',
     },
     retry: 'always',
   },
@@ -17,6 +18,7 @@ export const historicExternalTaskLog = {
     checks: [],
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicExternalTaskLogs',
     },
     retry: 'always',
   },
@@ -43,6 +45,7 @@ export const historicExternalTaskLog = {
     rows: {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicExternalTaskLogs',
     },
     retry: 'always',
   },
@@ -52,6 +55,7 @@ export const historicExternalTaskLog = {
     rows: {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicExternalTaskLogs',
     },
     retry: 'always',
   },

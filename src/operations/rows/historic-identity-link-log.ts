@@ -8,6 +8,7 @@ export const historicIdentityLinkLog = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
+      query: 'historicIdentityLinks',
     },
     retry: 'always',
   },
@@ -18,6 +19,7 @@ export const historicIdentityLinkLog = {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
+      query: 'historicIdentityLinks',
     },
     retry: 'always',
   },

@@ -8,6 +8,7 @@ export const historicIncident = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
+      query: 'historicIncidents',
     },
     retry: 'always',
   },
@@ -18,6 +19,7 @@ export const historicIncident = {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
+      query: 'historicIncidents',
     },
     retry: 'always',
   },

@@ -8,6 +8,7 @@ export const historicJobLog = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
+      query: 'historicJobLogs',
     },
     retry: 'always',
   },
@@ -17,6 +18,7 @@ export const historicJobLog = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
+      query: 'historicJobLogs',
     },
     retry: 'always',
   },
@@ -44,6 +46,7 @@ export const historicJobLog = {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
+      query: 'historicJobLogs',
     },
     retry: 'always',
   },
@@ -54,6 +57,7 @@ export const historicJobLog = {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no definition',
+      query: 'historicJobLogs',
     },
     retry: 'always',
   },

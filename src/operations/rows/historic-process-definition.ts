@@ -13,13 +13,13 @@ export const historicProcessDefinition = {
   getCleanableHistoricProcessInstanceReport: {
     route: 'GET /history/process-definition/cleanable-process-instance-report',
     checks: [],
-    rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true },
+    rows: { allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableProcessInstances' },
     retry: 'always',
   },
   getCleanableHistoricProcessInstanceReportCount: {
     route: 'GET /history/process-definition/cleanable-process-instance-report/count',
     checks: [],
-    rows: { form: 'count', allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true },
+    rows: { form: 'count', allOf: ['PROCESS_DEFINITION.READ row:key', 'PROCESS_DEFINITION.READ_HISTORY row:key'], oneRecord: true, query: 'cleanableProcessInstances' },
     retry: 'always',
   },
 } satisfies Rowset

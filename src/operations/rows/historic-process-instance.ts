@@ -7,6 +7,7 @@ export const historicProcessInstance = {
     checks: [],
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicProcessInstances',
     },
     retry: 'always',
   },
@@ -15,6 +16,7 @@ export const historicProcessInstance = {
     checks: [],
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicProcessInstances',
     },
     retry: 'always',
   },
@@ -49,6 +51,7 @@ export const historicProcessInstance = {
     rows: {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicProcessInstances',
     },
     retry: 'always',
   },
@@ -58,6 +61,7 @@ export const historicProcessInstance = {
     rows: {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      query: 'historicProcessInstances',
     },
     retry: 'always',
   },

@@ -8,6 +8,7 @@ export const historicTaskInstance = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicTasks',
     },
     retry: 'always',
   },
@@ -17,6 +18,7 @@ export const historicTaskInstance = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicTasks',
     },
     retry: 'always',
   },
@@ -27,6 +29,7 @@ export const historicTaskInstance = {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicTasks',
     },
     retry: 'always',
   },
@@ -37,6 +40,7 @@ export const historicTaskInstance = {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicTasks',
     },
     retry: 'always',
   },

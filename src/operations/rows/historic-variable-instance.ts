@@ -8,6 +8,7 @@ export const historicVariableInstance = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicVariableInstances',
     },
     retry: 'always',
   },
@@ -17,6 +18,7 @@ export const historicVariableInstance = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicVariableInstances',
     },
     retry: 'always',
   },
@@ -52,6 +54,7 @@ export const historicVariableInstance = {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicVariableInstances',
     },
     retry: 'always',
   },
@@ -62,6 +65,7 @@ export const historicVariableInstance = {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
       exempt: 'no execution',
+      query: 'historicVariableInstances',
     },
     retry: 'always',
   },

@@ -5,13 +5,13 @@ export const jobDefinition = {
   getJobDefinitions: {
     route: 'GET /job-definition',
     checks: [],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
     retry: 'always',
   },
   queryJobDefinitions: {
     route: 'POST /job-definition',
     checks: [],
-    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    rows: { anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
     retry: 'always',
   },
   getJobDefinition: {
@@ -63,13 +63,13 @@ export const jobDefinition = {
   getJobDefinitionsCount: {
     route: 'GET /job-definition/count',
     checks: [],
-    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
     retry: 'always',
   },
   queryJobDefinitionsCount: {
     route: 'POST /job-definition/count',
     checks: [],
-    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'] },
+    rows: { form: 'count', anyOf: ['PROCESS_DEFINITION.READ row:processDefinitionKey'], query: 'jobDefinitions' },
     retry: 'always',
   },
   updateSuspensionStateJobDefinitions: {

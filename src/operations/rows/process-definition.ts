@@ -8,6 +8,7 @@ export const processDefinition = {
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ row:key'],
       where: { query: 'startablePermissionCheck', and: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'] },
+      query: 'processDefinitions',
     },
     retry: 'always',
   },
@@ -166,6 +167,7 @@ export const processDefinition = {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ row:key'],
       where: { query: 'startablePermissionCheck', and: ['PROCESS_DEFINITION.CREATE_INSTANCE row:key'] },
+      query: 'processDefinitions',
     },
     retry: 'always',
   },

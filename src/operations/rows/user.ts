@@ -5,7 +5,7 @@ export const user = {
   getUsers: {
     route: 'GET /user',
     checks: [],
-    rows: { anyOf: ['USER.READ row:id'], tenants: 'ignored' },
+    rows: { anyOf: ['USER.READ row:id'], tenants: 'ignored', query: 'identities' },
     retry: 'always',
   },
   availableOperations: {
@@ -73,7 +73,7 @@ export const user = {
   getUserCount: {
     route: 'GET /user/count',
     checks: [],
-    rows: { form: 'count', anyOf: ['USER.READ row:id'], tenants: 'ignored' },
+    rows: { form: 'count', anyOf: ['USER.READ row:id'], tenants: 'ignored', query: 'identities' },
     retry: 'always',
   },
   createUser: {

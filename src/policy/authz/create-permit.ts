@@ -20,6 +20,7 @@ import { fetchScopeOf } from './rows/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
 import { missingForRows } from './rows/missing-rows.ts'
 import { narrowTasks, type Visible } from './rows/narrow-tasks.ts'
+import { planRows, type PlanOptions } from './rows/plan-rows.ts'
 import { narrowTopics } from './rows/narrow-topics.ts'
 import { seesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
 import type { AuthorizeOptions } from './checks/authorize-options.ts'
@@ -28,7 +29,7 @@ import type { OperationPolicy } from './operation-policy.ts'
 import type { KeepRows, Permit, RowsDecision } from './permit.ts'
 
 /** What permits are made of. */
-export interface PermitOptions extends AuthorizeOptions {
+export interface PermitOptions extends AuthorizeOptions, PlanOptions {
   readonly readRowAttributes: ReadRowAttributes
   /** Whether the engine has cases, whose tasks and variables everybody sees. */
   readonly hasCases: () => Promise<boolean>
@@ -75,8 +76,9 @@ function createRows(operation: Operation, restriction: CompiledRows, options: Pe
   return (accessRequest, other) => {
     const rows = rowsFor(restriction, accessRequest)
     // Whether it has such an answer, or such a page, only the engine says.
-    const isValid = isChecked && other !== 'neither' && pagingOf(accessRequest.query) !== null
-    return rowsDecision({ operation, rows, options, isValid }, accessRequest, other)
+    const isAnswerable = other !== 'neither' && pagingOf(accessRequest.query) !== null
+    const isValid = isChecked && isAnswerable
+    return rowsDecision({ operation, rows, options, isValid, isAnswerable }, accessRequest, other)
   }
 }
 
@@ -86,6 +88,14 @@ interface RowsParts {
   readonly options: PermitOptions
   /** The query has been checked whole. */
   readonly isValid: boolean
+  /** Its form and its page are ones that the engine answers. */
+  readonly isAnswerable: boolean
+}
+
+/** How much somebody sees. */
+interface Seeing {
+  readonly scope: Scope
+  readonly viewer: Viewer
 }
 
 const ALL: RowsDecision = { rows: 'all' }
@@ -107,8 +117,8 @@ function rowsDecision(
   const special = decisionOfForm(parts, accessRequest, scope, viewer)
   if (special !== null) return special
   if (scope === 'all' || (rows.exempt !== 'case' && !concernsTasks(rows)))
-    return restrictedTo(parts, scope, viewer)
-  return withLinksAndCases(parts, scope, viewer)
+    return restrictedTo(parts, accessRequest, { scope, viewer })
+  return withLinksAndCases(parts, accessRequest, { scope, viewer })
 }
 
 /** Null: a list, or what is made of one. */
@@ -160,7 +170,11 @@ function countsDecision({ tenants }: Viewer): RowsDecision {
 }
 
 /** What only the engine can tell: the tasks that the caller's links open, and whether there are cases, which everybody sees. */
-async function withLinksAndCases(parts: RowsParts, scope: Scope, viewer: Viewer): Promise<RowsDecision> {
+async function withLinksAndCases(
+  parts: RowsParts,
+  accessRequest: AccessRequest,
+  { scope, viewer }: Seeing,
+): Promise<RowsDecision> {
   const { rows, options } = parts
   const implied = concernsTasks(rows)
     ? ((await options.implicitGrants?.tasks(viewer.principal)) ?? null)
@@ -169,23 +183,31 @@ async function withLinksAndCases(parts: RowsParts, scope: Scope, viewer: Viewer)
   const opened = scope === 'none' && isLinked ? 'some' : scope
   if (rows.exempt === 'case' && (await options.hasCases()))
     return { rows: 'filtered', keep: keepOf(parts, { ...viewer, implicitGrants: implied }) }
-  return restrictedTo(parts, opened, { ...viewer, implicitGrants: implied })
+  return restrictedTo(parts, accessRequest, { scope: opened, viewer: { ...viewer, implicitGrants: implied } })
 }
 
 /** Without cases: nothing, or what the records and links name. */
-function restrictedTo(parts: RowsParts, scope: Scope, viewer: Viewer): RowsDecision {
+function restrictedTo(
+  parts: RowsParts,
+  accessRequest: AccessRequest,
+  { scope, viewer }: Seeing,
+): RowsDecision {
   const { rows, isValid } = parts
   const mayBeSelf = viewer.impliesIdentity && concernsIdentity(rows)
   if (scope === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
     return { rows: 'none', valid: isValid }
-  return someOf(parts, scope, viewer)
+  return someOf(parts, accessRequest, { scope, viewer })
 }
 
-function someOf(parts: RowsParts, scope: Scope, viewer: Viewer): RowsDecision {
-  const { operation, rows } = parts
+function someOf(parts: RowsParts, accessRequest: AccessRequest, { scope, viewer }: Seeing): RowsDecision {
+  const { operation, rows, options, isAnswerable } = parts
   if (operation.rows?.narrowed === 'task query' && !usesRevokes(viewer.records, viewer.principal))
     return { rows: 'narrowed', narrow: narrowTasks(visibleTo(rows, scope, viewer)) }
-  return { rows: 'filtered', keep: keepOf(parts, viewer) }
+  const filtered = { rows: 'filtered', keep: keepOf(parts, viewer) } as const
+  if (rows.query === null) return filtered
+  const { method } = operation
+  const plan = () => planRows({ method, rows, viewer, accessRequest, options, isAnswerable })
+  return { ...filtered, plan }
 }
 
 function visibleTo(rows: CompiledRows, scope: Scope, viewer: Viewer): Visible {

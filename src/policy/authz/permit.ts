@@ -7,6 +7,7 @@ import type { Operation } from '../../operations/table.ts'
 import type { ListRow } from './entities/look-ups.ts'
 import type { OperationPolicy } from './operation-policy.ts'
 import type { Narrow } from './rows/narrow.ts'
+import type { PlanRows } from './rows/row-plan.ts'
 
 /** What a row-restricted query may answer. */
 export type RowsDecision =
@@ -23,7 +24,12 @@ export type RowsDecision =
   /** Counted without what is of other tenants. */
   | { readonly rows: 'recounted'; readonly tenants: ReadonlySet<string> }
   /** Read them all and keep those that `keep` says. */
-  | { readonly rows: 'filtered'; readonly keep: KeepRows }
+  | {
+      readonly rows: 'filtered'
+      readonly keep: KeepRows
+      /** How fewer of them are read; absent: the table does not say. */
+      readonly plan?: PlanRows
+    }
   | { readonly rows: 'refused'; readonly refusal: GatewayError }
 
 /** A decision that leaves something out. */

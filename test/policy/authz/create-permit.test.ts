@@ -35,6 +35,10 @@ async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Pr
     lookUp: (name, id) =>
       `${name} ${id}` === 'processDefinition d1' ? { key: 'review', tenantId: null } : null,
     lookUpAll: async () => new Map(),
+    definitions: async () => [],
+    deleted: async () => [],
+    hasOwnTenants: async () => false,
+    maxParts: 0,
     findTargets: async () => null,
     isOwn: async () => false,
     findCondition: async () => null,

@@ -1,6 +1,8 @@
 import type { Rows } from '../../../operations/notation.ts'
+import { ROW_QUERIES, type RowQuery } from '../../../operations/row-queries.ts'
 import { compileRowPermissions } from '../checks/compile-permission.ts'
 import type { CompiledRows, RowCondition } from './compiled-rows.ts'
+import { rowSubjectsOf } from './visible-set.ts'
 
 /** Compiles a restriction of rows. @throws Error on a term that the notation does not know, or that does not ask about rows */
 export function compileRows({ where, ...rows }: Rows): CompiledRows {
@@ -11,12 +13,26 @@ export function compileRows({ where, ...rows }: Rows): CompiledRows {
         ? [{ permissions: compileRowPermissions(rows.allOf), together: true }]
         : rows.allOf.map((term) => ({ permissions: compileRowPermissions([term]) }))
   if (rows.and !== undefined) conditions.push({ permissions: compileRowPermissions(rows.and) })
+  const query: RowQuery | null = rows.query === undefined ? null : ROW_QUERIES[rows.query]
+  if (query !== null) checkQuery(query, rows, conditions)
   return {
     form: rows.form ?? 'list',
     conditions,
     exempt: rows.exempt ?? null,
     tenanted: rows.tenants !== 'ignored',
+    query,
     where:
       where === undefined ? null : { query: where.query, rows: compileRows({ ...rows, and: where.and }) },
   }
+}
+
+/** @throws Error where a query cannot ask for what the restriction shows */
+function checkQuery(query: RowQuery, { form, exempt }: Rows, conditions: readonly RowCondition[]): void {
+  const { instance } = rowSubjectsOf({ conditions })
+  if (form !== undefined && form !== 'count') throw new Error(`rows in the form of ${form} have no query`)
+  if (query[query.by] === undefined)
+    throw new Error(`the rows' query is by ${query.by}, and names no parameter for it`)
+  if (exempt === 'case') throw new Error('no query asks for the rows of cases')
+  if (instance !== null && query.isHistory === true)
+    throw new Error('instances that are running decide no history')
 }

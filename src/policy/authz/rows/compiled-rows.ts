@@ -1,4 +1,5 @@
 import type { Exempt, RowsForm } from '../../../operations/notation.ts'
+import type { RowQuery } from '../../../operations/row-queries.ts'
 import type { Records } from '../records/records.ts'
 import type { ImplicitTasks } from '../entities/implicit-bits.ts'
 import type { Principal } from '../../../request/principal.ts'
@@ -12,6 +13,8 @@ export interface CompiledRows {
   readonly exempt: Exempt | null
   /** Rows of a tenant are for its members. */
   readonly tenanted: boolean
+  /** How visible rows are asked for; null: rows are read and filtered. */
+  readonly query: RowQuery | null
   /** The restriction in the place of this one, where a parameter of the query is true; null: there is none. */
   readonly where: { readonly query: string; readonly rows: CompiledRows } | null
 }

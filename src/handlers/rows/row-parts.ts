@@ -1,0 +1,147 @@
+import { GatewayError } from '../../errors.ts'
+import type { Asking } from '../../pipeline/context.ts'
+import { spliceMember } from '../../policy/authz/rows/narrow.ts'
+import type { KeepRows } from '../../policy/authz/permit.ts'
+import type { PartsPlan, QueryPart } from '../../policy/authz/rows/row-plan.ts'
+import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
+import { bodyValue } from '../../request/body.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { joinRows } from '../../request/json-rows.ts'
+import type { Paging } from '../../request/paging.ts'
+import { targetPathOf } from '../../request/target.ts'
+import { MergedRows, type ReadPart } from './merged-rows.ts'
+import { mapSideBySide } from './side-by-side.ts'
+import { json, readAsIs, readPage, readWhole } from './visible-rows.ts'
+
+/** The engine does not take the query of a part. */
+export class PartRefused extends Error {}
+
+/**
+ * Counts part by part. Null: some rows cannot be told from such as the caller may not see.
+ * @throws PartRefused
+ */
+export async function countParts(
+  exchange: Asking,
+  { parts, instances, hidden, rest }: PartsPlan,
+): Promise<Answer | null> {
+  const answers: Answer[] = []
+  const sum = async (some: readonly QueryPart[]): Promise<number> => {
+    const counts = await mapSideBySide(some, async (part) => {
+      const answer = await countAnswer(askPart(exchange, part))
+      answers.push(answer)
+      return countIn(answer)
+    })
+    return counts.reduce((all, one) => all + one, 0)
+  }
+  const all = rest === null ? 0 : await sum(rest.all)
+  const others = rest === null ? [] : await rest.others()
+  if (others === null) return null
+  const shown = await sum(parts)
+  const left = all - (await sum(others))
+  if (rest?.mustBeNone === true && left !== shown) return null
+  const own = rest === null || rest.mustBeNone ? shown : left
+  const count = own + (await sum(instances)) - (await sum(hidden))
+  const [first] = answers
+  // Rows may come and go between two counts.
+  return first === undefined ? null : { ...first, body: json({ count: Math.max(0, count) }) }
+}
+
+async function countAnswer(asking: Asking): Promise<Answer> {
+  asking.match.accessRequest.stillAwaited?.()
+  const answer = await readWhole(asking)
+  if (answer.status !== 200) throw new PartRefused()
+  return answer
+}
+
+function countIn({ body }: Answer): number {
+  const count = bodyValue(jsonIn(body), 'count')
+  if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
+  return count
+}
+
+export interface Listing {
+  readonly plan: PartsPlan
+  readonly keep: KeepRows
+  readonly paging: Paging
+  /** More rows than this are not left out. */
+  readonly maxRows: number
+}
+
+/**
+ * Lists a page of the parts' rows. Each row is decided all the same: a part that shows too much costs time, and shows nothing.
+ * Null: rows of several parts have no known order.
+ * @throws PartRefused, OrderUnknown; GatewayError GW_ROWS_NOT_EXACT
+ */
+export async function listParts(exchange: Asking, listing: Listing): Promise<Answer | null> {
+  const { plan } = listing
+  const parts = [...plan.parts, ...plan.instances]
+  const [only] = parts
+  if (only === undefined || plan.rest !== null) return null
+  // The first page is right as it is, where all rows on it are visible.
+  if (parts.length === 1 && (plan.isExact || listing.paging.first === 0)) {
+    const whole = await listWhole(exchange, only, listing)
+    if (whole !== null) return whole
+  }
+  return parts.length > 1 && plan.order === null ? null : listMerged(exchange, parts, listing)
+}
+
+async function listMerged(
+  exchange: Asking,
+  parts: readonly QueryPart[],
+  { plan, keep, paging, maxRows }: Listing,
+): Promise<Answer | null> {
+  const answers: Answer[] = []
+  const readers = parts.map((part): ReadPart => {
+    const asking = askPart(exchange, part)
+    return async (from, size) => {
+      const page = await readPage(asking, { keep, known: part.known, form: 'list', from, size })
+      if (page.answer.status !== 200) throw new PartRefused()
+      if (answers.length === 0) answers.push(page.answer)
+      return page
+    }
+  })
+  const merged = new MergedRows(readers, parts.length > 1 ? plan.order : null, maxRows)
+  const bytes: Buffer[] = []
+  let at = 0
+  let length = 0
+  for await (const row of merged.upTo(paging.first + paging.max)) {
+    at += 1
+    if (at <= paging.first) continue
+    bytes.push(row.bytes)
+    length += row.bytes.length
+    if (length > MAX_READ_BYTES) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  }
+  const [first] = answers
+  return first === undefined ? null : { ...first, body: joinRows(bytes) }
+}
+
+/** The engine pages by itself. Null: it has shown a row that the caller may not see, so its pages are not the caller's. */
+async function listWhole(
+  exchange: Asking,
+  part: QueryPart,
+  { keep }: Pick<Listing, 'keep'>,
+): Promise<Answer | null> {
+  const page = await readAsIs(askPart(exchange, part), { keep, form: 'list', known: part.known })
+  if (page.answer.status !== 200) throw new PartRefused()
+  return page.seen.length === page.count ? page.answer : null
+}
+
+/** The caller's query with what a part sets. */
+function askPart({ match, upstreamRequest }: Asking, { set }: QueryPart): Asking {
+  const { accessRequest } = match
+  if (upstreamRequest.method === 'POST') {
+    const headers = { ...upstreamRequest.headers, 'content-type': 'application/json' }
+    const body = Object.entries(set).reduce(
+      (spliced, [name, value]) => spliceMember(spliced, name, value),
+      upstreamRequest.body,
+    )
+    return { match, upstreamRequest: { ...upstreamRequest, headers, body } }
+  }
+  const texts = Object.entries(set).map(([name, value]) => [name, String(value)] as const)
+  const query = new Map([...accessRequest.query, ...texts])
+  const path = `${targetPathOf(upstreamRequest.path)}?${new URLSearchParams([...query])}`
+  return {
+    match: { ...match, accessRequest: { ...accessRequest, query } },
+    upstreamRequest: { ...upstreamRequest, path },
+  }
+}

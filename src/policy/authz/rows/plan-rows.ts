@@ -1,0 +1,352 @@
+import type { RowQuery } from '../../../operations/row-queries.ts'
+import type { Method } from '../../../operations/table.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
+import type { Attributes } from '../../../request/attributes.ts'
+import type { DefinitionLists, DefinitionRow } from '../entities/definition-lists.ts'
+import { isNameable } from '../entities/lookup.ts'
+import type { LookUps } from '../entities/look-ups.ts'
+import type { CompiledRows, Viewer } from './compiled-rows.ts'
+import { ownQueryOf, type OwnQuery } from './own-query.ts'
+import {
+  FILTER,
+  type PartsPlan,
+  type QueryMembers,
+  type QueryPart,
+  type RestPlan,
+  type RowPlan,
+} from './row-plan.ts'
+import { isOfTenants, isVisible } from './rows.ts'
+import { has, intersect, isAll, isNone, visibleSetOf, type IdSet } from './visible-set.ts'
+
+/** What plans are made of. */
+export interface PlanOptions extends LookUps, DefinitionLists {
+  /** More requests than this are not made for one query. */
+  readonly maxParts: number
+}
+
+export interface Planning {
+  readonly method: Method
+  readonly rows: CompiledRows
+  readonly viewer: Viewer
+  readonly accessRequest: AccessRequest
+  readonly options: PlanOptions
+  /** The client takes the answer, and its paging can be read. */
+  readonly isAnswerable: boolean
+}
+
+/**
+ * How to ask for the rows of a query that the caller may see. The caller's own conditions are looked at first: a query for
+ * what may not be seen asks for nothing. Whatever cannot be said exactly by the parameters of the table is filtered.
+ */
+export async function planRows(planning: Planning): Promise<RowPlan> {
+  const { method, rows, viewer, accessRequest } = planning
+  const { query } = rows
+  if (query === null || hasDisabled(rows, viewer)) return FILTER
+  const own = ownQueryOf(query, method, accessRequest)
+  if (own === null) return FILTER
+  const asked: Asked = { ...planning, query, own, keys: keysOf(rows, viewer, own) }
+  return own.instance === null ? planKeys(asked) : planInstance(asked, own.instance)
+}
+
+async function planKeys(asked: Asked): Promise<RowPlan> {
+  const { keys, viewer } = asked
+  if ([...keys.ids, ...(viewer.tenants ?? [])].some((id) => !isListable(id))) return FILTER
+  const parts = await keyParts(asked)
+  const instances = await instanceParts(asked)
+  if (parts === null || instances === null) return FILTER
+  const rest = restOf(asked, parts)
+  if (rest === 'unknown') return FILTER
+  // An engine may have given instances of a definition without tenant tenants of their own.
+  const isExact = instances.hidden.length === 0 && tellsTenants(asked)
+  const asks = rest?.mustBeNone === false ? [] : parts
+  return planOf(asked, { parts: asks, ...instances, rest, isExact, order: orderOf(asked) })
+}
+
+interface Asked extends Planning {
+  readonly query: RowQuery
+  readonly own: OwnQuery
+  /** Visible keys that the query asks for. */
+  readonly keys: IdSet
+}
+
+/** A permission that is disabled drops out of a check, and the engine's lists have their own way with it. */
+function hasDisabled({ conditions }: CompiledRows, { records }: Viewer): boolean {
+  return conditions.some(({ permissions }) =>
+    permissions.some(({ permission }) => records.disabled.has(permission)),
+  )
+}
+
+function keysOf(rows: CompiledRows, viewer: Viewer, { key, keys }: OwnQuery): IdSet {
+  let visible = visibleSetOf(rows, viewer).keys
+  if (key !== null) visible = intersect(visible, [key])
+  return keys === null ? visible : intersect(visible, keys)
+}
+
+/** In a list of a query string a comma parts two ids. */
+function isListable(id: string): boolean {
+  return isNameable(id) && !id.includes(',')
+}
+
+/** All rows of one instance are visible, or none. */
+async function planInstance(asked: Asked, id: string): Promise<RowPlan> {
+  const { rows, viewer, query, options } = asked
+  const found = await options.lookUp(query.isHistory ? 'historicProcessInstance' : 'processInstance', id)
+  if (found === null) return FILTER
+  const attribute = (name: string) => (name === 'processInstanceId' ? id : attributeOf(found, name))
+  const isOpen = isVisible({ ...rows, exempt: null }, {}, attribute, viewer)
+  return planOf(asked, {
+    parts: isOpen ? [{ set: {}, known: knownOf(found['definitionId']) }] : [],
+    ...NO_INSTANCES,
+    rest: null,
+    isExact: true,
+    order: null,
+  })
+}
+
+function attributeOf({ processDefinitionKey = null, tenantId = null }: Attributes, name: string) {
+  return name === 'tenantId' ? tenantId : processDefinitionKey
+}
+
+function knownOf(definitionId: string | null | undefined): Readonly<Record<string, string>> {
+  return typeof definitionId === 'string' ? { processDefinitionId: definitionId } : {}
+}
+
+const NO_INSTANCES = { instances: [], hidden: [] }
+
+function planOf(
+  { own, isAnswerable, options, method, accessRequest }: Asked,
+  plan: Omit<PartsPlan, 'plan'>,
+): RowPlan {
+  const { parts, instances, hidden, rest } = plan
+  const all = [...parts, ...instances, ...hidden, ...(rest?.all ?? [])]
+  if (all.length === 0) return { plan: 'none', isValid: own.isPlain && isAnswerable }
+  const room = MAX_QUERY_CHARS - lengthOf(Object.fromEntries(accessRequest.query))
+  const isTooLong = method !== 'POST' && all.some(({ set }) => lengthOf(set) > room)
+  if (all.length > options.maxParts || isTooLong) return FILTER
+  return { plan: all.length === 1 && rest === null ? 'narrowed' : 'parts', ...plan }
+}
+
+/** Servers read request lines of 8 KB. */
+const MAX_QUERY_CHARS = 6000
+/** Databases take at most 1,000 (Oracle) or 2,100 (SQL Server) in one condition. */
+const MAX_LIST = 1000
+/** Of a list in a query string: with a second one it must fit a request line. */
+const LIST_CHARS = 3000
+
+function lengthOf(set: QueryMembers): number {
+  return Object.values(set).reduce((sum, value) => sum + encodeURIComponent(String(value)).length, 0)
+}
+
+/** What is visible by its key; null: no query says it. */
+async function keyParts(asked: Asked): Promise<readonly QueryPart[] | null> {
+  const { query, own, keys } = asked
+  if (isNone(keys)) return []
+  if (own.definition !== null) return ownDefinition(asked, own.definition)
+  if (isAll(keys) && tellsTenants(asked)) return inTenants(asked, [{}])
+  if (keys.isAllBut && query.hasRowsOfNone === true) return null
+  if (query.by !== 'key') return query.by === 'instance' ? null : listedParts(asked)
+  return keys.isAllBut ? null : inTenants(asked, [...keys.ids].map(setOf(query.key ?? '')))
+}
+
+/** Whether the query itself can say which tenants are meant. */
+function tellsTenants(asked: Asked): boolean {
+  return asked.query.tenants !== 'definitions' || !isRestricted(asked)
+}
+
+/** By lists of keys where those find every row, else by one definition after the other. */
+async function listedParts(asked: Asked): Promise<readonly QueryPart[] | null> {
+  const { query, keys, options } = asked
+  const deleted = query.isHistory === true ? await options.deleted(false) : []
+  if (deleted === null) return null
+  const isListed = query.by === 'keys' && !deleted.some(({ key }) => has(keys, key))
+  return (isListed ? listedKeys(asked) : null) ?? definitionParts(asked, deleted)
+}
+
+/** In lists of keys; null: no list says it. */
+function listedKeys(asked: Asked): readonly QueryPart[] | null {
+  const { query, own, keys, method } = asked
+  if (!keys.isAllBut && query.keys !== undefined)
+    return inTenants(asked, [...listsOf([...keys.ids], method)].map(setOf(query.keys)))
+  if (!keys.isAllBut || query.exceptKeys === undefined) return null
+  const except = [...new Set([...keys.ids, ...(own.exceptKeys ?? [])])]
+  return except.length > MAX_LIST ? null : inTenants(asked, [{ [query.exceptKeys]: except }])
+}
+
+function setOf(name: string): (value: string | readonly string[]) => QueryMembers {
+  return (value) => ({ [name]: value })
+}
+
+function* listsOf(ids: readonly string[], method: Method): Generator<readonly string[]> {
+  let some: string[] = []
+  let chars = 0
+  for (const id of ids) {
+    const length = encodeURIComponent(id).length + '%2C'.length
+    if (some.length === MAX_LIST || (method !== 'POST' && some.length > 0 && chars + length > LIST_CHARS)) {
+      yield some
+      some = []
+      chars = 0
+    }
+    some.push(id)
+    chars += length
+  }
+  if (some.length > 0) yield some
+}
+
+/** The query is about one definition. */
+async function ownDefinition(asked: Asked, id: string): Promise<readonly QueryPart[] | null> {
+  const { keys, viewer, options } = asked
+  const found = await options.lookUp('processDefinition', id)
+  const key = found?.['key'] ?? null
+  // It may be deleted, and its rows still there.
+  if (found === null || key === null) return null
+  const definition = { id, key, tenantId: found['tenantId'] ?? null }
+  if (!has(keys, key) || !isOfTenants(definition.tenantId, viewer.tenants)) return []
+  return ofDefinitions(asked, [definition], {})
+}
+
+/** One part for each visible definition. */
+async function definitionParts(
+  asked: Asked,
+  deleted: readonly DefinitionRow[],
+): Promise<readonly QueryPart[] | null> {
+  const { query, keys, viewer, options } = asked
+  if (query.definition === undefined) return null
+  const found = await options.definitions(keys.isAllBut ? null : [...keys.ids], options.maxParts)
+  if (found === null) return null
+  const visible = [...found, ...goneOf(deleted, found)].filter(
+    ({ key, tenantId }) => has(keys, key) && isOfTenants(tenantId, viewer.tenants),
+  )
+  return ofDefinitions(asked, visible)
+}
+
+function goneOf(
+  deleted: readonly DefinitionRow[],
+  found: readonly DefinitionRow[],
+): readonly DefinitionRow[] {
+  const ids = new Set(found.map(({ id }) => id))
+  return deleted.filter(({ id }) => !ids.has(id))
+}
+
+/** Null: an engine gives instances of these definitions tenants of their own, which no query can leave out. */
+async function ofDefinitions(
+  asked: Asked,
+  definitions: readonly DefinitionRow[],
+  set?: QueryMembers,
+): Promise<readonly QueryPart[] | null> {
+  const { query, rows, options } = asked
+  const isOpen = isRestricted(asked) && query.tenants === 'definitions' && rows.form === 'count'
+  const untenanted = definitions.filter(({ tenantId }) => tenantId === null).map(({ key }) => key)
+  if (isOpen && untenanted.length > 0) {
+    const keys = [...new Set(untenanted)]
+    if (await options.hasOwnTenants(keys.length > MAX_LIST ? null : keys)) return null
+  }
+  return definitions.flatMap((definition) => partsOf(asked, definition, set))
+}
+
+/** Rows of a tenant's definition are the tenant's. */
+function partsOf(asked: Asked, { id, tenantId }: DefinitionRow, set?: QueryMembers): readonly QueryPart[] {
+  const { definition } = asked.query
+  const own = set ?? (definition === undefined ? {} : { [definition]: id })
+  const sets = tenantId === null ? tenantSets(asked) : [{}]
+  return sets.map((tenants) => ({ set: { ...own, ...tenants }, known: knownOf(id) }))
+}
+
+/** The same rows, of the caller's tenants and of none. */
+function inTenants(asked: Asked, sets: readonly QueryMembers[]): readonly QueryPart[] {
+  return sets.flatMap((set) =>
+    tenantSets(asked).map((tenants) => ({ set: { ...set, ...tenants }, known: {} })),
+  )
+}
+
+function isRestricted({ rows, viewer }: Planning): boolean {
+  return rows.tenanted && viewer.tenants !== null
+}
+
+/** What the query says for the caller's tenants, once or twice. Nothing where only definitions tell tenants. */
+function tenantSets(asked: Asked): readonly QueryMembers[] {
+  const { query, own, viewer } = asked
+  if (!isRestricted(asked) || query.tenants === 'definitions' || query.tenants === 'none') return [{}]
+  const tenants = [...(viewer.tenants ?? [])]
+  // Of both conditions this one counts.
+  if (own.isWithoutTenant) return [{}]
+  if (own.tenantIds !== null) {
+    const asking = own.tenantIds.filter((id) => tenants.includes(id))
+    return asking.length === 0 ? [] : [{ tenantIdIn: asking }]
+  }
+  const ofNone = { withoutTenantId: true } as const
+  if (tenants.length === 0) return [ofNone]
+  const isTwo = query.tenants === 'two queries'
+  return isTwo ? [ofNone, { tenantIdIn: tenants }] : [{ tenantIdIn: tenants, [query.tenants]: true }]
+}
+
+/** What is visible, or hidden, by its instance alone; null: no query says it. */
+async function instanceParts(asked: Asked): Promise<Pick<PartsPlan, 'instances' | 'hidden'> | null> {
+  const { query, own, keys, rows, viewer, options, accessRequest, method } = asked
+  const { granted, revoked } = visibleSetOf(rows, viewer).instances
+  const isAsked = (id: string) => own.instances === null || own.instances.includes(id)
+  const [opened, closed] = [granted.filter(isAsked), revoked.filter(isAsked)]
+  if (opened.length + closed.length === 0) return NO_INSTANCES
+  const name = query.instances ?? query.instance
+  const isRefused = query.instances !== undefined && query.instancesNotWith?.some((one) => own.names.has(one))
+  if (name === undefined || isRefused === true) return null
+  const found = await options.lookUpAll('processInstance', [...opened, ...closed], accessRequest.stillAwaited)
+  const isBy = (isByKey: boolean) => (id: string) => {
+    const { processDefinitionKey, tenantId } = found.get(id) ?? {}
+    if (
+      typeof processDefinitionKey !== 'string' ||
+      !isOfTenants(tenantId, rows.tenanted ? viewer.tenants : null)
+    )
+      return false
+    return has(keys, processDefinitionKey) === isByKey
+  }
+  const parts = (ids: readonly string[]): readonly QueryPart[] => {
+    if (!ids.every(isListable)) return []
+    const values = query.instances === undefined ? ids : [...listsOf(ids, method)]
+    return values.map((value) => ({ set: { [name]: value }, known: {} }))
+  }
+  return { instances: parts(opened.filter(isBy(false))), hidden: parts(closed.filter(isBy(true))) }
+}
+
+/** Rows that everybody sees, where the query may find some; `unknown`: they cannot be asked for. */
+function restOf(asked: Asked, parts: readonly QueryPart[]): RestPlan | null | 'unknown' {
+  const { query, own, keys, rows } = asked
+  const isOfDefinitions = own.key !== null || own.keys !== null || own.definition !== null
+  if (rows.exempt === null || isOfDefinitions) return null
+  // Then the parts leave nothing out.
+  if (isAll(keys) && tellsTenants(asked)) return null
+  if (rows.form !== 'count' || query.rest === undefined) return 'unknown'
+  const mustBeNone = query.rest === 'unsure' || !tellsTenants(asked)
+  const all = mustBeNone ? [WHOLE] : inTenants(asked, [{}])
+  return { all, mustBeNone, others: () => otherParts(asked, parts, mustBeNone) }
+}
+
+const WHOLE: QueryPart = { set: {}, known: {} }
+
+/** The rows of every definition that the caller may not see. */
+async function otherParts(
+  asked: Asked,
+  parts: readonly QueryPart[],
+  isWhole: boolean,
+): Promise<readonly QueryPart[] | null> {
+  const { query, keys, viewer, options } = asked
+  const { definition } = query
+  const most = options.maxParts - parts.length
+  const found = definition === undefined ? null : await options.definitions(null, options.maxParts)
+  const deleted = query.isHistory === true ? await options.deleted(true) : []
+  if (definition === undefined || found === null || deleted === null) return null
+  const isOwn = ({ tenantId }: DefinitionRow) => isOfTenants(tenantId, viewer.tenants)
+  const hidden = [...found, ...goneOf(deleted, found)].filter((one) => !(has(keys, one.key) && isOwn(one)))
+  const others = isWhole
+    ? hidden.map(({ id }) => ({ set: { [definition]: id }, known: knownOf(id) }))
+    : hidden.filter(isOwn).flatMap((one) => partsOf(asked, one))
+  return others.length > most ? null : others
+}
+
+function orderOf({ query, own }: Asked): PartsPlan['order'] {
+  const { sort } = own
+  if (sort === null)
+    return query.order === undefined ? null : { member: query.order, kind: 'id', isDescending: false }
+  const sorts = query.sorts ?? {}
+  const found = sort === 'other' || !Object.hasOwn(sorts, sort.by) ? undefined : sorts[sort.by]
+  return found === undefined || sort === 'other' ? null : { ...found, isDescending: sort.isDescending }
+}

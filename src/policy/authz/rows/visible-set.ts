@@ -1,0 +1,104 @@
+import { RESOURCES } from '../../../operations/permissions.ts'
+import type { Permission } from '../checks/compiled-permission.ts'
+import { isAuthorized } from '../decision/decide.ts'
+import { namedIds } from '../decision/granted-ids.ts'
+import type { CompiledRows, Viewer } from './compiled-rows.ts'
+import { isVisible } from './rows.ts'
+
+/** Ids that count, or all but some. */
+export interface IdSet {
+  readonly isAllBut: boolean
+  readonly ids: ReadonlySet<string>
+}
+
+/** What the records say of rows, without looking at one: whoever is in neither list of instances is decided by the key. */
+export interface VisibleSet {
+  /** Keys of definitions, or ids of rows that are decided by their own. */
+  readonly keys: IdSet
+  readonly instances: { readonly granted: readonly string[]; readonly revoked: readonly string[] }
+}
+
+/**
+ * The keys and instances whose rows a caller sees, tenants aside. Each key that a record names is decided as a row of it
+ * would be; all others are decided as one that none names.
+ */
+export function visibleSetOf(rows: CompiledRows, viewer: Viewer): VisibleSet {
+  const { key: keyName, instance } = rowSubjectsOf(rows)
+  const untenanted = { ...rows, exempt: null, tenanted: false }
+  const isOpen = (key: string | null) =>
+    isVisible(untenanted, {}, (name) => (name === keyName ? key : null), viewer)
+  const isAllBut = isOpen(null)
+  const named = candidatesOf(rows, viewer)
+  const ids = new Set([...named].filter((id) => isOpen(id) !== isAllBut))
+  return { keys: { isAllBut, ids }, instances: instancesOf(instance, viewer) }
+}
+
+/** By what a restriction decides rows. @throws Error where that is something else than a key, or an instance and then a key */
+export function rowSubjectsOf({ conditions }: Pick<CompiledRows, 'conditions'>): {
+  readonly key: string
+  readonly instance: Permission | null
+} {
+  const all = conditions.flatMap(({ permissions }) => permissions)
+  const [first] = all
+  const instance = conditions.length === 1 && first !== undefined && isOfInstance(first) ? first : null
+  const keys = new Set(all.filter((one) => one !== instance).map(nameOf))
+  const [key] = keys
+  const isSingle = conditions.every(
+    ({ permissions, together }) => together === true || permissions.length === (instance === null ? 1 : 2),
+  )
+  if (key === undefined || keys.size > 1 || !isSingle)
+    throw new Error('rows have a query, but are not decided by one key, or one instance and one key')
+  return { key, instance }
+}
+
+function isOfInstance({ resource, attribute }: Permission): boolean {
+  return resource === 'PROCESS_INSTANCE' && 'name' in attribute && attribute.name === 'processInstanceId'
+}
+
+function nameOf({ attribute }: Permission): string | undefined {
+  return 'name' in attribute ? attribute.name : undefined
+}
+
+/** All ids that may be decided otherwise than one that no record names. */
+function candidatesOf(
+  rows: CompiledRows,
+  { records, principal, impliesIdentity }: Viewer,
+): ReadonlySet<string> {
+  const { instance } = rowSubjectsOf(rows)
+  const types = rows.conditions
+    .flatMap(({ permissions }) => permissions)
+    .filter((one) => one !== instance)
+    .map(({ resource }) => RESOURCES[resource].id)
+  const ids = new Set<string>(impliesIdentity ? [principal.userId, ...principal.groups] : [])
+  for (const type of new Set(types)) for (const id of namedIds(records, principal, type)) ids.add(id)
+  return ids
+}
+
+function instancesOf(permission: Permission | null, { records, principal }: Viewer): VisibleSet['instances'] {
+  const granted: string[] = []
+  const revoked: string[] = []
+  if (permission !== null)
+    for (const id of namedIds(records, principal, RESOURCES[permission.resource].id)) {
+      const answer = isAuthorized(records, principal, { ...permission, id })
+      if (answer === true) granted.push(id)
+      if (answer === false) revoked.push(id)
+    }
+  return { granted, revoked }
+}
+
+export function has({ isAllBut, ids }: IdSet, id: string): boolean {
+  return ids.has(id) !== isAllBut
+}
+
+export function isNone({ isAllBut, ids }: IdSet): boolean {
+  return !isAllBut && ids.size === 0
+}
+
+export function isAll({ isAllBut, ids }: IdSet): boolean {
+  return isAllBut && ids.size === 0
+}
+
+/** Those of the ids that are in the set. */
+export function intersect(set: IdSet, ids: readonly string[]): IdSet {
+  return { isAllBut: false, ids: new Set(ids.filter((id) => has(set, id))) }
+}

@@ -1,0 +1,260 @@
+import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
+import type { Permit, RowsDecision } from '../../src/policy/authz/permit.ts'
+import { openGateway, type Answer } from '../support/open-gateway.ts'
+import {
+  type Definition,
+  PARAMETERS,
+  rowEngine,
+  type RowWorld,
+  SORTS,
+  type StoredRow,
+} from '../support/row-engine.ts'
+
+/*
+ * What a plan answers is what filtering answers: two gateways before one engine, one of which may not make a plan.
+ */
+
+const SEEDS = Number(process.env['ROW_PLAN_SEEDS'] ?? 6)
+const USERS = ['mary', 'anna', 'ben', 'nobody'] as const
+const TENANTS = ['acme', 'globex'] as const
+const KEYS = ['a', 'b', 'c'] as const
+const LISTS = Object.keys(PARAMETERS)
+const PERMISSIONS = [
+  'READ,READ_INSTANCE,READ_HISTORY',
+  'READ_INSTANCE',
+  'READ_HISTORY',
+  'READ,CREATE_INSTANCE',
+]
+
+for (let seed = 1; seed <= SEEDS; seed += 1) {
+  t.test(`seed ${seed}: a plan shows and counts what filtering does`, async (t) => {
+    const random = createRandom(seed)
+    const world = worldOf(random)
+    const records = recordsOf(random, world)
+    const engine = rowEngine(() => world)
+    const settings = { limits: { filteredRows: 100_000 } }
+    const filtering = await openGateway(t, { records, engine, settings, wrap: withoutPlans })
+    const planning = await openGateway(t, { records, engine, settings })
+    for (const user of USERS)
+      for (const list of LISTS) {
+        for (const asked of queriesOf(random, world, list)) {
+          const [expected, answered] = await Promise.all(
+            [filtering, planning].map(({ ask }) => ask(user, asked.route, asked)),
+          )
+          t.same(
+            shown(answered),
+            shown(expected),
+            `${user} ${asked.route} ${JSON.stringify(asked.body ?? '')}`,
+          )
+        }
+      }
+  })
+}
+
+/** All rows are read and filtered. */
+function withoutPlans(parts: Parts): Parts {
+  const engines = [...parts.engines].map(([name, engine]) => [name, filteringEngine(engine)] as const)
+  return { ...parts, engines: new Map(engines) }
+}
+
+function filteringEngine(engine: EngineParts): EngineParts {
+  return { ...engine, permits: { get: (id) => withoutPlan(engine.permits.get(id)) } }
+}
+
+function withoutPlan(permit: Permit | undefined): Permit | undefined {
+  if (permit === undefined || permit.rows === null) return permit
+  const { rows } = permit
+  return { ...permit, rows: async (request, other) => filtered(await rows(request, other)) }
+}
+
+function filtered(decision: RowsDecision): RowsDecision {
+  return decision.rows === 'filtered' ? { rows: 'filtered', keep: decision.keep } : decision
+}
+
+function shown(answer: Answer | undefined) {
+  return { status: answer?.status, body: answer?.body }
+}
+
+type Random = (below: number) => number
+
+/** Numbers that the seed decides. */
+function createRandom(seed: number): Random {
+  let state = seed * 2_654_435_761
+  return (below) => {
+    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 374_761_393) >>> 0
+    return ((state ^ (state >>> 13)) >>> 0) % below
+  }
+}
+
+function pick<T>(random: Random, list: readonly T[]): T {
+  const found = list[random(list.length)]
+  if (found === undefined) throw new Error('nothing to choose from')
+  return found
+}
+
+function worldOf(random: Random): RowWorld {
+  const definitions = Array.from({ length: 5 + random(5) }, (_, index): Definition => {
+    const tenantId = random(2) === 0 ? null : pick(random, TENANTS)
+    const isDeleted = index > 3 && random(4) === 0 ? ({ isDeleted: true } as const) : {}
+    return { id: `d${index}`, key: pick(random, KEYS), tenantId, ...isDeleted }
+  })
+  const alive = definitions.filter(({ isDeleted }) => isDeleted !== true)
+  let next = 0
+  const idOf = () => `${random(16).toString(16)}-${(next += 1)}`
+  const instances = Array.from({ length: 25 }, () => rowOf(random, { id: idOf(), of: alive }))
+  const ended = Array.from({ length: 20 }, () => rowOf(random, { id: idOf(), of: definitions }))
+  // Tenants of their own: an engine may be made to choose them.
+  const hasOwn = random(3) === 0
+  const all = [...instances, ...ended].map((row) =>
+    hasOwn && row.definition?.tenantId === null && random(4) === 0 ? { ...row, tenantId: 'acme' } : row,
+  )
+  const running = all.slice(0, instances.length)
+  const below = (of: readonly StoredRow[], isAlone: number): readonly StoredRow[] =>
+    Array.from({ length: 30 }, () => {
+      const id = idOf()
+      const of1 = pick(random, of)
+      if (isAlone > 0 && random(isAlone) === 0)
+        return alone(id, random(2) === 0 ? null : pick(random, TENANTS))
+      return { ...of1, shown: { ...named(of1), id } }
+    })
+  return {
+    definitions,
+    rows: {
+      '/process-instance': running.map((row) => ({
+        ...row,
+        shown: { id: row.shown.id, definitionId: row.definition?.id, tenantId: row.tenantId },
+      })),
+      '/execution': below(running, 0).map((row) => ({
+        ...row,
+        shown: { id: row.shown.id, processInstanceId: row.instanceId, tenantId: row.tenantId },
+      })),
+      '/external-task': below(running, 0),
+      '/incident': below(running, random(2) === 0 ? 5 : 0).map((row) => ({
+        ...row,
+        shown: {
+          id: row.shown.id,
+          processDefinitionId: row.definition?.id ?? null,
+          processInstanceId: row.instanceId,
+          tenantId: row.tenantId,
+        },
+      })),
+      '/job': below(running, random(2) === 0 ? 5 : 0),
+      '/job-definition': below(running, 6).map((row) => ({ ...row, instanceId: null })),
+      '/event-subscription': below(running, 6).map((row) => ({
+        ...row,
+        shown: { id: row.shown.id, processInstanceId: row.instanceId, tenantId: row.tenantId },
+      })),
+      '/history/process-instance': all.map((row) => ({ ...row, shown: { ...named(row), id: row.shown.id } })),
+      '/history/activity-instance': below(all, 0),
+      '/history/task': below(all, random(2) === 0 ? 5 : 0),
+      '/history/variable-instance': below(all, random(2) === 0 ? 5 : 0),
+      '/history/detail': below(all, 0),
+      '/history/job-log': below(all, random(2) === 0 ? 5 : 0),
+      '/history/external-task-log': below(all, 0),
+      '/history/identity-link-log': below(all, random(2) === 0 ? 5 : 0),
+      '/history/incident': below(all, random(2) === 0 ? 5 : 0),
+    },
+  }
+}
+
+function rowOf(
+  random: Random,
+  { id, of }: { readonly id: string; readonly of: readonly Definition[] },
+): StoredRow {
+  const definition = pick(random, of)
+  return { shown: { id }, definition, instanceId: id, tenantId: definition.tenantId }
+}
+
+function named({ definition, instanceId, tenantId }: StoredRow) {
+  return {
+    processDefinitionId: definition?.id ?? null,
+    processDefinitionKey: definition?.key ?? null,
+    processDefinitionVersion: definition?.isDeleted === true ? null : 1,
+    processInstanceId: instanceId,
+    executionId: instanceId,
+    tenantId,
+  }
+}
+
+function alone(id: string, tenantId: string | null): StoredRow {
+  const row = { definition: null, instanceId: null, tenantId }
+  return { ...row, shown: { ...named({ ...row, shown: { id } }), id } }
+}
+
+function recordsOf(random: Random, { rows }: RowWorld): readonly string[] {
+  const instances = (rows['/process-instance'] ?? []).map(({ shown: { id } }) => id)
+  const hasRevokes = random(2) === 0
+  return USERS.flatMap((user) =>
+    Array.from({ length: random(5) }, () => {
+      const kind = hasRevokes && random(3) === 0 ? 'revoke' : random(12) === 0 ? 'everybody' : 'grant'
+      const who = kind === 'everybody' ? '' : ` ${user}`
+      if (random(3) === 0)
+        return `${kind}${who} PROCESS_INSTANCE:${random(8) === 0 ? '*' : pick(random, instances)} READ`
+      const key = random(5) === 0 ? '*' : pick(random, [...KEYS, 'unknown'])
+      return `${kind}${who} PROCESS_DEFINITION:${key} ${pick(random, PERMISSIONS)}`
+    }),
+  ).filter((line, index, all) => all.findIndex((other) => subjectOf(other) === subjectOf(line)) === index)
+}
+
+/** An engine has one record of each kind for one user and one id. */
+function subjectOf(line: string): string {
+  return line.slice(0, line.lastIndexOf(' '))
+}
+
+interface AskedRoute {
+  readonly route: string
+  readonly body?: Readonly<Record<string, unknown>>
+}
+
+function* queriesOf(random: Random, world: RowWorld, list: string): Generator<AskedRoute> {
+  const hasPost = OPERATIONS.some(({ method, template }) => method === 'POST' && template === list)
+  for (let at = 0; at < 3; at += 1) {
+    const own = at === 0 ? {} : ownOf(random, world, list)
+    const search = new URLSearchParams(
+      Object.entries(own).map(([name, value]) => [name, String(value)] as [string, string]),
+    )
+    yield { route: `GET ${list}/count?${search}` }
+    const [firstResult, maxResults] = [random(12), random(15)]
+    const paged = new URLSearchParams({ firstResult: `${firstResult}`, maxResults: `${maxResults}` })
+    yield { route: `GET ${list}?${search}` }
+    yield { route: `GET ${list}?${search}&${paged}${sortOf(random, list)}` }
+    if (!hasPost) continue
+    if (list !== '/history/detail') yield { route: `POST ${list}/count`, body: own }
+    yield { route: `POST ${list}?${paged}`, body: own }
+  }
+}
+
+function sortOf(random: Random, list: string): string {
+  const by = {
+    '/job': 'jobId',
+    '/incident': 'incidentId',
+    '/history/task': 'taskId',
+    '/external-task': 'id',
+  }[list]
+  return by === undefined || SORTS[by] === undefined || random(2) === 0
+    ? ''
+    : `&sortBy=${by}&sortOrder=${random(2) === 0 ? 'asc' : 'desc'}`
+}
+
+/** Conditions of the caller's own. */
+function ownOf(random: Random, { definitions, rows }: RowWorld, list: string): Record<string, unknown> {
+  const instances = (rows['/process-instance'] ?? []).map(({ shown: { id } }) => id)
+  const values: Readonly<Record<string, () => unknown>> = {
+    processDefinitionId: () => pick(random, definitions).id,
+    processDefinitionKey: () => pick(random, KEYS),
+    key: () => pick(random, KEYS),
+    processDefinitionKeyIn: () => [pick(random, KEYS), 'unknown'],
+    keysIn: () => [pick(random, KEYS), pick(random, KEYS)],
+    processDefinitionKeyNotIn: () => [pick(random, KEYS)],
+    processInstanceId: () => pick(random, instances),
+    processInstanceIds: () => [pick(random, instances), pick(random, instances)],
+    processInstanceIdIn: () => [pick(random, instances), pick(random, instances)],
+    tenantIdIn: () => [pick(random, TENANTS)],
+    withoutTenantId: () => true,
+  }
+  const names = (PARAMETERS[list] ?? []).filter((name) => values[name] !== undefined)
+  const chosen = [pick(random, names), ...(random(3) === 0 ? [pick(random, names)] : [])]
+  return Object.fromEntries(chosen.map((name) => [name, values[name]?.()]))
+}

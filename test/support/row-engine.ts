@@ -1,0 +1,209 @@
+import type { ServerResponse } from 'node:http'
+import { isRecord } from '../../src/request/value.ts'
+import type { Seen } from './fake-engine.ts'
+import { BASE } from './open-gateway.ts'
+
+/** A definition of the engine; `isDeleted`: only its history is left. */
+export interface Definition {
+  readonly id: string
+  readonly key: string
+  readonly tenantId: string | null
+  readonly isDeleted?: true
+}
+
+/** A row, and what the engine knows of it beside what it shows. */
+export interface StoredRow {
+  readonly shown: Readonly<Record<string, unknown>> & { readonly id: string }
+  readonly definition: Definition | null
+  readonly instanceId: string | null
+  readonly tenantId: string | null
+}
+
+export interface RowWorld {
+  readonly definitions: readonly Definition[]
+  /** By the path of their list. */
+  readonly rows: Readonly<Record<string, readonly StoredRow[]>>
+}
+
+const RUNTIME = ['processDefinitionId', 'processDefinitionKey', 'processInstanceId', 'tenantIdIn']
+const HISTORY = ['processDefinitionId', 'processInstanceId', 'tenantIdIn', 'withoutTenantId']
+const KEYED = [...HISTORY, 'processDefinitionKey']
+
+/** What each list of Camunda 7.22 reads; all else it passes over, and answers everything. */
+export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  '/process-instance': [
+    'processDefinitionId',
+    'processDefinitionKey',
+    'processDefinitionKeyIn',
+    'processDefinitionKeyNotIn',
+    'processInstanceIds',
+    'tenantIdIn',
+    'withoutTenantId',
+    'processDefinitionWithoutTenantId',
+  ],
+  '/execution': RUNTIME,
+  '/external-task': ['processDefinitionId', 'processInstanceId', 'processInstanceIdIn', 'tenantIdIn'],
+  '/incident': ['processDefinitionId', 'processDefinitionKeyIn', 'processInstanceId', 'tenantIdIn'],
+  '/job': [...RUNTIME, 'processInstanceIds', 'withoutTenantId', 'includeJobsWithoutTenantId'],
+  '/job-definition': [
+    'processDefinitionId',
+    'processDefinitionKey',
+    'tenantIdIn',
+    'withoutTenantId',
+    'includeJobDefinitionsWithoutTenantId',
+  ],
+  '/event-subscription': [
+    'processInstanceId',
+    'tenantIdIn',
+    'withoutTenantId',
+    'includeEventSubscriptionsWithoutTenantId',
+  ],
+  '/process-definition': [
+    'processDefinitionIdIn',
+    'key',
+    'keysIn',
+    'tenantIdIn',
+    'withoutTenantId',
+    'includeProcessDefinitionsWithoutTenantId',
+  ],
+  '/history/process-instance': [
+    ...KEYED,
+    'processDefinitionKeyIn',
+    'processDefinitionKeyNotIn',
+    'processInstanceIds',
+  ],
+  '/history/activity-instance': HISTORY,
+  '/history/task': KEYED,
+  '/history/variable-instance': [...KEYED, 'processInstanceIdIn'],
+  '/history/detail': ['processInstanceId', 'processInstanceIdIn', 'tenantIdIn', 'withoutTenantId'],
+  '/history/job-log': KEYED,
+  '/history/external-task-log': KEYED,
+  '/history/identity-link-log': [
+    'processDefinitionId',
+    'processDefinitionKey',
+    'tenantIdIn',
+    'withoutTenantId',
+  ],
+  '/history/incident': [...KEYED, 'processDefinitionKeyIn'],
+}
+
+/** Lists that join the definition, and so find nothing by the key of a deleted one. */
+const JOINING = new Set(['/history/process-instance', '/history/task'])
+
+type Query = Readonly<Record<string, unknown>>
+
+/** An engine that answers these lists and their counts, by GET and POST, as a bare one does. */
+export function rowEngine(world: () => RowWorld): (request: Seen, response: ServerResponse) => void {
+  return ({ url, body }, response) => {
+    const [path = '', search = ''] = url.slice(BASE.length).split('?')
+    const parameters = new URLSearchParams(search)
+    const posted: unknown = body.length > 0 ? JSON.parse(body.toString()) : {}
+    const query: Query = { ...(isRecord(posted) && posted), ...Object.fromEntries(parameters) }
+    const answer = answerOf(world(), path, query)
+    response.writeHead(answer === null ? 404 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answer ?? { type: 'RestException', message: 'none', code: null }))
+  }
+}
+
+function answerOf(world: RowWorld, path: string, query: Query): unknown {
+  const list = path.replace(/\/count$/, '')
+  const names = PARAMETERS[list]
+  if (names !== undefined) {
+    const found = rowsOf(world, list).filter((row) => names.every((name) => fits(row, { name, list }, query)))
+    if (path !== list) return { count: found.length }
+    const first = Number(query['firstResult'] ?? 0)
+    const max = Number(query['maxResults'] ?? Number.MAX_SAFE_INTEGER)
+    return sorted(found, query)
+      .slice(first, first + max)
+      .map(({ shown }) => shown)
+  }
+  const at = path.lastIndexOf('/')
+  const row = rowsOf(world, path.slice(0, at)).find(({ shown }) => shown.id === path.slice(at + 1))
+  return row?.shown ?? null
+}
+
+function rowsOf({ definitions, rows }: RowWorld, list: string): readonly StoredRow[] {
+  if (list !== '/process-definition') return rows[list] ?? []
+  return definitions
+    .filter(({ isDeleted }) => isDeleted !== true)
+    .map((definition) => ({
+      shown: { ...definition },
+      definition,
+      instanceId: null,
+      tenantId: definition.tenantId,
+    }))
+}
+
+function sorted(rows: readonly StoredRow[], { sortBy, sortOrder }: Query): readonly StoredRow[] {
+  const isVersion = sortBy === 'definitionVersion'
+  const member = isVersion ? 'processDefinitionVersion' : (SORTS[String(sortBy)] ?? 'id')
+  const value = ({ shown }: StoredRow) => JSON.stringify(shown[member])
+  const order = sortOrder === 'desc' ? -1 : 1
+  return rows.toSorted((one, other) => order * compare(value(one), value(other)))
+}
+
+/** Those whose values are unique. */
+export const SORTS: Readonly<Record<string, string>> = {
+  incidentId: 'id',
+  jobId: 'id',
+  activityInstanceId: 'id',
+  taskId: 'id',
+  id: 'id',
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+function fits(
+  row: StoredRow,
+  { name, list }: { readonly name: string; readonly list: string },
+  query: Query,
+) {
+  const test = TESTS[name]
+  const value = query[name] ?? null
+  const isHidden = row.definition?.isDeleted === true && JOINING.has(list)
+  const key = isHidden ? null : (row.definition?.key ?? null)
+  return test === undefined || value === null || test({ ...row, key }, value, query)
+}
+
+type Fits = (row: StoredRow & { readonly key: string | null }, value: unknown, query: Query) => boolean
+
+const ofKey: Fits = ({ key }, value) => key === value
+const ofKeys: Fits = ({ key }, value) => among(value, key)
+const ofInstances: Fits = ({ instanceId }, value) => among(value, instanceId)
+
+const TESTS: Readonly<Record<string, Fits>> = {
+  key: ofKey,
+  keysIn: ofKeys,
+  processDefinitionId: ({ definition }, value) => definition?.id === value,
+  processDefinitionIdIn: ({ definition }, value) => among(value, definition?.id ?? null),
+  processDefinitionKey: ofKey,
+  processDefinitionKeyIn: ofKeys,
+  processDefinitionKeyNotIn: ({ key }, value) => key !== null && !among(value, key),
+  processDefinitionWithoutTenantId: ({ definition }, value) =>
+    !isTrue(value) || definition?.tenantId === null,
+  processInstanceId: ({ instanceId }, value) => instanceId === value,
+  processInstanceIdIn: ofInstances,
+  processInstanceIds: ofInstances,
+  // Of both conditions on tenants this one counts.
+  withoutTenantId: ({ tenantId }, value) => !isTrue(value) || tenantId === null,
+  tenantIdIn: ({ tenantId }, value, query) =>
+    isTrue(query['withoutTenantId']) || (tenantId === null ? includesNone(query) : among(value, tenantId)),
+}
+
+function includesNone(query: Query): boolean {
+  return Object.entries(query).some(
+    ([name, value]) => /^include\w+WithoutTenantId$/.test(name) && isTrue(value),
+  )
+}
+
+/** An empty list is passed over. */
+function among(value: unknown, cell: string | null): boolean {
+  const list: readonly unknown[] = Array.isArray(value) ? value : String(value).split(',')
+  return list.length === 0 || (cell !== null && list.includes(cell))
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || value === 'true'
+}
