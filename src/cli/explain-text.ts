@@ -85,9 +85,10 @@ function decidedBy(record: Deciding | null): string {
 }
 
 function rowsLines(explanation: RowsExplanation): string[] {
-  const { sees, conditions, oneRecord, exempt, tenants, linkedTasks } = explanation
+  const { sees, plan, conditions, oneRecord, exempt, tenants, linkedTasks } = explanation
   return [
     `rows: ${sees}`,
+    ...(plan === null ? [] : [`  asked for: ${PLANS[plan]}`]),
     ...conditions.flatMap(({ anyOf }) => [
       '  every row needs one of',
       ...anyOf.map((permissionCheck) => `    ${rowsPermissionLine(permissionCheck)}`),
@@ -99,6 +100,13 @@ function rowsLines(explanation: RowsExplanation): string[] {
     '',
   ]
 }
+
+const PLANS = {
+  none: 'not at all, or for no rows to hear whether the query is valid',
+  narrowed: 'in one query for these rows alone',
+  parts: 'in several queries for these rows alone',
+  filter: 'all rows of the query, which are filtered',
+} as const
 
 function rowsPermissionLine({ permission, resource, record, ids, idCount }: RowsPermission): string {
   const some = idCount > ids.length ? `${ids.join(', ')} and ${idCount - ids.length} more` : ids.join(', ')

@@ -23,6 +23,7 @@ import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
 import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
 import { serveReport } from './rows/duration-report.ts'
 import { answerRows } from './rows/filtered-list.ts'
+import type { RowsObserver } from './rows/visible-rows.ts'
 import { reportMissingRows } from './rows/reported-rows.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
@@ -142,7 +143,21 @@ async function serveFiltered(
 ): Promise<FastifyReply> {
   const maxRows = exchange.parts.config.limits.filteredRows
   exchange.match.isWithheld = keep === null
-  return sendAnswer(exchange.reply, await answerRows(exchange, { keep, maxRows, plan }))
+  return sendAnswer(
+    exchange.reply,
+    await answerRows(exchange, { keep, maxRows, plan, observe: observerOf(exchange) }),
+  )
+}
+
+function observerOf({ parts: { metrics }, match: { operation } }: Exchange): RowsObserver {
+  const { id } = operation
+  return {
+    onPlan: (plan) => metrics.rowsPlan({ operation: id, plan }),
+    onRows(shown, hidden) {
+      metrics.rowsRead({ operation: id, result: 'shown' }, shown)
+      metrics.rowsRead({ operation: id, result: 'hidden' }, hidden)
+    },
+  }
 }
 
 function polled(_operation: Operation, then: Handler): Handler {

@@ -24,6 +24,17 @@ function createRequestCounters(registry: Registry) {
       ['tier', 'result'],
       'Cache requests and changes, by tier and result.',
     ),
+    /** `plan`: none, narrowed, parts or filter. */
+    rowsPlan: counter(
+      'gateway_rows_plan_total',
+      ['operation', 'plan'],
+      'Restricted lists and counts, by how their rows were asked for.',
+    ),
+    rowsRead: counter(
+      'gateway_rows_read_total',
+      ['operation', 'result'],
+      'Rows that were read for restricted lists and counts, shown or left out.',
+    ),
     idempotent: counter(
       'gateway_idempotent_requests_total',
       ['engine', 'result'],

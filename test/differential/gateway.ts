@@ -25,11 +25,13 @@ interface Contents {
   /** The records leave out what an engine writes by itself. */
   readonly implied: boolean
   readonly adminGroup: string
+  /** Null: the default. */
+  readonly filteredRows?: number | null
 }
 
 /** The gateway before the bare engine, with these callers and records. */
 export async function openGateway(engineBase: string, contents: Contents): Promise<OpenedGateway> {
-  const { sets, records, implied, adminGroup } = contents
+  const { sets, records, implied, adminGroup, filteredRows } = contents
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-differential-'))
   const users = sets.map(({ user, ownGroups, joins, tenants }) => ({
     id: user,
@@ -43,6 +45,7 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
     admin: { port: 0 },
     engines: { default: { nodes: [engineBase] }, second: { nodes: [engineBase], remoteName: 'second' } },
     log: { audit: 'off' },
+    ...(typeof filteredRows === 'number' && { limits: { filteredRows } }),
     identity: { source: 'file', file: 'users.json' },
     authorization: {
       adminGroups: [adminGroup],

@@ -14,6 +14,8 @@ export interface Options {
   readonly set: number | null
   /** The gateway is not given the records that an engine writes by itself: it has to know what they say without them. */
   readonly implied: boolean
+  /** The gateway's `limits.filteredRows`; null: its default. With a few, what is filtered without need is refused. */
+  readonly filteredRows: number | null
   /** Fewer comparisons are a failure: then the time was too short, or something was not asked. */
   readonly atLeast: number
   /** How many lines of examples an operation gets. */
@@ -29,6 +31,7 @@ export const USAGE = `Usage: npm run test:differential -- [options]
   --nineteen          the nineteen operations alone
   --set N             one set alone, as it is in the whole run
   --implied           the gateway is not given what an engine writes by itself
+  --filtered-rows N   limits.filteredRows of the gateway: with 5, what is filtered and not asked for shows as a 403
   --at-least N        fewer comparisons are a failure; default 1
   --examples N        examples printed for an operation; default 1
 `
@@ -45,6 +48,7 @@ export function readOptions(args: readonly string[]): Options {
       nineteen: { type: 'boolean', default: false },
       set: { type: 'string' },
       implied: { type: 'boolean', default: false },
+      'filtered-rows': { type: 'string' },
       'at-least': { type: 'string', default: '1' },
       examples: { type: 'string', default: '1' },
     },
@@ -58,6 +62,8 @@ export function readOptions(args: readonly string[]): Options {
     nineteen: values.nineteen,
     set: values.set === undefined ? null : numberOf('set', values.set),
     implied: values.implied,
+    filteredRows:
+      values['filtered-rows'] === undefined ? null : numberOf('filtered-rows', values['filtered-rows']),
     atLeast: numberOf('at-least', values['at-least']),
     examples: numberOf('examples', values.examples),
   }

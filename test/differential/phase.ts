@@ -21,6 +21,7 @@ export interface Stage {
   /** What a secured engine writes by itself is not handed to the gateway: it has to know it without. */
   readonly implied: boolean
   readonly adminGroup: string
+  readonly filteredRows?: number | null
 }
 
 /** Requests under way at once; writes are made one after the other. */
@@ -47,6 +48,7 @@ export async function runPhase(
     records: stage.implied ? records.filter(isKnown) : records,
     implied: stage.implied,
     adminGroup: stage.adminGroup,
+    filteredRows: stage.filteredRows ?? null,
   })
   const gateway = createClient(opened.base)
   const runner = new Runner(stage, gateway)

@@ -40,13 +40,14 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
     adminGroup,
   )
   const report = new Report()
-  const { implied } = options
+  const { implied, filteredRows } = options
   await runPhases(options, {
     admins,
     names,
     report,
     implied,
     adminGroup,
+    filteredRows,
     secured: clients.secured,
     bareBase: engines.bare.base,
   })

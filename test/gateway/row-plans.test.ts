@@ -2,6 +2,7 @@ import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
 import type { Permit, RowsDecision } from '../../src/policy/authz/permit.ts'
+import { PAGING } from '../../src/request/paging.ts'
 import { openGateway, type Answer } from '../support/open-gateway.ts'
 import {
   type Definition,
@@ -27,6 +28,25 @@ const PERMISSIONS = [
   'READ_HISTORY',
   'READ,CREATE_INSTANCE',
 ]
+
+const GRANTS = [
+  'grant anna PROCESS_DEFINITION:a READ,READ_INSTANCE,READ_HISTORY',
+  'grant mary PROCESS_DEFINITION:* READ',
+]
+
+/** A definition of each of two keys, with one row of each in every list. */
+const ONE_EACH: RowWorld = (() => {
+  const definitions: readonly Definition[] = ['a', 'b'].map((key, index) => ({
+    id: `d${index}`,
+    key,
+    tenantId: null,
+  }))
+  const rows = definitions.map((definition, index): StoredRow => {
+    const row = { definition, instanceId: `i${index}`, tenantId: null }
+    return { ...row, shown: { ...named({ ...row, shown: { id: '' } }), id: `r${index}` } }
+  })
+  return { definitions, rows: Object.fromEntries(LISTS.map((list) => [list, rows])) }
+})()
 
 for (let seed = 1; seed <= SEEDS; seed += 1) {
   t.test(`seed ${seed}: a plan shows and counts what filtering does`, async (t) => {
@@ -258,3 +278,50 @@ function ownOf(random: Random, { definitions, rows }: RowWorld, list: string): R
   const chosen = [pick(random, names), ...(random(3) === 0 ? [pick(random, names)] : [])]
   return Object.fromEntries(chosen.map((name) => [name, values[name]?.()]))
 }
+
+t.test('a query for what may not be seen asks the engine for nothing', async (t) => {
+  const { ask } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
+  for (const list of ['/process-instance', '/execution', '/history/activity-instance']) {
+    const query = list.startsWith('/history') ? 'processDefinitionId=d1' : 'processDefinitionKey=b'
+    const counted = await ask('anna', `GET ${list}/count?${query}`)
+    t.same([counted.status, counted.body], [200, { count: 0 }], list)
+    t.same(
+      counted.forwarded.filter(({ url }) => url.includes(list)),
+      [],
+      list,
+    )
+  }
+})
+
+t.test('a parameter that a list does not have is never sent', async (t) => {
+  const { ask } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
+  for (const user of ['anna', 'mary'])
+    for (const list of LISTS)
+      for (const route of [`GET ${list}`, `GET ${list}/count`]) {
+        const { forwarded } = await ask(user, route)
+        const sent = forwarded
+          .map(({ url }) => new URL(url, 'http://engine'))
+          .filter(({ pathname }) => route.endsWith(pathname.replace(/^\/engine-rest/, '')))
+          .flatMap(({ searchParams }) => [...searchParams.keys()])
+        const known = new Set([...(PARAMETERS[list] ?? []), ...PAGING, 'sortBy', 'sortOrder'])
+        t.same(
+          sent.filter((name) => !known.has(name)),
+          [],
+          `${user} ${route}`,
+        )
+      }
+})
+
+t.test('plans and the rows that are read for them are counted', async (t) => {
+  const { ask, parts } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
+  for (const route of ['GET /execution', 'GET /execution?processDefinitionKey=b', 'GET /history/detail'])
+    t.equal((await ask('anna', route)).status, 200)
+  const text = await parts.metrics.text()
+  for (const line of [
+    'gateway_rows_plan_total{operation="getExecutions",plan="narrowed"} 1',
+    'gateway_rows_plan_total{operation="getExecutions",plan="none"} 1',
+    'gateway_rows_plan_total{operation="getHistoricDetails",plan="filter"} 1',
+    'gateway_rows_read_total{operation="getExecutions",result="shown"} 1',
+  ])
+    t.match(text, line)
+})

@@ -4,11 +4,11 @@ import type { RowsForm } from '../../operations/notation.ts'
 import type { Operation } from '../../operations/table.ts'
 import { otherFormOf } from '../../request/accept.ts'
 import { joinRows } from '../../request/json-rows.ts'
-import { FILTER } from '../../policy/authz/rows/row-plan.ts'
+import type { KeepRows } from '../../policy/authz/permit.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
 import { OrderUnknown, type SeenRow } from './merged-rows.ts'
-import { countParts, listParts, PartRefused } from './row-parts.ts'
+import { countParts, type Listing, listParts, PartRefused } from './row-parts.ts'
 import { type Filtering, json, readVisible, readWhole } from './visible-rows.ts'
 
 /**
@@ -22,23 +22,49 @@ export async function answerRows(exchange: Asking, filtering: Filtering): Promis
   const paging = isPaged(operation) ? pagingOf(accessRequest.query) : ALL
   const isJson = otherFormOf(operation, exchange.upstreamRequest.headers['accept']) === false
   if (paging === null || !isJson) return answerRefused(exchange)
-  const planned = await answerPlanned(exchange, filtering, paging)
-  return planned ?? (await answerFiltered(exchange, filtering, paging))
+  const observed = { ...filtering, keep: observedKeep(filtering) }
+  const planned = await answerPlanned(exchange, observed, paging)
+  if (planned !== null) return planned
+  filtering.observe?.onPlan(filtering.keep === null ? 'none' : 'filter')
+  return answerFiltered(exchange, observed, paging)
 }
 
+function observedKeep({ keep, observe }: Filtering): KeepRows | null {
+  if (keep === null || observe === undefined) return keep
+  return async (template, rows) => {
+    const kept = await keep(template, rows)
+    const shown = kept.filter(Boolean).length
+    observe.onRows(shown, kept.length - shown)
+    return kept
+  }
+}
+
+/** Null: all rows are read and filtered. */
 async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer | null> {
-  const { operation } = exchange.match
-  const { keep, maxRows, plan: planRows } = filtering
-  const plan = keep === null || planRows === undefined ? FILTER : await planRows()
-  if (plan.plan === 'filter' || keep === null) return null
-  if (plan.plan === 'none')
-    return plan.isValid
-      ? emptyAnswerOf(operation, exchange.upstreamRequest.method)
-      : answerFiltered(exchange, { keep: null, maxRows }, paging)
+  const { keep, plan: planRows, observe } = filtering
+  if (keep === null || planRows === undefined) return null
+  const plan = await planRows()
+  if (plan.plan === 'filter') return null
+  const answer =
+    plan.plan === 'none'
+      ? await answerNone(exchange, plan.isValid, paging)
+      : await answerParts(exchange, { ...filtering, keep, plan, paging })
+  if (answer !== null) observe?.onPlan(plan.plan)
+  return answer
+}
+
+/** Unless it is known to be valid, the engine judges the query. */
+async function answerNone(exchange: Asking, isValid: boolean, paging: Paging): Promise<Answer> {
+  const { match, upstreamRequest } = exchange
+  if (isValid) return emptyAnswerOf(match.operation, upstreamRequest.method)
+  return answerFiltered(exchange, { keep: null, maxRows: 0 }, paging)
+}
+
+async function answerParts(exchange: Asking, listing: Listing): Promise<Answer | null> {
   try {
-    return operation.rows?.form === 'count'
-      ? await countParts(exchange, plan)
-      : await listParts(exchange, { plan, keep, maxRows, paging })
+    return exchange.match.operation.rows?.form === 'count'
+      ? await countParts(exchange, listing.plan)
+      : await listParts(exchange, listing)
   } catch (error) {
     // In its own words, for the query as the caller has it.
     if (error instanceof PartRefused) return answerRefused(exchange)

@@ -7,7 +7,7 @@ import { jsonAcceptOf } from '../../request/accept.ts'
 import { isRecord } from '../../request/value.ts'
 import { spansOf } from '../../request/json-rows.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
-import type { PlanRows } from '../../policy/authz/rows/row-plan.ts'
+import type { PlanRows, RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { SeenRow } from './merged-rows.ts'
 import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
@@ -118,6 +118,12 @@ export function json(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value))
 }
 
+/** Hears how a query is answered. */
+export interface RowsObserver {
+  readonly onPlan: (plan: RowPlan['plan']) => void
+  readonly onRows: (shown: number, hidden: number) => void
+}
+
 /** Of a query, what the caller may see: `keep` says which rows; null: none of them. */
 export interface Filtering {
   readonly keep: KeepRows | null
@@ -125,6 +131,7 @@ export interface Filtering {
   readonly maxRows: number
   /** How fewer of them are read; absent: all are. */
   readonly plan?: PlanRows | undefined
+  readonly observe?: RowsObserver | undefined
 }
 
 interface Reading {

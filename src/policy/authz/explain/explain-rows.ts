@@ -15,7 +15,7 @@ const SHOWN_IDS = 20
 /** @returns null for an operation that answers no rows of its own */
 export async function explainRows(
   restriction: CompiledRows | null,
-  { rows: decision }: Pick<RowsDecision, 'rows'>,
+  decision: RowsDecision,
   { accessRequest, options }: { readonly accessRequest: AccessRequest; readonly options: AuthorizeOptions },
 ): Promise<RowsExplanation | null> {
   if (restriction === null) return null
@@ -25,7 +25,8 @@ export async function explainRows(
     ? await options.implicitGrants?.tasks(accessRequest.principal)
     : undefined
   return {
-    sees: WORDS[decision],
+    sees: WORDS[decision.rows],
+    plan: await planOfRows(decision),
     conditions: rows.conditions
       .flatMap(({ permissions, together }) =>
         together === true ? permissions.map((one) => [one]) : [permissions],
@@ -40,6 +41,12 @@ export async function explainRows(
     tenants: isFree ? null : accessRequest.principal.tenants,
     linkedTasks: linked === undefined ? null : new Set([...linked.user, ...linked.groups]).size,
   }
+}
+
+async function planOfRows(decision: RowsDecision): Promise<RowsExplanation['plan']> {
+  if (decision.rows === 'none' || decision.rows === 'narrowed') return decision.rows
+  if (decision.rows !== 'filtered') return null
+  return (await decision.plan?.())?.plan ?? 'filter'
 }
 
 const WORDS = {

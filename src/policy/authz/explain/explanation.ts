@@ -1,6 +1,7 @@
 import type { MissingPermission } from '../../../errors.ts'
 import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
 import type { Check } from '../../../operations/notation.ts'
+import type { RowPlan } from '../rows/row-plan.ts'
 
 /** The record that decided a permission check: type, subject and resource id name it, for the engine holds no two alike. */
 export interface Deciding {
@@ -19,6 +20,8 @@ export interface Deciding {
 /** What of a query's rows somebody sees, and why. */
 export interface RowsExplanation {
   readonly sees: 'all rows' | 'some rows' | 'no rows' | 'cannot be told exactly'
+  /** How they are asked for; null: all of them are, or none can be. */
+  readonly plan: RowPlan['plan'] | null
   /** Every row must meet each of these. */
   readonly conditions: readonly { readonly anyOf: readonly RowsPermission[] }[]
   /** One record has to meet all of them, unless revocations count for the caller. */
