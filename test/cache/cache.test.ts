@@ -114,6 +114,13 @@ t.test('what the shared tier had before an eviction is not taken after it', asyn
   t.same(told, { ...told, evicted: ['a'], written: [] })
 })
 
+t.test('what the shared tier could not be asked for is kept here alone', async (t) => {
+  const { cache, told } = openBefore(t, async () => ({ result: 'error', found: null, tokens: null }))
+  t.match(await cache.load('k', TAGGED, fillOf(answerOf('x'))), { from: 'upstream', stored: true })
+  t.same(told.written, [])
+  t.ok(cache.peek('k'))
+})
+
 t.test('where evictions may have been missed, what is being filled is kept only without tags', async (t) => {
   const { cache, told } = openBefore(t, async () => MISS)
   const engine = new EventEmitter()

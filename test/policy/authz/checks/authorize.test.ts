@@ -234,3 +234,37 @@ t.test('an entity that several parameters name is looked up by all that the path
   const byBoth = await decide(rowOfKey('POST /novelty/key/:key/tenant-id/:tenantId'), { lines, params })
   t.same(byBoth, { answer: 404, lookedUp: ['processDefinitionOfKey a%2Fb/c%20d'] })
 })
+
+t.test('of what is selected another tenant has part of, nothing is decided', async (t) => {
+  const row: Partial<Row> = {
+    route: 'POST /novelty',
+    checks: [
+      {
+        each: 'externalTasks',
+        anyOf: ['PROCESS_INSTANCE.UPDATE each.processInstanceId'],
+        denied: 403,
+        notFound: '400 RestException: none',
+        otherTenant: '404 RestException: of another',
+      },
+    ],
+  }
+  const own = { processInstanceId: 'p1', tenantId: 'acme' }
+  const foreign = { processInstanceId: 'p2', tenantId: 'globex' }
+  const selected = (target: typeof own) => ({ ...target, isSelected: 'true' })
+  const lines = ['grant anna PROCESS_INSTANCE:* UPDATE']
+  const answerOf = (targets: readonly Attributes[] | null, more: World = {}) =>
+    answerTo(row, { lines, findTargets: async () => targets, ...more })
+  t.equal(await answerOf([selected(own)]), 'permitted')
+  t.equal(await answerOf([selected(own), selected(foreign)]), 'GW_CHECK_NOT_EXACT')
+  t.equal(await answerOf([selected(foreign)]), 400, 'all of it: nothing is selected')
+  t.equal(await answerOf([own, foreign]), 404, 'what is named is found')
+  t.equal(await answerOf([own, foreign], { checksTenants: false }), 'permitted')
+  t.equal(await answerOf([own], { lines: [] }), 403)
+  t.equal(await answerOf(null), 'GW_CHECK_NOT_EXACT', 'it cannot be found')
+  t.equal(
+    await answerOf(null, { isOwn: async () => true }),
+    'permitted',
+    'nothing of it is of another tenant',
+  )
+  t.equal(await answerOf(null, { isOwn: async () => true, lines: [] }), 'GW_CHECK_NOT_EXACT')
+})
