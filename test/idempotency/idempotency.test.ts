@@ -114,7 +114,9 @@ t.test('Keys, of gateways that share a Redis', { skip: redisSkip }, async (t) =>
     const redis = await startRedis()
     t.teardown(() => redis.stop())
     const node = await startNode(t, (_request, response) => answer(response))
-    const settings = `cache: { redis: "${redis.url}" }\nhealth: { probe: false }`
+    // A late event loop is refused elsewhere, and is not what is tried here.
+    const limits = 'limits: { pressure: { eventLoopDelay: null } }'
+    const settings = `cache: { redis: "${redis.url}" }\nhealth: { probe: false }\n${limits}`
     const gateway = await startGatewayProcess({ nodes: [node.url + BASE], settings })
     t.teardown(() => gateway.stop())
     const post = async (body: string, key: Readonly<Record<string, string>>) => {
