@@ -15,6 +15,8 @@ export interface EngineOptions {
   readonly db?: string
   /** A free one when not given. */
   readonly port?: number
+  /** More switches of the virtual machine, which count before its own: `-Xmx3g`. */
+  readonly jvm?: readonly string[]
   /** More Spring properties, as `--server.tomcat.threads.max=2`. */
   readonly args?: readonly string[]
 }
@@ -33,7 +35,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
   const jar = await buildEngine(options.family ?? 'camunda')
   const { ready, ...child } = await startChild({
     command: 'java',
-    args: [...small, '-jar', jar, ...switchesOf(options)],
+    args: [...small, ...(options.jvm ?? []), '-jar', jar, ...switchesOf(options)],
     ready: /^ready on port (\d+)$/,
     withinMs: 240_000,
   })
