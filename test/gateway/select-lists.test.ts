@@ -66,13 +66,17 @@ t.test('a query whose list takes no body is asked for in the query string', asyn
   }
   const { body, forwarded } = await sent('mary', DELETE, { historicDecisionInstanceQuery })
   t.same(body, { historicDecisionInstanceIds: ['d1'] })
-  const [asked] = forwarded
-  t.equal(asked?.method, 'GET')
-  const query = new URLSearchParams(asked?.url.split('?')[1])
-  t.equal(query.get('decisionDefinitionKeyIn'), 'dish,season')
-  t.equal(query.get('rootDecisionInstancesOnly'), 'true')
-  t.match([query.get('decisionDefinitionName'), query.get('withoutTenantId')], ['1.5', 'false'])
-  t.notOk(['sorting', 'tenantIdIn', 'evaluatedAfter'].some((name) => query.has(name)))
+  // The keys that the caller may see, of none and then of the caller's tenants.
+  for (const [at, tenants] of [['true'], ['false', 'acme']].entries()) {
+    const asked = forwarded[at]
+    t.equal(asked?.method, 'GET')
+    const query = new URLSearchParams(asked?.url.split('?')[1])
+    t.equal(query.get('decisionDefinitionKeyIn'), 'dish')
+    t.equal(query.get('rootDecisionInstancesOnly'), 'true')
+    t.equal(query.get('decisionDefinitionName'), '1.5')
+    t.same([query.get('withoutTenantId'), query.get('tenantIdIn')], [tenants[0], tenants[1] ?? null])
+    t.notOk(['sorting', 'evaluatedAfter'].some((name) => query.has(name)))
+  }
 })
 
 t.test('one that a query string cannot say is refused', async (t) => {

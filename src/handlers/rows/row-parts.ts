@@ -9,7 +9,7 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
 import type { Paging } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
-import { MergedRows, type ReadPart } from './merged-rows.ts'
+import { MergedRows, type ReadPart, type SeenRow } from './merged-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import { json, readAsIs, readPage, readWhole } from './visible-rows.ts'
 
@@ -91,15 +91,7 @@ async function listMerged(
   { plan, keep, paging, maxRows }: Listing,
 ): Promise<Answer | null> {
   const answers: Answer[] = []
-  const readers = parts.map((part): ReadPart => {
-    const asking = askPart(exchange, part)
-    return async (from, size) => {
-      const page = await readPage(asking, { keep, known: part.known, form: 'list', from, size })
-      if (page.answer.status !== 200) throw new PartRefused()
-      if (answers.length === 0) answers.push(page.answer)
-      return page
-    }
-  })
+  const readers = readersOf(exchange, { parts, keep, onAnswer: (answer) => answers.push(answer) })
   const merged = new MergedRows(readers, parts.length > 1 ? plan.order : null, maxRows)
   const bytes: Buffer[] = []
   let at = 0
@@ -113,6 +105,37 @@ async function listMerged(
   }
   const [first] = answers
   return first === undefined ? null : { ...first, body: joinRows(bytes) }
+}
+
+interface Reading {
+  readonly parts: readonly QueryPart[]
+  readonly keep: KeepRows
+  readonly onAnswer?: (answer: Answer) => void
+}
+
+function readersOf(exchange: Asking, { parts, keep, onAnswer }: Reading): readonly ReadPart[] {
+  return parts.map((part): ReadPart => {
+    const asking = askPart(exchange, part)
+    return async (from, size) => {
+      const page = await readPage(asking, { keep, known: part.known, form: 'list', from, size })
+      if (page.answer.status !== 200) throw new PartRefused()
+      onAnswer?.(page.answer)
+      return page
+    }
+  })
+}
+
+/**
+ * The visible rows of all parts, one part after the other.
+ * @throws PartRefused; GatewayError GW_ROWS_NOT_EXACT where too many are left out
+ */
+export function eachRow(
+  exchange: Asking,
+  { plan, keep, maxRows }: Omit<Listing, 'paging'>,
+  wanted: number,
+): AsyncGenerator<SeenRow> {
+  const parts = [...plan.parts, ...plan.instances]
+  return new MergedRows(readersOf(exchange, { parts, keep }), null, maxRows).upTo(wanted)
 }
 
 /** The engine pages by itself. Null: it has shown a row that the caller may not see, so its pages are not the caller's. */

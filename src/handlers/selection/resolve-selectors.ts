@@ -7,12 +7,11 @@ import type { AccessRequest } from '../../request/access-request.ts'
 import { bodyTexts, bodyValue } from '../../request/body.ts'
 import { readJson } from '../../request/json.ts'
 import { memberBytes, spliceMember } from '../../policy/authz/rows/narrow.ts'
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { LISTED_SELECTORS } from '../../operations/table.ts'
 import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
 import type { Decision } from '../../policy/authz/checks/decision.ts'
 import { upstreamHeaders } from '../../proxy/wire/headers.ts'
-import { foundOf, keepAll, rowsFound, type SelectionContext, selectionQueryOf } from './selected-ids.ts'
+import { foundOf, keepAll, idsFound, type SelectionContext, selectionQueryOf } from './selected-ids.ts'
 
 /**
  * The body with the ids that the caller may select in the place of the queries that select them: a bare engine would
@@ -186,7 +185,8 @@ async function queriedBy(
       isOpen = true
       continue
     }
-    found.push(...idsOf(await rowsFound(selecting, selection, extent === 'any' && isSure ? 1 : undefined)))
+    const wanted = extent === 'any' && isSure ? 1 : undefined
+    found.push(...(await idsFound(selecting, selection, { wanted })))
     queries.push(selector)
   }
   return { found, queries, isOpen }
@@ -204,10 +204,6 @@ function bodyWith(selections: readonly Selection[], { match }: SelectionContext,
   const isEmpty = selections.every(({ ids, isOpen }) => ids.length === 0 && !isOpen)
   if (isEmpty && emptyAnswer !== null && body !== original) throw emptyAnswer(match.accessRequest)
   return body
-}
-
-function idsOf(rows: readonly ListRow[]): readonly string[] {
-  return rows.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
 }
 
 function selectorsOf({ resolvesQueries = {} }: Operation): readonly (readonly [Selector, string])[] {

@@ -8,12 +8,14 @@ import { isRecord, isObject } from '../../request/value.ts'
 import { readJson } from '../../request/json.ts'
 import { inLists } from '../../policy/authz/entities/lookup-lists.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
+import type { PlanRows } from '../../policy/authz/rows/row-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { isOfTenants } from '../../policy/authz/rows/rows.ts'
 import { isNullText } from '../../policy/validation/schemas/jackson.ts'
 import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
 import type { Answer } from '../../request/answer.ts'
+import { eachRow, PartRefused } from '../rows/row-parts.ts'
 import { readVisible } from '../rows/visible-rows.ts'
 
 /** A request, or what is known of it before it may be sent. */
@@ -26,6 +28,8 @@ export interface SelectionQuery {
   readonly list: Asking
   /** Null: no row at all. */
   readonly keep: KeepRows | null
+  /** How fewer rows are read; absent: all are. */
+  readonly plan?: PlanRows | undefined
 }
 
 /**
@@ -47,7 +51,7 @@ export async function selectionQueryOf(
   const decision = (await list.match.permit.rows?.(list.match.accessRequest, false)) ?? { rows: 'all' }
   if (decision.rows === 'all') return { list, keep: keepAll }
   if (decision.rows !== 'none' && decision.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
-  return { list, keep: decision.rows === 'none' ? null : decision.keep }
+  return decision.rows === 'none' ? { list, keep: null } : { list, keep: decision.keep, plan: decision.plan }
 }
 
 export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
@@ -85,8 +89,8 @@ export async function foundOf(
   for (const accessRequest of queriesFor(finding, named, isInUrl)) {
     match.accessRequest.stillAwaited?.()
     const query = Buffer.from(JSON.stringify(accessRequest))
-    const rows = await rowsFound(selecting, { list: listOf(selecting, list, query), keep })
-    for (const id of textsIn(rows, gives)) found.add(id)
+    const some = await idsFound(selecting, { list: listOf(selecting, list, query), keep }, { gives })
+    for (const id of some) found.add(id)
     if (isAnyEnough && found.size > 0) break
   }
   return ids.filter((id) => found.has(id))
@@ -100,20 +104,56 @@ function* queriesFor({ by, gives, single }: Finder, ids: readonly string[], isIn
       yield { [by]: some }
 }
 
-function textsIn(rows: readonly ListRow[], member: string): readonly string[] {
-  return rows.flatMap(({ [member]: value }) => (typeof value === 'string' ? [value] : []))
+interface Wanted {
+  /** The member of a row that is the id; default `id`. */
+  readonly gives?: string
+  /** Default: all of them. */
+  readonly wanted?: number | undefined
 }
 
+/** More are not selected by one query. */
+const MAX_SELECTED = 100_000
+
 /** @throws GatewayError when there are too many; EngineRefusal, or GatewayError, when the engine refuses the query */
-export async function rowsFound(
-  { parts }: SelectionContext,
-  { list, keep }: SelectionQuery,
-  wanted: number = Number.POSITIVE_INFINITY,
-): Promise<readonly ListRow[]> {
-  const filtering = { keep, maxRows: parts.config.limits.filteredRows }
-  const { seen, answer } = await readVisible(list, filtering, { form: 'list', wanted })
+export async function idsFound(
+  selecting: SelectionContext,
+  query: SelectionQuery,
+  { gives = 'id', wanted = Number.POSITIVE_INFINITY }: Wanted = {},
+): Promise<readonly string[]> {
+  const planned = await plannedIds(selecting, query, { gives, wanted })
+  if (planned !== null) return planned
+  const filtering = { keep: query.keep, maxRows: selecting.parts.config.limits.filteredRows }
+  const { seen, answer } = await readVisible(query.list, filtering, { form: 'list', wanted })
   if (seen === null) throw refusalOf(answer)
-  return seen.map(({ row }) => row)
+  return seen.flatMap(({ row }) => textIn(row, gives))
+}
+
+/** Null: all rows are read and filtered, by which the engine also says what it refuses. Only the ids of rows are kept. */
+async function plannedIds(
+  selecting: SelectionContext,
+  { list, keep, plan: planRows }: SelectionQuery,
+  { gives, wanted }: Required<Wanted>,
+): Promise<readonly string[] | null> {
+  const plan = await planRows?.()
+  if (keep === null || plan === undefined || plan.plan === 'filter') return null
+  if (plan.plan === 'none') return idsFound(selecting, { list, keep: null })
+  const ids: string[] = []
+  const maxRows = selecting.parts.config.limits.filteredRows
+  try {
+    for await (const { row } of eachRow(list, { plan, keep, maxRows }, wanted ?? Number.POSITIVE_INFINITY)) {
+      ids.push(...textIn(row, gives))
+      if (ids.length > MAX_SELECTED) throw new GatewayError('GW_ROWS_NOT_EXACT')
+    }
+  } catch (error) {
+    if (error instanceof PartRefused) return null
+    throw error
+  }
+  return ids
+}
+
+function textIn(row: ListRow, member: string): readonly string[] {
+  const value = row[member]
+  return typeof value === 'string' ? [value] : []
 }
 
 /** A query that its list refuses, the engine refuses in a body too. What it says where it cannot read one varies with its start. */
