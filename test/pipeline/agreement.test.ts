@@ -40,7 +40,8 @@ type Engine = NonNullable<GatewayOptions['engine']>
 
 /** An engine that has everything. */
 const FULL: Engine = ({ method, url }, response) => {
-  const isOne = method === 'GET' && /x-1|review/.test(url)
+  const [path = ''] = url.split('?')
+  const isOne = method === 'GET' && /x-1|review/.test(path)
   answer(response, url.includes('/count') ? { count: 1 } : isOne ? ENTITY : [ENTITY])
 }
 

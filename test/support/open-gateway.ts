@@ -68,7 +68,7 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
   const engine = await startEngine(t, options.engine)
   const log: Readonly<Record<string, unknown>>[] = []
   const { parts, close } = await build({
-    config: configOf(t, engine.base, options),
+    config: configOf(t, engine.base, { ...options, settings: calmOf(options.settings) }),
     log: createLogger({ level: 'info', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
     version: 'test',
   })
@@ -112,16 +112,16 @@ export function configOf(
     identity: { source: 'file', file: 'users.yaml', remember: '1h' },
     authorization: { records: { source: 'file', file: 'records.yaml' } },
     ...settings,
-    // A machine that others use makes the event loop late: it refuses nothing but in tests of just that.
-    limits: { pressure: { eventLoopDelay: null }, ...limitsOf(settings) },
   }
   writeFileSync(file, JSON.stringify(config))
   return loadConfig(file)
 }
 
-function limitsOf(settings: GatewayOptions['settings']): object {
-  const limits = settings?.['limits']
-  return typeof limits === 'object' && limits !== null ? limits : {}
+/** A machine that others use makes the event loop late: nothing is refused for it, but in tests of just that. */
+function calmOf(settings: GatewayOptions['settings'] = {}): NonNullable<GatewayOptions['settings']> {
+  const { limits } = settings
+  const own = typeof limits === 'object' ? limits : null
+  return { ...settings, limits: { pressure: { eventLoopDelay: null }, ...own } }
 }
 
 export interface Engine {
