@@ -216,7 +216,6 @@ const PLANS: Rows = [
   [{}, noId('Source')],
   [{ sourceProcessDefinitionId: null, targetProcessDefinitionId: 'x' }, noId('Source')],
   [{ sourceProcessDefinitionId: '{movingFirstId}' }, noId('Target')],
-  [{ sourceProcessDefinitionId: 'x', targetProcessDefinitionId: null }, noId('Target')],
   [{ sourceProcessDefinitionId: [] }, 'unmapped'],
   [{ variables: { v: { type: 'Foo' } } }, answer(400, 'RestException', "Unsupported value type 'Foo'", null)],
   [{ ...plan, targetProcessDefinitionId: 'x' }, 400],
