@@ -21,9 +21,9 @@ import { fromEngine, readAnswer } from './from-engine.ts'
 import { isCacheable, peekCached, sendCached, serveCached } from './cached.ts'
 import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
 import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
+import { serveTopicNames } from './rows/topic-names.ts'
 import { serveReport } from './rows/duration-report.ts'
-import { answerRows } from './rows/filtered-list.ts'
-import type { RowsObserver } from './rows/visible-rows.ts'
+import { answerRows, observerOf } from './rows/filtered-list.ts'
 import { reportMissingRows } from './rows/reported-rows.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
@@ -130,6 +130,7 @@ function filterOf({
   rows,
 }: Operation): (exchange: Exchange, keep: KeepRows, plan: PlanRows | undefined) => Promise<FastifyReply> {
   if (rows?.form === 'groups') return serveGroups
+  if (rows?.form === 'topic names') return serveTopicNames
   if (rows?.form !== 'instance counts') return serveFiltered
   return (exchange, keep) =>
     serveActivityCounts(exchange, { keep, maxRows: exchange.parts.config.limits.filteredRows })
@@ -147,17 +148,6 @@ async function serveFiltered(
     exchange.reply,
     await answerRows(exchange, { keep, maxRows, plan, observe: observerOf(exchange) }),
   )
-}
-
-function observerOf({ parts: { metrics }, match: { operation } }: Exchange): RowsObserver {
-  const { id } = operation
-  return {
-    onPlan: (plan) => metrics.rowsPlan({ operation: id, plan }),
-    onRows(shown, hidden) {
-      metrics.rowsRead({ operation: id, result: 'shown' }, shown)
-      metrics.rowsRead({ operation: id, result: 'hidden' }, hidden)
-    },
-  }
 }
 
 function polled(_operation: Operation, then: Handler): Handler {

@@ -163,6 +163,8 @@ export interface Rows {
   readonly where?: { readonly query: string; readonly and: readonly PermissionTerm[] }
   /** Rows that everybody sees. Default: none. */
   readonly exempt?: Exempt
+  /** The operation that lists the rows, where the answer names only what they have in common. Default: the operation itself lists them. */
+  readonly list?: 'getExternalTasks'
   /** How the engine is asked for visible rows alone (`row-queries.ts`). Default: rows are read and filtered. */
   readonly query?: RowQueryName
   /** The engine narrows the query itself, exactly, once conditions are added to it. Default: rows are read and filtered here. */

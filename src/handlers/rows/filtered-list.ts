@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts'
-import type { Asking } from '../../pipeline/context.ts'
+import type { Asking, Exchange } from '../../pipeline/context.ts'
 import type { RowsForm } from '../../operations/notation.ts'
 import type { Operation } from '../../operations/table.ts'
 import { otherFormOf } from '../../request/accept.ts'
@@ -9,7 +9,7 @@ import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
 import { OrderUnknown, type SeenRow } from './merged-rows.ts'
 import { countParts, type Listing, listParts, PartRefused } from './row-parts.ts'
-import { type Filtering, json, readVisible, readWhole } from './visible-rows.ts'
+import { type Filtering, json, readVisible, readWhole, type RowsObserver } from './visible-rows.ts'
 
 /**
  * Answers a query with the rows that the caller may see: reads them in order, leaves the others out, and then pages or
@@ -27,6 +27,18 @@ export async function answerRows(exchange: Asking, filtering: Filtering): Promis
   if (planned !== null) return planned
   filtering.observe?.onPlan(filtering.keep === null ? 'none' : 'filter')
   return answerFiltered(exchange, observed, paging)
+}
+
+/** Counts plans and rows by operation. */
+export function observerOf({ parts: { metrics }, match: { operation } }: Exchange): RowsObserver {
+  const { id } = operation
+  return {
+    onPlan: (plan) => metrics.rowsPlan({ operation: id, plan }),
+    onRows(shown, hidden) {
+      metrics.rowsRead({ operation: id, result: 'shown' }, shown)
+      metrics.rowsRead({ operation: id, result: 'hidden' }, hidden)
+    },
+  }
 }
 
 function observedKeep({ keep, observe }: Filtering): KeepRows | null {

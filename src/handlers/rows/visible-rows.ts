@@ -96,7 +96,7 @@ function templateOf(path: string, form: RowsForm | 'list'): string {
 }
 
 /** Of the query for topic names what the engine reads, under the names that the list of external tasks has for it. */
-function topicFlagsOf(query: ReadonlyMap<string, string>): [string, string][] {
+export function topicFlagsOf(query: ReadonlyMap<string, string>): [string, string][] {
   return Object.entries(TOPIC_FLAGS).flatMap(([flag, name]) =>
     query.get(flag)?.toLowerCase() === 'true' ? [[name, 'true']] : [],
   )

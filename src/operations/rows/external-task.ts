@@ -232,6 +232,7 @@ export const externalTask = {
     checks: [],
     rows: {
       form: 'topic names',
+      list: 'getExternalTasks',
       anyOf: [
         'PROCESS_INSTANCE.READ row:processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',

@@ -42,10 +42,11 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
 
 /** What a row leaves to other operations, these must do. */
 function checkOperations(
-  { resolvesIds = {}, resolvesQueries = {}, itemCount }: Operation,
+  { resolvesIds = {}, resolvesQueries = {}, itemCount, rows }: Operation,
   byId: ReadonlyMap<string, Operation>,
 ): void {
   const lists = [
+    ...(rows?.list === undefined ? [] : [rows.list]),
     ...Object.values(resolvesIds).map(({ list }) => list),
     ...LISTED_SELECTORS.filter((name) => resolvesQueries[name] !== undefined).map(
       (name) => SELECTOR_LISTS[name],

@@ -1,0 +1,92 @@
+import type { FastifyReply } from 'fastify'
+import { GatewayError } from '../../errors.ts'
+import type { Exchange } from '../../pipeline/context.ts'
+import type { KeepRows, Permit } from '../../policy/authz/permit.ts'
+import type { Answer } from '../../request/answer.ts'
+import { jsonIn } from '../../request/engine-request.ts'
+import { sendAnswer } from '../../pipeline/replies.ts'
+import { answerRows, observerOf } from './filtered-list.ts'
+import { rowsIn } from './read-rows.ts'
+import { mapSideBySide } from './side-by-side.ts'
+import { json, readWhole, topicFlagsOf } from './visible-rows.ts'
+
+/** So many tasks are read at once. Where there are more, each topic is asked for. */
+const FEW_ROWS = 1000
+
+/**
+ * The topics of which the caller sees a task: of few tasks by reading them, of many by asking for one visible task of each topic.
+ * @throws GatewayError GW_ROWS_NOT_EXACT where there are more topics than `limits.rowParts`, or one of them cannot be decided
+ */
+export async function serveTopicNames(exchange: Exchange, keep: KeepRows): Promise<FastifyReply> {
+  const { filteredRows } = exchange.parts.config.limits
+  const observe = observerOf(exchange)
+  const maxRows = Math.min(FEW_ROWS, filteredRows)
+  const few = await orTooMany(answerRows(exchange, { keep, maxRows, observe }))
+  return sendAnswer(exchange.reply, few ?? (await askEachTopic(exchange)))
+}
+
+/** Null: there are more rows than are looked through. */
+async function orTooMany(answer: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'GW_ROWS_NOT_EXACT') return null
+    throw error
+  }
+}
+
+async function askEachTopic(exchange: Exchange): Promise<Answer> {
+  const { parts, match } = exchange
+  const permit = match.engine.permits.get(match.operation.rows?.list ?? '')
+  const answer = await readWhole(exchange)
+  if (answer.status !== 200) return answer
+  const names = namesIn(answer)
+  if (permit === undefined || names.length > parts.config.limits.rowParts)
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const isShown = await mapSideBySide(names, (name) => isTopicVisible(exchange, permit, name))
+  return { ...answer, body: json(names.filter((_, index) => isShown[index])) }
+}
+
+function namesIn({ body }: Answer): readonly string[] {
+  const names = jsonIn(body)
+  if (Array.isArray(names) && names.every(isName)) return names
+  throw new GatewayError('GW_ROWS_NOT_EXACT')
+}
+
+/** An empty name cannot be asked for: the engine passes over an empty condition. */
+function isName(name: unknown): name is string {
+  return typeof name === 'string' && name !== ''
+}
+
+/** Whether the caller sees a task of this topic, as the list of tasks decides it. */
+async function isTopicVisible(exchange: Exchange, permit: Permit, name: string): Promise<boolean> {
+  const { parts, match, upstreamRequest } = exchange
+  const query = new Map([
+    ...topicFlagsOf(match.accessRequest.query),
+    ['topicName', name],
+    ['firstResult', '0'],
+    ['maxResults', '1'],
+  ] as const)
+  const accessRequest = { ...match.accessRequest, params: {}, query }
+  const decision = (await permit.rows?.(accessRequest, false)) ?? { rows: 'all' }
+  if (decision.rows === 'none') return false
+  if (decision.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const path = `${permit.operation.template}?${new URLSearchParams([...query])}`
+  const { status, body } = await answerRows(
+    {
+      match: { engine: match.engine, operation: permit.operation, permit, accessRequest },
+      upstreamRequest: { ...upstreamRequest, method: 'GET', path },
+    },
+    {
+      keep: decision.keep,
+      plan: decision.plan,
+      maxRows: parts.config.limits.filteredRows,
+      observe: observerOf(exchange),
+    },
+  )
+  const rows = status === 200 ? rowsIn(jsonIn(body)) : null
+  // A database that ignores case may find a task of another topic.
+  if (rows === null || rows.some(({ topicName }) => topicName !== name))
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
+  return rows.length > 0
+}
