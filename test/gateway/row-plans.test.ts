@@ -57,17 +57,18 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
     const settings = { limits: { filteredRows: 100_000 } }
     const filtering = await openGateway(t, { records, engine, settings, wrap: withoutPlans })
     const planning = await openGateway(t, { records, engine, settings })
+    // Few rows are read rather than counted by definitions; here even two are not few.
+    const bounded = await openGateway(t, { records, engine, settings: { limits: { filteredRows: 1 } } })
     for (const user of USERS)
       for (const list of LISTS) {
         for (const asked of queriesOf(random, world, list)) {
-          const [expected, answered] = await Promise.all(
-            [filtering, planning].map(({ ask }) => ask(user, asked.route, asked)),
+          const [expected, answered, unread] = await Promise.all(
+            [filtering, planning, bounded].map(({ ask }) => ask(user, asked.route, asked)),
           )
-          t.same(
-            shown(answered),
-            shown(expected),
-            `${user} ${asked.route} ${JSON.stringify(asked.body ?? '')}`,
-          )
+          const title = `${user} ${asked.route} ${JSON.stringify(asked.body ?? '')}`
+          t.same(shown(answered), shown(expected), title)
+          if (unread?.headers['x-gateway-error'] !== 'GW_ROWS_NOT_EXACT')
+            t.same(shown(unread), shown(expected), `by plan alone: ${title}`)
         }
       }
   })

@@ -75,7 +75,7 @@ async function answerNone(exchange: Asking, isValid: boolean, paging: Paging): P
 async function answerParts(exchange: Asking, listing: Listing): Promise<Answer | null> {
   try {
     return exchange.match.operation.rows?.form === 'count'
-      ? await countParts(exchange, listing.plan)
+      ? await countParts(exchange, listing)
       : await listParts(exchange, listing)
   } catch (error) {
     // In its own words, for the query as the caller has it.

@@ -16,13 +16,17 @@ import { json, readAsIs, readPage, readWhole } from './visible-rows.ts'
 /** The engine does not take the query of a part. */
 export class PartRefused extends Error {}
 
+/** So many rows are read rather than counted definition by definition. */
+const FEW_ROWS = 500
+
 /**
- * Counts part by part. Null: some rows cannot be told from such as the caller may not see.
+ * Counts part by part. Null: some rows cannot be told from such as the caller may not see, or there are so few that they are
+ * better read.
  * @throws PartRefused
  */
 export async function countParts(
   exchange: Asking,
-  { parts, instances, hidden, rest }: PartsPlan,
+  { plan: { parts, instances, hidden, rest }, maxRows }: Pick<Listing, 'plan' | 'maxRows'>,
 ): Promise<Answer | null> {
   const answers: Answer[] = []
   const sum = async (some: readonly QueryPart[]): Promise<number> => {
@@ -34,6 +38,7 @@ export async function countParts(
     return counts.reduce((all, one) => all + one, 0)
   }
   const all = rest === null ? 0 : await sum(rest.all)
+  if (rest !== null && all <= Math.min(FEW_ROWS, maxRows)) return null
   const others = rest === null ? [] : await rest.others()
   if (others === null) return null
   const shown = await sum(parts)
