@@ -105,7 +105,7 @@ version: 1
 listen: { port: 0 }
 admin: { port: 0 }
 log: { audit: off }
-limits: { queue: { wait: 30s } } # one node that carries all on a busy machine is slow, which is not what is asked here
+limits: { queue: { wait: 30s, target: 30s }, pressure: { eventLoopDelay: null } } # one node that carries all on a busy machine is slow, which is not what is asked here
 engines: { default: { nodes: [${list.join(', ')}] } }
 identity: { source: file, file: ${DEMO}users.yaml }
 authorization: { records: { source: file, file: ${DEMO}authorizations.yaml } }
