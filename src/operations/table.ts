@@ -24,6 +24,7 @@ export type QueryName =
   | 'HistoricDecisionInstanceOptions'
   | 'HistoryCleanupOptions'
   | 'Paging'
+  | 'SchemaLogQuery'
   | 'TaskQuery'
   | 'TopicNamesQuery'
 

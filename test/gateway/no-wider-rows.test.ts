@@ -85,3 +85,19 @@ t.test(
     t.equal(Object((await ask('demo', 'GET /history/user-operation')).body).length, ENTRIES.length)
   },
 )
+
+t.test(
+  'a schema log that is asked for in a bad order is refused, also to who may see none of it',
+  async (t) => {
+    for (const [query, message] of [
+      ['sortBy=&sortOrder=', "Cannot set query parameter 'sortOrder' to value ''"],
+      ['sortBy=x&sortOrder=asc', "Cannot set query parameter 'sortBy' to value 'x'"],
+      ['sortBy=timestamp', 'Only a single sorting parameter specified. sortBy and sortOrder required'],
+    ] as const) {
+      const { status, body, forwarded } = await ask('nobody', `GET /schema/log?${query}`)
+      t.same([status, body], [400, { type: 'InvalidRequestException', message, code: null }], query)
+      t.same(forwarded, [], query)
+    }
+    t.match(await ask('nobody', 'GET /schema/log?sortBy=timestamp&sortOrder=asc'), { status: 200, body: [] })
+  },
+)

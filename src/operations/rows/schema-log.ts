@@ -4,7 +4,7 @@ import type { Rowset } from '../table.ts'
 export const schemaLog = {
   getSchemaLog: {
     route: 'GET /schema/log',
-    query: 'Paging',
+    query: 'SchemaLogQuery',
     checks: [{ admin: true, anyOf: ['SYSTEM.READ'], denied: 'empty' }],
     retry: 'always',
   },

@@ -27,7 +27,13 @@ import {
 } from './migration-plan.ts'
 import type { ValidationRule } from './engine-error.ts'
 import type { JavaType } from './jackson.ts'
-import { activityStatisticsRules, eventSubscriptionRules, pagingRules, topicNameRules } from './parameters.ts'
+import {
+  activityStatisticsRules,
+  eventSubscriptionRules,
+  pagingRules,
+  schemaLogRules,
+  topicNameRules,
+} from './parameters.ts'
 import { taskQuery } from './task-query.ts'
 import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
 import { taskBody, taskRules } from './task-body.ts'
@@ -73,6 +79,7 @@ export const QUERIES: Readonly<Record<QueryName, readonly ValidationRule[]>> = {
   HistoricDecisionInstanceOptions: [],
   HistoryCleanupOptions: [],
   Paging: pagingRules,
+  SchemaLogQuery: schemaLogRules,
   TaskQuery: [...pagingRules, ...taskParameterRules],
   TopicNamesQuery: topicNameRules,
 }
