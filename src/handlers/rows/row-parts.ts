@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Asking } from '../../pipeline/context.ts'
 import { spliceMember } from '../../policy/authz/rows/narrow.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
-import type { PartsPlan, QueryPart } from '../../policy/authz/rows/row-plan.ts'
+import type { PartsPlan, QueryPart, RestPlan } from '../../policy/authz/rows/row-plan.ts'
 import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
 import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
@@ -20,14 +20,11 @@ export class PartRefused extends Error {}
 const FEW_ROWS = 500
 
 /**
- * Counts part by part. Null: some rows cannot be told from such as the caller may not see, or there are so few that they are
- * better read.
+ * Counts part by part. Null: some rows cannot be told from such as the caller may not see.
  * @throws PartRefused
  */
-export async function countParts(
-  exchange: Asking,
-  { plan: { parts, instances, hidden, rest }, maxRows }: Pick<Listing, 'plan' | 'maxRows'>,
-): Promise<Answer | null> {
+export async function countParts(exchange: Asking, listing: Omit<Listing, 'paging'>): Promise<Answer | null> {
+  const { parts, instances, hidden, rest } = listing.plan
   const answers: Answer[] = []
   const sum = async (some: readonly QueryPart[]): Promise<number> => {
     const counts = await mapSideBySide(some, async (part) => {
@@ -37,18 +34,37 @@ export async function countParts(
     })
     return counts.reduce((all, one) => all + one, 0)
   }
-  const all = rest === null ? 0 : await sum(rest.all)
-  if (rest !== null && all <= Math.min(FEW_ROWS, maxRows)) return null
-  const others = rest === null ? [] : await rest.others()
-  if (others === null) return null
-  const shown = await sum(parts)
-  const left = all - (await sum(others))
-  if (rest?.mustBeNone === true && left !== shown) return null
-  const own = rest === null || rest.mustBeNone ? shown : left
-  const count = own + (await sum(instances)) - (await sum(hidden))
+  const own = rest === null ? await sum(parts) : await countRest(exchange, { ...listing, rest, sum })
+  if (own === null) return null
+  const count = typeof own === 'number' ? own + (await sum(instances)) - (await sum(hidden)) : own.seen
   const [first] = answers
   // Rows may come and go between two counts.
   return first === undefined ? null : { ...first, body: json({ count: Math.max(0, count) }) }
+}
+
+interface Resting extends Omit<Listing, 'paging'> {
+  readonly rest: RestPlan
+  readonly sum: (some: readonly QueryPart[]) => Promise<number>
+}
+
+/** Visible rows, single instances aside, or all that were `seen` where there are few. Null: they cannot be told. */
+async function countRest(
+  exchange: Asking,
+  { plan, keep, maxRows, rest, sum }: Resting,
+): Promise<number | { readonly seen: number } | null> {
+  const all = await sum(rest.all)
+  if (all <= Math.min(FEW_ROWS, maxRows)) {
+    const few = { plan: { ...plan, parts: rest.all, instances: [] }, keep, maxRows }
+    let seen = 0
+    for await (const _ of eachRow(exchange, few, Number.POSITIVE_INFINITY)) seen += 1
+    return { seen }
+  }
+  const others = await rest.others()
+  if (others === null) return null
+  const shown = await sum(plan.parts)
+  const left = all - (await sum(others))
+  if (!rest.mustBeNone) return left
+  return left === shown ? shown : null
 }
 
 async function countAnswer(asking: Asking): Promise<Answer> {
@@ -119,10 +135,11 @@ interface Reading {
 }
 
 function readersOf(exchange: Asking, { parts, keep, onAnswer }: Reading): readonly ReadPart[] {
+  const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
   return parts.map((part): ReadPart => {
     const asking = askPart(exchange, part)
     return async (from, size) => {
-      const page = await readPage(asking, { keep, known: part.known, form: 'list', from, size })
+      const page = await readPage(asking, { keep, known: part.known, form, from, size })
       if (page.answer.status !== 200) throw new PartRefused()
       onAnswer?.(page.answer)
       return page

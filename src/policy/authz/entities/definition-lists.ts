@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../errors.ts'
 import { isRecord, stringOf } from '../../../request/value.ts'
-import { inLists } from './lookup-lists.ts'
+import { inQueries, QUERY_CHARS } from './lookup-lists.ts'
 import type { ReadEngine } from './look-ups.ts'
 
 /** One version of a definition. */
@@ -31,7 +31,7 @@ interface ListsOptions {
   readonly maxRows: number
 }
 
-/** Keys asked for at once: their list must fit a request line. */
+/** Keys asked for at once. */
 const KEYS_A_QUERY = 50
 /** A definition that is deleted is noticed after this. */
 const DELETED_MS = 60_000
@@ -65,7 +65,7 @@ async function definitionsOf(
   max: number,
 ): Promise<readonly DefinitionRow[] | null> {
   const found: DefinitionRow[] = []
-  for (const some of keys === null ? [null] : inLists(keys, KEYS_A_QUERY)) {
+  for (const some of keys === null ? [null] : inQueries(keys, QUERY_CHARS, KEYS_A_QUERY)) {
     const query = new URLSearchParams({ maxResults: String(max + 1 - found.length) })
     if (some !== null) query.set('keysIn', some.join(','))
     for (const row of rowsIn(await read(`/process-definition?${query}`))) {

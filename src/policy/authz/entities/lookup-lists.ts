@@ -23,9 +23,9 @@ const LISTS: Readonly<Record<ListedName, ListRule>> = {
 
 /** The ids of one list. Databases take at most 1,000 (Oracle) or 2,100 (SQL Server) in one condition. */
 const IDS_A_LIST = 500
-/** Of a list that takes no body: servers read request lines of 8 KB. */
 const IDS_A_QUERY = 100
-const QUERY_CHARS = 6000
+/** Of a list that takes no body: servers read request lines of 8 KB. */
+export const QUERY_CHARS = 6000
 /** A longer one is asked for by itself. */
 const MAX_QUERY_ID_CHARS = 500
 
@@ -75,15 +75,24 @@ async function ask({ path, by, inQuery }: ListRule, ids: readonly string[], read
 function listsOf(name: ListedName, ids: readonly string[], respelt: string[]): Iterable<readonly string[]> {
   if (LISTS[name].inQuery !== true) return inLists(ids)
   respelt.push(...ids.filter((id) => id.length > MAX_QUERY_ID_CHARS))
-  return inQueries(ids.filter((id) => id.length <= MAX_QUERY_ID_CHARS))
+  return inQueries(
+    ids.filter((id) => id.length <= MAX_QUERY_ID_CHARS),
+    QUERY_CHARS,
+    IDS_A_QUERY,
+  )
 }
 
-function* inQueries(ids: readonly string[]): Generator<readonly string[]> {
+/** Lists that fit a request line: of at most `size` ids, and of `maxChars` once they are encoded, but for one that is longer by itself. */
+export function* inQueries(
+  ids: readonly string[],
+  maxChars: number,
+  size: number,
+): Generator<readonly string[]> {
   let some: string[] = []
   let chars = 0
   for (const id of ids) {
-    const length = encodeURIComponent(id).length + 1
-    if (some.length === IDS_A_QUERY || chars + length > QUERY_CHARS) {
+    const length = encodeURIComponent(id).length + '%2C'.length
+    if (some.length > 0 && (some.length === size || chars + length > maxChars)) {
       yield some
       some = []
       chars = 0

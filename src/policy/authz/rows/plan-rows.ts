@@ -4,6 +4,7 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import type { DefinitionLists, DefinitionRow } from '../entities/definition-lists.ts'
 import { isNameable } from '../entities/lookup.ts'
+import { inQueries } from '../entities/lookup-lists.ts'
 import type { LookUps } from '../entities/look-ups.ts'
 import type { CompiledRows, Viewer } from './compiled-rows.ts'
 import { ownQueryOf, type OwnQuery } from './own-query.ts'
@@ -176,20 +177,8 @@ function setOf(name: string): (value: string | readonly string[]) => QueryMember
   return (value) => ({ [name]: value })
 }
 
-function* listsOf(ids: readonly string[], method: Method): Generator<readonly string[]> {
-  let some: string[] = []
-  let chars = 0
-  for (const id of ids) {
-    const length = encodeURIComponent(id).length + '%2C'.length
-    if (some.length === MAX_LIST || (method !== 'POST' && some.length > 0 && chars + length > LIST_CHARS)) {
-      yield some
-      some = []
-      chars = 0
-    }
-    some.push(id)
-    chars += length
-  }
-  if (some.length > 0) yield some
+function listsOf(ids: readonly string[], method: Method): Iterable<readonly string[]> {
+  return inQueries(ids, method === 'POST' ? Number.POSITIVE_INFINITY : LIST_CHARS, MAX_LIST)
 }
 
 /** The query is about one definition. */
