@@ -1,0 +1,40 @@
+import t from 'tap'
+import { BASE, openGateway } from '../support/open-gateway.ts'
+
+const taskOf = (id: string, key: string | null, tenantId: string | null) => ({
+  id,
+  processDefinitionId: key && `${key}:1`,
+  processDefinitionKey: key,
+  tenantId,
+  executionId: key && `${id}-execution`,
+})
+/** A few of no tenant, one of them of no definition, and many of a tenant. */
+const TASKS = [
+  taskOf('t1', 'work', null),
+  taskOf('t2', 'rest', null),
+  taskOf('t3', null, null),
+  ...Array.from({ length: 300 }, (_, at) => taskOf(`x${at}`, 'work', 'globex')),
+]
+
+const gateway = await openGateway(t, {
+  records: ['grant ben PROCESS_DEFINITION:work READ_HISTORY'],
+  settings: { limits: { filteredRows: 100 } },
+  engine: ({ url }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://engine')
+    const found = TASKS.filter(({ tenantId }) => !searchParams.has('withoutTenantId') || tenantId === null)
+    const from = Number(searchParams.get('firstResult') ?? 0)
+    const page = found.slice(from, from + Number(searchParams.get('maxResults') ?? 1000))
+    const path = pathname.slice(BASE.length)
+    const answers: Readonly<Record<string, unknown>> = {
+      '/history/task/count': { count: found.length },
+      '/history/task': page,
+      '/process-definition': [{ id: 'work:1', key: 'work', tenantId: null }],
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers[path] ?? []))
+  },
+})
+
+t.test('few rows of the caller’s tenants are counted, however many others have', async (t) => {
+  const { status, body } = await gateway.ask('ben', 'GET /history/task/count')
+  t.same([status, body], [200, { count: 2 }])
+})
