@@ -61,6 +61,7 @@ const LAYERS = [
   'proxy/wire',
   'cache',
   'idempotency',
+  'gauges',
   'metrics',
   'redis',
   'request',
@@ -81,6 +82,7 @@ const SIBLINGS = [
   'proxy',
   'cache',
   'idempotency',
+  'gauges',
   'metrics',
 ]
 

@@ -52,6 +52,8 @@ export interface BuiltEngine {
   readonly parts: EngineParts
   readonly sources: EngineSources
   readonly nodes: EngineNodes
+  /** Null: none are wanted. */
+  readonly gauges: EngineConfig['gauges']
   readonly close: () => Promise<void>
 }
 
@@ -95,6 +97,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     kept: { ...authenticator.kept, epoch },
     sources,
     nodes: { engine: name, own, health, deploymentAware: engineConfig.deploymentAware },
+    gauges: engineConfig.gauges,
     close: () => upstream.close(),
   }
 }

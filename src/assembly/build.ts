@@ -14,6 +14,7 @@ import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './ru
 import { createPasswords } from '../policy/authn/password.ts'
 import { withModes } from './modes.ts'
 import { endPolls, withNodes } from './running-nodes.ts'
+import { withGauges } from './running-gauges.ts'
 import { createRunningSources } from './running-sources.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
 
@@ -25,7 +26,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
   const built = buildEngines(shared, before)
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
   const { stores, ...taken } = takeCache({ config, metrics, log }, before ?? null)
-  const running = runningOf(built, { files, changeBus })
+  const running = runningOf(built, { files, changeBus }, { config, metrics, log })
   let successor: (() => RuntimeParts) | null = null
   const { pressure } = admission
   const own = { ...stores, config, engines, pressure, metrics, log, audit: audit.write }
@@ -121,6 +122,7 @@ function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
 function runningOf(
   built: readonly BuiltEngine[],
   beside: { readonly files: SourceFiles; readonly changeBus: ChangeBus | null },
+  shared: Pick<EngineOptions, 'config' | 'metrics' | 'log'>,
 ): RunningSources {
   const engines = new Map(
     built.map(({ parts: { name, authorization }, sources }) => [name, { sources, authorization }]),
@@ -129,8 +131,13 @@ function runningOf(
     createRunningSources({ ...beside, engines }),
     built.map(({ nodes }) => nodes),
   )
-  return withModes(
+  const gauged = withGauges(
     running,
+    built.flatMap(({ nodes: { engine, own }, gauges }) => (gauges === null ? [] : [{ engine, own, gauges }])),
+    shared,
+  )
+  return withModes(
+    gauged,
     built.map(({ parts }) => parts),
   )
 }

@@ -9,7 +9,16 @@ export function crossProblems(value: unknown): readonly string[] {
   return [listenerProblems, prefixProblems, engineProblems].flatMap((find) => find(valid))
 }
 
-type Read = 'listen' | 'admin' | 'basePath' | 'passthrough' | 'identity' | 'authorization' | 'health'
+type Read =
+  | 'workers'
+  | 'listen'
+  | 'admin'
+  | 'basePath'
+  | 'cache'
+  | 'passthrough'
+  | 'identity'
+  | 'authorization'
+  | 'health'
 
 /** Null: it has problems of its own. */
 type ValidSettings = { readonly [Part in Read]: Config[Part] | null } & {
@@ -21,6 +30,8 @@ function validSettingsOf(value: Readonly<Record<string, unknown>>): ValidSetting
   const { shape } = schema
   const engines = isMapping(value['engines']) ? Object.entries(value['engines']) : []
   return {
+    workers: soundOf(shape.workers, value['workers']),
+    cache: soundOf(shape.cache, value['cache']),
     listen: soundOf(shape.listen, value['listen']),
     admin: soundOf(shape.admin, value['admin']),
     basePath: soundOf(shape.basePath, value['basePath']),
@@ -77,6 +88,7 @@ function engineProblems({ engines, ...general }: ValidSettings): string[] {
     return [
       ...repeatedNodeProblems(own),
       ...credentialProblems(own, settings),
+      ...gaugeProblems(own, general),
       // Probes read the registered deployments.
       ...(own.deploymentAware && settings.health?.probe === false
         ? ['deploymentAware: needs health.probe']
@@ -95,7 +107,7 @@ function repeatedNodeProblems({ nodes }: EngineConfig): string[] {
 }
 
 function credentialProblems(
-  { credentials, service }: EngineConfig,
+  { credentials, service, gauges }: EngineConfig,
   { identity, authorization }: Pick<ValidSettings, 'identity' | 'authorization'>,
 ): string[] {
   // An engine that decides by itself must know the user.
@@ -105,7 +117,17 @@ function credentialProblems(
       : []
   const asksForRecords = authorization?.records.source === 'engine' && authorization.mode !== 'off'
   // There is no caller whose credentials could be forwarded.
-  return service === undefined && (identity?.source === 'engine' || asksForRecords)
-    ? ['service: is needed where credentials is forward and identity or records have source: engine']
-    : []
+  if (service !== undefined) return []
+  if (identity?.source === 'engine' || asksForRecords)
+    return ['service: is needed where credentials is forward and identity or records have source: engine']
+  return gauges === null ? [] : ['service: is needed where credentials is forward and there are gauges']
+}
+
+/** Without Redis no worker knows of the others, and each would ask. */
+function gaugeProblems(
+  { gauges }: EngineConfig,
+  { workers, cache }: Pick<ValidSettings, 'workers' | 'cache'>,
+): string[] {
+  const areAlone = cache !== null && cache.redis === null && (workers ?? 1) > 1
+  return gauges !== null && areAlone ? ['gauges: need cache.redis where there are several workers'] : []
 }

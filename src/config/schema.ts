@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { idempotency } from './idempotency-settings.ts'
+import { gauges } from './gauge-settings.ts'
 import { limits, rate } from './limit-settings.ts'
 import { health, node } from './node-settings.ts'
 import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
@@ -104,6 +105,12 @@ export const engineSettings = z.strictObject({
     .nullable()
     .optional()
     .describe('Replaces `limits.rate` for this engine; null: nobody is limited.'),
+  gauges: gauges
+    .nullable()
+    .default(null)
+    .describe(
+      'Numbers about the engine as metrics: incidents, jobs, external tasks, running instances. One of all replicas asks for them. `{}` turns them on; null: none.',
+    ),
   deploymentAware: z
     .boolean()
     .default(false)

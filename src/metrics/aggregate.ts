@@ -28,10 +28,13 @@ const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_config_last_reload_successful: 'min',
   gateway_config_applied_timestamp_seconds: 'max',
   gateway_workers: 'first',
+  gateway_engine_gauges_elected: 'max',
+  gateway_engine_gauges_timestamp_seconds: 'max',
 }
 
 export function aggregatorOf(gauge: string): Aggregator {
-  return AGGREGATORS[gauge] ?? 'sum'
+  // Numbers about an engine come from one process, and from two while another one takes over.
+  return AGGREGATORS[gauge] ?? (gauge.startsWith('camunda_') ? 'max' : 'sum')
 }
 
 /** The counts of all workers, including ended ones: a sum that fell would look like a restart of all. */

@@ -62,6 +62,11 @@ function createOtherCounters(registry: Registry) {
       'Tasks that were locked for a disconnected client, by whether they were unlocked.',
     ),
     reload: counter('gateway_config_reload_total', ['result'], 'Reloads of the configuration, by result.'),
+    gaugeFailure: counter(
+      'gateway_engine_gauges_failures_total',
+      ['engine', 'query'],
+      'Questions for the gauges of an engine that were not answered.',
+    ),
     linesLost: counter(
       'gateway_log_lines_lost_total',
       ['stream'],

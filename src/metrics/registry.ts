@@ -23,7 +23,11 @@ export interface Metrics extends Counters {
 }
 
 export type AddGauges = <L extends string>(
-  naming: { readonly name: `gateway_${string}`; readonly help: string; readonly labels: readonly L[] },
+  naming: {
+    readonly name: `gateway_${string}` | `camunda_${string}`
+    readonly help: string
+    readonly labels: readonly L[]
+  },
   read: () => readonly { readonly labels: Readonly<Record<L, string>>; readonly value: number | null }[],
 ) => void
 

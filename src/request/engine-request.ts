@@ -6,7 +6,7 @@ export interface EngineRequest {
   readonly path: string
   /** Sent as JSON. */
   readonly body?: unknown
-  /** A POST that only reads, and may be repeated. Default: no. A GET always does. */
+  /** Whether it only reads and may be repeated. Default: a GET may, a POST may not. */
   readonly isRead?: boolean
   /** A longer answer is an error. */
   readonly limitBytes: number

@@ -36,8 +36,19 @@ t.test('who forwards the callers’ credentials has some for what the gateway it
   t.match(problemsOf({}, { authorization }), NEEDED)
   t.same(problemsOf({ identity, authorization }, { service }), [])
   t.same(problemsOf({ identity, authorization }, { credentials: 'none' }), [])
+  t.match(problemsOf({}, { gauges: {} }), NEEDED)
+  t.same(problemsOf({}, { gauges: {}, service }), [])
   t.same(problemsOf({}), [], 'users and records in files')
   t.same(problemsOf({ authorization: { ...authorization, mode: 'off' } }), [], 'records that nobody reads')
+})
+
+t.test('several workers elect the one that asks for gauges by Redis', async (t) => {
+  const problemsOf = (settings: object) => problemsIn(t, settingsWith({ ...settings }, { gauges: {} }))
+  t.same(problemsOf({ workers: 2 }), [
+    'engines.default.gauges: need cache.redis where there are several workers',
+  ])
+  t.same(problemsOf({ workers: 2, cache: { redis: 'redis://cache:6379' } }), [])
+  t.same(problemsOf({ workers: 1 }), [])
 })
 
 t.test('two listeners cannot have one port', async (t) => {

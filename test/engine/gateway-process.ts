@@ -9,6 +9,8 @@ const ROOT = new URL('../../', import.meta.url).pathname
 export interface GatewayProcessOptions {
   /** Base paths of the nodes of engine `default`. */
   readonly nodes: readonly string[]
+  /** Further members of engine `default`, as in `gauges: {}`. */
+  readonly engine?: string
   /** Further top-level members of the configuration, as YAML. */
   readonly settings?: string
   /** Files and sockets it may have open at once. Default: what the system allows. */
@@ -75,13 +77,13 @@ async function imageCommand(): Promise<readonly string[]> {
   return [...words.matchAll(/"([^"]+)"/g)].map(([, word = '']) => word).concat(await buildGateway())
 }
 
-function configOf({ nodes, settings = '' }: GatewayProcessOptions): string {
+function configOf({ nodes, engine = '', settings = '' }: GatewayProcessOptions): string {
   return `
 version: 1
 listen: { port: 0 }
 admin: { port: 0 }
 log: { audit: off }
-engines: { default: { nodes: ${JSON.stringify(nodes)} } }
+engines: { default: { nodes: ${JSON.stringify(nodes)}, ${engine} } }
 identity: { source: file, file: ${ROOT}config/users.yaml }
 authorization: { records: { source: file, file: ${ROOT}config/authorizations.yaml } }
 ${settings}

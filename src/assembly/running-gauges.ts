@@ -1,0 +1,112 @@
+import type { Config, EngineConfig } from '../config/config.ts'
+import { GAUGES, type GaugeSample } from '../gauges/queries.ts'
+import { createPoller, type Poller } from '../gauges/poller.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Upstream } from '../proxy/upstream.ts'
+import { createLeases, type Leases, OWN_LEASES } from '../redis/lease.ts'
+import { monotonicMs, namespaceOf } from './build-cache.ts'
+import { askerOf } from './engine-client.ts'
+import type { RunningSources } from './runtime.ts'
+
+/** An engine whose numbers are wanted. */
+export interface GaugedEngine {
+  readonly engine: string
+  /** As who the gateway asks on its own behalf. */
+  readonly own: Upstream
+  readonly gauges: NonNullable<EngineConfig['gauges']>
+}
+
+interface Shared {
+  readonly config: Config
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+/** What runs beside the requests, with the gauges of engines: of all replicas that share a Redis one asks an engine for them. */
+export function withGauges(
+  sources: RunningSources,
+  engines: readonly GaugedEngine[],
+  shared: Shared,
+): RunningSources {
+  const leases = createEngineLeases(engines, shared.config)
+  const pollers = new Map(engines.map((one) => [one.engine, createEnginePoller(one, leases, shared)]))
+  return {
+    ...sources,
+    start: (withinMs) => {
+      leases.start()
+      for (const poller of pollers.values()) poller.start()
+      return sources.start(withinMs)
+    },
+    close: () => {
+      sources.close()
+      for (const poller of pollers.values()) poller.stop()
+      leases.close()
+    },
+    show: (metrics) => {
+      sources.show(metrics)
+      showGauges(metrics, pollers)
+    },
+  }
+}
+
+function createEngineLeases(engines: readonly GaugedEngine[], config: Config): Leases {
+  const { redis: url } = config.cache
+  if (url === null || engines.length === 0) return OWN_LEASES
+  const names = engines.map(({ engine }) => engine)
+  return createLeases({ url, namespace: namespaceOf(config), names, now: monotonicMs })
+}
+
+function createEnginePoller(
+  { engine, own, gauges: { every, topics, definitions } }: GaugedEngine,
+  leases: Leases,
+  { metrics, log }: Shared,
+): Poller {
+  const failed = new Set<string>()
+  return createPoller({
+    ask: askerOf(own),
+    bounds: { topics, definitions },
+    everyMs: every,
+    isElected: () => leases.holds(engine),
+    now: monotonicMs,
+    wallNow: Date.now,
+    onAnswer: (query) => failed.delete(query),
+    onFailure: (query, error) => {
+      metrics.gaugeFailure({ engine, query })
+      if (!failed.has(query)) log.warn({ engine, query, err: error }, 'gauges: a question was not answered')
+      failed.add(query)
+    },
+  })
+}
+
+function showGauges(metrics: Metrics, pollers: ReadonlyMap<string, Poller>): void {
+  const byEngine = [...pollers]
+  for (const { name, help, label } of GAUGES) {
+    const labels = label === null ? ['engine'] : ['engine', label]
+    const valueOf = (engine: string, sample: GaugeSample) => ({
+      labels: { engine, ...(label !== null && { [label]: sample.label }) },
+      value: sample.value,
+    })
+    metrics.gauges({ name, help, labels }, () =>
+      byEngine.flatMap(([engine, poller]) =>
+        poller.samples().flatMap((sample) => (sample.gauge === name ? [valueOf(engine, sample)] : [])),
+      ),
+    )
+  }
+  metrics.gauges(
+    {
+      name: 'gateway_engine_gauges_elected',
+      help: 'Whether this process asks the engine for its gauges; 1 for one of all replicas.',
+      labels: ['engine'],
+    },
+    () => byEngine.map(([engine, poller]) => ({ labels: { engine }, value: Number(poller.isElected()) })),
+  )
+  metrics.gauges(
+    {
+      name: 'gateway_engine_gauges_timestamp_seconds',
+      help: 'When this process last had an answer to every question for the gauges of the engine.',
+      labels: ['engine'],
+    },
+    () => byEngine.map(([engine, poller]) => ({ labels: { engine }, value: poller.lastReadSeconds() })),
+  )
+}

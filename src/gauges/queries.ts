@@ -1,0 +1,201 @@
+import { isRecord, stringIn } from '../request/value.ts'
+import { invalidAnswer } from '../request/engine-request.ts'
+
+/** One number about an engine. */
+export interface GaugeSample {
+  readonly gauge: GaugeName
+  /** Of the gauge's own label; `''`: it has none. */
+  readonly label: string
+  readonly value: number
+}
+
+interface Gauge {
+  readonly name: `camunda_${string}`
+  readonly help: string
+  /** Beside `engine`; null: none. */
+  readonly label: string | null
+}
+
+/** Their names follow the exporters that are in use for these engines. */
+export const GAUGES = [
+  { name: 'camunda_incidents_open', help: 'Open incidents by type.', label: 'incident_type' },
+  { name: 'camunda_jobs_out_of_retries', help: 'Jobs without retries left.', label: null },
+  { name: 'camunda_jobs_executable', help: 'Jobs that are due and have retries left.', label: null },
+  {
+    name: 'camunda_external_tasks_waiting',
+    help: 'External tasks that a worker could fetch now, by topic.',
+    label: 'topic',
+  },
+  {
+    name: 'camunda_external_tasks_oldest_timestamp_seconds',
+    help: 'When the oldest external task that a worker could fetch now was created, by topic.',
+    label: 'topic',
+  },
+  {
+    name: 'camunda_process_instances_running',
+    help: 'Running process instances by process definition key.',
+    label: 'process_definition_key',
+  },
+  {
+    name: 'camunda_last_deployment_timestamp_seconds',
+    help: 'When the last deployment was made.',
+    label: null,
+  },
+] as const satisfies readonly Gauge[]
+
+export type GaugeName = (typeof GAUGES)[number]['name']
+
+/** How many series an engine may have; what is beyond is one series, `_other`. */
+export interface GaugeBounds {
+  readonly topics: number
+  readonly definitions: number
+}
+
+/** Asks the engine for JSON, by a path below its base path; null: it does not know the question (400). */
+export type ReadJson = (path: string) => Promise<unknown>
+
+/** Some numbers that belong together: when one of the requests fails, all of them are left as they were. */
+export interface GaugeQuery {
+  /** For the log and the count of failures. */
+  readonly name: string
+  readonly read: (ask: ReadJson, bounds: GaugeBounds) => Promise<readonly GaugeSample[]>
+}
+
+const OTHER = '_other'
+/** Names come from deployed models. */
+const MAX_LABEL_CHARS = 128
+
+export const GAUGE_QUERIES: readonly GaugeQuery[] = [
+  { name: 'incidents', read: readIncidents },
+  {
+    name: 'jobs-out-of-retries',
+    read: async (ask) => [
+      plain('camunda_jobs_out_of_retries', await count(ask, '/job', 'noRetriesLeft=true')),
+    ],
+  },
+  {
+    name: 'jobs-executable',
+    read: async (ask) => [plain('camunda_jobs_executable', await count(ask, '/job', 'executable=true'))],
+  },
+  { name: 'external-tasks', read: readExternalTasks },
+  { name: 'process-instances', read: readProcessInstances },
+  { name: 'deployments', read: readLastDeployment },
+]
+
+/** The types that every engine has; applications may add their own, which nothing lists. */
+const INCIDENT_TYPES = ['failedJob', 'failedExternalTask'] as const
+
+async function readIncidents(ask: ReadJson): Promise<readonly GaugeSample[]> {
+  const known: GaugeSample[] = []
+  for (const type of INCIDENT_TYPES) {
+    const value = await count(ask, '/incident', `incidentType=${type}`)
+    known.push({ gauge: 'camunda_incidents_open', label: type, value })
+  }
+  return withOther('camunda_incidents_open', known, await count(ask, '/incident', ''))
+}
+
+/** Not locked, or the lock has expired; with retries left; not suspended. */
+const WAITING = 'notLocked=true&withRetriesLeft=true&active=true'
+
+async function readExternalTasks(
+  ask: ReadJson,
+  { topics: bound }: GaugeBounds,
+): Promise<readonly GaugeSample[]> {
+  const topics = listOf(await ask('/external-task/topic-names')).filter((name) => typeof name === 'string')
+  const named = topics.filter((name) => name.length <= MAX_LABEL_CHARS).sort()
+  const shown = named.slice(0, bound)
+  const waiting: GaugeSample[] = []
+  const oldest: GaugeSample[] = []
+  for (const label of shown) {
+    const query = `topicName=${encodeURIComponent(label)}&${WAITING}`
+    const value = await count(ask, '/external-task', query)
+    waiting.push({ gauge: 'camunda_external_tasks_waiting', label, value })
+    const seconds = value === 0 ? null : await oldestOf(ask, query)
+    if (seconds !== null)
+      oldest.push({ gauge: 'camunda_external_tasks_oldest_timestamp_seconds', label, value: seconds })
+  }
+  if (shown.length === topics.length) return [...waiting, ...oldest]
+  const all = await count(ask, '/external-task', WAITING)
+  return [...withOther('camunda_external_tasks_waiting', waiting, all), ...oldest]
+}
+
+/**
+ * Null: the engine does not say it. Operaton has the time in the task. Camunda 7.22 sorts by it and does not show it, so the
+ * history is asked; a history level below `full` has none.
+ */
+async function oldestOf(ask: ReadJson, query: string): Promise<number | null> {
+  const tasks = await ask(`/external-task?${query}&sortBy=createTime&sortOrder=asc&maxResults=1`)
+  const [task] = tasks === null ? [] : listOf(tasks)
+  const seconds = secondsOf(stringIn(task, 'createTime'))
+  const id = stringIn(task, 'id')
+  if (seconds !== null || id === null) return seconds
+  const log = await ask(
+    `/history/external-task-log?externalTaskId=${encodeURIComponent(id)}&creationLog=true`,
+  )
+  const [created] = log === null ? [] : listOf(log)
+  return secondsOf(stringIn(created, 'timestamp'))
+}
+
+async function readProcessInstances(
+  ask: ReadJson,
+  { definitions: bound }: GaugeBounds,
+): Promise<readonly GaugeSample[]> {
+  const byKey = new Map<string, number>()
+  for (const row of listOf(await ask('/process-definition/statistics'))) {
+    const definition = isRecord(row) && isRecord(row['definition']) ? row['definition'] : {}
+    const instances = isRecord(row) ? row['instances'] : null
+    const { key } = definition
+    if (typeof key !== 'string' || typeof instances !== 'number')
+      throw invalid('/process-definition/statistics')
+    const label = key.length > MAX_LABEL_CHARS ? OTHER : key
+    byKey.set(label, (byKey.get(label) ?? 0) + instances)
+  }
+  const samples = [...byKey].map(([label, value]) => ({
+    gauge: 'camunda_process_instances_running' as const,
+    label,
+    value,
+  }))
+  if (samples.length <= bound) return samples
+  const total = samples.reduce((sum, { value }) => sum + value, 0)
+  const largest = samples
+    .filter(({ label }) => label !== OTHER)
+    .sort((one, other) => other.value - one.value || (one.label < other.label ? -1 : 1))
+  return withOther('camunda_process_instances_running', largest.slice(0, bound), total)
+}
+
+async function readLastDeployment(ask: ReadJson): Promise<readonly GaugeSample[]> {
+  const [last] = listOf(await ask('/deployment?sortBy=deploymentTime&sortOrder=desc&maxResults=1'))
+  const seconds = secondsOf(stringIn(last, 'deploymentTime'))
+  return seconds === null ? [] : [plain('camunda_last_deployment_timestamp_seconds', seconds)]
+}
+
+/** The rest of all, where it is not none. Numbers that are asked for one after the other may be off by what happened meanwhile. */
+function withOther(gauge: GaugeName, samples: readonly GaugeSample[], total: number): readonly GaugeSample[] {
+  const rest = total - samples.reduce((sum, { value }) => sum + value, 0)
+  return rest <= 0 ? samples : [...samples, { gauge, label: OTHER, value: rest }]
+}
+
+async function count(ask: ReadJson, path: string, query: string): Promise<number> {
+  const answer = await ask(`${path}/count${query === '' ? '' : '?'}${query}`)
+  if (isRecord(answer) && typeof answer['count'] === 'number') return answer['count']
+  throw invalid(`${path}/count`)
+}
+
+function plain(gauge: GaugeName, value: number): GaugeSample {
+  return { gauge, label: '', value }
+}
+
+function listOf(answer: unknown): readonly unknown[] {
+  if (Array.isArray(answer)) return answer
+  throw invalid('a list')
+}
+
+/** The engine writes `2026-01-31T12:00:00.000+0000`. */
+function secondsOf(date: string | null): number | null {
+  const ms = Date.parse(date ?? '')
+  return Number.isNaN(ms) ? null : ms / 1000
+}
+
+function invalid(what: string): Error {
+  return invalidAnswer(`The engine answered ${what} with something else`)
+}

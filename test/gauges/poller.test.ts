@@ -1,0 +1,149 @@
+import t, { type Test } from 'tap'
+import { createPoller, type PollerOptions } from '../../src/gauges/poller.ts'
+import type { GaugeQuery } from '../../src/gauges/queries.ts'
+import { until } from '../support/cache-harness.ts'
+
+const countOf = (name: string): GaugeQuery => ({
+  name,
+  read: async (ask) => {
+    const answer = await ask(`/${name}`)
+    return [{ gauge: 'camunda_jobs_executable', label: name, value: Number(answer) }]
+  },
+})
+
+interface Asked {
+  readonly path: string
+  readonly atMs: number
+}
+
+/** A poller of two questions before an engine that answers 1, unless the test says otherwise. */
+function open(
+  t: Test,
+  {
+    answer = () => ({ status: 200, body: '1' }),
+    ...options
+  }: {
+    readonly answer?: (path: string) => { readonly status: number; readonly body: string }
+  } & Partial<PollerOptions> = {},
+) {
+  const asked: Asked[] = []
+  const failed: string[] = []
+  const answered: string[] = []
+  const poller = createPoller({
+    ask: async ({ path, isRead }) => {
+      asked.push({ path, atMs: performance.now() })
+      t.equal(isRead, false, 'is not repeated')
+      const { status, body } = answer(path)
+      return { status, body: Buffer.from(body) }
+    },
+    bounds: { topics: 0, definitions: 0 },
+    everyMs: 1,
+    isElected: () => true,
+    now: () => performance.now(),
+    wallNow: () => 5000,
+    onAnswer: (query) => answered.push(query),
+    onFailure: (query) => failed.push(query),
+    queries: [countOf('one'), countOf('two')],
+    spacingMs: 20,
+    ...options,
+  })
+  t.teardown(() => poller.stop())
+  return { poller, asked, failed, answered }
+}
+
+t.test('asks question after question, round after round, never two at once', async (t) => {
+  const { poller, asked } = open(t)
+  const beganMs = performance.now()
+  poller.start()
+  await until(() => asked.length >= 6)
+  t.same(
+    asked.slice(0, 4).map(({ path }) => path),
+    ['/one', '/two', '/one', '/two'],
+  )
+  // The clock of timers counts whole milliseconds.
+  for (const [index, { atMs }] of asked.entries())
+    t.ok(atMs - (asked[index - 1]?.atMs ?? beganMs) >= 18, `request ${index}`)
+  t.same(
+    poller.samples().map(({ label, value }) => [label, value]),
+    [
+      ['one', 1],
+      ['two', 1],
+    ],
+  )
+  t.equal(poller.lastReadSeconds(), 5)
+})
+
+t.test('a round begins as long after the one before as is configured', async (t) => {
+  const { poller, asked } = open(t, { everyMs: 300 })
+  poller.start()
+  await until(() => asked.length >= 3)
+  t.ok((asked[2]?.atMs ?? 0) - (asked[0]?.atMs ?? 0) >= 270)
+})
+
+t.test('what fails leaves the others', async (t) => {
+  const { poller, failed, answered } = open(t, {
+    answer: (path) => (path === '/one' ? { status: 503, body: '' } : { status: 200, body: '2' }),
+  })
+  poller.start()
+  await until(() => failed.length >= 2)
+  t.same(
+    poller.samples().map(({ label, value }) => [label, value]),
+    [['two', 2]],
+  )
+  t.same([...new Set(failed)], ['one'])
+  t.same([...new Set(answered)], ['two'])
+  t.equal(poller.lastReadSeconds(), null, 'no round was complete')
+})
+
+t.test('what an engine does not know is null', async (t) => {
+  const { poller, answered } = open(t, { answer: () => ({ status: 400, body: '{}' }) })
+  poller.start()
+  await until(() => answered.length >= 2)
+  t.same(
+    poller.samples().map(({ value }) => value),
+    [0, 0],
+  )
+})
+
+t.test('who is not elected asks nothing and shows nothing', async (t) => {
+  let elected = false
+  const { poller, asked } = open(t, { isElected: () => elected })
+  poller.start()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  t.equal(asked.length, 0)
+  const electedAtMs = performance.now()
+  elected = true
+  await until(() => poller.samples().length === 2)
+  t.ok((asked[0]?.atMs ?? 0) - electedAtMs >= 18, 'who was elected before may just have asked')
+  elected = false
+  t.same(poller.samples(), [])
+  t.equal(poller.lastReadSeconds(), null)
+  const before = asked.length
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  t.ok(asked.length - before <= 1, 'at most what was under way')
+  elected = true
+  t.same(poller.samples(), [], 'what was read in an earlier term is not shown again')
+  await until(() => poller.samples().length === 2)
+})
+
+t.test('numbers that are too old are not shown', async (t) => {
+  let nowMs = 1000
+  const { poller, asked } = open(t, { everyMs: 10_000, now: () => nowMs, spacingMs: 0 })
+  poller.start()
+  await until(() => poller.samples().length === 2)
+  nowMs += 29_000
+  t.equal(poller.samples().length, 2)
+  nowMs += 2000
+  t.same(poller.samples(), [])
+  t.equal(asked.length, 2)
+})
+
+t.test('who has stopped asks nothing', async (t) => {
+  const { poller, asked } = open(t)
+  poller.start()
+  await until(() => asked.length >= 1)
+  poller.stop()
+  const before = asked.length
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  t.ok(asked.length - before <= 1)
+})

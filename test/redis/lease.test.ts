@@ -1,0 +1,83 @@
+import { performance } from 'node:perf_hooks'
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { createLeases, type Leases, OWN_LEASES } from '../../src/redis/lease.ts'
+import { until } from '../support/cache-harness.ts'
+import { startRedis } from '../support/redis.ts'
+import { redisSkip } from '../support/requirements.ts'
+
+const LEASE_MS = 1500
+const NAMES = ['default', 'second']
+
+function openLeases(t: Test, url: string, namespace = 'test'): Leases {
+  const leases = createLeases({
+    url,
+    namespace,
+    names: NAMES,
+    leaseMs: LEASE_MS,
+    now: () => performance.now(),
+  })
+  t.teardown(() => leases.close())
+  leases.start()
+  return leases
+}
+
+async function startServer(t: Test, port?: number) {
+  const server = await startRedis(port === undefined ? {} : { port })
+  t.teardown(() => server.stop())
+  return server
+}
+
+const holders = (all: readonly Leases[], name: string): number => all.filter((one) => one.holds(name)).length
+
+t.test('one of several is elected', { skip: redisSkip }, async (t) => {
+  const { url } = await startServer(t)
+  const all = Array.from({ length: 3 }, () => openLeases(t, url))
+  await until(() => NAMES.every((name) => holders(all, name) === 1))
+  const other = openLeases(t, url, 'other')
+  await until(() => other.holds('default'))
+  t.equal(holders(all, 'default'), 1, 'another deployment has leases of its own')
+  t.notOk(other.holds('third'), 'a name of which there is no lease')
+})
+
+t.test('who closes leaves the lease to another at once', { skip: redisSkip }, async (t) => {
+  const { url } = await startServer(t)
+  const control = new Redis(url)
+  t.teardown(() => control.disconnect())
+  const first = openLeases(t, url)
+  await until(() => first.holds('default'))
+  const second = openLeases(t, url)
+  first.close()
+  t.notOk(first.holds('default'))
+  await until(() => second.holds('default'))
+  second.close()
+  await until(async () => (await control.exists(KEY)) === 0)
+})
+
+t.test('who is cut off is elected no longer before another can be', { skip: redisSkip }, async (t) => {
+  const server = await startServer(t)
+  const leases = openLeases(t, server.url)
+  await until(() => leases.holds('default'))
+  const control = new Redis(server.url)
+  t.teardown(() => control.disconnect())
+  const leftMs = await control.pttl(KEY)
+  const askedAtMs = performance.now()
+  server.pause()
+  await until(() => !leases.holds('default'))
+  t.ok(performance.now() - askedAtMs <= leftMs + 500, `Redis would have kept it for ${leftMs} ms`)
+})
+
+t.test('a lease that would never end gets an end', { skip: redisSkip }, async (t) => {
+  const { url } = await startServer(t)
+  const control = new Redis(url)
+  t.teardown(() => control.disconnect())
+  await control.set(KEY, 'somebody')
+  const leases = openLeases(t, url)
+  await until(() => leases.holds('default'))
+})
+
+t.test('without Redis every process is on its own', async (t) => {
+  t.ok(OWN_LEASES.holds('default'))
+})
+
+const KEY = 'engine-gateway:test:lease:default'
