@@ -197,16 +197,18 @@ t.test('of two nodes one breaks off a quarter of its answers: no read is lost', 
   const { upstream, attempts } = openUpstream(t, nodes, { random: Math.random })
   const listener = await listenAndRelay(t, upstream, READ)
   const statuses: number[] = []
+  const brokenOnes = (): number => attempts.filter(({ result }) => result === 'reset').length
+  // How often it is asked depends on how slow it looks, and so on what else the machine does.
+  const isEnough = (): boolean => statuses.length >= 4000 || (statuses.length >= 400 && brokenOnes() >= 10)
   const askAll = async (): Promise<void> => {
-    while (statuses.length < 400) statuses.push((await ask(listener.port)).status)
+    while (!isEnough()) statuses.push((await ask(listener.port)).status)
   }
   await Promise.all(Array.from({ length: 8 }, askAll))
   t.same(
     statuses.filter((status) => status !== 200),
     [],
   )
-  const broken = attempts.filter(({ result }) => result === 'reset').length
-  t.ok(broken >= 10, `${broken} broke off`)
+  t.ok(brokenOnes() >= 10, `${brokenOnes()} broke off`)
 })
 
 t.test('an answer that stops in the middle is a timeout', async (t) => {
