@@ -7,6 +7,8 @@ import { demo } from './demo.ts'
 import { EXPLAIN_OPTIONS, explainCommand } from './explain-command.ts'
 import { textOfFailure } from './command-failure.ts'
 import { hashPasswordCommand } from './hash-password.ts'
+import { POLICY_OPTIONS, policyCommand } from './policy-command.ts'
+import { createWithExplain } from './with-explain.ts'
 import { SUGGEST_OPTIONS, suggestCommand } from './suggest-command.ts'
 import { closestOf } from '../config/closest.ts'
 import { meantText } from '../config/plain-messages.ts'
@@ -27,12 +29,14 @@ const USAGE = `Usage: engine-gateway [start] --config FILE   run the gateway
                                               say whether a user may do something, and which records decide it
        engine-gateway suggest [--file AUDIT] [--engine NAME] [--user ID]... [--group ID]
                                               print the fewest records that would have allowed what was refused
+       engine-gateway policy test FILE --config FILE [--json]
+                                              say which decisions that a file lists are made otherwise
        engine-gateway schema [--write FILE]   print the configuration's JSON schema
        engine-gateway help                    print this
        engine-gateway --version               print the version
 `
 
-const COMMANDS = ['start', 'check', 'demo', 'hash-password', 'explain', 'suggest', 'schema', 'help']
+const COMMANDS = ['start', 'check', 'demo', 'hash-password', 'explain', 'suggest', 'policy', 'schema', 'help']
 
 const OPTIONS = {
   config: { type: 'string', short: 'c' },
@@ -53,8 +57,15 @@ interface Program {
 
 /** Resolves with the exit code. @throws what `runCommandLine` writes with `textOfFailure`, for exit code 1 */
 export async function runCommand(argv: readonly string[], program: Program): Promise<number> {
-  const { command, args } = commandOf(argv, { ...OPTIONS, ...EXPLAIN_OPTIONS, ...SUGGEST_OPTIONS })
-  if (command === 'explain') return explainCommand(args, process, program.buildDryRun)
+  const { command, args } = commandOf(argv, {
+    ...OPTIONS,
+    ...EXPLAIN_OPTIONS,
+    ...SUGGEST_OPTIONS,
+    ...POLICY_OPTIONS,
+  })
+  const withExplain = createWithExplain(program.buildDryRun)
+  if (command === 'explain') return explainCommand(args, process, withExplain)
+  if (command === 'policy') return policyCommand(args, process, withExplain)
   if (command === 'suggest') return suggestCommand(args, process)
   try {
     return await run(command ?? 'start', args, program)

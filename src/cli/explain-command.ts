@@ -1,21 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { parseArgs } from 'node:util'
-import { build } from '../assembly/build.ts'
-import { loadConfig } from '../config/config.ts'
-import { EngineRefusal, GatewayError } from '../errors.ts'
-import {
-  type BuildDryRun,
-  createExplain,
-  type Explained,
-  type Question,
-  QuestionError,
-} from '../pipeline/explain.ts'
-import { createLogger, openDestination } from '../log.ts'
+import { type WithExplain, type Question, QuestionError } from '../pipeline/explain.ts'
 import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import { readArguments, UsageError } from './arguments.ts'
 import { showsNothing, textOfExplained } from './explain-text.ts'
-import { textOfFailure } from './command-failure.ts'
+import { complaintOf } from './command-failure.ts'
 
 export interface ExplainStreams {
   readonly stdout: Writable
@@ -41,7 +31,7 @@ export const EXPLAIN_OPTIONS = {
 export async function explainCommand(
   argv: readonly string[],
   { stdout, stderr }: ExplainStreams,
-  buildDryRun: BuildDryRun,
+  withExplain: WithExplain,
 ): Promise<number> {
   try {
     const options = optionsOf(argv)
@@ -49,23 +39,14 @@ export async function explainCommand(
       stdout.write(USAGE)
       return 0
     }
-    const explained = await answer(options, buildDryRun)
-    stdout.write(options.json ? `${JSON.stringify(explained, null, 2)}\n` : textOfExplained(explained))
+    const { config, json, ...question } = options
+    const explained = await withExplain(config, (explain) => explain(question))
+    stdout.write(json ? `${JSON.stringify(explained, null, 2)}\n` : textOfExplained(explained))
     return explained.decision === 'permitted' && !showsNothing(explained) ? 0 : 1
   } catch (error) {
-    stderr.write(complaintOf(error))
+    stderr.write(complaintOf(error, USAGE))
     return 2
   }
-}
-
-function complaintOf(error: unknown): string {
-  if (error instanceof UsageError) return `${USAGE}\n${error.message}\n`
-  return error instanceof QuestionError || isUnanswered(error) ? `${error.message}\n` : textOfFailure(error)
-}
-
-/** A source or an engine that is away. */
-function isUnanswered(error: unknown): error is GatewayError | EngineRefusal {
-  return error instanceof GatewayError || error instanceof EngineRefusal
 }
 
 interface Options extends Question {
@@ -91,23 +72,5 @@ function readBody(file: string): Buffer {
     return readFileSync(file)
   } catch (cause) {
     throw new QuestionError(cause instanceof Error ? cause.message : file, { cause })
-  }
-}
-
-/** Asks the parts of a gateway that does not listen: without Redis, and without a line of audit. */
-async function answer({ config: file, ...question }: Options, buildDryRun: BuildDryRun): Promise<Explained> {
-  const loaded = loadConfig(file)
-  const config = {
-    ...loaded,
-    cache: { ...loaded.cache, redis: null },
-    log: { ...loaded.log, audit: 'off' },
-  }
-  const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const { parts, start, close } = await build({ config, log, version: 'explain' })
-  try {
-    await start()
-    return await createExplain(parts, buildDryRun)(question)
-  } finally {
-    await close()
   }
 }

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { explainCommand } from '../../src/cli/explain-command.ts'
+import { createWithExplain } from '../../src/cli/with-explain.ts'
 import { buildDryRun } from '../../src/gateway.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 
@@ -22,7 +23,7 @@ const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.ur
 
 async function run(...argv: readonly string[]) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-  const code = await explainCommand(argv, { stdout, stderr }, buildDryRun)
+  const code = await explainCommand(argv, { stdout, stderr }, createWithExplain(buildDryRun))
   return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') }
 }
 

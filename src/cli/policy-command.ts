@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs'
+import type { Writable } from 'node:stream'
+import { parseArgs } from 'node:util'
+import { ConfigError } from '../config/config.ts'
+import { type PolicyTest, policyTestsOf } from '../files/policy-tests-file.ts'
+import {
+  type WithExplain,
+  type Explain,
+  type Explained,
+  QuestionError,
+  questionOf,
+} from '../pipeline/explain.ts'
+import { readArguments, UsageError } from './arguments.ts'
+import { complaintOf, isUnanswered } from './command-failure.ts'
+import { counted } from './plural.ts'
+
+interface PolicyStreams {
+  readonly stdout: Writable
+  readonly stderr: Writable
+}
+
+const USAGE = `Usage: engine-gateway policy test FILE --config FILE [--json]
+
+Asks for each decision that the file lists, and says which are not as expected. The engine is asked only what a
+decision needs to know of it; nothing is done there. Exit code: 0 all are as expected, 1 some are not, 2 no answer.
+
+  tests:
+    - user: mary
+      request: POST /signal
+      body: { name: stopAll }
+      expect: refuse          # or permit
+      engine: default         # the default
+      rows: some              # of a list that is permitted: all, some or none
+      status: 403             # of a refusal
+      name: clerks stop nothing
+`
+
+export const POLICY_OPTIONS = {
+  config: { type: 'string', short: 'c' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+/** One test, and what became of it. */
+interface Outcome {
+  readonly test: PolicyTest
+  readonly explained: Explained
+  /** What is not as expected; empty: all is. */
+  readonly differences: readonly string[]
+}
+
+/** `engine-gateway policy`. Returns the exit code. */
+export async function policyCommand(
+  argv: readonly string[],
+  { stdout, stderr }: PolicyStreams,
+  withExplain: WithExplain,
+): Promise<number> {
+  try {
+    const options = optionsOf(argv)
+    if (options === null) {
+      stdout.write(USAGE)
+      return 0
+    }
+    const { file, config, json } = options
+    const tests = policyTestsOf(readText(file), file)
+    const outcomes = await withExplain(config, (explain) => runAll(tests, explain))
+    stdout.write(json ? `${JSON.stringify(outcomes.map(jsonOf), null, 2)}\n` : textOf(outcomes))
+    return outcomes.every(isAsExpected) ? 0 : 1
+  } catch (error) {
+    stderr.write(complaintOf(error, USAGE))
+    return 2
+  }
+}
+
+interface PolicyArguments {
+  readonly file: string
+  readonly config: string
+  readonly json: boolean
+}
+
+/** Null: only help is asked for. @throws UsageError */
+function optionsOf(argv: readonly string[]): PolicyArguments | null {
+  const { values, positionals } = readArguments(() =>
+    parseArgs({ args: [...argv], allowPositionals: true, options: POLICY_OPTIONS }),
+  )
+  const { config, json = false, help } = values
+  if (help === true) return null
+  const [action, file, ...rest] = positionals
+  if (action !== 'test' || file === undefined || config === undefined || rest.length > 0)
+    throw new UsageError('policy test FILE and --config FILE are needed')
+  return { file, config, json }
+}
+
+/** @throws ConfigError */
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new ConfigError(file, [cause instanceof Error ? cause.message : file])
+  }
+}
+
+/** One after the other: the engine serves others at the same time. @throws QuestionError that names the test */
+async function runAll(tests: readonly PolicyTest[], explain: Explain): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const [at, test] of tests.entries()) {
+    const explained = await explain(questionOf(test)).catch((error: unknown) => {
+      if (error instanceof QuestionError || isUnanswered(error))
+        throw new QuestionError(`tests[${at}] (${nameOf(test)}): ${error.message}`, { cause: error })
+      throw error
+    })
+    outcomes.push({ test, explained, differences: differencesOf(test, explained) })
+  }
+  return outcomes
+}
+
+function differencesOf({ expect, rows, status }: PolicyTest, explained: Explained): readonly string[] {
+  const decision = explained.decision === 'permitted' ? 'permit' : 'refuse'
+  if (decision !== expect) return [`${expect} is expected`]
+  return [
+    ...(rows === undefined || rows === rowsOf(explained) ? [] : [`rows: ${rows} is expected`]),
+    ...(status === undefined || status === explained.answer?.status ? [] : [`status ${status} is expected`]),
+  ]
+}
+
+const ROWS = {
+  'all rows': 'all',
+  'some rows': 'some',
+  'no rows': 'none',
+  'cannot be told exactly': null,
+} as const
+
+/** Null: it is no list, it is refused, or its rows cannot be told. */
+function rowsOf({ decision, policy }: Explained): PolicyTest['rows'] | null {
+  const sees = policy?.rows?.sees
+  return decision === 'refused' || sees === undefined ? null : ROWS[sees]
+}
+
+function isAsExpected({ differences }: Outcome): boolean {
+  return differences.length === 0
+}
+
+function nameOf({ name, user, request }: PolicyTest): string {
+  return name ?? `${user} ${request}`
+}
+
+function textOf(outcomes: readonly Outcome[]): string {
+  const failed = outcomes.filter((outcome) => !isAsExpected(outcome)).length
+  const lines = outcomes.map((outcome) => {
+    const { test, explained, differences } = outcome
+    const found = `${nameOf(test)}: ${decisionText(explained)}`
+    return isAsExpected(outcome) ? `ok      ${found}` : `FAILED  ${found}; ${differences.join(', ')}`
+  })
+  const sum =
+    failed === 0
+      ? `${counted(outcomes.length, 'decision')} as expected`
+      : `${failed} of ${counted(outcomes.length, 'decision')} not as expected`
+  // A name may hold what a terminal obeys.
+  return `${[...lines, sum].map((line) => line.replace(/\p{Cc}/gu, ' ')).join('\n')}\n`
+}
+
+function decisionText(explained: Explained): string {
+  const { decision, stage, answer, policy } = explained
+  if (decision === 'permitted') return policy?.rows ? `permitted, ${policy.rows.sees}` : 'permitted'
+  const missing = policy?.missing.map(({ permission, resource, resourceId }) =>
+    [permission, 'on', resource, resourceId].join(' '),
+  )
+  const why = missing === undefined || missing.length === 0 ? '' : `: missing ${missing.join(', ')}`
+  return `refused at stage ${stage} with ${answer?.status}${why}`
+}
+
+function jsonOf({ test, explained, differences }: Outcome): unknown {
+  const { user, engine, request, expect } = test
+  return {
+    name: nameOf(test),
+    user,
+    engine: engine ?? explained.engine,
+    request,
+    expect,
+    asExpected: differences.length === 0,
+    differences,
+    decision: explained.decision,
+    rows: rowsOf(explained),
+    stage: explained.stage,
+    status: explained.answer?.status ?? null,
+    missing: explained.policy?.missing ?? [],
+  }
+}
