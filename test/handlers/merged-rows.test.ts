@@ -1,5 +1,6 @@
 import t from 'tap'
-import { MergedRows, OrderUnknown, type ReadPart, type SeenRow } from '../../src/handlers/rows/merged-rows.ts'
+import { MergedRows, OrderUnknown } from '../../src/handlers/rows/merged-rows.ts'
+import type { ReadList, ReadRow } from '../../src/handlers/rows/steady-list.ts'
 import { Random } from '../differential/random.ts'
 
 const BY_ID = { member: 'id', kind: 'id', isDescending: false } as const
@@ -12,19 +13,19 @@ interface PartRow {
 }
 
 /** A part as an engine pages it. `reads`: how many rows were read of it. */
-function partOf(rows: readonly PartRow[], reads: number[] = []): ReadPart {
+function partOf(rows: readonly PartRow[], reads: number[] = []): ReadList {
   return async (from, size) => {
     const page = rows.slice(from, from + size)
     reads.push(page.length)
-    return { seen: page.filter(({ isVisible }) => isVisible).map(seenOf), count: page.length }
+    return { rows: page.map(readOf) }
   }
 }
 
-function seenOf({ id, priority }: PartRow): SeenRow {
-  return { row: { id, priority }, bytes: Buffer.from(id) }
+function readOf({ id, priority, isVisible }: PartRow): ReadRow {
+  return { row: { id, priority }, bytes: Buffer.from(id), isVisible }
 }
 
-async function idsIn(rows: AsyncIterable<SeenRow>): Promise<readonly string[]> {
+async function idsIn(rows: AsyncIterable<ReadRow>): Promise<readonly string[]> {
   const ids: string[] = []
   for await (const { bytes } of rows) ids.push(bytes.toString())
   return ids
@@ -123,4 +124,103 @@ t.test('a query is given up once too many rows are left out', async (t) => {
   const hidden = Array.from({ length: 30 }, (_, index) => ({ id: `${index}`, priority: 0, isVisible: false }))
   await t.rejects(idsIn(new MergedRows([partOf(hidden)], null, 29).upTo(10)), { code: 'GW_ROWS_NOT_EXACT' })
   t.same(await idsIn(new MergedRows([partOf(hidden)], null, 30).upTo(10)), [])
+})
+
+t.test('parts without an order are read one after the other', async (t) => {
+  const reads: number[] = []
+  const some = Array.from({ length: 30 }, (_, index) => rowOf(`${index}`))
+  const merged = new MergedRows([partOf(some, reads), partOf(some, reads)], null, 0)
+  t.equal((await idsIn(merged.upTo(10))).length, 10)
+  t.same(reads, [20])
+})
+
+/** Rows that come and go between any two reads, and all that there ever were. */
+class BusyParts {
+  readonly ever: PartRow[]
+  #parts: readonly (readonly PartRow[])[]
+  readonly #random: Random
+  #next = 0
+
+  constructor(parts: readonly (readonly PartRow[])[], random: Random) {
+    this.#parts = parts
+    this.#random = random
+    this.ever = parts.flat()
+  }
+
+  get now(): readonly PartRow[] {
+    return this.#parts.flat()
+  }
+
+  lists(): readonly ReadList[] {
+    return this.#parts.map(
+      (_, part): ReadList =>
+        async (from, size) => {
+          const page = (this.#parts[part] ?? []).slice(from, from + size)
+          this.#write()
+          return { rows: page.map(readOf) }
+        },
+    )
+  }
+
+  /** At random places: some rows in a row go, some come. */
+  #write(): void {
+    this.#parts = this.#parts.map((rows) => {
+      const at = this.#random.below(rows.length + 1)
+      const left = rows.toSpliced(at, this.#random.below(2) * this.#random.below(15))
+      const made = Array.from({ length: this.#random.below(2) * this.#random.below(15) }, () => ({
+        id: `${this.#random.below(900)}-new-${(this.#next += 1)}`,
+        priority: this.#random.below(4),
+        isVisible: this.#random.below(5) > 0,
+      }))
+      this.ever.push(...made)
+      return sortedBy([...left, ...made], ({ id }) => id)
+    })
+  }
+}
+
+function rankIn(ids: readonly string[], id: string): number {
+  return ids.filter((other) => other < id).length
+}
+
+t.test('rows that are there all the time are on their page while others come and go', async (t) => {
+  for (let seed = 1; seed <= 10 * SEEDS; seed += 1) {
+    const random = new Random(seed)
+    const parts = new BusyParts(
+      partsOf(random).map((rows) => sortedBy(rows, ({ id }) => id)),
+      random,
+    )
+    const before = parts.now
+    const isWhole = random.below(2) === 0
+    const first = isWhole ? 0 : random.below(100)
+    const size = isWhole ? 10_000 : 5 + random.below(60)
+    const merged = new MergedRows(parts.lists(), BY_ID, 10_000)
+    const page = (await idsIn(merged.upTo(first + size))).slice(first)
+    const after = new Set(parts.now)
+    const standing = before.filter((row) => after.has(row) && row.isVisible).map(({ id }) => id)
+    const ever = parts.ever.filter(({ isVisible }) => isVisible).map(({ id }) => id)
+    // An engine answers no other page either, at whichever moment of the reading.
+    t.same(
+      page,
+      [...new Set(page)].toSorted((one, other) => (one < other ? -1 : 1)),
+      `seed ${seed}: in order and once`,
+    )
+    t.ok(page.length <= size && page.every((id) => ever.includes(id)), `seed ${seed}: visible`)
+    const due = standing.filter((id) => rankIn(standing, id) >= first && rankIn(ever, id) < first + size)
+    t.same(
+      due.filter((id) => !page.includes(id)),
+      [],
+      `seed ${seed}: none is lost`,
+    )
+    const possible = ever.filter((id) => rankIn(ever, id) >= first && rankIn(standing, id) < first + size)
+    t.same(
+      page.filter((id) => !possible.includes(id)),
+      [],
+      `seed ${seed}: none is of another page`,
+    )
+  }
+})
+
+t.test('a row that goes from one part to another meanwhile is answered once', async (t) => {
+  const merged = new MergedRows([partOf([rowOf('a'), rowOf('b')]), partOf([rowOf('b')])], BY_ID, 0)
+  t.same(await idsIn(merged.upTo(10)), ['a', 'b'])
 })

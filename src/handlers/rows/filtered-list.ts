@@ -7,14 +7,14 @@ import { joinRows } from '../../request/json-rows.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
-import { OrderUnknown, type SeenRow } from './merged-rows.ts'
+import { OrderUnknown } from './merged-rows.ts'
 import { countParts, type Listing, listParts, PartRefused } from './row-parts.ts'
+import type { ReadRow } from './steady-list.ts'
 import { type Filtering, json, readVisible, readWhole, type RowsObserver } from './visible-rows.ts'
 
 /**
  * Answers a query with the rows that the caller may see: reads them in order, leaves the others out, and then pages or
- * counts. The engine judges the query: what it refuses, it refuses. Every row is decided by itself, so a write between
- * two reads can at most move a row from one page to another, as it can for any client that pages.
+ * counts. The engine judges the query: what it refuses, it refuses. Every row is decided by itself.
  * @throws GatewayError when there are too many rows to look through
  */
 export async function answerRows(exchange: Asking, filtering: Filtering): Promise<Answer> {
@@ -115,7 +115,7 @@ export function emptyAnswerOf({ rows }: Operation, method: string): Answer {
   return { status: 200, headers: { ...marks, 'content-type': 'application/json' }, body: json(empty) }
 }
 
-function answerOf(form: RowsForm | 'list', seen: readonly SeenRow[], answer: Answer): Answer {
+function answerOf(form: RowsForm | 'list', seen: readonly ReadRow[], answer: Answer): Answer {
   if (form === 'count') return { ...answer, body: json({ count: seen.length }) }
   if (form === 'topic names') {
     const names = new Set(seen.map(({ row }) => String(row['topicName'])))

@@ -2,24 +2,13 @@ import { GatewayError } from '../../errors.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { RowOrder } from '../../policy/authz/rows/row-plan.ts'
 import { mapSideBySide } from './side-by-side.ts'
-
-/** One row that the caller sees. */
-export interface SeenRow {
-  readonly row: ListRow
-  readonly bytes: Buffer
-}
+import { type ReadList, type ReadRow, SteadyList } from './steady-list.ts'
 
 /** The rows of several parts cannot be put in the engine's order. */
 export class OrderUnknown extends Error {}
 
-/** One part, page by page. `size` rows from `from` on: those that are visible, and how many were read. */
-export type ReadPart = (
-  from: number,
-  size: number,
-) => Promise<{ readonly seen: readonly SeenRow[]; readonly count: number }>
-
 /** A row by its place in the order. */
-interface PlacedRow extends SeenRow {
+interface PlacedRow extends ReadRow {
   readonly value: string | number
 }
 
@@ -29,25 +18,32 @@ interface PlacedRow extends SeenRow {
  */
 export class MergedRows {
   readonly #readers: readonly PartReader[]
+  readonly #isMerged: boolean
 
-  /** `order` null: one part alone keeps whatever order the engine gives it. `maxHidden`: more rows are not left out. */
-  constructor(parts: readonly ReadPart[], order: RowOrder | null, maxHidden: number) {
+  /** `order` null: one part after the other, each in whatever order the engine gives it. `maxHidden`: more rows are not left out. */
+  constructor(parts: readonly ReadList[], order: RowOrder | null, maxHidden: number) {
     const budget = new Budget(maxHidden)
-    this.#readers = parts.map((read) => new PartReader({ read, order, budget }))
+    this.#isMerged = order !== null
+    this.#readers = parts.map((read) => new PartReader({ list: new SteadyList(read), order, budget }))
   }
 
   /**
    * The first rows, as many as are wanted, and no more of each part than that takes.
    * @throws OrderUnknown; GatewayError GW_ROWS_NOT_EXACT where too many are left out
    */
-  async *upTo(wanted: number): AsyncGenerator<SeenRow> {
+  async *upTo(wanted: number): AsyncGenerator<ReadRow> {
     for (const reader of this.#readers) reader.expect(wanted / this.#readers.length)
-    await mapSideBySide(this.#readers, (reader) => reader.head())
-    for (let count = 0; count < wanted; count += 1) {
+    if (this.#isMerged) await mapSideBySide(this.#readers, (reader) => reader.head())
+    let last: unknown
+    for (let count = 0; count < wanted; ) {
       const reader = await this.#first()
       const row = await reader?.head()
       if (row === null || row === undefined) return
       reader?.take()
+      // A row that has gone from one part to another meanwhile stands in both.
+      if (typeof row.row['id'] === 'string' && row.row['id'] === last) continue
+      last = row.row['id']
+      count += 1
       yield row
     }
   }
@@ -60,6 +56,7 @@ export class MergedRows {
       if (row === null || (least !== null && reader.compare(least, row) <= 0)) continue
       first = reader
       least = row
+      if (!this.#isMerged) break
     }
     return first
   }
@@ -80,7 +77,7 @@ class Budget {
 }
 
 interface Reading {
-  readonly read: ReadPart
+  readonly list: SteadyList
   readonly order: RowOrder | null
   readonly budget: Budget
 }
@@ -93,7 +90,6 @@ class PartReader {
   readonly #reading: Reading
   #rows: readonly PlacedRow[] = []
   #next = 0
-  #from = 0
   #size = MIN_READ
   #isRead = false
 
@@ -122,15 +118,18 @@ class PartReader {
   }
 
   async #read(): Promise<void> {
-    const { read, order, budget } = this.#reading
+    const { list, order, budget } = this.#reading
     const last = this.#rows.at(-1)
-    const page = await read(this.#from, this.#size)
-    budget.leaveOut(page.count - page.seen.length)
-    this.#rows = page.seen.map((seen) => ({ ...seen, value: order === null ? 0 : valueOf(seen.row, order) }))
+    const { rows, isLast, hasMoved } = await list.next(this.#size)
+    const seen = rows.filter(({ isVisible }) => isVisible)
+    budget.leaveOut(rows.length - seen.length)
+    const placed = seen.map((row) => ({ ...row, value: order === null ? 0 : valueOf(row.row, order) }))
+    // What has come in before the last row would stand in no order after it.
+    this.#rows =
+      hasMoved && last !== undefined ? placed.filter((row) => this.compare(last, row) <= 0) : placed
     this.#check(last)
     this.#next = 0
-    this.#from += page.count
-    this.#isRead = page.count < this.#size
+    this.#isRead = isLast
     this.#size = Math.min(this.#size * 2, MAX_READ)
   }
 

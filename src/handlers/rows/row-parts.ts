@@ -9,8 +9,9 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
 import type { Paging } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
-import { MergedRows, type ReadPart, type SeenRow } from './merged-rows.ts'
+import { MergedRows } from './merged-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
+import type { ReadList, ReadRow } from './steady-list.ts'
 import { json, readAsIs, readPage, readWhole } from './visible-rows.ts'
 
 /** The engine does not take the query of a part. */
@@ -134,9 +135,9 @@ interface Reading {
   readonly onAnswer?: (answer: Answer) => void
 }
 
-function readersOf(exchange: Asking, { parts, keep, onAnswer }: Reading): readonly ReadPart[] {
+function readersOf(exchange: Asking, { parts, keep, onAnswer }: Reading): readonly ReadList[] {
   const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
-  return parts.map((part): ReadPart => {
+  return parts.map((part): ReadList => {
     const asking = askPart(exchange, part)
     return async (from, size) => {
       const page = await readPage(asking, { keep, known: part.known, form, from, size })
@@ -155,7 +156,7 @@ export function eachRow(
   exchange: Asking,
   { plan, keep, maxRows }: Omit<Listing, 'paging'>,
   wanted: number,
-): AsyncGenerator<SeenRow> {
+): AsyncGenerator<ReadRow> {
   const parts = [...plan.parts, ...plan.instances]
   return new MergedRows(readersOf(exchange, { parts, keep }), null, maxRows).upTo(wanted)
 }
@@ -168,7 +169,7 @@ async function listWhole(
 ): Promise<Answer | null> {
   const page = await readAsIs(askPart(exchange, part), { keep, form: 'list', known: part.known })
   if (page.answer.status !== 200) throw new PartRefused()
-  return page.seen.length === page.count ? page.answer : null
+  return page.rows.every(({ isVisible }) => isVisible) ? page.answer : null
 }
 
 /** The caller's query with what a part sets. */

@@ -9,7 +9,7 @@ import { spansOf } from '../../request/json-rows.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { PlanRows, RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
-import type { SeenRow } from './merged-rows.ts'
+import { type ListPage, type ReadRow, SteadyList } from './steady-list.ts'
 import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
 
 /** The engine's answer to what the caller asks. A HEAD is asked as a GET, for there is something to look at; but the engine marks only those. */
@@ -32,15 +32,12 @@ export interface PageRequest {
 }
 
 /** What one read of a list has given. */
-export interface VisiblePage {
+export interface ReadPage extends ListPage {
   readonly answer: Answer
-  /** Of those that were read. */
-  readonly seen: readonly SeenRow[]
-  readonly count: number
 }
 
 /** Reads one page of the list behind a query, and decides its rows. */
-export async function readPage(exchange: Asking, { from, size, ...page }: PageRequest): Promise<VisiblePage> {
+export async function readPage(exchange: Asking, { from, size, ...page }: PageRequest): Promise<ReadPage> {
   const { upstreamRequest } = exchange
   const path = listPathOf(exchange, page.form, { from, size })
   return readAsIs({ ...exchange, upstreamRequest: { ...upstreamRequest, path } }, page)
@@ -50,25 +47,25 @@ export async function readPage(exchange: Asking, { from, size, ...page }: PageRe
 export async function readAsIs(
   { match, upstreamRequest }: Asking,
   { keep, form, known = {} }: Pick<PageRequest, 'keep' | 'form' | 'known'>,
-): Promise<VisiblePage> {
+): Promise<ReadPage> {
   match.accessRequest.stillAwaited?.()
   // The rows can be told in JSON only, whatever else the client takes.
   const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
   const answer = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers } })
-  if (answer.status !== 200 || keep === null) return { answer, seen: [], count: 0 }
+  if (answer.status !== 200 || keep === null) return { answer, rows: [] }
   const rows = rowsOf(answer)
   const kept = await keep(
     templateOf(match.operation.template, form),
     rows.map((row) => ({ ...known, ...row })),
   )
   const spans = spansOf(answer.body)
-  const seen = rows.flatMap((row, index) => {
-    const span = spans[index]
-    return kept[index] === true && span !== undefined
-      ? { row, bytes: answer.body.subarray(span.start, span.end) }
-      : []
-  })
-  return { answer, seen, count: rows.length }
+  return {
+    answer,
+    rows: rows.map((row, index) => {
+      const { start, end } = spans[index] ?? { start: 0, end: 0 }
+      return { row, bytes: answer.body.subarray(start, end), isVisible: kept[index] === true && end > 0 }
+    }),
+  }
 }
 
 /** The path that lists the rows, with the caller's query and a paging of our own. */
@@ -136,7 +133,7 @@ export interface Filtering {
 
 interface Reading {
   /** Null: the engine refused the query, and `answer` says how. */
-  readonly seen: readonly SeenRow[] | null
+  readonly seen: readonly ReadRow[] | null
   readonly answer: Answer
 }
 
@@ -149,18 +146,41 @@ export async function readVisible(
   { keep, maxRows }: Filtering,
   { form, wanted }: { readonly form: RowsForm | 'list'; readonly wanted: number },
 ): Promise<Reading> {
-  const seen: SeenRow[] = []
-  let from = 0
-  let size = keep === null ? 0 : Math.min(maxRows + 1, Math.max(FIRST_READ, wanted))
-  for (;;) {
+  if (keep === null) return readNone(exchange, form)
+  const seen: ReadRow[] = []
+  const list = new SteadyList(async (from, size) => {
     const page = await readPage(exchange, { keep, form, from, size })
-    if (page.answer.status !== 200) return { seen: null, answer: page.answer }
-    if (keep === null) return { seen, answer: page.answer }
-    seen.push(...page.seen)
-    from += page.count
-    // A list without paging answers all of it, however few were asked for.
-    if (page.count !== size || seen.length >= wanted) return { seen, answer: page.answer }
-    if (from > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
-    size = Math.min(size * 2, maxRows + 1 - from)
+    if (page.answer.status !== 200) throw new ListRefused(page.answer)
+    return page
+  })
+  let count = 0
+  let size = Math.min(maxRows + 1, Math.max(FIRST_READ, wanted))
+  try {
+    for (;;) {
+      const { page, rows, isLast } = await list.next(size)
+      seen.push(...rows.filter(({ isVisible }) => isVisible))
+      count += rows.length
+      if (isLast || seen.length >= wanted) return { seen, answer: page.answer }
+      if (count > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
+      size = Math.min(size * 2, maxRows + 1 - count)
+    }
+  } catch (error) {
+    if (error instanceof ListRefused) return { seen: null, answer: error.answer }
+    throw error
   }
+}
+
+class ListRefused extends Error {
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super()
+    this.answer = answer
+  }
+}
+
+/** The engine judges the query. */
+async function readNone(exchange: Asking, form: RowsForm | 'list'): Promise<Reading> {
+  const { answer } = await readPage(exchange, { keep: null, form, from: 0, size: 0 })
+  return { seen: answer.status === 200 ? [] : null, answer }
 }

@@ -1,0 +1,96 @@
+import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+
+/** One row of a list, as the engine wrote it. */
+export interface ReadRow {
+  readonly row: ListRow
+  readonly bytes: Buffer
+  readonly isVisible: boolean
+}
+
+export interface ListPage {
+  readonly rows: readonly ReadRow[]
+}
+
+/** Reads `size` rows of a list from `from` on. A list without paging answers all of it, however few are asked for. */
+export type ReadList<Page extends ListPage = ListPage> = (from: number, size: number) => Promise<Page>
+
+/** What one read adds to those before it. */
+interface Continued<Page extends ListPage> {
+  /** As it was read. */
+  readonly page: Page
+  readonly rows: readonly ReadRow[]
+  /** There are no more. */
+  readonly isLast: boolean
+  /** Rows have come or gone since the read before: new ones among `rows` may belong before those that were read. */
+  readonly hasMoved: boolean
+}
+
+/** How far the place in a list that has moved is looked for. */
+const MIN_BACK = 20
+const MAX_BACK = 4000
+
+/**
+ * A list that is read in several reads while others write to it. Each read begins at the last row of the one before. Where
+ * another row stands there, rows have come or gone: then rows before it are read again until one is known. So no row is
+ * shown twice, and none is lost that is there all the time.
+ */
+export class SteadyList<Page extends ListPage = ListPage> {
+  readonly #read: ReadList<Page>
+  #from = 0
+  /** Ids of rows that were read, the last of them last. */
+  #known: readonly string[] = []
+
+  constructor(read: ReadList<Page>) {
+    this.#read = read
+  }
+
+  async next(size: number): Promise<Continued<Page>> {
+    const last = this.#known.at(-1)
+    const known = new Set(this.#known)
+    const found =
+      last === undefined ? await this.#readAt(this.#from, size) : await this.#readOn(last, known, size)
+    const { page, start, isLast, hasMoved = false } = found
+    const rows = page.rows.filter((row) => !isAmong(known, row))
+    this.#from = start + page.rows.length
+    this.#known = [...this.#known, ...idsOf(rows)].slice(-MAX_BACK)
+    return { page, rows, isLast, hasMoved }
+  }
+
+  async #readOn(last: string, known: ReadonlySet<string>, size: number): Promise<Found<Page>> {
+    const found = await this.#readAt(this.#from - 1, size)
+    if (found.page.rows[0]?.row['id'] === last) return found
+    return { ...(await this.#searched(found, known, size)), hasMoved: true }
+  }
+
+  /** Further and further back, until a row is known. */
+  async #searched(first: Found<Page>, known: ReadonlySet<string>, size: number): Promise<Found<Page>> {
+    let found = first
+    for (let back = MIN_BACK; found.start > 0 && back <= MAX_BACK; back *= 2) {
+      if (found.page.rows.some((row) => isAmong(known, row))) break
+      found = await this.#readAt(Math.max(0, this.#from - back), size)
+    }
+    return found
+  }
+
+  /** So that rows are read as far as `size` beyond those before. */
+  async #readAt(start: number, size: number): Promise<Found<Page>> {
+    const asked = this.#from - start + size
+    const page = await this.#read(start, asked)
+    return { page, start, isLast: page.rows.length !== asked }
+  }
+}
+
+interface Found<Page extends ListPage> {
+  readonly page: Page
+  readonly start: number
+  readonly isLast: boolean
+  readonly hasMoved?: true
+}
+
+function isAmong(ids: ReadonlySet<string>, { row: { id } }: ReadRow): boolean {
+  return typeof id === 'string' && ids.has(id)
+}
+
+function idsOf(rows: readonly ReadRow[]): readonly string[] {
+  return rows.map(({ row: { id } }) => id).filter((id) => typeof id === 'string')
+}
