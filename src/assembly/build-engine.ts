@@ -173,7 +173,7 @@ function permitOptionsOf(
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
     findCondition: createFindCondition({ read, ask: askerOf(own) }),
     readRowAttributes: createRowAttributes(lookUps),
-    hasCases: createCaseProbe(read, monotonicMs),
+    caseKeys: createCaseProbe(read, monotonicMs),
     implicitGrants: implied.tasks ? createImplicitGrants(read) : null,
     impliesIdentity: implied.identity,
     groupsOf: identity.groupsOf,

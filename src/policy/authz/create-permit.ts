@@ -19,11 +19,13 @@ import { createAllowedLinks } from './rows/allowed-links.ts'
 import { fetchScopeOf } from './rows/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
 import { missingForRows } from './rows/missing-rows.ts'
-import { narrowTasks, type Visible } from './rows/narrow-tasks.ts'
+import { grantedTasks, isNothing } from './rows/granted-tasks.ts'
+import { narrowTasks } from './rows/narrow-tasks.ts'
 import { planRows, type PlanOptions } from './rows/plan-rows.ts'
 import { narrowTopics } from './rows/narrow-topics.ts'
 import { seesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
 import type { AuthorizeOptions } from './checks/authorize-options.ts'
+import type { CaseKeys } from './entities/case-probe.ts'
 import type { ReadRowAttributes } from './entities/look-ups.ts'
 import type { OperationPolicy } from './operation-policy.ts'
 import type { KeepRows, Permit, RowsDecision } from './permit.ts'
@@ -31,8 +33,8 @@ import type { KeepRows, Permit, RowsDecision } from './permit.ts'
 /** What permits are made of. */
 export interface PermitOptions extends AuthorizeOptions, PlanOptions {
   readonly readRowAttributes: ReadRowAttributes
-  /** Whether the engine has cases, whose tasks and variables everybody sees. */
-  readonly hasCases: () => Promise<boolean>
+  /** Of the cases that the engine has: everybody sees their tasks and variables. */
+  readonly caseKeys: CaseKeys
   /** Groups of any user, for those who may ask. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
   /** As the engine's `tenantCheckEnabled`. */
@@ -181,9 +183,16 @@ async function withLinksAndCases(
     : null
   const isLinked = implied !== null && implied.user.size + implied.groups.size > 0
   const opened = scope === 'none' && isLinked ? 'some' : scope
-  if (rows.exempt === 'case' && (await options.hasCases()))
-    return { rows: 'filtered', keep: keepOf(parts, { ...viewer, implicitGrants: implied }) }
-  return restrictedTo(parts, accessRequest, { scope: opened, viewer: { ...viewer, implicitGrants: implied } })
+  const seeing = { scope: opened, viewer: { ...viewer, implicitGrants: implied } }
+  const cases = rows.exempt === 'case' ? await options.caseKeys() : []
+  if (cases?.length === 0) return restrictedTo(parts, accessRequest, seeing)
+  return besideCases(parts, seeing, cases) ?? { rows: 'filtered', keep: keepOf(parts, seeing.viewer) }
+}
+
+/** Null: no query says it. */
+function besideCases(parts: RowsParts, seeing: Seeing, keys: readonly string[] | null): RowsDecision | null {
+  const [key, ...others] = keys ?? []
+  return key === undefined || others.length > 0 ? null : narrowedTasks(parts, seeing, key)
 }
 
 /** Without cases: nothing, or what the records and links name. */
@@ -201,8 +210,8 @@ function restrictedTo(
 
 function someOf(parts: RowsParts, accessRequest: AccessRequest, { scope, viewer }: Seeing): RowsDecision {
   const { operation, rows, options, isAnswerable } = parts
-  if (operation.rows?.narrowed === 'task query' && !usesRevokes(viewer.records, viewer.principal))
-    return { rows: 'narrowed', narrow: narrowTasks(visibleTo(rows, scope, viewer)) }
+  const narrowed = narrowedTasks(parts, { scope, viewer }, null)
+  if (narrowed !== null) return narrowed
   const filtered = { rows: 'filtered', keep: keepOf(parts, viewer) } as const
   if (rows.query === null) return filtered
   const { method } = operation
@@ -210,19 +219,18 @@ function someOf(parts: RowsParts, accessRequest: AccessRequest, { scope, viewer 
   return { ...filtered, plan }
 }
 
-function visibleTo(rows: CompiledRows, scope: Scope, viewer: Viewer): Visible {
-  return {
-    granted: scope === 'all' ? null : grantedTo(rows, viewer),
-    tenantIds: viewer.tenants === null ? null : [...viewer.tenants],
-  }
-}
-
-function grantedTo(rows: CompiledRows, viewer: Viewer): NonNullable<Visible['granted']> {
-  const { user, groups } = viewer.implicitGrants ?? { user: [], groups: [] }
-  return {
-    processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer),
-    taskIds: [...new Set([...idsGranted(rows, 'TASK', viewer), ...user, ...groups])],
-  }
+/** `caseKey`: the key of all cases. Null: no query for tasks says what the caller sees. */
+function narrowedTasks(
+  { operation, rows, isValid }: RowsParts,
+  { scope, viewer }: Seeing,
+  caseKey: string | null,
+): RowsDecision | null {
+  if (operation.rows?.narrowed !== 'task query') return null
+  const granted = scope === 'all' ? null : grantedTasks(rows, viewer, caseKey)
+  if (granted === 'all but some') return null
+  if (granted !== null && isNothing(granted)) return { rows: 'none', valid: isValid }
+  const tenantIds = viewer.tenants === null ? null : [...viewer.tenants]
+  return { rows: 'narrowed', narrow: narrowTasks({ granted, tenantIds }) }
 }
 
 function createMissingRows(restriction: CompiledRows, options: PermitOptions): Permit['missingRows'] {

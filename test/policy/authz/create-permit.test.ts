@@ -46,7 +46,7 @@ async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Pr
     impliesIdentity: false,
     checksTenants: false,
     readRowAttributes: async (_template, list) => list.map(() => () => null),
-    hasCases: async () => false,
+    caseKeys: async () => [],
     groupsOf: async () => [],
     ...options,
   })
@@ -90,7 +90,7 @@ const TASKS: Rows = {
 t.test('who has no record sees no row, but those that everybody sees', async (t) => {
   t.same(await rowsOf(TASKS), { rows: 'none', valid: false })
   t.same(await rowsOf(TASKS, {}, { query: 'Paging' }), { rows: 'none', valid: true })
-  t.match(await rowsOf(TASKS, { hasCases: async () => true }), { rows: 'filtered' })
+  t.match(await rowsOf(TASKS, { caseKeys: async () => ['care'] }), { rows: 'filtered' })
   t.match(await rowsOf({ ...TASKS, exempt: 'no definition' }), { rows: 'filtered' })
   t.same(await rowsOf(TASKS, { lines: ['grant anna TASK:* READ'] }), { rows: 'all' })
   t.match(await rowsOf(TASKS, { lines: ['grant anna TASK:t1 READ'] }), { rows: 'filtered' })

@@ -3,21 +3,33 @@ import type { ReadEngine } from './look-ups.ts'
 
 /** How long an answer counts: a case definition deployed meanwhile is noticed that much later. */
 const REMEMBER_MS = 2000
+/** Definitions that are looked at. */
+const MAX_DEFINITIONS = 100
+
+/** Reads the keys of the case definitions that an engine has; null: there are too many to tell. */
+export type CaseKeys = () => Promise<readonly string[] | null>
 
 /**
- * Whether the engine has case definitions at all. Everybody sees the tasks and variables of cases, and no query can ask for
- * them beside those that the records name; where there are none, a query can be narrowed.
+ * Everybody sees the tasks and variables of cases. A query can ask for the tasks of one key beside those that the records
+ * name, and for no more; where there are no cases, any query can be narrowed.
  */
-export function createCaseProbe(read: ReadEngine, now: () => number): () => Promise<boolean> {
-  let loaded: { readonly at: number; readonly hasCases: Promise<boolean> } | null = null
+export function createCaseProbe(read: ReadEngine, now: () => number): CaseKeys {
+  let loaded: { readonly at: number; readonly keys: ReturnType<CaseKeys> } | null = null
   return () => {
     if (loaded === null || now() - loaded.at > REMEMBER_MS) {
-      const hasCases = read('/case-definition/count').then(
-        (answer) => isRecord(answer) && answer['count'] !== 0,
-      )
-      hasCases.catch(() => (loaded = null))
-      loaded = { at: now(), hasCases }
+      const keys = keysIn(read)
+      keys.catch(() => (loaded = null))
+      loaded = { at: now(), keys }
     }
-    return loaded.hasCases
+    return loaded.keys
   }
+}
+
+async function keysIn(read: ReadEngine): ReturnType<CaseKeys> {
+  const counted = await read('/case-definition/count')
+  if (!isRecord(counted) || counted['count'] === 0) return []
+  const rows = await read(`/case-definition?latestVersion=true&maxResults=${MAX_DEFINITIONS}`)
+  if (!Array.isArray(rows) || rows.length === 0 || rows.length === MAX_DEFINITIONS) return null
+  const keys = rows.map((row: unknown) => (isRecord(row) ? row['key'] : null))
+  return keys.every((key) => typeof key === 'string') ? [...new Set(keys)] : null
 }

@@ -1,16 +1,14 @@
 import { targetPathOf } from '../../../request/target.ts'
+import type { GrantedTasks } from './granted-tasks.ts'
 import { appendTo, type Narrow } from './narrow.ts'
 import { readTaskQuery } from '../../validation/schemas/task-query.ts'
 
 const PAGING = new Set(['firstResult', 'maxResults'])
 
 /** What of a task query a caller may see. */
-export interface Visible {
-  /** Tasks that the records name; null: all of them. At least one list has a member. */
-  readonly granted: {
-    readonly processDefinitionKeys: readonly string[]
-    readonly taskIds: readonly string[]
-  } | null
+interface Visible {
+  /** Null: all tasks. It is not nothing. */
+  readonly granted: GrantedTasks | null
   /** Tenants whose tasks may be seen beside those of no tenant; null: every tenant's. */
   readonly tenantIds: readonly string[] | null
 }
@@ -43,6 +41,7 @@ function blocksOf({ granted, tenantIds }: Visible): readonly Readonly<Record<str
         processDefinitionKeyIn: granted.processDefinitionKeys,
       }),
       ...(granted.taskIds.length > 0 && { taskIdIn: granted.taskIds }),
+      ...(granted.caseKey !== null && { caseDefinitionKey: granted.caseKey }),
     })
   if (tenantIds !== null)
     blocks.push({ withoutTenantId: true, ...(tenantIds.length > 0 && { tenantIdIn: tenantIds }) })

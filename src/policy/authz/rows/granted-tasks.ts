@@ -1,0 +1,56 @@
+import { RESOURCES } from '../../../operations/permissions.ts'
+import { namedIds } from '../decision/granted-ids.ts'
+import { usesRevokes } from '../records/records.ts'
+import type { CompiledRows, Viewer } from './compiled-rows.ts'
+import { idsGranted, isVisible } from './rows.ts'
+
+/** Tasks that the records, the caller's links and cases open: what is in one of them is visible. */
+export interface GrantedTasks {
+  readonly processDefinitionKeys: readonly string[]
+  readonly taskIds: readonly string[]
+  /** Everybody sees the tasks of cases, which all have this key; null: there are none. */
+  readonly caseKey: string | null
+}
+
+export function isNothing({ processDefinitionKeys, taskIds, caseKey }: GrantedTasks): boolean {
+  return processDefinitionKeys.length + taskIds.length === 0 && caseKey === null
+}
+
+export function grantedTasks(
+  rows: CompiledRows,
+  viewer: Viewer,
+  caseKey: string | null,
+): GrantedTasks | 'all but some' {
+  const { records, principal, implicitGrants } = viewer
+  const linked = [...(implicitGrants?.user ?? []), ...(implicitGrants?.groups ?? [])]
+  if (usesRevokes(records, principal)) return notRevoked(rows, viewer, { linked, caseKey })
+  return {
+    processDefinitionKeys: idsGranted(rows, 'PROCESS_DEFINITION', viewer),
+    taskIds: [...new Set([...idsGranted(rows, 'TASK', viewer), ...linked])],
+    caseKey,
+  }
+}
+
+interface Beside {
+  readonly linked: readonly string[]
+  readonly caseKey: string | null
+}
+
+/** Each key and each task that a record names is decided as a row of it would be. */
+function notRevoked(
+  rows: CompiledRows,
+  viewer: Viewer,
+  { linked, caseKey }: Beside,
+): GrantedTasks | 'all but some' {
+  const { records, principal } = viewer
+  const recorded = { ...rows, exempt: null, tenanted: false }
+  const isOpen = (taskId: string | null, key: string | null) =>
+    isVisible(recorded, {}, (name) => (name === 'taskId' ? taskId : key), viewer)
+  if (isOpen(null, null)) return 'all but some'
+  const keys = [...namedIds(records, principal, RESOURCES.PROCESS_DEFINITION.id)]
+  const processDefinitionKeys = keys.filter((key) => isOpen(null, key))
+  const ids = [...new Set([...namedIds(records, principal, RESOURCES.TASK.id), ...linked])]
+  const isHidden = (id: string) => processDefinitionKeys.some((key) => !isOpen(id, key))
+  if (ids.some(isHidden)) return 'all but some'
+  return { processDefinitionKeys, taskIds: ids.filter((id) => isOpen(id, null)), caseKey }
+}

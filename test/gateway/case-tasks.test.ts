@@ -1,0 +1,63 @@
+import t, { type Test } from 'tap'
+import { BASE, openGateway } from '../support/open-gateway.ts'
+
+const TASKS = [
+  { id: 't1', processDefinitionId: 'review:1', processDefinitionKey: 'review', tenantId: null },
+  { id: 't2', processDefinitionId: null, caseExecutionId: 'c', caseDefinitionId: 'care:1', tenantId: null },
+]
+
+/** An engine with case definitions of these keys. */
+function openWith(t: Test, keys: readonly string[]) {
+  return openGateway(t, {
+    records: [
+      'grant mary PROCESS_DEFINITION:review READ_TASK',
+      'grant mary TASK:t9 READ',
+      'grant ben PROCESS_DEFINITION:review READ_TASK',
+      'revoke ben PROCESS_DEFINITION:other READ_TASK',
+      'grant anna PROCESS_DEFINITION:* READ_TASK',
+      'revoke anna PROCESS_DEFINITION:other READ_TASK',
+    ],
+    engine: ({ url }, response) => {
+      const { pathname } = new URL(url, 'http://engine')
+      const answers: Readonly<Record<string, unknown>> = {
+        '/case-definition/count': { count: keys.length },
+        '/case-definition': keys.map((key) => ({ id: `${key}:1`, key })),
+        '/task': TASKS,
+        '/process-definition': [{ id: 'review:1', key: 'review', tenantId: null }],
+      }
+      const answer = answers[pathname.slice(BASE.length)]
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer ?? []))
+    },
+  })
+}
+
+/** The or-blocks that the engine is asked for; null: it is asked for all tasks. */
+async function blocksFor({ ask }: Awaited<ReturnType<typeof openWith>>, user: string): Promise<unknown> {
+  const { forwarded } = await ask(user, 'GET /task')
+  const asked = forwarded.findLast(({ url }) => url.slice(BASE.length).startsWith('/task'))
+  const query = JSON.parse(asked?.body.toString() || 'null')
+  return query === null ? null : query.orQueries
+}
+
+const REVIEW = { processDefinitionKeyIn: ['review'] }
+
+t.test('tasks of cases are asked for beside what the records name', async (t) => {
+  const gateway = await openWith(t, ['care'])
+  const caseDefinitionKey = 'care'
+  const ofNone = { withoutTenantId: true }
+  t.match(await blocksFor(gateway, 'mary'), [{ ...REVIEW, taskIdIn: ['t9'], caseDefinitionKey }])
+  t.same(await blocksFor(gateway, 'ben'), [{ ...REVIEW, caseDefinitionKey }, ofNone])
+  t.same(await blocksFor(gateway, 'nobody'), [{ caseDefinitionKey }, ofNone])
+})
+
+t.test('what revocations leave of single keys is asked for, all but some is not', async (t) => {
+  const gateway = await openWith(t, [])
+  t.match(await blocksFor(gateway, 'ben'), [REVIEW])
+  t.equal(await blocksFor(gateway, 'anna'), null)
+})
+
+t.test('no query names cases of several keys', async (t) => {
+  const gateway = await openWith(t, ['care', 'cure'])
+  for (const user of ['mary', 'ben', 'nobody']) t.equal(await blocksFor(gateway, user), null, user)
+  t.match((await gateway.ask('nobody', 'GET /task')).body, [{ id: 't2' }])
+})
