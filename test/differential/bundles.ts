@@ -21,14 +21,14 @@ function instance(key: string, tenant: string | null = null): Recipe {
     const id = await startOne(admin, key, { businessKey: 'new', variables, ...ofTenant(tenant) })
     const tree = await admin.call('GET', `/process-instance/${id}/activity-instances`)
     const ids: Record<string, string> = { 'new.pi': id, 'new.execution': id }
-    const find = async (name: string, path: string): Promise<void> => {
-      const [row] = rowsOf(await admin.call('GET', `${path}?processInstanceId=${id}`))
+    const find = async (name: string, path: string, by = 'processInstanceId'): Promise<void> => {
+      const [row] = rowsOf(await admin.call('GET', `${path}?${by}=${id}`))
       if (row !== undefined) ids[name] = idOf(row)
     }
     await find('new.task', '/task')
     await find('new.job', '/job')
     await find('new.extern', '/external-task')
-    await find('new.var', '/variable-instance')
+    await find('new.var', '/variable-instance', 'processInstanceIdIn')
     for (const child of childrenOf(tree)) {
       const [execution] = executionsOf(child)
       if (execution !== undefined) ids[`new.${textOf(child, 'activityId')}`] = execution
