@@ -16,6 +16,14 @@ export interface Options {
   readonly implied: boolean
   /** The gateway's `limits.filteredRows`; null: its default. With a few, what is filtered without need is refused. */
   readonly filteredRows: number | null
+  /** Lists are read from the gateway in pages of so many rows; null: at once. */
+  readonly pageSize: number | null
+  /** A file for what was not equal. */
+  readonly keep: string | null
+  /** Such a file of an earlier run: only rows that are not exact may come to what stands in it. */
+  readonly against: string | null
+  /** Of a hundred comparisons so many are to be equal. */
+  readonly percent: number
   /** Fewer comparisons are a failure: then the time was too short, or something was not asked. */
   readonly atLeast: number
   /** How many lines of examples an operation gets. */
@@ -32,6 +40,10 @@ export const USAGE = `Usage: npm run test:differential -- [options]
   --set N             one set alone, as it is in the whole run
   --implied           the gateway is not given what an engine writes by itself
   --filtered-rows N   limits.filteredRows of the gateway: with 5, what is filtered and not asked for shows as a 403
+  --page-size N       lists are read from the gateway in pages of N rows, and compared as a whole
+  --keep FILE         writes what was not equal
+  --against FILE      what was kept of an earlier run: anything else that differs is a failure, but for 403 GW_ROWS_NOT_EXACT
+  --percent P         fewer equal comparisons are a failure; default 99
   --at-least N        fewer comparisons are a failure; default 1
   --examples N        examples printed for an operation; default 1
 `
@@ -49,6 +61,10 @@ export function readOptions(args: readonly string[]): Options {
       set: { type: 'string' },
       implied: { type: 'boolean', default: false },
       'filtered-rows': { type: 'string' },
+      'page-size': { type: 'string' },
+      keep: { type: 'string' },
+      against: { type: 'string' },
+      percent: { type: 'string', default: '99' },
       'at-least': { type: 'string', default: '1' },
       examples: { type: 'string', default: '1' },
     },
@@ -60,13 +76,20 @@ export function readOptions(args: readonly string[]): Options {
     family: values.family === 'operaton' ? 'operaton' : 'camunda',
     only: values.only === '' ? [] : values.only.split(','),
     nineteen: values.nineteen,
-    set: values.set === undefined ? null : numberOf('set', values.set),
+    set: numberOrNull('set', values.set),
     implied: values.implied,
-    filteredRows:
-      values['filtered-rows'] === undefined ? null : numberOf('filtered-rows', values['filtered-rows']),
+    filteredRows: numberOrNull('filtered-rows', values['filtered-rows']),
+    pageSize: numberOrNull('page-size', values['page-size']),
+    keep: values.keep ?? null,
+    against: values.against ?? null,
+    percent: numberOf('percent', values.percent),
     atLeast: numberOf('at-least', values['at-least']),
     examples: numberOf('examples', values.examples),
   }
+}
+
+function numberOrNull(name: string, text: string | undefined): number | null {
+  return text === undefined ? null : numberOf(name, text)
 }
 
 function numberOf(name: string, text: string): number {

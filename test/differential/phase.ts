@@ -4,6 +4,7 @@ import { outcomeOf, seenOf } from './compare.ts'
 import { openGateway } from './gateway.ts'
 import { type Answer, type Ask, basicOf, type Client, createClient } from './http.ts'
 import { mapTexts, type Names, type Side, SIDES } from './names.ts'
+import { isPageable, sendPaged } from './paged.ts'
 import { isRead, type Plan } from './plan.ts'
 import { isImplied, mirrorRecords, writeRecord } from './records.ts'
 import type { Report } from './report.ts'
@@ -22,6 +23,7 @@ export interface Stage {
   readonly implied: boolean
   readonly adminGroup: string
   readonly filteredRows?: number | null
+  readonly pageSize?: number | null
 }
 
 /** Requests under way at once; writes are made one after the other. */
@@ -137,10 +139,12 @@ class Runner {
   async run(set: CallerSet, plan: Plan): Promise<void> {
     if (plan.uses !== null) await this.#stock.prepare(plan.uses)
     const credentials = basicOf(set.user, set.password)
-    const { secured, names, report } = this.#stage
+    const { secured, names, report, pageSize = null } = this.#stage
+    const send = (ask: Ask) => this.#gateway.send(ask, credentials)
+    const ask = askOf(plan, names, 'bare')
     const answers = await Promise.all([
       secured.send(askOf(plan, names, 'secured'), credentials),
-      this.#gateway.send(askOf(plan, names, 'bare'), credentials),
+      pageSize !== null && isPageable(plan) ? sendPaged(send, ask, pageSize) : send(ask),
     ])
     if (answers.some(({ status }) => status === 401) && plan.operation.id !== 'isUserAuthorized')
       throw new Error(

@@ -46,15 +46,35 @@ export class Report {
   readonly #counts = new Map<string, Counts>()
   readonly #kinds = new Map<Kind, KindCounts>()
   readonly #odd: Difference[] = []
+  readonly #unequal = new Map<string, Difference>()
 
   add(plan: Plan, outcome: Outcome, difference: () => Difference): void {
     const kind = this.#kinds.get(plan.kind) ?? { total: 0, outcomes: new Map<Outcome, number>() }
     this.#kinds.set(plan.kind, kind)
     kind.total += 1
     kind.outcomes.set(outcome, (kind.outcomes.get(outcome) ?? 0) + 1)
+    if (outcome !== 'equal') this.#addUnequal(difference())
     if (plan.kind === 'plain') this.#addPlain(plan, outcome, difference)
     else if (outcome !== 'equal' && outcome !== 'words' && this.#odd.length < KEPT_ODD)
       this.#odd.push(difference())
+  }
+
+  /** The same may be asked twice by one caller. */
+  #addUnequal(difference: Difference): void {
+    const { kind, set, request } = difference
+    this.#unequal.set(JSON.stringify([set, kind, request]), difference)
+  }
+
+  /** What was not equal, and how. */
+  unequal(): Readonly<Record<string, Outcome>> {
+    return Object.fromEntries([...this.#unequal].map(([asked, { outcome }]) => [asked, outcome]))
+  }
+
+  /** One line for each comparison that differs otherwise than before, and not only by rows that are not exact. */
+  newSince(before: Readonly<Record<string, Outcome>>): readonly string[] {
+    return [...this.#unequal]
+      .filter(([asked, { outcome }]) => outcome !== 'rows' && before[asked] !== outcome)
+      .map(([, one]) => `NEW ${one.outcome} ${one.kind} ${one.operation}: ${exampleOf(one)}`)
   }
 
   #addPlain(plan: Plan, outcome: Outcome, difference: () => Difference): void {

@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OPERATIONS } from '../../src/operations/all.ts'
@@ -13,7 +14,6 @@ import { buildWorlds, startPair } from './worlds.ts'
 /** Callers at once. Records for everybody stand in every fourth phase. */
 const SETS_IN_PHASE = 40
 const PHASES_WITH_GLOBAL = 4
-const OVERALL = 0.99
 
 /**
  * The differential run: a secured engine beside the gateway and a bare one, the same world in both, generated callers and
@@ -40,7 +40,7 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
     adminGroup,
   )
   const report = new Report()
-  const { implied, filteredRows } = options
+  const { implied, filteredRows, pageSize } = options
   await runPhases(options, {
     admins,
     names,
@@ -48,6 +48,7 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
     implied,
     adminGroup,
     filteredRows,
+    pageSize,
     secured: clients.secured,
     bareBase: engines.bare.base,
   })
@@ -84,14 +85,23 @@ function isAsked(operation: Operation, { only, nineteen }: Options): boolean {
   return only.length === 0 || only.includes(operation.id)
 }
 
-async function conclude(report: Report, { seed, examples, atLeast }: Options): Promise<number> {
+async function conclude(report: Report, options: Options): Promise<number> {
+  const { seed, examples, atLeast, percent, keep } = options
   const file = join(tmpdir(), `engine-gateway-differential-${seed}.json`)
   await report.write(file)
+  if (keep !== null) await writeFile(keep, JSON.stringify(report.unequal()))
   process.stdout.write(`${report.lines(seed, examples).join('\n')}\n`)
   process.stdout.write(`details: ${file}\n`)
   const { total, equal, nineteenDiffer, wider } = report.totals()
   if (wider > 0) process.stdout.write(`WIDER than the engine: ${wider}; none may be\n`)
-  return total >= atLeast && !nineteenDiffer && equal >= OVERALL * total && wider === 0 ? 0 : 1
+  const added = await newSince(report, options)
+  process.stdout.write(added.map((line) => `${line}\n`).join(''))
+  const isEqual = equal >= (percent / 100) * total
+  return total >= atLeast && !nineteenDiffer && isEqual && wider === 0 && added.length === 0 ? 0 : 1
+}
+
+async function newSince(report: Report, { against }: Options): Promise<readonly string[]> {
+  return against === null ? [] : report.newSince(JSON.parse(await readFile(against, 'utf8')))
 }
 
 main(process.argv.slice(2)).then(

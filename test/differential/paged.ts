@@ -1,0 +1,28 @@
+import { type Answer, type Ask, jsonOf, type Send } from './http.ts'
+import { isRead, type Plan } from './plan.ts'
+
+/** Whether pages of a list make up the whole: without a sort an engine answers rows by their ids. */
+export function isPageable(plan: Plan): boolean {
+  const { rows } = plan.operation
+  const asked = `${plan.path} ${JSON.stringify(plan.body ?? '')}`
+  const isList = rows !== undefined && rows.form === undefined && rows.paging !== 'ignored'
+  return isList && plan.kind === 'plain' && isRead(plan) && !/firstResult|maxResults|sort/.test(asked)
+}
+
+/** Asks for one page after the other: the answer is all of their rows, or the first that is none. */
+export async function sendPaged(
+  send: (ask: Ask) => ReturnType<Send>,
+  ask: Ask,
+  size: number,
+): Promise<Answer> {
+  const rows: unknown[] = []
+  const mark = ask.path.includes('?') ? '&' : '?'
+  for (;;) {
+    const path = `${ask.path}${mark}firstResult=${rows.length}&maxResults=${size}`
+    const answer = await send({ ...ask, path })
+    const page = answer.status === 200 && answer.type.includes('json') ? jsonOf(answer) : null
+    if (!Array.isArray(page)) return answer
+    rows.push(...page)
+    if (page.length !== size) return { ...answer, bytes: Buffer.from(JSON.stringify(rows)) }
+  }
+}
