@@ -8,7 +8,9 @@ import { type ReadList, type ReadRow, SteadyList } from './steady-list.ts'
 export class OrderUnknown extends Error {}
 
 /** A row by its place in the order. */
-interface PlacedRow extends ReadRow {
+interface PlacedRow extends ReadRow, Place {}
+
+interface Place {
   readonly value: string | number
 }
 
@@ -90,6 +92,7 @@ class PartReader {
   readonly #reading: Reading
   #rows: readonly PlacedRow[] = []
   #next = 0
+  #last: Place | null = null
   #size = MIN_READ
   #isRead = false
 
@@ -108,36 +111,43 @@ class PartReader {
     return this.#rows[this.#next] ?? null
   }
 
+  /** A page whose rows are all taken is let go before the next is read. */
   take(): void {
     this.#next += 1
+    if (this.#next >= this.#rows.length) this.#hold([])
   }
 
-  compare(one: PlacedRow, other: PlacedRow): number {
+  compare(one: Place, other: Place): number {
     const order = one.value < other.value ? -1 : one.value > other.value ? 1 : 0
     return this.#reading.order?.isDescending === true ? -order : order
   }
 
   async #read(): Promise<void> {
     const { list, order, budget } = this.#reading
-    const last = this.#rows.at(-1)
+    const last = this.#last
     const { rows, isLast, hasMoved } = await list.next(this.#size)
     const seen = rows.filter(({ isVisible }) => isVisible)
     budget.leaveOut(rows.length - seen.length)
     const placed = seen.map((row) => ({ ...row, value: order === null ? 0 : valueOf(row.row, order) }))
     // What has come in before the last row would stand in no order after it.
-    this.#rows =
-      hasMoved && last !== undefined ? placed.filter((row) => this.compare(last, row) <= 0) : placed
+    this.#hold(hasMoved && last !== null ? placed.filter((row) => this.compare(last, row) <= 0) : placed)
     this.#check(last)
-    this.#next = 0
     this.#isRead = isLast
     this.#size = Math.min(this.#size * 2, MAX_READ)
   }
 
+  #hold(rows: readonly PlacedRow[]): void {
+    const last = rows.at(-1)
+    if (last !== undefined) this.#last = { value: last.value }
+    this.#rows = rows
+    this.#next = 0
+  }
+
   /** A database may have an order of its own: parts that are not in the one that is known here are not merged. */
-  #check(last: PlacedRow | undefined): void {
+  #check(last: Place | null): void {
     let before = last
     for (const row of this.#rows) {
-      if (before !== undefined && this.compare(before, row) > 0) throw new OrderUnknown()
+      if (before !== null && this.compare(before, row) > 0) throw new OrderUnknown()
       before = row
     }
   }
