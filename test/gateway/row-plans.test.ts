@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../src/operations/all.ts'
 import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
 import type { Permit, RowsDecision } from '../../src/policy/authz/permit.ts'
 import { PAGING } from '../../src/request/paging.ts'
-import { openGateway, type Answer } from '../support/open-gateway.ts'
+import { openGateway, type Answer, type OpenGateway } from '../support/open-gateway.ts'
 import {
   type Definition,
   PARAMETERS,
@@ -70,8 +70,34 @@ for (let seed = 1; seed <= SEEDS; seed += 1) {
           if (unread?.headers['x-gateway-error'] !== 'GW_ROWS_NOT_EXACT')
             t.same(shown(unread), shown(expected), `by plan alone: ${title}`)
         }
+        const whole = await filtering.ask(user, `GET ${list}`)
+        const query = sortOf(random, list)
+        const paged = await pagesOf(planning, user, `GET ${list}?${query}`, 3 + random(12))
+        const rows = query.endsWith('desc') ? rowsIn(whole.body).toReversed() : rowsIn(whole.body)
+        t.same(paged.flat(), rows, `page by page: ${user} ${list}?${query}`)
       }
   })
+}
+
+/** One page after the other, to the last. */
+async function pagesOf(
+  { ask }: OpenGateway,
+  user: string,
+  route: string,
+  size: number,
+): Promise<readonly (readonly unknown[])[]> {
+  const pages: (readonly unknown[])[] = []
+  for (let first = 0; ; first += size) {
+    const { status, body } = await ask(user, `${route}&firstResult=${first}&maxResults=${size}`)
+    if (status !== 200) throw new Error(`${status} for ${user} ${route}`)
+    const page = rowsIn(body)
+    pages.push(page)
+    if (page.length < size) return pages
+  }
+}
+
+function rowsIn(body: unknown): readonly unknown[] {
+  return Array.isArray(body) ? body : []
 }
 
 /** All rows are read and filtered. */
@@ -253,6 +279,7 @@ function sortOf(random: Random, list: string): string {
     '/incident': 'incidentId',
     '/history/task': 'taskId',
     '/external-task': 'id',
+    '/history/activity-instance': 'activityInstanceId',
   }[list]
   return by === undefined || SORTS[by] === undefined || random(2) === 0
     ? ''
@@ -278,6 +305,109 @@ function ownOf(random: Random, { definitions, rows }: RowWorld, list: string): R
   const names = (PARAMETERS[list] ?? []).filter((name) => values[name] !== undefined)
   const chosen = [pick(random, names), ...(random(3) === 0 ? [pick(random, names)] : [])]
   return Object.fromEntries(chosen.map((name) => [name, values[name]?.()]))
+}
+
+const BUSY = ['/execution', '/external-task', '/job', '/history/activity-instance', '/history/task']
+
+/** A world whose lists change whenever one of them has been read. */
+class BusyWorld {
+  readonly start: RowWorld
+  now: RowWorld
+  ever: RowWorld
+  isBusy = true
+  readonly #random: Random
+  #next = 0
+
+  constructor(random: Random) {
+    const world = worldOf(random)
+    this.#random = random
+    this.start = this.#changed(world, (rows) => [...rows, ...this.#copies(rows, 100)])
+    this.now = this.start
+    this.ever = this.start
+  }
+
+  write(): void {
+    if (!this.isBusy) return
+    const added = new Map(
+      BUSY.map((list) => [list, this.#copies(this.now.rows[list] ?? [], this.#random(8))]),
+    )
+    const of = (list: string) => added.get(list) ?? []
+    this.ever = this.#changed(this.ever, (rows, list) => [...rows, ...of(list)])
+    this.now = this.#changed(this.now, (rows, list) => [
+      ...rows.toSpliced(this.#random(rows.length), this.#random(8)),
+      ...of(list),
+    ])
+  }
+
+  #changed(
+    world: RowWorld,
+    change: (rows: readonly StoredRow[], list: string) => readonly StoredRow[],
+  ): RowWorld {
+    const lists = BUSY.map((list) => [list, change(world.rows[list] ?? [], list)] as const)
+    return { ...world, rows: { ...world.rows, ...Object.fromEntries(lists) } }
+  }
+
+  #copies(rows: readonly StoredRow[], count: number): readonly StoredRow[] {
+    return Array.from({ length: count }, () => {
+      const row = pick(this.#random, rows)
+      const id = `${this.#random(16).toString(16)}-new-${(this.#next += 1)}`
+      return { ...row, shown: { ...row.shown, id } }
+    })
+  }
+}
+
+t.test(
+  'writes beside a list repeat no row of a page, and lose none that is there all the time',
+  async (t) => {
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const random = createRandom(seed)
+      const world = new BusyWorld(random)
+      const records = recordsOf(random, world.start)
+      const answer = rowEngine(() => world.now)
+      const engine: typeof answer = (request, response) => {
+        answer(request, response)
+        world.write()
+      }
+      const settings = { limits: { filteredRows: 100_000 } }
+      const { ask, ...gateway } = await openGateway(t, { records, engine, settings })
+      for (const user of USERS)
+        for (const list of BUSY) {
+          const before = world.now
+          const whole = idsIn((await ask(user, `GET ${list}`)).body)
+          const after = world.now
+          const pages = await pagesOf({ ask, ...gateway }, user, `GET ${list}?`, 10 + random(30))
+          // Who may see a row does not change.
+          const { now } = world
+          world.isBusy = false
+          world.now = world.ever
+          const visible = new Set(idsIn((await ask(user, `GET ${list}`)).body))
+          world.now = now
+          world.isBusy = true
+          const title = `seed ${seed} ${user} ${list}`
+          for (const page of [whole, ...pages.map(idsIn)]) {
+            t.equal(new Set(page).size, page.length, `${title}: none twice`)
+            t.same(
+              page.filter((id) => !visible.has(id)),
+              [],
+              `${title}: visible`,
+            )
+          }
+          const left = new Set(after.rows[list])
+          const standing = (before.rows[list] ?? [])
+            .filter((row) => left.has(row))
+            .map(({ shown: { id } }) => id)
+          t.same(
+            standing.filter((id) => visible.has(id) && !whole.includes(id)),
+            [],
+            `${title}: none lost`,
+          )
+        }
+    }
+  },
+)
+
+function idsIn(body: unknown): readonly string[] {
+  return rowsIn(body).map((row) => String(Object(row).id))
 }
 
 t.test('a query for what may not be seen asks the engine for nothing', async (t) => {
