@@ -55,3 +55,30 @@ t.test('without a query the permission comes first', async (t) => {
   const { status, forwarded } = await gateway.ask('nobody', DELETE, { body: { processInstanceIds: ['a'] } })
   t.same([status, forwarded], [403, []])
 })
+
+t.test('what its own list has found is not looked for again', async (t) => {
+  const rows = ['a', 'b', 'c'].map((id) => ({
+    id,
+    processDefinitionId: 'review:1',
+    processDefinitionKey: 'review',
+    tenantId: null,
+  }))
+  const { ask } = await openGateway(t, {
+    records: ['grant mary PROCESS_DEFINITION:review READ_HISTORY', 'grant mary BATCH:* CREATE'],
+    settings: { limits: { filteredRows: 2 } },
+    engine: ({ url, body }, response) => {
+      const isList = url.startsWith('/engine-rest/history/process-instance?')
+      const query = isList ? JSON.parse(String(body) || '{}') : {}
+      const answer = query.withoutTenantId === true ? rows : []
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    },
+  })
+  const { forwarded } = await ask('mary', 'POST /history/process-instance/set-removal-time', {
+    body: { historicProcessInstanceQuery: {}, clearedRemovalTime: true },
+  })
+  t.same(JSON.parse(String(forwarded.at(-1)?.body)), {
+    historicProcessInstanceIds: ['a', 'b', 'c'],
+    clearedRemovalTime: true,
+  })
+  t.notOk(forwarded.some(({ body }) => String(body).includes('processInstanceIds')))
+})

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError } from '../../errors.ts'
 import type { MatchedContext } from '../../pipeline/context.ts'
-import type { Operation, Selector } from '../../operations/table.ts'
+import type { Finder, Operation, Selector } from '../../operations/table.ts'
 import type { Parts } from '../../pipeline/parts.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { bodyTexts, bodyValue } from '../../request/body.ts'
 import { readJson } from '../../request/json.ts'
 import { memberBytes, spliceMember } from '../../policy/authz/rows/narrow.ts'
-import { LISTED_SELECTORS } from '../../operations/table.ts'
+import { LISTED_SELECTORS, SELECTOR_LISTS } from '../../operations/table.ts'
 import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
 import type { Decision } from '../../policy/authz/checks/decision.ts'
 import { upstreamHeaders } from '../../proxy/wire/headers.ts'
@@ -152,7 +152,7 @@ async function selectionOf(selecting: SelectionContext, wanted: Wanted): Promise
   const { member, extent } = wanted
   const finder = operation.resolvesIds?.[member]
   const given = givenIds(accessRequest, member)
-  const { queries, found, isOpen } = await queriedBy(selecting, wanted, finder === undefined)
+  const { queries, found, sure, isOpen } = await queriedBy(selecting, wanted, finder)
   const all = [...new Set([...given, ...found])]
   // What is not there a bare engine leaves out by itself; what is another tenant's it does not.
   const isLeft =
@@ -160,21 +160,40 @@ async function selectionOf(selecting: SelectionContext, wanted: Wanted): Promise
   const ids =
     finder === undefined || isLeft
       ? all
-      : await foundOf(selecting, { ...finder, isAnyEnough: extent === 'any' }, all)
+      : await foundAmong(all, sure, (some) =>
+          foundOf(selecting, { ...finder, isAnyEnough: extent === 'any' }, some),
+        )
   const isChanged = queries.length > 0 || ids.length < all.length
   if (isChanged && hasNullIds(accessRequest.body, member))
     throw new GatewayError('GW_ROWS_NOT_EXACT', { message: `Ids that are null stand in ${member}` })
   return { member, given, ids, queries, isOpen, isChanged }
 }
 
-/** What the queries of one member find. `isSure`: what is found is there, so one is as good as all where any will do. */
+/** Those that are sure need not be looked for. */
+async function foundAmong(
+  all: readonly string[],
+  sure: ReadonlySet<string>,
+  find: (ids: readonly string[]) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const found = new Set(await find(all.filter((id) => !sure.has(id))))
+  return all.filter((id) => sure.has(id) || found.has(id))
+}
+
+interface Queried extends Pick<Selection, 'queries' | 'isOpen'> {
+  readonly found: readonly string[]
+  /** What of it is there: it was found by the list in which ids are looked for. */
+  readonly sure: ReadonlySet<string>
+}
+
+/** What the queries of one member find. Where it is sure and any will do, one is as good as all. */
 async function queriedBy(
   selecting: SelectionContext,
   { selectors, extent }: Wanted,
-  isSure: boolean,
-): Promise<Pick<Selection, 'queries' | 'isOpen'> & { readonly found: readonly string[] }> {
+  finder: Finder | undefined,
+): Promise<Queried> {
   const { body } = selecting.upstreamRequest
-  const found: string[] = []
+  const sure = new Set<string>()
+  const unsure = new Set<string>()
   const queries: Selector[] = []
   let isOpen = false
   for (const selector of selectors) {
@@ -185,11 +204,16 @@ async function queriedBy(
       isOpen = true
       continue
     }
+    const isSure = isOfList(finder, selector)
     const wanted = extent === 'any' && isSure ? 1 : undefined
-    found.push(...(await idsFound(selecting, selection, { wanted })))
+    for (const id of await idsFound(selecting, selection, { wanted })) (isSure ? sure : unsure).add(id)
     queries.push(selector)
   }
-  return { found, queries, isOpen }
+  return { found: [...sure, ...unsure], sure, queries, isOpen }
+}
+
+function isOfList(finder: Finder | undefined, selector: Selector): boolean {
+  return finder === undefined || (finder.list === SELECTOR_LISTS[selector] && finder.gives === undefined)
 }
 
 /** @throws EngineRefusal when nothing is selected */
