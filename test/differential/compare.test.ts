@@ -1,6 +1,6 @@
 import t from 'tap'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import { outcomeOf, type Seen } from './compare.ts'
+import { type Outcome, outcomeOf, type Seen } from './compare.ts'
 import { oddPlanOf } from './odd.ts'
 import type { Kind, Plan } from './plan.ts'
 import { Random } from './random.ts'
@@ -111,3 +111,28 @@ t.test('an odd spelling leaves no condition out, and the same seed spells the sa
 function namesOf(value: unknown): string {
   return (JSON.stringify(value).match(/"\w+":/g) ?? []).join()
 }
+
+/** A report of one caller, who has asked each of these. */
+function reportOf(outcomes: Readonly<Record<string, Outcome>>): Report {
+  const report = new Report()
+  for (const [path, outcome] of Object.entries(outcomes)) {
+    const caller = { user: 'anna', ownGroups: [], joins: [], tenants: [], links: [] }
+    const answers = { engine: seen(200, []), gateway: seen(403, null) }
+    const asked = {
+      operation: 'queryUserOperationCount',
+      kind: 'plain',
+      set: 1,
+      request: { method: 'GET', path },
+    } as const
+    report.add(planOf(path), outcome, () => ({ ...asked, ...answers, outcome, caller, records: [] }))
+  }
+  return report
+}
+
+t.test('beside an earlier run nothing may differ anew but rows that are not exact', async (t) => {
+  const before = reportOf({ a: 'differs', b: 'equal', c: 'equal', d: 'equal', e: 'check' }).unequal()
+  const lines = reportOf({ a: 'differs', b: 'rows', c: 'differs', d: 'words', e: 'differs' }).newSince(before)
+  t.equal(lines.length, 2)
+  t.match(lines[0], /^NEW differs plain .* GET c /)
+  t.match(lines[1], /^NEW differs plain .* GET e /)
+})

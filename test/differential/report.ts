@@ -70,10 +70,14 @@ export class Report {
     return Object.fromEntries([...this.#unequal].map(([asked, { outcome }]) => [asked, outcome]))
   }
 
-  /** One line for each comparison that differs otherwise than before, and not only by rows that are not exact. */
+  /**
+   * One line for each comparison that differs otherwise than before, and not only by rows that are not exact. Words are left
+   * out: an engine has others for what it cannot read after each start.
+   */
   newSince(before: Readonly<Record<string, Outcome>>): readonly string[] {
     return [...this.#unequal]
-      .filter(([asked, { outcome }]) => outcome !== 'rows' && before[asked] !== outcome)
+      .filter(([, { outcome }]) => outcome !== 'rows' && outcome !== 'words')
+      .filter(([asked, { outcome }]) => before[asked] !== outcome)
       .map(([, one]) => `NEW ${one.outcome} ${one.kind} ${one.operation}: ${exampleOf(one)}`)
   }
 
