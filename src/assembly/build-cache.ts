@@ -12,7 +12,7 @@ import type { Parts } from '../pipeline/parts.ts'
 
 export interface TakenCache {
   readonly stores: Pick<Parts, 'cache' | 'idempotencyStore'>
-  /** Makes it this set's own to close: the set from which it comes is no longer in force. */
+  /** Makes it this set's own to close, and to show: the set from which it comes is no longer in force. */
   readonly own: () => void
   /** Closes what no successor has taken over. */
   readonly close: (successor: Cache | undefined) => Promise<void>
@@ -31,11 +31,26 @@ export function takeCache(
     stores: { cache, idempotencyStore },
     own: () => {
       isOwn = true
+      addGauge(metrics, cache)
     },
     close: async (successor) => {
       await Promise.all([idempotencyStore?.close(), isOwn && successor !== cache ? cache.close() : null])
     },
   }
+}
+
+function addGauge(metrics: Metrics, cache: Cache): void {
+  metrics.gauges(
+    {
+      name: 'gateway_redis_up',
+      help: 'Whether Redis answers; no value where none is configured.',
+      labels: [],
+    },
+    () => {
+      const isUp = cache.isRedisUp()
+      return [{ labels: {}, value: isUp === null ? null : Number(isUp) }]
+    },
+  )
 }
 
 function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {

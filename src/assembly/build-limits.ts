@@ -95,6 +95,14 @@ function buildPressure({ config, metrics, log }: AdmissionOptions): Pressure {
     },
     () => kinds.map((kind) => ({ labels: { kind }, value: Number(pressure.isOver(kind)) })),
   )
+  metrics.gauges(
+    {
+      name: 'gateway_pressure_ratio',
+      help: 'The part of the limit that is in use, by what may run out; 1: new requests are refused.',
+      labels: ['kind'],
+    },
+    () => kinds.map((kind) => ({ labels: { kind }, value: pressure.ratio(kind) })),
+  )
   return pressure
 }
 

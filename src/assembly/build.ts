@@ -89,6 +89,8 @@ async function openShared({ config, log, version, before }: BuildOptions) {
     throw new ConfigError('The configuration', problems)
   }
   const metrics = before?.parts.metrics ?? createMetrics({ version })
+  // The first loss must be an increase: a counter that begins with it has none.
+  for (const stream of ['log', 'audit']) metrics.linesLost({ stream }, 0)
   losses.tell = (lines) => metrics.linesLost({ stream: 'audit' }, lines)
   hearLosses(log, {
     onLoss: (lines) => metrics.linesLost({ stream: 'log' }, lines),

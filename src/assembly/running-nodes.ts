@@ -39,6 +39,7 @@ export function withNodes(sources: RunningSources, engines: readonly EngineNodes
       addGauge(metrics, engines)
       addPollGauge(metrics, engines)
       addLimitGauges(metrics, engines)
+      addDeploymentGauge(metrics, engines)
     },
   }
 }
@@ -92,6 +93,26 @@ function addLimitGauges(metrics: Metrics, engines: readonly EngineNodes[]): void
     },
     () => engines.map(({ engine, own }) => ({ labels: { engine }, value: Number(own.isQueueStanding()) })),
   )
+}
+
+function addDeploymentGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
+  metrics.gauges(
+    {
+      name: 'gateway_node_deployments_missing',
+      help: 'Deployments that another healthy node of the engine has registered and this one has not.',
+      labels: ['engine', 'node'],
+    },
+    () => engines.filter(({ deploymentAware }) => deploymentAware).flatMap(missingDeploymentsOf),
+  )
+}
+
+function missingDeploymentsOf({ engine, own }: EngineNodes) {
+  const healthy = own.nodes().filter(({ isDrained, reason }) => !isDrained && reason === null)
+  const all = new Set(healthy.flatMap(({ registered }) => [...registered]))
+  return healthy.map(({ node, registered }) => ({
+    labels: { engine, node },
+    value: all.size - registered.size,
+  }))
 }
 
 function addPollGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {

@@ -26,6 +26,7 @@ export function tellingSuccessor(parts: Parts, successor: () => Parts | null): P
       get size() {
         return cache.size
       },
+      isRedisUp: () => cache.isRedisUp(),
       close: () => cache.close(),
     },
   }

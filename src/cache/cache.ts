@@ -44,6 +44,8 @@ export interface Cache {
   /** Clears this process before it returns. The promise is for Redis and the other replicas, and never rejects. */
   evict(tags: readonly string[]): Promise<void>
   readonly size: { readonly entries: number; readonly bytes: number }
+  /** Whether Redis answers; null: there is none. */
+  isRedisUp(): boolean | null
   close(): Promise<void>
 }
 
@@ -100,6 +102,10 @@ class TieredCache implements Cache {
   evict(tags: readonly string[]): Promise<void> {
     this.#drop(tags)
     return this.#options.redis?.evict(tags) ?? Promise.resolve()
+  }
+
+  isRedisUp(): boolean | null {
+    return this.#options.redis?.isUp() ?? null
   }
 
   async close(): Promise<void> {

@@ -73,6 +73,10 @@ class RedisTier implements SharedTier {
     this.#listener = listener
   }
 
+  isUp(): boolean {
+    return this.#link.isUp
+  }
+
   async read(key: string, { tags, seconds }: CacheRule): Promise<SharedReading> {
     if (this.#isEvicted(tags)) {
       void this.#flush()

@@ -33,5 +33,7 @@ export interface SharedTier {
   /** Resolves when Redis, and through it the other replicas, are informed, or cannot be informed now. */
   evict(tags: readonly string[]): Promise<void>
   listen(listener: TierListener): void
+  /** Whether Redis has answered the last time it was asked. */
+  isUp(): boolean
   close(): Promise<void>
 }

@@ -22,6 +22,9 @@ const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   // The worst process decides.
   gateway_upstream_queue_standing: 'max',
   gateway_pressure: 'max',
+  gateway_pressure_ratio: 'max',
+  gateway_redis_up: 'min',
+  gateway_node_deployments_missing: 'max',
   gateway_node_healthy: 'min',
   gateway_source_up: 'min',
   gateway_source_age_seconds: 'max',

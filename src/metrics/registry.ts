@@ -49,10 +49,20 @@ export interface AttemptLabels {
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
+/** The library's metrics whose names `promtool check metrics` refuses. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+  'nodejs_eventloop_utilization_histogram',
+  'nodejs_eventloop_utilization_summary',
+]
+
 /** The names of OpenTelemetry's HTTP conventions in Prometheus form, beside the gateway's own. */
 export function createMetrics({ version }: { readonly version: string }): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
   const gauge: Metrics['gauge'] = (name, help, read) => addGauge(registry, { name, help }, read)
   addInfo(registry, version)
   return {
@@ -137,6 +147,8 @@ function createAddGauges(registry: Registry): AddGauges {
   return function addGauges({ name, help, labels }, read) {
     const collect = () => {
       gauge.reset()
+      // Reset gives a gauge without labels the value 0.
+      if (labels.length === 0) gauge.remove()
       for (const { labels: of, value } of read())
         if (value !== null) gauge.labels(...labels.map((label) => of[label])).set(value)
     }

@@ -51,6 +51,11 @@ export class RedisLink {
     })
   }
 
+  /** Whether Redis has answered the last time it was asked. */
+  get isUp(): boolean {
+    return this.#up === true
+  }
+
   /** Skipped while Redis is unreachable or the breaker is open; `pressing` commands are sent also while it is open. */
   async run(
     build: (pipeline: RedisPipeline) => RedisPipeline,

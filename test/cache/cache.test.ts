@@ -75,6 +75,7 @@ function openBefore(t: Test, read: () => Promise<SharedReading>) {
     listen: (listener) => {
       told.listener = listener
     },
+    isUp: () => true,
     close: async () => {},
   }
   const cache = createCache({ maxBytes: 1024 ** 2, redis, now: clock.now, onEvent: () => {} })

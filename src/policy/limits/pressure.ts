@@ -45,6 +45,8 @@ export interface Pressure {
   /** Replaces the limits. */
   readonly limit: (limits: PressureLimits) => void
   readonly isOver: (kind: PressureKind) => boolean
+  /** The part of its limit that is in use. */
+  readonly ratio: (kind: PressureKind) => number
   readonly close: () => void
 }
 
@@ -119,6 +121,7 @@ export function createPressure({ limits: first, probe, log }: PressureOptions): 
       limits = to
     },
     isOver: (kind) => marks.some((mark) => mark.kind === kind && mark.isOver()),
+    ratio: (kind) => marks.find((mark) => mark.kind === kind)?.ratio() ?? 0,
     close: stop,
   }
 }
@@ -164,6 +167,7 @@ function createMark(kind: PressureKind, log: PressureOptions['log']) {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     }),
     isOver: () => isOver,
+    ratio: () => share,
     /** It is over the limit, or would be. */
     isTight: () => share >= (isOver ? CALM[kind] : 1),
     note: (value: number, limit: number) => {

@@ -19,6 +19,8 @@ export interface NodeState {
   readonly reason: EjectionReason | null
   /** Its limit of concurrent requests. */
   readonly limit: number
+  /** Deployments that it has registered, as last read. */
+  readonly registered: ReadonlySet<string>
 }
 
 export interface NodeEvent extends HealthChange {
@@ -78,11 +80,12 @@ export class NodePool {
   }
 
   states(): readonly NodeState[] {
-    return this.all.map(({ name, isDrained, health, capacity }) => ({
+    return this.all.map(({ name, isDrained, health, capacity, registered }) => ({
       node: name,
       isDrained,
       reason: health.reason,
       limit: capacity,
+      registered,
     }))
   }
 

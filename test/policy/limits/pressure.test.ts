@@ -154,6 +154,16 @@ t.test('garbage keeps no large body out for long', async (t) => {
   t.equal(pressure.reserve(20 * MIB), null)
 })
 
+t.test('it tells the part of each limit that is in use', async (t) => {
+  const { pressure, usage, lookAfter } = openPressure(t)
+  Object.assign(usage, { heap: 30 * MIB, oldHeap: 25 * MIB, external: 70 * MIB })
+  await lookAfter(350)
+  t.same(
+    (['event-loop', 'heap', 'memory'] as const).map((kind) => pressure.ratio(kind)),
+    [0.5, 0.25, 0.5],
+  )
+})
+
 t.test('new limits count from now on', async (t) => {
   const { pressure, lookAfter } = openPressure(t)
   pressure.limit({ ...LIMITS, lateMs: 50 })

@@ -1,0 +1,61 @@
+import t from 'tap'
+import { until } from '../support/cache-harness.ts'
+import { startNode } from '../support/fake-engine.ts'
+import { startRedis } from '../support/redis.ts'
+import { startReloadable } from '../support/reloadable.ts'
+import { redisSkip } from '../support/requirements.ts'
+
+const WITHIN_MS = 20_000
+
+/** An engine node that has registered what the test says. */
+function startRegistered(t: Parameters<typeof startNode>[0], registered: () => readonly string[]) {
+  return startNode(t, ({ url }, response) => {
+    response.end(
+      JSON.stringify(url.endsWith('/deployment/registered') ? registered() : [{ name: 'default' }]),
+    )
+  })
+}
+
+t.test('a node lacks the deployments that others have, until it has registered them', async (t) => {
+  const ofOther = ['a']
+  const one = await startRegistered(t, () => ['a', 'b', 'c'])
+  const other = await startRegistered(t, () => ofOther)
+  const { metric } = await startReloadable(t, {
+    engines: { default: { nodes: [one.url, other.url], deploymentAware: true } },
+    health: { interval: '1s', timeout: '500ms' },
+  })
+  const missingAt = (url: string) =>
+    metric(`gateway_node_deployments_missing{engine="default",node="${url}"}`)
+  await until(async () => (await missingAt(other.url)) === 2 && (await missingAt(one.url)) === 0, WITHIN_MS)
+  ofOther.push('b', 'c', 'd')
+  await until(async () => (await missingAt(other.url)) === 0 && (await missingAt(one.url)) === 1, WITHIN_MS)
+})
+
+t.test('of an engine whose nodes are not asked for them nothing is told', async (t) => {
+  const node = await startRegistered(t, () => ['a'])
+  const { metric } = await startReloadable(t, { engines: { default: { nodes: [node.url] } } })
+  t.equal(await metric(`gateway_node_deployments_missing{engine="default",node="${node.url}"}`), null)
+  t.equal(await metric('gateway_redis_up'), null, 'nor of Redis, where none is configured')
+})
+
+t.test('lines that were lost are counted from 0 on: the first loss is an increase', async (t) => {
+  const node = await startRegistered(t, () => [])
+  const { metric } = await startReloadable(t, { engines: { default: { nodes: [node.url] } } })
+  for (const stream of ['log', 'audit'])
+    t.equal(await metric(`gateway_log_lines_lost_total{stream="${stream}"}`), 0)
+})
+
+t.test('Redis is up while it answers, also after a reload', { skip: redisSkip }, async (t) => {
+  const node = await startRegistered(t, () => [])
+  const redis = await startRedis()
+  const settings = { engines: { default: { nodes: [node.url] } }, cache: { redis: redis.url } }
+  const { metric, reload } = await startReloadable(t, settings)
+  await until(async () => (await metric('gateway_redis_up')) === 1, WITHIN_MS)
+  await redis.stop()
+  await until(async () => (await metric('gateway_redis_up')) === 0, WITHIN_MS)
+  const again = await startRedis({ port: redis.port })
+  t.teardown(() => again.stop())
+  await until(async () => (await metric('gateway_redis_up')) === 1, WITHIN_MS)
+  await reload({ ...settings, limits: { maxResults: 5 } })
+  t.equal(await metric('gateway_redis_up'), 1)
+})
