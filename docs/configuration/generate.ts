@@ -29,7 +29,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
   'limits.queue': ['balancing.md#load'],
   'limits.longPolls': ['long-polls.md'],
   'limits.rate': ['limits.md#rates'],
-  'limits.pressure': ['limits.md#pressure', '../runbooks/overload.md'],
+  'limits.pressure': ['limits.md#pressure', '../runbooks/GatewayOverloaded.md'],
   passthrough: ['passthrough.md'],
   'log.audit': ['../explain.md#the-audit-stream'],
 }

@@ -22,7 +22,7 @@ interface PollOptions {
 
 /**
  * The client's side of a poll. It ends at its own time, whatever happens to the engine's side. Thousands wait at once, so
- * the memory of one matters: see docs/runbooks/long-polls.md.
+ * the memory of one matters: see docs/runbooks/GatewayLongPollsParked.md.
  */
 export class Poll {
   readonly request: PollRequest

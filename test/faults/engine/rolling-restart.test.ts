@@ -112,7 +112,7 @@ authorization: { records: { source: file, file: ${DEMO}authorizations.yaml } }
 `
 }
 
-/** As docs/runbooks/rolling-restart.md has it. */
+/** As docs/rolling-restart.md has it. */
 async function restart({ nodes, db, gateway }: Cluster, index: number): Promise<void> {
   const node = nodes[index]
   if (node === undefined) throw new Error(`There is no node ${index}`)
