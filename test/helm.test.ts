@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { loadConfig } from '../src/config/config.ts'
 import { helmSkip } from './support/requirements.ts'
 
@@ -298,13 +298,13 @@ t.test('the chart', { skip }, async (t) => {
   })
 
   await t.test('renders what is optional only when asked', async (t) => {
-    const optional = ['Ingress', 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceMonitor']
+    const optional = ['Ingress', 'NetworkPolicy', 'PodDisruptionBudget', 'PrometheusRule', 'ServiceMonitor']
     const without = render()
     t.same(
       optional.filter((kind) => find(without, kind) !== undefined),
       [],
     )
-    const enabled = ['ingress', 'networkPolicy', 'podDisruptionBudget', 'serviceMonitor']
+    const enabled = ['ingress', 'networkPolicy', 'podDisruptionBudget', 'prometheusRule', 'serviceMonitor']
     const all = render(
       ...enabled.map((name) => `${name}.enabled=true`),
       'ingress.hosts={gateway.example.org}',
@@ -314,6 +314,27 @@ t.test('the chart', { skip }, async (t) => {
       optional,
     )
   })
+
+  await t.test(
+    'makes a PrometheusRule of the alerts, with runbooks where its operators read them',
+    async (t) => {
+      const base = 'https://git.example/docs/runbooks'
+      const rule = find(
+        render(
+          'prometheusRule.enabled=true',
+          `prometheusRule.runbookBaseUrl=${base}/`,
+          'prometheusRule.labels.a=b',
+        ),
+        'PrometheusRule',
+      )
+      t.equal(at(rule, 'metadata.labels.a'), 'b')
+      const expected = parse(readFileSync(join(chart, 'files/alerts.yaml'), 'utf8'), (key, value: unknown) =>
+        key === 'runbook_url' ? String(value).replace(/.*(?=\/)/, base) : value,
+      )
+      t.same(at(rule, 'spec'), expected)
+      t.throws(() => render('prometheusRule.runbookBaseUrl=docs/runbooks'), /runbookBaseUrl/)
+    },
+  )
 
   await t.test('refuses a value it does not know', async (t) => {
     t.throws(() => render('replicas=3'), /additional properties 'replicas' not allowed/)

@@ -13,6 +13,9 @@ export const helmSkip = skipOf('Helm', ['helm'])
 /** Why tests with a real browser are skipped; false when they run. For tap's `{ skip }`. */
 export const chromiumSkip = skipOf('a browser', ['chromium'])
 
+/** Why tests of alerts and of what is scraped are skipped; false when they run. For tap's `{ skip }`. */
+export const promtoolSkip = skipOf('Prometheus', ['promtool'])
+
 /** Of generated inputs. Another one makes other inputs: `GATEWAY_TEST_SEED=7 npx tap run …`. */
 export const seed = Number(process.env['GATEWAY_TEST_SEED'] ?? 1)
 

@@ -1,0 +1,190 @@
+/** Series in promtool's notation, one value each half minute: `'0+2x40'` is 0 and then 40 times 2 more. */
+type Series = Readonly<Record<string, string>>
+
+export interface AlertCase {
+  readonly fires: Series
+  /** When it fires, in minutes. It does not a minute before. */
+  readonly atMinute: number
+  /** Of the alert, beside its name and severity. */
+  readonly labels: Readonly<Record<string, string>>
+  /** Just below: it never fires. */
+  readonly quiet: Series
+}
+
+const AT = 'job="gw",instance="a:9090"'
+const AT_LABELS = { job: 'gw', instance: 'a:9090' }
+const HEALTHY = (node: string) => `gateway_node_healthy{${AT},engine="default",node="${node}"}`
+const ENGINE_AT_LABELS = { ...AT_LABELS, engine: 'default' }
+const JOB_LABELS = { job: 'gw' }
+const ENGINE_LABELS = { job: 'gw', engine: 'default' }
+const REFUSALS = (stage: string, reason: string) =>
+  `gateway_refusals_total{${AT},engine="default",operation="getTasks",stage="${stage}",reason="${reason}"}`
+const REQUESTS = (status: number) =>
+  `http_server_request_duration_seconds_count{${AT},engine="default",operation="getTasks",http_request_method="GET",http_response_status_code="${status}"}`
+const CACHE = (tier: string, result: string) =>
+  `gateway_cache_requests_total{${AT},tier="${tier}",result="${result}"}`
+
+/** Of each alert, by its name. */
+export const CASES: Readonly<Record<string, AlertCase>> = {
+  GatewayDown: {
+    fires: { [`gateway_info{${AT},version="1"}`]: '1x10 stale' },
+    atMinute: 7.5,
+    labels: {},
+    quiet: { [`gateway_info{${AT},version="1"}`]: '1x20 _x2 1x300' },
+  },
+  GatewayEngineDown: {
+    fires: { [HEALTHY('http://a')]: '1x10 0x20', [HEALTHY('http://b')]: '1x10 0x20' },
+    atMinute: 6.5,
+    labels: ENGINE_AT_LABELS,
+    quiet: { [HEALTHY('http://a')]: '1x300', [HEALTHY('http://b')]: '1x10 0x300' },
+  },
+  GatewayNodeEjected: {
+    fires: { [HEALTHY('http://a')]: '1x40 0x40' },
+    atMinute: 25.5,
+    labels: { ...ENGINE_AT_LABELS, node: 'http://a' },
+    quiet: { [HEALTHY('http://a')]: '1x40 0x3 1x40' },
+  },
+  GatewayServerErrors: {
+    fires: { [REQUESTS(200)]: '0+94x80', [REQUESTS(502)]: '0x20 0+6x60' },
+    atMinute: 20,
+    labels: ENGINE_LABELS,
+    quiet: { [REQUESTS(200)]: '0+96x60', [REQUESTS(502)]: '0+4x60' },
+  },
+  GatewayOverloaded: {
+    fires: { [REFUSALS('admit', 'GW_OVERLOADED')]: '0x20 0+4x40' },
+    atMinute: 15.5,
+    labels: ENGINE_LABELS,
+    quiet: {
+      [REFUSALS('admit', 'GW_OVERLOADED')]: '0+2x40',
+      [REFUSALS('admit', 'GW_RATE_LIMITED')]: '0+60x40',
+    },
+  },
+  GatewayBacklog: {
+    fires: { [`gateway_upstream_queue{${AT},engine="default"}`]: '0x4 1x40' },
+    atMinute: 7.5,
+    labels: ENGINE_AT_LABELS,
+    quiet: { [`gateway_upstream_queue{${AT},engine="default"}`]: '9x8 0 9x8 0 9x8 0' },
+  },
+  GatewayRefusalsJump: {
+    fires: { [REFUSALS('permit', '403')]: '0+3x180 540+90x40' },
+    atMinute: 98,
+    labels: ENGINE_LABELS,
+    quiet: {
+      [REFUSALS('permit', '403')]: '0+3x180 540+24x40',
+      [REFUSALS('authenticate', '401')]: '0+3x180 540+900x40',
+      [REFUSALS('permit-report', '403')]: '0+3x180 540+900x40',
+    },
+  },
+  GatewayPasswordGuessing: {
+    fires: { [`gateway_auth_total{${AT},engine="default",result="failed"}`]: '0x20 0+16x60' },
+    atMinute: 20.5,
+    labels: ENGINE_LABELS,
+    quiet: {
+      [`gateway_auth_total{${AT},engine="default",result="failed"}`]: '0+14x60',
+      [`gateway_auth_total{${AT},engine="default",result="verified"}`]: '0+900x60',
+    },
+  },
+  GatewaySourceDown: {
+    fires: { [`gateway_source_up{${AT},engine="default",source="records"}`]: '1x4 0x40' },
+    atMinute: 4.5,
+    labels: { ...ENGINE_AT_LABELS, source: 'records' },
+    quiet: { [`gateway_source_up{${AT},engine="default",source="records"}`]: '1x4 0x2 1x40' },
+  },
+  GatewayConfigRefused: {
+    fires: { [`gateway_config_last_reload_successful{${AT}}`]: '1x4 0x40' },
+    atMinute: 3.5,
+    labels: AT_LABELS,
+    quiet: { [`gateway_config_last_reload_successful{${AT}}`]: '1x4 0 1x40' },
+  },
+  GatewayRedisDown: {
+    fires: { [`gateway_redis_up{${AT}}`]: '1x4 0x40' },
+    atMinute: 4.5,
+    labels: AT_LABELS,
+    quiet: { [`gateway_redis_up{${AT}}`]: '1x4 0x2 1x40' },
+  },
+  GatewayCacheIneffective: {
+    fires: {
+      [CACHE('memory', 'miss')]: '0x20 0+58x100',
+      [CACHE('memory', 'hit')]: '0x20 0+2x100',
+      [CACHE('upstream', 'filled')]: '0x20 0+58x100',
+    },
+    atMinute: 33.5,
+    labels: JOB_LABELS,
+    quiet: {
+      [CACHE('memory', 'miss')]: '0+53x80',
+      [CACHE('memory', 'hit')]: '0+7x80',
+      [CACHE('upstream', 'filled')]: '0+53x80',
+    },
+  },
+  GatewayLongPollsParked: {
+    fires: { [`gateway_long_polls{${AT},engine="default",state="waiting"}`]: '0x4 1x60' },
+    atMinute: 12.5,
+    labels: { ...ENGINE_AT_LABELS, state: 'waiting' },
+    quiet: {
+      [`gateway_long_polls{${AT},engine="default",state="waiting"}`]: '1x18 0 1x18 0 1x18 0',
+      [`gateway_long_polls{${AT},engine="default",state="open"}`]: '100x80',
+    },
+  },
+  GatewayEventLoopLate: {
+    fires: {
+      [`nodejs_eventloop_lag_p99_seconds{${AT}}`]: '0.01x4 0.21x40',
+      [`gateway_info{${AT},version="1"}`]: '1x80',
+    },
+    atMinute: 7.5,
+    labels: AT_LABELS,
+    quiet: {
+      [`nodejs_eventloop_lag_p99_seconds{${AT}}`]: '0.01x4 0.2x40',
+      'nodejs_eventloop_lag_p99_seconds{job="shop",instance="b:9090"}': '3x80',
+      [`gateway_info{${AT},version="1"}`]: '1x80',
+    },
+  },
+  GatewayMemoryHigh: {
+    fires: { [`gateway_pressure_ratio{${AT},kind="memory"}`]: '0.5x4 0.86x60' },
+    atMinute: 12.5,
+    labels: { ...AT_LABELS, kind: 'memory' },
+    quiet: {
+      [`gateway_pressure_ratio{${AT},kind="memory"}`]: '0.85x80',
+      [`gateway_pressure_ratio{${AT},kind="heap"}`]: '0.99x18 0.6 0.99x18 0.6 0.99x18 0.6',
+      [`gateway_pressure_ratio{${AT},kind="event-loop"}`]: '0.99x80',
+    },
+  },
+  GatewayLinesLost: {
+    fires: { [`gateway_log_lines_lost_total{${AT},stream="audit"}`]: '0x4 1x10' },
+    atMinute: 2.5,
+    labels: { ...AT_LABELS, stream: 'audit' },
+    quiet: { [`gateway_log_lines_lost_total{${AT},stream="audit"}`]: '7x80' },
+  },
+  GatewayDeploymentSkew: {
+    fires: {
+      [`gateway_node_deployments_missing{${AT},engine="default",node="http://a"}`]: '0x4 1x80',
+      [`gateway_node_deployments_missing{${AT},engine="default",node="http://b"}`]: '0x80',
+    },
+    atMinute: 32.5,
+    labels: { ...ENGINE_AT_LABELS, node: 'http://a' },
+    quiet: {
+      [`gateway_node_deployments_missing{${AT},engine="default",node="http://a"}`]: '0x4 1x58 0x40',
+    },
+  },
+  GatewayVersionSkew: {
+    fires: {
+      [`gateway_info{${AT},version="1"}`]: '1x80',
+      'gateway_info{job="gw",instance="b:9090",version="2"}': '1x80',
+    },
+    atMinute: 30,
+    labels: JOB_LABELS,
+    quiet: {
+      [`gateway_info{${AT},version="1"}`]: '1x80',
+      'gateway_info{job="gw",instance="b:9090",version="1"}': '1x80',
+      'gateway_info{job="other",instance="c:9090",version="2"}': '1x80',
+    },
+  },
+  GatewayWorkerRestarts: {
+    fires: { [`gateway_worker_restarts_total{${AT},reason="exit"}`]: '0x30 1x4 2x4 3x4 4x20' },
+    atMinute: 23,
+    labels: AT_LABELS,
+    quiet: {
+      [`gateway_worker_restarts_total{${AT},reason="exit"}`]: '0x30 1x4 2x60',
+      [`gateway_worker_restarts_total{${AT},reason="signal"}`]: '0x80',
+    },
+  },
+}

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { stringify } from 'yaml'
+import { promtoolSkip } from '../support/requirements.ts'
+import { type AlertCase, CASES } from './cases.ts'
+import { type AlertRule, readRules, RULES_FILE } from './rules-file.ts'
+
+const rules = readRules()
+const skip = promtoolSkip
+/** All series of a case end before. */
+const LAST_MINUTE = 120
+
+t.test('every alert has its case, and every case its alert', (t) => {
+  t.same(Object.keys(CASES).toSorted(), rules.map(({ alert }) => alert).toSorted())
+  t.end()
+})
+
+t.test('promtool takes the file', { skip }, (t) => {
+  t.match(promtool('check', 'rules', RULES_FILE), `${rules.length} rules found`)
+  t.end()
+})
+
+for (const rule of rules) {
+  const alertCase = CASES[rule.alert]
+  if (alertCase === undefined) continue
+  t.test(`${rule.alert} fires in time, and not just below`, { skip }, (t) => {
+    t.doesNotThrow(() => promtool('test', 'rules', writeUnitTest(t, rule, alertCase)))
+    t.end()
+  })
+}
+
+function promtool(...args: readonly string[]): string {
+  return execFileSync('promtool', args, { encoding: 'utf8', stdio: 'pipe' })
+}
+
+/** What fires is told as Prometheus itself records it: `exp_alerts` would repeat the texts of the annotations. */
+function writeUnitTest(t: Test, { alert, labels: own }: AlertRule, alertCase: AlertCase): string {
+  const expr = `ALERTS{alertname="${alert}",alertstate="firing"}`
+  const { fires, quiet, atMinute, labels } = alertCase
+  const named = Object.entries({ alertname: alert, alertstate: 'firing', ...own, ...labels })
+  const series = `ALERTS{${named.map(([name, value]) => `${name}="${value}"`).join(',')}}`
+  const none = (minute: number) => ({ expr, eval_time: textOf(minute) })
+  const everyMinute = Array.from({ length: LAST_MINUTE }, (_, minute) => none(minute))
+  const folder = t.testdir({
+    'test.yaml': stringify({
+      rule_files: [RULES_FILE],
+      evaluation_interval: '30s',
+      tests: [
+        {
+          interval: '30s',
+          input_series: inputOf(fires),
+          promql_expr_test: [
+            none(atMinute - 1),
+            { expr, eval_time: textOf(atMinute), exp_samples: [{ labels: series, value: 1 }] },
+          ],
+        },
+        { interval: '30s', input_series: inputOf(quiet), promql_expr_test: everyMinute },
+      ],
+    }),
+  })
+  return join(folder, 'test.yaml')
+}
+
+function textOf(minutes: number): string {
+  return `${minutes * 60}s`
+}
+
+function inputOf(series: AlertCase['fires']) {
+  return Object.entries(series).map(([name, values]) => ({ series: name, values }))
+}
