@@ -336,6 +336,16 @@ t.test('the chart', { skip }, async (t) => {
     },
   )
 
+  await t.test('gives the dashboard to the sidecar of Grafana, only when asked', async (t) => {
+    const name = 'gw-engine-gateway-dashboard'
+    t.equal(find(render(), 'ConfigMap', name), undefined)
+    const map = find(render('dashboard.enabled=true'), 'ConfigMap', name)
+    t.equal(at(map, 'metadata.labels.grafana_dashboard'), '1')
+    const data = new Map<string, unknown>(Object.entries(at(map, 'data') ?? {}))
+    const file = readFileSync(join(chart, 'files/dashboard.json'), 'utf8')
+    t.same(JSON.parse(String(data.get('engine-gateway.json'))), JSON.parse(file))
+  })
+
   await t.test('refuses a value it does not know', async (t) => {
     t.throws(() => render('replicas=3'), /additional properties 'replicas' not allowed/)
   })

@@ -86,6 +86,7 @@ t.test('what needs no test runner runs in a clone', (t) => {
   for (const [script, ...written] of [
     ['schema', 'config/gateway.schema.json', 'helm/engine-gateway/values.schema.json'],
     ['docs:configuration', 'docs/configuration/reference.md'],
+    ['docs:metrics', 'docs/metrics.md'],
   ]) {
     npm('run', String(script))
     for (const file of written)

@@ -18,8 +18,18 @@ export interface Metrics extends Counters {
   readonly gauges: AddGauges
   readonly contentType: string
   readonly text: () => Promise<string>
+  /** All metrics, whether they have values or not, by name. */
+  readonly describe: () => readonly MetricDescription[]
   /** To be combined with those of other processes. */
   readonly snapshot: () => Promise<Snapshot>
+}
+
+export interface MetricDescription {
+  readonly name: string
+  readonly help: string
+  /** `counter`, `gauge` or `histogram`. */
+  readonly type: string
+  readonly labels: readonly string[]
 }
 
 export type AddGauges = <L extends string>(
@@ -79,8 +89,20 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     gauges: createAddGauges(registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    describe: () => descriptionsOf(registry),
     snapshot: () => registry.getMetricsAsJSON(),
   }
+}
+
+function descriptionsOf(registry: Registry): readonly MetricDescription[] {
+  return registry
+    .getMetricsAsArray()
+    .map((metric) => {
+      // The library's metrics have it, but its types do not say so.
+      const names = 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames : []
+      return { name: metric.name, help: metric.help, type: metric.type, labels: names.map(String) }
+    })
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
 }
 
 function createRequests(registry: Registry): Pick<Metrics, 'inFlight' | 'requestDone'> {
