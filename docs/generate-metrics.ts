@@ -24,7 +24,8 @@ or a path, and no metric has more than 20,000 series. [Runbooks](runbooks/README
 const NOTES: Readonly<Record<string, string>> = {
   camunda_external_tasks_oldest_timestamp_seconds:
     '[Gauges](configuration/gauges.md). Its age is `time() -` this',
-  camunda_external_tasks_waiting: 'As before. `topic`: `_other` for those beyond the bound. It grows',
+  camunda_external_tasks_waiting:
+    'As before. `topic`: `_other` for those beyond the bound. It grows: [tasks pile up](runbooks/GatewayTaskBacklogGrows.md)',
   camunda_incidents_open: '`incident_type`: `failedJob`, `failedExternalTask`, `_other`. It rises',
   camunda_jobs_executable: 'It grows: the job executors do less than is due',
   camunda_jobs_out_of_retries: 'It rises: somebody has to look at these jobs',

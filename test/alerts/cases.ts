@@ -65,6 +65,19 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     labels: ENGINE_AT_LABELS,
     quiet: { [`gateway_upstream_queue{${AT},engine="default"}`]: '9x8 0 9x8 0 9x8 0' },
   },
+  GatewayTaskBacklogGrows: {
+    fires: {
+      [`camunda_external_tasks_waiting{${AT},engine="default",topic="mail"}`]: '50x40 151x80',
+      'camunda_external_tasks_waiting{job="gw",instance="b:9090",engine="default",topic="mail"}':
+        '_x60 151x60',
+    },
+    atMinute: 35.5,
+    labels: { ...ENGINE_LABELS, topic: 'mail' },
+    quiet: {
+      [`camunda_external_tasks_waiting{${AT},engine="default",topic="mail"}`]: '50x40 150x80',
+      [`camunda_external_tasks_waiting{${AT},engine="default",topic="bulk"}`]: '0x40 5000x28 0x80',
+    },
+  },
   GatewayRefusalsJump: {
     fires: { [REFUSALS('permit', '403')]: '0+3x180 540+90x40' },
     atMinute: 98,
