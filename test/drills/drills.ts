@@ -1,0 +1,353 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { parse } from 'yaml'
+import { recordsOf } from '../support/people.ts'
+import { startRedis } from '../support/redis.ts'
+import { type Drill, openDrill } from './drill.ts'
+import { startEngineNode } from './engine-node.ts'
+import { keep } from './load.ts'
+
+const SECOND_MS = 1000
+const MIB = 1024 ** 2
+const WAITING = 'camunda_external_tasks_waiting{engine="default",topic="mail"}'
+
+/** Of each alert: causes its fault, waits for it, follows its page, and waits for its end. */
+export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise<void>>> = {
+  GatewayDown: async (t, alert) => {
+    const drill = await openPlain(t, alert)
+    await drill.gateway.kill()
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /no answer\nno admin listener/)
+    t.match(await drill.follow('Mitigation'), /is good/)
+    await drill.gateway.startAgain()
+    await drill.ends()
+  },
+
+  GatewayEngineDown: async (t, alert) => {
+    const node = await startEngineNode(t)
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings: {} })
+    await node.stop()
+    t.match(await drill.fires(), { labels: { engine: 'default' } })
+    t.match(await drill.follow('Diagnosis'), /\[-\] nodes of default.*reason="refused".*no answer/s)
+    await node.start()
+    await drill.follow('Mitigation')
+    await drill.ends()
+  },
+
+  GatewayNodeEjected: async (t, alert) => {
+    const [node, other] = [await startEngineNode(t), await startEngineNode(t)]
+    const drill = await openDrill(t, { alert, nodes: [node.base, other.base], settings: {} })
+    keep(t, () => drill.ask('demo', '/task'), { pauseMs: 200 })
+    await node.stop()
+    t.match(await drill.fires(), { labels: { engine: 'default', node: node.base } })
+    t.match(await drill.follow('Diagnosis'), /reason="refused".*"a node is ejected".*no answer/s)
+    await drill.change({ engines: { default: { nodes: [{ url: node.base, drain: true }, other.base] } } })
+    t.match(await drill.follow('Mitigation'), /"applied"/)
+    await drill.ends()
+  },
+
+  GatewayServerErrors: async (t, alert) => {
+    const node = await startEngineNode(t)
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings: {} })
+    keep(t, () => drill.ask('demo', '/task'), { pauseMs: 50 })
+    node.state.status = 500
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /http_response_status_code="500".*"status":500/s)
+    node.state.status = 200
+    t.match(await drill.follow('Mitigation'), /^200$/m)
+    await drill.ends()
+  },
+
+  GatewayOverloaded: async (t, alert) => {
+    const node = await startEngineNode(t)
+    const settings = { limits: { connections: 1, queue: { size: 1 }, pressure: { eventLoopDelay: null } } }
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings })
+    node.state.delayMs = 200
+    keep(t, () => drill.ask('demo', '/task'), { atOnce: 30, pauseMs: 50 })
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /GW_OVERLOADED/)
+    t.match(await drill.follow('Mitigation'), /"applied"/)
+    await drill.ends()
+  },
+
+  GatewayBacklog: async (t, alert) => {
+    const node = await startEngineNode(t)
+    const settings = { limits: { connections: 1, pressure: { eventLoopDelay: null } } }
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings })
+    node.state.delayMs = 200
+    keep(t, () => drill.ask('demo', '/task'), { atOnce: 30 })
+    t.match(await drill.fires(), { labels: { engine: 'default' } })
+    t.match(await drill.follow('Diagnosis'), /gateway_upstream_queue\{engine="default"\} [1-9]/)
+    t.match(await drill.follow('Mitigation'), /"applied"/)
+    await drill.ends()
+  },
+
+  GatewayTaskBacklogGrows: async (t, alert) => {
+    const node = await startEngineNode(t)
+    const settings = { engines: { default: { nodes: [node.base], gauges: { every: '10s' } } } }
+    node.state.tasks = 20
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings })
+    while ((await drill.metric(WAITING)) !== 20) await wait(SECOND_MS)
+    node.state.tasks = 200
+    t.match(await drill.fires(), { labels: { engine: 'default', topic: 'mail' } })
+    t.match(await drill.follow('Diagnosis'), /topic="mail"\} 200.*no worker asks.*"count":200/s)
+    // The workers are there again.
+    node.state.tasks = 0
+    await drill.follow('Mitigation')
+    await drill.ends()
+  },
+
+  GatewayRefusalsJump: async (t, alert) => {
+    const drill = await openPlain(t, alert)
+    const body = JSON.stringify({ id: 'g', name: 'g', type: 'WORKFLOW' })
+    keep(t, () => drill.ask('nobody', '/group/create', { method: 'POST', body }), { pauseMs: 100 })
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /stage="permit".*"user":"nobody"/s)
+    const suggested: { readonly authorizations: ReturnType<typeof recordsOf> } = parse(
+      await drill.follow('Mitigation'),
+    )
+    const authorizations = [...recordsOf([]), ...suggested.authorizations]
+    await drill.write('records.yaml', JSON.stringify({ authorizations }))
+    await drill.ends()
+    t.equal(await drill.ask('nobody', '/group/create', { method: 'POST', body }), 204)
+  },
+
+  GatewayPasswordGuessing: async (t, alert) => {
+    const drill = await openPlain(t, alert)
+    let guesses = 0
+    const guess = () => {
+      guesses += 1
+      const authorization = `Basic ${Buffer.from(`mary:guess-${guesses}`).toString('base64')}`
+      return drill.ask('mary', '/task', { headers: { authorization } })
+    }
+    const guesser = keep(t, guess, { atOnce: 4, pauseMs: 50 })
+    t.match(await drill.fires(), { labels: { engine: 'default' } })
+    t.match(await drill.follow('Diagnosis'), /"client":"127\.0\.0\.1".*"attemptedUser":"mary"/s)
+    t.match(await drill.follow('Mitigation'), /^\$argon2id\$/)
+    // What blocks the address stands before the gateway.
+    await guesser.stop()
+    await drill.ends()
+    t.equal(await drill.ask('mary', '/engine'), 200, 'who is right gets in')
+  },
+
+  GatewaySourceDown: async (t, alert) => {
+    const drill = await openPlain(t, alert)
+    const file = join(drill.folder, 'records.yaml')
+    const good = readFileSync(file, 'utf8')
+    await drill.write('records.yaml', 'authorizations: [{ type: 7 }]')
+    t.match(await drill.fires(), { labels: { engine: 'default', source: 'records' } })
+    t.match(await drill.follow('Diagnosis'), /source="records"\} 0.*records of default: /s)
+    await drill.write('records.yaml', good)
+    await drill.follow('Mitigation')
+    await drill.ends()
+  },
+
+  GatewayConfigRefused: async (t, alert) => {
+    const drill = await openPlain(t, alert)
+    const good = readFileSync(join(drill.folder, 'gateway.yaml'), 'utf8')
+    await drill.change({ cahce: {} })
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /"refused".*cahce.*last_reload_successful 0/s)
+    await drill.write('gateway.yaml', good)
+    t.match(await drill.follow('Mitigation'), /is good.*"applied"/s)
+    await drill.ends()
+  },
+
+  GatewayRedisDown: async (t, alert) => {
+    const redis = await startRedis()
+    const node = await startEngineNode(t)
+    const settings = { cache: { redis: redis.url } }
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings, env: { REDIS_URL: redis.url } })
+    t.teardown(redis.stop)
+    await redis.stop()
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /gateway_redis_up 0.*Redis does not answer/s)
+    const again = await startRedis({ port: redis.port })
+    t.teardown(again.stop)
+    t.match(await drill.follow('Mitigation'), /PONG/)
+    await drill.ends()
+  },
+
+  GatewayCacheIneffective: async (t, alert) => {
+    const node = await startEngineNode(t)
+    const drill = await openDrill(t, {
+      alert,
+      nodes: [node.base],
+      settings: { cache: { memory: { maxBytes: '0B' } } },
+    })
+    keep(t, () => drill.ask('demo', '/external-task/topic-names'), { pauseMs: 50 })
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /result="refused".*cache-status: /is)
+    t.match(await drill.follow('Mitigation'), /"applied"/)
+    await drill.ends()
+  },
+
+  GatewayLongPollsParked: async (t, alert) => {
+    const node = await startEngineNode(t)
+    const settings = { limits: { longPolls: { perNode: 1 } } }
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings })
+    const ask = {
+      maxTasks: 1,
+      asyncResponseTimeout: 600_000,
+      topics: [{ topicName: 'mail', lockDuration: 1000 }],
+    }
+    for (const workerId of ['a', 'b', 'c']) {
+      const body = JSON.stringify({ workerId, ...ask })
+      keep(t, () => drill.ask('demo', '/external-task/fetchAndLock', { method: 'POST', body }), {
+        pauseMs: 100,
+      })
+    }
+    t.match(await drill.fires(), { labels: { engine: 'default', state: 'waiting' } })
+    t.match(await drill.follow('Diagnosis'), /state="waiting"\} 2/)
+    t.match(await drill.follow('Mitigation'), /"applied"/)
+    await drill.ends()
+  },
+
+  GatewayEventLoopLate: async (t, alert) => {
+    const drill = await openPlain(t, alert)
+    // As a CPU limit does it: the process has its turn for a part of each period.
+    const throttle = keep(t, async () => {
+      process.kill(drill.gateway.pid(), 'SIGSTOP')
+      await wait(300)
+      process.kill(drill.gateway.pid(), 'SIGCONT')
+      await wait(150)
+    })
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /nodejs_eventloop_lag_p99_seconds 0\.[2-9]/)
+    await throttle.stop()
+    await drill.follow('Mitigation')
+    await drill.ends()
+  },
+
+  GatewayMemoryHigh: async (t, alert) => {
+    const drill = await openDrill(t, {
+      alert,
+      nodes: [(await startEngineNode(t)).base],
+      settings: { limits: { pressure: { memory: '1000MiB' } } },
+    })
+    const ratio = (await drill.metric('gateway_pressure_ratio{kind="memory"}')) ?? 0
+    const limit = Math.floor(ratio * 1000 * MIB * 0.8)
+    await drill.change({ limits: { pressure: { memory: `${limit}B` } } })
+    t.match(await drill.fires(), { labels: { kind: 'memory' } })
+    await drill.follow('Diagnosis')
+    t.match(await drill.follow('Mitigation'), /"applied"/)
+    await drill.ends()
+  },
+
+  GatewayLinesLost: async (t, alert) => {
+    const disk = await mountFull(t)
+    const drill = await openDrill(t, {
+      alert,
+      nodes: [(await startEngineNode(t)).base],
+      settings: { limits: { pressure: { eventLoopDelay: null } } },
+      auditFolder: disk.folder,
+    })
+    disk.fill()
+    const body = JSON.stringify({ id: 'g', name: 'g', type: 'WORKFLOW' })
+    const headers = { 'x-request-id': 'r'.repeat(128) }
+    const refused = () => drill.ask('nobody', '/group/create', { method: 'POST', body, headers })
+    const load = keep(t, refused, { atOnce: 50 })
+    t.match(await drill.fires(), { labels: { stream: 'audit' } })
+    await load.stop()
+    t.match(await drill.follow('Diagnosis'), /stream="audit"\} [1-9].*100%.*audit lines are lost/s)
+    disk.giveRoom()
+    t.match(await drill.follow('Mitigation'), /"applied"/)
+    await drill.ends()
+    t.ok(drill.lines().some(({ msg }) => msg === 'audit lines are written again'))
+  },
+
+  GatewayDeploymentSkew: async (t, alert) => {
+    const [node, other] = [await startEngineNode(t), await startEngineNode(t)]
+    const nodes = [node.base, other.base]
+    const settings = { engines: { default: { nodes, deploymentAware: true } } }
+    other.state.registered = ['a']
+    node.state.registered = ['a']
+    const drill = await openDrill(t, { alert, nodes, settings })
+    other.state.registered = ['a', 'b']
+    t.match(await drill.fires(), { labels: { node: node.base } })
+    t.match(await drill.follow('Diagnosis'), /missing\{.*\} 1\n.*\["a"\]/s)
+    node.state.registered = ['a', 'b']
+    await drill.follow('Mitigation')
+    await drill.ends()
+  },
+
+  GatewayVersionSkew: async (t, alert) => {
+    const texts = { other: '' }
+    const other = createServer((_request, response) => void response.end(texts.other)).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    t.teardown(() => other.close())
+    const nodes = [(await startEngineNode(t)).base]
+    const drill = await openDrill(t, { alert, nodes, settings: {}, targets: [hostOf(other)] })
+    // A replica of another version, as far as a scrape tells.
+    texts.other = 'gateway_info{version="0.0.1"} 1\n'
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /gateway_info\{version=/)
+    t.match(await drill.follow('Mitigation'), /is good/)
+    other.close()
+    other.closeAllConnections()
+    await drill.ends()
+  },
+
+  GatewayWorkerRestarts: async (t, alert) => {
+    const nodes = [(await startEngineNode(t)).base]
+    const drill = await openDrill(t, { alert, nodes, settings: { workers: 6 } })
+    const pids = () => {
+      const listening = drill.lines().filter(({ msg }) => msg === 'a worker listens')
+      return [...new Map(listening.map(({ worker, pid }) => [Number(worker), Number(pid)])).values()]
+    }
+    const all = async (count: number) => {
+      while ((await drill.metric('gateway_workers')) !== count) await wait(200)
+    }
+    await all(6)
+    const [first = 0] = pids()
+    process.kill(first, 'SIGKILL')
+    // The first restart begins the count; those after it are an increase.
+    await wait(3 * SECOND_MS)
+    await all(6)
+    for (const pid of pids()) process.kill(pid, 'SIGKILL')
+    await drill.fires()
+    t.match(await drill.follow('Diagnosis'), /restarts_total\{reason="signal"\} 7.*a worker has ended/s)
+    await all(6)
+    t.match(await drill.follow('Mitigation'), /^gateway_workers 6$/m)
+    await drill.ends()
+  },
+}
+
+function hostOf(server: Server): string {
+  const at = server.address()
+  return typeof at === 'object' && at !== null ? `127.0.0.1:${at.port}` : ''
+}
+
+/** One engine with one node, and nothing special. */
+async function openPlain(t: Test, alert: string): Promise<Drill> {
+  return openDrill(t, { alert, nodes: [(await startEngineNode(t)).base], settings: {} })
+}
+
+/** A small disk. */
+async function mountFull(t: Test) {
+  const folder = await mkdtemp(join(tmpdir(), 'drill-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder])
+  t.teardown(async () => {
+    execFileSync('umount', ['-l', folder])
+    await rm(folder, { recursive: true })
+  })
+  const filler = join(folder, 'filler')
+  return {
+    folder,
+    fill: () => {
+      try {
+        writeFileSync(filler, Buffer.alloc(16 * MIB))
+      } catch {
+        // Now it is full.
+      }
+    },
+    giveRoom: () => rmSync(filler),
+  }
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { BASE } from '../support/open-gateway.ts'
+
+/** A node of an engine that a drill breaks and repairs. */
+export interface EngineNode {
+  readonly base: string
+  /** What it does from now on. */
+  readonly state: {
+    status: number
+    delayMs: number
+    registered: readonly string[]
+    /** External tasks that wait for a worker. */
+    tasks: number
+  }
+  readonly stop: () => Promise<void>
+  readonly start: () => Promise<void>
+}
+
+export async function startEngineNode(t: Test): Promise<EngineNode> {
+  // Any at first, and then the same again.
+  let port = 0
+  const state: EngineNode['state'] = { status: 200, delayMs: 0, registered: [], tasks: 0 }
+  let server: Server | null = null
+  const stop = async (): Promise<void> => {
+    server?.closeAllConnections()
+    server?.close()
+    server = null
+  }
+  const start = async (): Promise<void> => {
+    server = createServer((request, response) => void answer(state, request, response)).listen(
+      port,
+      '127.0.0.1',
+    )
+    await once(server, 'listening')
+    const at = server.address()
+    port = typeof at === 'object' && at !== null ? at.port : 0
+  }
+  await start()
+  t.teardown(stop)
+  return { base: `http://127.0.0.1:${port}${BASE}`, state, stop, start }
+}
+
+async function answer(
+  { status, delayMs, registered, tasks }: EngineNode['state'],
+  { url = '', method }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = url.slice(BASE.length)
+  if (path === '/engine') return send(response, 200, [{ name: 'default' }])
+  if (path === '/deployment/registered') return send(response, 200, registered)
+  // It keeps long polls for ever, as an engine without tasks does for half an hour.
+  if (path === '/external-task/fetchAndLock') return
+  if (path === '/external-task/topic-names') return send(response, 200, ['mail'])
+  if (path.startsWith('/external-task/count')) return send(response, 200, { count: tasks })
+  if (/\/count(\?|$)/.test(path)) return send(response, 200, { count: 0 })
+  await wait(delayMs)
+  if (status !== 200)
+    return send(response, status, { type: 'ProcessEngineException', message: 'drill', code: 0 })
+  if (method === 'POST') response.writeHead(204).end()
+  else send(response, 200, [])
+}
+
+function send(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}

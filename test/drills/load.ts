@@ -1,0 +1,28 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Test } from 'tap'
+
+export interface Load {
+  readonly stop: () => Promise<void>
+}
+
+/** Does it again and again, so many at once, each after its pause; it ends with the test. */
+export function keep(
+  t: Test,
+  act: () => Promise<unknown>,
+  { atOnce = 1, pauseMs = 0 }: { readonly atOnce?: number; readonly pauseMs?: number } = {},
+): Load {
+  const end = new AbortController()
+  const loop = async (): Promise<void> => {
+    while (!end.signal.aborted) {
+      await act()
+      await wait(pauseMs)
+    }
+  }
+  const loops = Promise.all(Array.from({ length: atOnce }, loop))
+  const stop = async (): Promise<void> => {
+    end.abort()
+    await loops
+  }
+  t.teardown(() => end.abort())
+  return { stop }
+}

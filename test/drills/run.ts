@@ -1,0 +1,29 @@
+import t from 'tap'
+import { readRules } from '../alerts/rules-file.ts'
+import { promtoolSkip, redisSkip } from '../support/requirements.ts'
+import { DRILLS } from './drills.ts'
+
+/**
+ * `npm run test:drills`: of each alert the fault is caused before a running gateway, a Prometheus fires the alert, and the commands
+ * of its runbook end it. `-- GatewayRedisDown` drills one. It takes about a quarter of an hour.
+ */
+const chosen = process.argv.slice(2)
+const alerts = readRules().map(({ alert }) => alert)
+
+t.setTimeout(0)
+
+t.test('every alert has a drill', (t) => {
+  t.same(Object.keys(DRILLS).toSorted(), alerts.toSorted())
+  t.same(
+    chosen.filter((alert) => !alerts.includes(alert)),
+    [],
+    'there are such alerts',
+  )
+  t.end()
+})
+
+for (const alert of chosen.length === 0 ? alerts : chosen) {
+  const drill = DRILLS[alert]
+  const skip = promtoolSkip === false ? redisSkip : promtoolSkip
+  if (drill !== undefined) t.test(alert, { skip, timeout: 600_000 }, (t) => drill(t, alert))
+}
