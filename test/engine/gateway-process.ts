@@ -13,6 +13,8 @@ export interface GatewayProcessOptions {
   readonly engine?: string
   /** Further top-level members of the configuration, as YAML. */
   readonly settings?: string
+  /** Who may come and what they may do: `identity` and `authorization`, as YAML. Default: the demo's users and records. */
+  readonly access?: string
   /** Files and sockets it may have open at once. Default: what the system allows. */
   readonly maxOpenFiles?: number
   /** Compiled and with the options of the image. Default: from its sources. */
@@ -21,7 +23,7 @@ export interface GatewayProcessOptions {
   readonly nodeArgs?: readonly string[]
 }
 
-/** A gateway as operators run it: a process of its own, with the demo's users and records. */
+/** A gateway as operators run it: a process of its own, with the demo's users and records if not told otherwise. */
 export interface GatewayProcess extends Omit<Child, 'ready'> {
   readonly address: string
   readonly adminAddress: string
@@ -77,15 +79,19 @@ async function imageCommand(): Promise<readonly string[]> {
   return [...words.matchAll(/"([^"]+)"/g)].map(([, word = '']) => word).concat(await buildGateway())
 }
 
-function configOf({ nodes, engine = '', settings = '' }: GatewayProcessOptions): string {
+const DEMO = `
+identity: { source: file, file: ${ROOT}config/users.yaml }
+authorization: { records: { source: file, file: ${ROOT}config/authorizations.yaml } }
+`
+
+function configOf({ nodes, engine = '', settings = '', access = DEMO }: GatewayProcessOptions): string {
   return `
 version: 1
 listen: { port: 0 }
 admin: { port: 0 }
 log: { audit: off }
 engines: { default: { nodes: ${JSON.stringify(nodes)}, ${engine} } }
-identity: { source: file, file: ${ROOT}config/users.yaml }
-authorization: { records: { source: file, file: ${ROOT}config/authorizations.yaml } }
+${access}
 ${settings}
 `
 }

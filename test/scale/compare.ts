@@ -1,0 +1,153 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import bcrypt from 'bcrypt'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import { type Admin, createAdmin, isJson, rowsOf } from '../differential/admin.ts'
+import { basicOf, type Client, createClient, jsonOf } from '../differential/http.ts'
+import { PASSWORD } from '../differential/sets.ts'
+import { startGatewayProcess } from '../engine/gateway-process.ts'
+import type { ScaleCaller } from './callers.ts'
+
+/** Rows of a page of a list. */
+const PAGE = 50
+
+/** Lists and counts that are asked for by plans, and those of tasks and variables. */
+const PATHS = OPERATIONS.filter(
+  ({ method, rows, template }) =>
+    method === 'GET' &&
+    (rows?.query !== undefined || /^\/(?:task|variable-instance)(?:\/count)?$/.test(template)) &&
+    !/^\/(?:user|group|decision)|decision-/.test(template),
+).map(({ template }) => template)
+
+/** How the two have answered one caller's query. */
+export interface Pair {
+  readonly path: string
+  readonly user: string
+  readonly outcome: 'equal' | 'refused' | 'differs' | 'wider'
+  readonly securedMs: number
+  readonly gatewayMs: number
+}
+
+interface Sides {
+  readonly secured: Client
+  readonly gateway: Client
+}
+
+async function pairOf(
+  sides: Sides,
+  { path, caller }: { readonly path: string; readonly caller: ScaleCaller },
+): Promise<Pair> {
+  const credentials = basicOf(caller.user, PASSWORD)
+  const total = path.endsWith('/count') ? 0 : await totalOf(sides.secured, `${path}/count`, credentials)
+  const firsts = [0, Math.floor(total / 2), Math.max(0, total - PAGE)]
+  const queries = path.endsWith('/count')
+    ? [path]
+    : firsts.map((first) => `${path}?firstResult=${first}&maxResults=${PAGE}`)
+  const pair = { path, user: caller.user, outcome: 'equal' as Pair['outcome'], securedMs: 0, gatewayMs: 0 }
+  for (const query of queries) {
+    const expected = await timed(sides.secured, query, credentials)
+    const answered = await timed(sides.gateway, query, credentials)
+    pair.securedMs += expected.ms
+    pair.gatewayMs += answered.ms
+    if (pair.outcome === 'equal') pair.outcome = outcomeOf(expected, answered)
+  }
+  return pair
+}
+
+async function totalOf({ send }: Client, path: string, credentials: string): Promise<number> {
+  const counted = jsonOf(await send({ method: 'GET', path }, credentials))
+  return isJson(counted) ? Number(counted['count']) : 0
+}
+
+interface Timed {
+  readonly status: number
+  readonly value: unknown
+  readonly ms: number
+}
+
+async function timed({ send }: Client, path: string, credentials: string): Promise<Timed> {
+  const began = performance.now()
+  const answer = await send({ method: 'GET', path }, credentials)
+  return { status: answer.status, value: jsonOf(answer), ms: performance.now() - began }
+}
+
+function outcomeOf(expected: Timed, answered: Timed): Pair['outcome'] {
+  if (answered.status === 403) return 'refused'
+  if (isDeepStrictEqual([expected.status, expected.value], [answered.status, answered.value])) return 'equal'
+  return sizeOf(answered.value) > sizeOf(expected.value) || hasOther(expected.value, answered.value)
+    ? 'wider'
+    : 'differs'
+}
+
+function sizeOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : isJson(value) ? Number(value['count']) : 0
+}
+
+/** A row that is not on the engine's page: it may stand on another, which only a look at the whole list tells. */
+function hasOther(expected: unknown, answered: unknown): boolean {
+  return rowsOf(answered).some((row) => !rowsOf(expected).some((other) => isDeepStrictEqual(row, other)))
+}
+
+export interface Compared {
+  readonly pairs: readonly Pair[]
+  /** The most memory that the gateway ever had. */
+  readonly peakBytes: number
+}
+
+/** Asks the secured engine and the gateway before the bare one the same, for each caller. */
+export async function compareRows(
+  secured: Client,
+  bareBase: string,
+  callers: readonly ScaleCaller[],
+): Promise<Compared> {
+  const records = rowsOf(await createAdmin(secured).call('GET', '/authorization'))
+  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-scale-callers-'))
+  const access = await accessIn(folder, callers, records)
+  const gateway = await startGatewayProcess({ nodes: [bareBase], asImage: true, access })
+  const client = createClient(gateway.base)
+  try {
+    const pairs: Pair[] = []
+    for (const path of PATHS)
+      for (const caller of callers) pairs.push(await pairOf({ secured, gateway: client }, { path, caller }))
+    const { peakBytes } = await gateway.memory()
+    return { pairs, peakBytes }
+  } finally {
+    await client.close()
+    await gateway.stop()
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** The callers and their records, in the gateway's own files. */
+async function accessIn(
+  folder: string,
+  callers: readonly ScaleCaller[],
+  records: readonly unknown[],
+): Promise<string> {
+  // A cheap hash: the cost of real ones is not what is looked at here.
+  const passwordHash = await bcrypt.hash(PASSWORD, 4)
+  const users = callers.map(({ user, tenants }) => ({ id: user, passwordHash, groups: [], tenants }))
+  await writeFile(join(folder, 'users.json'), JSON.stringify({ users }))
+  await writeFile(join(folder, 'records.json'), JSON.stringify(records))
+  return `
+identity: { source: file, file: ${join(folder, 'users.json')} }
+authorization:
+  adminGroups: [camunda-admin]
+  records: { source: file, file: ${join(folder, 'records.json')} }
+  implied: { tasks: false, identity: false }
+`
+}
+
+/** Makes them known to the secured engine. */
+export async function makeCaller(
+  { call, attempt }: Admin,
+  { user, tenants, records }: ScaleCaller,
+): Promise<void> {
+  const profile = { id: user, firstName: 'Test', lastName: user, email: 'test@test.example' }
+  await call('POST', '/user/create', { profile, credentials: { password: PASSWORD } })
+  for (const tenant of tenants) await call('PUT', `/tenant/${tenant}/user-members/${user}`)
+  // A secured engine writes some by itself.
+  for (const record of records) await attempt('POST', '/authorization/create', record)
+}
