@@ -16,6 +16,7 @@ import { createImplicitGrants } from '../policy/authz/entities/implicit-grants.t
 import { createIsOwn } from '../policy/authz/entities/job-reach.ts'
 import { createTenantsOfKey, keepToTenants } from '../policy/authz/by-key-tenants.ts'
 import { createDefinitionLists } from '../policy/authz/entities/definition-lists.ts'
+import { createInstanceLists } from '../policy/authz/entities/instance-lists.ts'
 import { createLookUps } from '../policy/authz/entities/lookup.ts'
 import type { LookUp } from '../policy/authz/entities/look-ups.ts'
 import type { Passwords } from '../policy/authn/password.ts'
@@ -168,6 +169,7 @@ function permitOptionsOf(
     adminUsers,
     ...lookUps,
     ...createDefinitionLists({ read, nowMs: monotonicMs, maxRows: maxNamed }),
+    ...createInstanceLists(read),
     maxParts,
     findTargets: createFindTargets({ read, ...lookUps, maxNamed }),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),

@@ -6,9 +6,10 @@
 export interface RowQuery {
   /**
    * What visible rows are asked for by: a list of keys or ids (`keys`), once for each key (`key`), once for each process
-   * definition (`definition`), or only for single process instances (`instance`).
+   * definition (`definition`), in lists of the visible process instances (`instances`), or only for single process instances
+   * (`instance`).
    */
-  readonly by: 'keys' | 'key' | 'definition' | 'instance'
+  readonly by: 'keys' | 'key' | 'definition' | 'instances' | 'instance'
   /** Takes a list of definition keys; of ids where rows are decided by their own. */
   readonly keys?: string
   /** Takes one definition key, or one such id. */
@@ -32,19 +33,33 @@ export interface RowQuery {
    * queries; in one query with a further flag; only by definitions that are of the tenant. `none`: tenants restrict nothing.
    */
   readonly tenants: 'two queries' | `include${string}WithoutTenantId` | 'definitions' | 'none'
-  /**
-   * Rows that everybody sees: what is left when the rows of every definition are taken off. `unsure`: a deleted definition
-   * may have rows that nothing tells, so the rest must be empty.
-   */
-  readonly rest?: 'told' | 'unsure'
+  /** Rows that everybody sees: they lack a member. By this `sortBy` they stand together, at one end of the list. */
+  readonly rest?: { readonly member: string; readonly sortBy: string }
+  /** How a GET is asked as the POST, whose lists may be longer. Absent: it has none that takes lists. */
+  readonly asPost?: AsPost
   /** Without `sortBy` the engine answers rows by this member, which each row has once. Absent: rows have none. */
   readonly order?: 'id'
   /** By `sortBy`: the member of a row that has the value, where any two values are in the same order here and in a database. */
   readonly sorts?: Readonly<Record<string, { readonly member: string; readonly kind: 'id' | 'number' | 'time' }>>
 }
 
+export type SortOrder = 'asc' | 'desc'
+
+export interface AsPost {
+  /** Counts may be asked so as well. */
+  readonly counts: boolean
+  /** Parameters that are members of the body, with the same texts. A GET that says another is not asked so. */
+  readonly texts: readonly string[]
+  /** Parameters that stay in the query string. */
+  readonly inQuery: readonly string[]
+}
+
 const INSTANCE_ID = { member: 'processInstanceId', kind: 'id' } as const
 const EXECUTION_ID = { member: 'executionId', kind: 'id' } as const
+/** Rows of no process definition. */
+const OF_NONE = { member: 'processDefinitionId', sortBy: 'processDefinitionId' } as const
+/** The same where only process instances are told. */
+const OF_NO_INSTANCE = { member: 'processInstanceId', sortBy: 'processInstanceId' } as const
 const OWN_ID = { member: 'id', kind: 'id' } as const
 
 function timeIn(member: string) {
@@ -114,7 +129,7 @@ export const ROW_QUERIES = {
     instance: 'processInstanceId',
     isHistory: true,
     tenants: 'two queries',
-    rest: 'unsure',
+    rest: OF_NONE,
     order: 'id',
     sorts: {
       incidentId: OWN_ID,
@@ -156,7 +171,7 @@ export const ROW_QUERIES = {
     definition: 'processDefinitionId',
     instance: 'processInstanceId',
     tenants: 'definitions',
-    rest: 'told',
+    rest: OF_NONE,
     order: 'id',
     sorts: {
       incidentId: OWN_ID,
@@ -173,7 +188,7 @@ export const ROW_QUERIES = {
     instances: 'processInstanceIds',
     instancesNotWith: ['jobId', 'jobIds', 'jobDefinitionId', 'activityId', 'processInstanceId'],
     tenants: 'includeJobsWithoutTenantId',
-    rest: 'told',
+    rest: OF_NONE,
     order: 'id',
     sorts: {
       jobId: OWN_ID,
@@ -190,6 +205,18 @@ export const ROW_QUERIES = {
     tenants: 'includeJobDefinitionsWithoutTenantId',
     order: 'id',
     sorts: { jobDefinitionId: OWN_ID },
+  },
+  variableInstances: {
+    by: 'instances',
+    instances: 'processInstanceIdIn',
+    hasRowsOfNone: true,
+    tenants: 'definitions',
+    asPost: {
+      counts: true,
+      texts: ['variableName', 'variableNameLike'],
+      inQuery: ['deserializeValues'],
+    },
+    order: 'id',
   },
   eventSubscriptions: {
     by: 'instance',
@@ -222,7 +249,7 @@ export const ROW_QUERIES = {
     instance: 'processInstanceId',
     isHistory: true,
     tenants: 'two queries',
-    rest: 'told',
+    rest: OF_NO_INSTANCE,
     order: 'id',
     sorts: {
       taskId: OWN_ID,
@@ -241,15 +268,18 @@ export const ROW_QUERIES = {
     instance: 'processInstanceId',
     isHistory: true,
     tenants: 'two queries',
-    rest: 'told',
+    rest: { member: 'processInstanceId', sortBy: 'instanceId' },
     order: 'id',
     sorts: { instanceId: INSTANCE_ID },
   },
   historicDetails: {
-    by: 'instance',
+    by: 'instances',
     instance: 'processInstanceId',
+    instances: 'processInstanceIdIn',
     isHistory: true,
     tenants: 'two queries',
+    rest: OF_NO_INSTANCE,
+    asPost: { counts: false, texts: [], inQuery: ['deserializeValues'] },
     order: 'id',
     sorts: { processInstanceId: INSTANCE_ID, time: timeIn('time') },
   },
@@ -260,7 +290,7 @@ export const ROW_QUERIES = {
     instance: 'processInstanceId',
     isHistory: true,
     tenants: 'two queries',
-    rest: 'unsure',
+    rest: OF_NONE,
     order: 'id',
     sorts: {
       timestamp: timeIn('timestamp'),
@@ -292,7 +322,7 @@ export const ROW_QUERIES = {
     definition: 'processDefinitionId',
     isHistory: true,
     tenants: 'two queries',
-    rest: 'unsure',
+    rest: OF_NONE,
     order: 'id',
     sorts: { time: timeIn('time') },
   },

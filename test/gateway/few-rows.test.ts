@@ -16,6 +16,9 @@ const TASKS = [
   ...Array.from({ length: 300 }, (_, at) => taskOf(`x${at}`, 'work', 'globex')),
 ]
 
+/** So many that they are not asked one after the other. */
+const VERSIONS = Array.from({ length: 5 }, (_, at) => ({ id: `work:${at}`, key: 'work', tenantId: null }))
+
 const gateway = await openGateway(t, {
   records: ['grant ben PROCESS_DEFINITION:work READ_HISTORY'],
   settings: { limits: { filteredRows: 100 } },
@@ -28,7 +31,7 @@ const gateway = await openGateway(t, {
     const answers: Readonly<Record<string, unknown>> = {
       '/history/task/count': { count: found.length },
       '/history/task': page,
-      '/process-definition': [{ id: 'work:1', key: 'work', tenantId: null }],
+      '/process-definition': VERSIONS,
     }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers[path] ?? []))
   },

@@ -177,6 +177,7 @@ function worldOf(random: Random): RowWorld {
         ...row,
         shown: { id: row.shown.id, processInstanceId: row.instanceId, tenantId: row.tenantId },
       })),
+      '/variable-instance': below(running, random(2) === 0 ? 8 : 0),
       '/external-task': below(running, 0),
       '/incident': below(running, random(2) === 0 ? 5 : 0).map((row) => ({
         ...row,
@@ -197,7 +198,7 @@ function worldOf(random: Random): RowWorld {
       '/history/activity-instance': below(all, 0),
       '/history/task': below(all, random(2) === 0 ? 5 : 0),
       '/history/variable-instance': below(all, random(2) === 0 ? 5 : 0),
-      '/history/detail': below(all, 0),
+      '/history/detail': below(all, random(2) === 0 ? 5 : 0),
       '/history/job-log': below(all, random(2) === 0 ? 5 : 0),
       '/history/external-task-log': below(all, 0),
       '/history/identity-link-log': below(all, random(2) === 0 ? 5 : 0),
@@ -445,13 +446,13 @@ t.test('a parameter that a list does not have is never sent', async (t) => {
 
 t.test('plans and the rows that are read for them are counted', async (t) => {
   const { ask, parts } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
-  for (const route of ['GET /execution', 'GET /execution?processDefinitionKey=b', 'GET /history/detail'])
+  for (const route of ['GET /execution', 'GET /execution?processDefinitionKey=b', 'GET /event-subscription'])
     t.equal((await ask('anna', route)).status, 200)
   const text = await parts.metrics.text()
   for (const line of [
     'gateway_rows_plan_total{operation="getExecutions",plan="narrowed"} 1',
     'gateway_rows_plan_total{operation="getExecutions",plan="none"} 1',
-    'gateway_rows_plan_total{operation="getHistoricDetails",plan="filter"} 1',
+    'gateway_rows_plan_total{operation="getEventSubscriptions",plan="filter"} 1',
     'gateway_rows_read_total{operation="getExecutions",result="shown"} 1',
   ])
     t.match(text, line)

@@ -42,6 +42,7 @@ export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
     'processDefinitionWithoutTenantId',
   ],
   '/execution': RUNTIME,
+  '/variable-instance': ['processInstanceIdIn', 'tenantIdIn'],
   '/external-task': ['processDefinitionId', 'processInstanceId', 'processInstanceIdIn', 'tenantIdIn'],
   '/incident': ['processDefinitionId', 'processDefinitionKeyIn', 'processInstanceId', 'tenantIdIn'],
   '/job': [...RUNTIME, 'processInstanceIds', 'withoutTenantId', 'includeJobsWithoutTenantId'],
@@ -92,14 +93,17 @@ const JOINING = new Set(['/history/process-instance', '/history/task'])
 
 type Query = Readonly<Record<string, unknown>>
 
-/** An engine that answers these lists and their counts, by GET and POST, as a bare one does. */
-export function rowEngine(world: () => RowWorld): (request: Seen, response: ServerResponse) => void {
+/** An engine that answers these lists and their counts, by GET and POST, as a bare one does. `nulls`: where its database puts them. */
+export function rowEngine(
+  world: () => RowWorld,
+  nulls: 'first' | 'last' = 'last',
+): (request: Seen, response: ServerResponse) => void {
   return ({ url, body }, response) => {
     const [path = '', search = ''] = url.slice(BASE.length).split('?')
     const parameters = new URLSearchParams(search)
     const posted: unknown = body.length > 0 ? JSON.parse(body.toString()) : {}
     const query: Query = { ...(isRecord(posted) && posted), ...Object.fromEntries(parameters) }
-    const answer = answerOf(world(), path, query)
+    const answer = answerOf(world(), path, { ...query, nulls })
     response.writeHead(answer === null ? 404 : 200, { 'content-type': 'application/json' })
     response.end(JSON.stringify(answer ?? { type: 'RestException', message: 'none', code: null }))
   }
@@ -134,12 +138,28 @@ function rowsOf({ definitions, rows }: RowWorld, list: string): readonly StoredR
     }))
 }
 
-function sorted(rows: readonly StoredRow[], { sortBy, sortOrder }: Query): readonly StoredRow[] {
-  const isVersion = sortBy === 'definitionVersion'
-  const member = isVersion ? 'processDefinitionVersion' : (SORTS[String(sortBy)] ?? 'id')
-  const value = ({ shown }: StoredRow) => JSON.stringify(shown[member])
-  const order = sortOrder === 'desc' ? -1 : 1
+function sorted(rows: readonly StoredRow[], query: Query): readonly StoredRow[] {
+  const [sort] = sortsIn(query)
+  const member = MEMBERS[String(sort?.['sortBy'])] ?? SORTS[String(sort?.['sortBy'])] ?? 'id'
+  // Before and behind every quotation mark and digit.
+  const none = query['nulls'] === 'first' ? '!' : '~'
+  const value = ({ shown }: StoredRow) =>
+    (shown[member] ?? null) === null ? none : JSON.stringify(shown[member])
+  const order = sort?.['sortOrder'] === 'desc' ? -1 : 1
   return rows.toSorted((one, other) => order * compare(value(one), value(other)))
+}
+
+function sortsIn({ sortBy, sortOrder, sorting }: Query): readonly Query[] {
+  return Array.isArray(sorting) ? sorting.filter(isRecord) : [{ sortBy, sortOrder }]
+}
+
+/** Values that several rows have; a null stands last. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  definitionVersion: 'processDefinitionVersion',
+  endTime: 'endTime',
+  instanceId: 'processInstanceId',
+  processDefinitionId: 'processDefinitionId',
+  processInstanceId: 'processInstanceId',
 }
 
 /** Those whose values are unique. */

@@ -1,16 +1,22 @@
 import { GatewayError } from '../../errors.ts'
 import type { Asking, Exchange } from '../../pipeline/context.ts'
 import type { RowsForm } from '../../operations/notation.ts'
+import { ROW_QUERIES } from '../../operations/row-queries.ts'
 import type { Operation } from '../../operations/table.ts'
 import { otherFormOf } from '../../request/accept.ts'
+import { bodyValue } from '../../request/body.ts'
+import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
+import type { RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
+import { FEW_ROWS, hadManyRows, noteManyRows } from './few-rows.ts'
 import { OrderUnknown } from './merged-rows.ts'
-import { countParts, type Listing, listParts, PartRefused } from './row-parts.ts'
+import { PartRefused } from './ask-part.ts'
+import { countParts, type Listing, listParts } from './row-parts.ts'
 import type { ReadRow } from './steady-list.ts'
-import { type Filtering, json, readVisible, readWhole, type RowsObserver } from './visible-rows.ts'
+import { type Filtering, json, readPage, readVisible, readWhole, type RowsObserver } from './visible-rows.ts'
 
 /**
  * Answers a query with the rows that the caller may see: reads them in order, leaves the others out, and then pages or
@@ -55,14 +61,77 @@ function observedKeep({ keep, observe }: Filtering): KeepRows | null {
 async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer | null> {
   const { keep, plan: planRows, observe } = filtering
   if (keep === null || planRows === undefined) return null
+  const early = await answerEarly(exchange, filtering, paging)
+  if (early !== null) return early
   const plan = await planRows()
   if (plan.plan === 'filter') return null
+  const isTried = isReadForPlan(exchange.match.operation)
+  const top = isTried || !hasManyParts(plan) ? null : await answerTop(exchange, filtering, paging)
+  if (top !== null) return top
   const answer =
     plan.plan === 'none'
       ? await answerNone(exchange, plan.isValid, paging)
       : await answerParts(exchange, { ...filtering, keep, plan, paging })
   if (answer !== null) observe?.onPlan(plan.plan)
   return answer
+}
+
+/** Where a plan takes more than the answer may. */
+async function answerEarly(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer | null> {
+  const few = await countFew(exchange, filtering)
+  if (few !== null || !isReadForPlan(exchange.match.operation)) return few
+  return answerTop(exchange, filtering, paging)
+}
+
+/** Of so many parts a page may be asked for in vain. */
+const MANY_PARTS = 4
+function hasManyParts(plan: RowPlan): boolean {
+  return plan.plan === 'parts' && plan.parts.length > MANY_PARTS
+}
+
+/** Rows of the list that are looked at before it is asked for by parts. */
+const MAX_TOP = 1000
+
+/** Whether instances must be read before there is a plan. */
+function isReadForPlan({ rows }: Operation): boolean {
+  return rows?.query !== undefined && ROW_QUERIES[rows.query].by === 'instances'
+}
+
+/**
+ * Rows of a short list are read: where tenants are told by definitions alone, a plan takes several requests. Null: there are
+ * many, or the caller asks for some.
+ */
+async function countFew(exchange: Asking, filtering: Filtering): Promise<Answer | null> {
+  const { engine, operation, accessRequest } = exchange.match
+  const { form, query } = operation.rows ?? {}
+  const isLong = query !== undefined && ROW_QUERIES[query].tenants === 'definitions'
+  if (form !== 'count' || !isLong || operation.method !== 'GET' || accessRequest.query.size > 0) return null
+  if (hadManyRows(engine, operation.id)) return null
+  const answer = await readWhole(exchange)
+  if (answer.status !== 200) return answer
+  const count = bodyValue(jsonIn(answer.body), 'count')
+  if (typeof count === 'number' && count <= Math.min(FEW_ROWS, filtering.maxRows)) {
+    filtering.observe?.onPlan('filter')
+    return answerFiltered(exchange, filtering, ALL)
+  }
+  noteManyRows(engine, operation.id)
+  return null
+}
+
+/** A page near the top of the list, in one read where most of the rows there are visible. Null: they are not. */
+async function answerTop(
+  exchange: Asking,
+  { keep, maxRows, observe }: Filtering,
+  { first, max }: Paging,
+): Promise<Answer | null> {
+  const wanted = first + max
+  const size = Math.max(100, 2 * wanted)
+  if (exchange.match.operation.rows?.form === 'count' || size > Math.min(MAX_TOP, maxRows)) return null
+  const { answer, rows } = await readPage(exchange, { keep, form: 'list', from: 0, size })
+  const seen = rows.filter(({ isVisible }) => isVisible)
+  if (answer.status !== 200 || (seen.length < wanted && rows.length === size)) return null
+  observe?.onPlan('filter')
+  return answerOf('list', seen.slice(first, wanted), answer)
 }
 
 /** Unless it is known to be valid, the engine judges the query. */

@@ -7,6 +7,13 @@ import { type ReadList, type ReadRow, SteadyList } from './steady-list.ts'
 /** The rows of several parts cannot be put in the engine's order. */
 export class OrderUnknown extends Error {}
 
+/** Rows that have been read already, as a part. @throws OrderUnknown */
+export function readSorted(rows: readonly ReadRow[], order: RowOrder): ReadList {
+  const placed = rows.map((row) => ({ ...row, value: valueOf(row.row, order) }))
+  const sorted = placed.toSorted((one, other) => compareIn(order, one, other))
+  return async (from, size) => ({ rows: sorted.slice(from, from + size) })
+}
+
 /** A row by its place in the order. */
 interface PlacedRow extends ReadRow, Place {}
 
@@ -34,7 +41,8 @@ export class MergedRows {
    * @throws OrderUnknown; GatewayError GW_ROWS_NOT_EXACT where too many are left out
    */
   async *upTo(wanted: number): AsyncGenerator<ReadRow> {
-    for (const reader of this.#readers) reader.expect(wanted / this.#readers.length)
+    const most = Math.max(MIN_READ, Math.floor(MAX_HELD / this.#readers.length))
+    for (const reader of this.#readers) reader.expect(wanted / this.#readers.length, most)
     if (this.#isMerged) await mapSideBySide(this.#readers, (reader) => reader.head())
     let last: unknown
     for (let count = 0; count < wanted; ) {
@@ -86,6 +94,8 @@ interface Reading {
 
 const MIN_READ = 20
 const MAX_READ = 4000
+/** Rows of all parts that are kept at once: some kilobytes each. */
+const MAX_HELD = 8000
 
 /** Reads one part, further and further. */
 class PartReader {
@@ -94,15 +104,17 @@ class PartReader {
   #next = 0
   #last: Place | null = null
   #size = MIN_READ
+  #most = MAX_READ
   #isRead = false
 
   constructor(reading: Reading) {
     this.#reading = reading
   }
 
-  /** How many rows of it are likely to be taken. */
-  expect(count: number): void {
-    this.#size = Math.min(Math.max(Math.ceil(count) + 1, MIN_READ), MAX_READ)
+  /** How many rows of it are likely to be taken, and how many at most are read at once. */
+  expect(count: number, most: number): void {
+    this.#most = Math.min(most, MAX_READ)
+    this.#size = Math.min(Math.max(Math.ceil(count) + 1, MIN_READ), this.#most)
   }
 
   /** The next row; null: there is none. */
@@ -118,8 +130,7 @@ class PartReader {
   }
 
   compare(one: Place, other: Place): number {
-    const order = one.value < other.value ? -1 : one.value > other.value ? 1 : 0
-    return this.#reading.order?.isDescending === true ? -order : order
+    return compareIn(this.#reading.order, one, other)
   }
 
   async #read(): Promise<void> {
@@ -133,7 +144,7 @@ class PartReader {
     this.#hold(hasMoved && last !== null ? placed.filter((row) => this.compare(last, row) <= 0) : placed)
     this.#check(last)
     this.#isRead = isLast
-    this.#size = Math.min(this.#size * 2, MAX_READ)
+    this.#size = Math.min(this.#size * 2, this.#most)
   }
 
   #hold(rows: readonly PlacedRow[]): void {
@@ -151,6 +162,11 @@ class PartReader {
       before = row
     }
   }
+}
+
+function compareIn(order: RowOrder | null, one: Place, other: Place): number {
+  const found = one.value < other.value ? -1 : one.value > other.value ? 1 : 0
+  return order?.isDescending === true ? -found : found
 }
 
 /** @throws OrderUnknown for a null, whose place the database chooses, and for what is no such value */

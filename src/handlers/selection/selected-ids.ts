@@ -15,7 +15,8 @@ import { isNullText } from '../../policy/validation/schemas/jackson.ts'
 import { isTrue } from '../../request/java-text.ts'
 import { checkSelector } from '../../policy/validation/validate.ts'
 import type { Answer } from '../../request/answer.ts'
-import { eachRow, PartRefused } from '../rows/row-parts.ts'
+import { PartRefused } from '../rows/ask-part.ts'
+import { eachRow } from '../rows/row-parts.ts'
 import { readVisible } from '../rows/visible-rows.ts'
 
 /** A request, or what is known of it before it may be sent. */

@@ -38,6 +38,8 @@ async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Pr
     definitions: async () => [],
     deleted: async () => [],
     hasOwnTenants: async () => false,
+    nullsFirst: async () => null,
+    instanceIds: async () => [],
     maxParts: 0,
     findTargets: async () => null,
     isOwn: async () => false,

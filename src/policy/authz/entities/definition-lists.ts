@@ -1,3 +1,4 @@
+import type { SortOrder } from '../../../operations/row-queries.ts'
 import { GatewayError } from '../../../errors.ts'
 import { isRecord, stringOf } from '../../../request/value.ts'
 import { inQueries, QUERY_CHARS } from './lookup-lists.ts'
@@ -19,9 +20,11 @@ export interface DefinitionLists {
     max: number,
   ) => Promise<readonly DefinitionRow[] | null>
   /** Those that are gone, and have left process instances in the history; null: there is too much to look through. */
-  readonly deleted: (isFresh: boolean) => Promise<readonly DefinitionRow[] | null>
+  readonly deleted: () => Promise<readonly DefinitionRow[] | null>
   /** Whether instances of definitions that have no tenant may be of one: an engine may be made to choose it. */
   readonly hasOwnTenants: (keys: readonly string[] | null) => Promise<boolean>
+  /** The order in which the database puts rows first that lack the value; null: no row has told yet. */
+  readonly nullsFirst: () => Promise<SortOrder | null>
 }
 
 interface ListsOptions {
@@ -41,10 +44,18 @@ const HISTORY_PAGE = 1000
 export function createDefinitionLists({ read, nowMs, maxRows }: ListsOptions): DefinitionLists {
   let deleted: { readonly untilMs: number; readonly found: Promise<readonly DefinitionRow[] | null> } | null =
     null
+  let nulls: { readonly untilMs: number; readonly first: SortOrder | null } | null = null
   return {
+    async nullsFirst() {
+      if (nulls !== null && nulls.untilMs >= nowMs()) return nulls.first
+      const first = await findNullsFirst(read)
+      // No database changes it.
+      nulls = { first, untilMs: first === null ? nowMs() + DELETED_MS : Number.POSITIVE_INFINITY }
+      return first
+    },
     definitions: (keys, max) => definitionsOf(read, keys, max),
-    deleted(isFresh) {
-      if (deleted === null || isFresh || deleted.untilMs < nowMs()) {
+    deleted() {
+      if (deleted === null || deleted.untilMs < nowMs()) {
         const found = deletedDefinitions(read, maxRows)
         const own = { untilMs: nowMs() + DELETED_MS, found }
         deleted = own
@@ -105,13 +116,28 @@ async function deletedDefinitions(
   return [...found.values()]
 }
 
+/** Instances that run have no end: they stand first or last among those that have ended. */
+async function findNullsFirst(read: ReadEngine): Promise<SortOrder | null> {
+  const isFirst = async (sortOrder: SortOrder) => {
+    const query = new URLSearchParams({ sortBy: 'endTime', sortOrder, maxResults: '1' })
+    return rowsIn(await read(`/history/process-instance?${query}`)).some(
+      ({ endTime = null }) => endTime === null,
+    )
+  }
+  const [asc, desc] = await Promise.all([isFirst('asc'), isFirst('desc')])
+  return asc === desc ? null : asc ? 'asc' : 'desc'
+}
+
 async function hasOwnTenants(read: ReadEngine, keys: readonly string[] | null): Promise<boolean> {
   const of = {
     processDefinitionWithoutTenantId: true,
     ...(keys !== null && { processDefinitionKeyIn: keys }),
   }
-  const all = countIn(await read('/process-instance/count', of))
-  return all !== countIn(await read('/process-instance/count', { ...of, withoutTenantId: true }))
+  const [all, ofNone] = await Promise.all([
+    read('/process-instance/count', of),
+    read('/process-instance/count', { ...of, withoutTenantId: true }),
+  ])
+  return countIn(all) !== countIn(ofNone)
 }
 
 function countIn(answer: unknown): number {

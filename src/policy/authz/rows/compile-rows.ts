@@ -27,12 +27,11 @@ export function compileRows({ where, ...rows }: Rows): CompiledRows {
 }
 
 /** @throws Error where a query cannot ask for what the restriction shows */
-function checkQuery(query: RowQuery, { form, exempt }: Rows, conditions: readonly RowCondition[]): void {
+function checkQuery(query: RowQuery, { form }: Rows, conditions: readonly RowCondition[]): void {
   const { instance } = rowSubjectsOf({ conditions })
   if (form !== undefined && form !== 'count') throw new Error(`rows in the form of ${form} have no query`)
   if (query[query.by] === undefined)
     throw new Error(`the rows' query is by ${query.by}, and names no parameter for it`)
-  if (exempt === 'case') throw new Error('no query asks for the rows of cases')
   if (instance !== null && query.isHistory === true)
     throw new Error('instances that are running decide no history')
 }

@@ -24,6 +24,21 @@ export interface OwnQuery {
   readonly isPlain: boolean
 }
 
+/** A query that says nothing. */
+export const NO_CONDITION: OwnQuery = {
+  key: null,
+  keys: null,
+  exceptKeys: null,
+  definition: null,
+  instances: null,
+  instance: null,
+  tenantIds: null,
+  isWithoutTenant: false,
+  sort: null,
+  names: new Set(),
+  isPlain: true,
+}
+
 export interface OwnSort {
   readonly by: string
   readonly isDescending: boolean

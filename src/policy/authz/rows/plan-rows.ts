@@ -1,13 +1,14 @@
-import type { RowQuery } from '../../../operations/row-queries.ts'
+import { ROW_QUERIES, type RowQuery } from '../../../operations/row-queries.ts'
 import type { Method } from '../../../operations/table.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import type { DefinitionLists, DefinitionRow } from '../entities/definition-lists.ts'
+import type { InstanceLists } from '../entities/instance-lists.ts'
 import { isNameable } from '../entities/lookup.ts'
 import { inQueries } from '../entities/lookup-lists.ts'
 import type { LookUps } from '../entities/look-ups.ts'
 import type { CompiledRows, Viewer } from './compiled-rows.ts'
-import { ownQueryOf, type OwnQuery } from './own-query.ts'
+import { NO_CONDITION, ownQueryOf, type OwnQuery } from './own-query.ts'
 import {
   FILTER,
   type PartsPlan,
@@ -17,10 +18,10 @@ import {
   type RowPlan,
 } from './row-plan.ts'
 import { isOfTenants, isVisible } from './rows.ts'
-import { has, intersect, isAll, isNone, visibleSetOf, type IdSet } from './visible-set.ts'
+import { has, intersect, isAll, isNone, namesTasks, visibleSetOf, type IdSet } from './visible-set.ts'
 
 /** What plans are made of. */
-export interface PlanOptions extends LookUps, DefinitionLists {
+export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
   /** More requests than this are not made for one query. */
   readonly maxParts: number
 }
@@ -42,7 +43,7 @@ export interface Planning {
 export async function planRows(planning: Planning): Promise<RowPlan> {
   const { method, rows, viewer, accessRequest } = planning
   const { query } = rows
-  if (query === null || hasDisabled(rows, viewer)) return FILTER
+  if (query === null || hasDisabled(rows, viewer) || namesTasks(rows, viewer)) return FILTER
   const own = ownQueryOf(query, method, accessRequest)
   if (own === null) return FILTER
   const asked: Asked = { ...planning, query, own, keys: keysOf(rows, viewer, own) }
@@ -55,12 +56,11 @@ async function planKeys(asked: Asked): Promise<RowPlan> {
   const parts = await keyParts(asked)
   const instances = await instanceParts(asked)
   if (parts === null || instances === null) return FILTER
-  const rest = restOf(asked, parts)
+  const rest = await restOf(asked)
   if (rest === 'unknown') return FILTER
   // An engine may have given instances of a definition without tenant tenants of their own.
   const isExact = instances.hidden.length === 0 && tellsTenants(asked)
-  const asks = rest?.mustBeNone === false ? [] : parts
-  return planOf(asked, { parts: asks, ...instances, rest, isExact, order: orderOf(asked) })
+  return planOf(asked, { parts, ...instances, rest, isExact, order: orderOf(asked) })
 }
 
 interface Asked extends Planning {
@@ -114,17 +114,29 @@ function knownOf(definitionId: string | null | undefined): Readonly<Record<strin
 
 const NO_INSTANCES = { instances: [], hidden: [] }
 
-function planOf(
-  { own, isAnswerable, options, method, accessRequest }: Asked,
-  plan: Omit<PartsPlan, 'plan'>,
-): RowPlan {
+function planOf(asked: Asked, plan: Omit<PartsPlan, 'plan' | 'asPost'>): RowPlan {
   const { parts, instances, hidden, rest } = plan
   const all = [...parts, ...instances, ...hidden, ...(rest?.all ?? [])]
-  if (all.length === 0) return { plan: 'none', isValid: own.isPlain && isAnswerable }
-  const room = MAX_QUERY_CHARS - lengthOf(Object.fromEntries(accessRequest.query))
-  const isTooLong = method !== 'POST' && all.some(({ set }) => lengthOf(set) > room)
-  if (all.length > options.maxParts || isTooLong) return FILTER
-  return { plan: all.length === 1 && rest === null ? 'narrowed' : 'parts', ...plan }
+  if (all.length === 0) return { plan: 'none', isValid: asked.own.isPlain && asked.isAnswerable }
+  const asPost = asPostOf(asked)
+  const isTooLong = asPost === null && all.some(({ set }) => lengthOf(set) > roomOf(asked))
+  if (all.length > asked.options.maxParts || isTooLong) return FILTER
+  return { plan: all.length === 1 && rest === null ? 'narrowed' : 'parts', asPost, ...plan }
+}
+
+/** What one more condition of the query may have. */
+function roomOf({ method, accessRequest }: Asked): number {
+  if (method === 'POST') return Number.POSITIVE_INFINITY
+  return MAX_QUERY_CHARS - lengthOf(Object.fromEntries(accessRequest.query))
+}
+
+/** How a GET is asked as the POST; null: it cannot be, or need not. */
+function asPostOf({ query, method, own, rows, accessRequest }: Asked): PartsPlan['asPost'] {
+  const { asPost } = query
+  if (asPost === undefined || method === 'POST' || own.sort !== null) return null
+  const known = new Set([...asPost.texts, ...asPost.inQuery])
+  const isSaid = [...own.names].every((name) => known.has(name) && accessRequest.query.get(name) !== '')
+  return isSaid && (asPost.counts || rows.form !== 'count') ? asPost : null
 }
 
 /** Servers read request lines of 8 KB. */
@@ -141,11 +153,17 @@ function lengthOf(set: QueryMembers): number {
 /** What is visible by its key; null: no query says it. */
 async function keyParts(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query, own, keys } = asked
+  if (isAll(keys) && own.definition === null && tellsTenants(asked)) return inTenants(asked, [{}])
+  if (query.by === 'instances') return visibleInstances(asked)
   if (isNone(keys)) return []
   if (own.definition !== null) return ownDefinition(asked, own.definition)
-  if (isAll(keys) && tellsTenants(asked)) return inTenants(asked, [{}])
-  if (keys.isAllBut && query.hasRowsOfNone === true) return null
-  if (query.by !== 'key') return query.by === 'instance' ? null : listedParts(asked)
+  return partsBy(asked, query.by)
+}
+
+async function partsBy(asked: Asked, by: RowQuery['by']): Promise<readonly QueryPart[] | null> {
+  const { query, keys } = asked
+  if (by === 'instance' || (keys.isAllBut && query.hasRowsOfNone === true)) return null
+  if (by !== 'key') return listedParts(asked)
   return keys.isAllBut ? null : inTenants(asked, [...keys.ids].map(setOf(query.key ?? '')))
 }
 
@@ -157,7 +175,7 @@ function tellsTenants(asked: Asked): boolean {
 /** By lists of keys where those find every row, else by one definition after the other. */
 async function listedParts(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query, keys, options } = asked
-  const deleted = query.isHistory === true ? await options.deleted(false) : []
+  const deleted = query.isHistory === true ? await options.deleted() : []
   if (deleted === null) return null
   const isListed = query.by === 'keys' && !deleted.some(({ key }) => has(keys, key))
   return (isListed ? listedKeys(asked) : null) ?? definitionParts(asked, deleted)
@@ -268,9 +286,63 @@ function tenantSets(asked: Asked): readonly QueryMembers[] {
   return isTwo ? [ofNone, { tenantIdIn: tenants }] : [{ tenantIdIn: tenants, [query.tenants]: true }]
 }
 
+/** Lists of the visible instances; null: there are too many, or rows of none are visible as well. */
+async function visibleInstances(asked: Asked): Promise<readonly QueryPart[] | null> {
+  const { query, own, keys, method } = asked
+  if (keys.isAllBut && query.hasRowsOfNone === true && own.instances === null) return null
+  const ids = own.instances === null ? await idsOfKeys(asked) : await idsAmong(asked, own.instances)
+  if (ids === null || !ids.every(isListable)) return null
+  const isShort = method !== 'POST' && asPostOf(asked) === null
+  const lists = inQueries(ids, isShort ? roomOf(asked) : Number.POSITIVE_INFINITY, MAX_LIST)
+  return [...lists].map((list) => ({ set: { [query.instances ?? '']: list }, known: {} }))
+}
+
+/** Those of the caller's own query. */
+async function idsAmong(asked: Asked, ids: readonly string[]): Promise<readonly string[]> {
+  const { rows, viewer, query, options, accessRequest } = asked
+  const kind = query.isHistory ? 'historicProcessInstance' : 'processInstance'
+  const found = await options.lookUpAll(kind, ids, accessRequest.stillAwaited)
+  return [...found].flatMap(([id, attributes]) => {
+    const attribute = (name: string) => (name === 'processInstanceId' ? id : attributeOf(attributes, name))
+    return isVisible({ ...rows, exempt: null }, {}, attribute, viewer) ? [id] : []
+  })
+}
+
+/** Those of visible definitions, and those that are visible by themselves; null: there are too many, or no query finds them. */
+async function idsOfKeys(asked: Asked): Promise<readonly string[] | null> {
+  const { rows, viewer, keys } = asked
+  const { granted, revoked } = visibleSetOf(rows, viewer).instances
+  const found = isNone(keys) ? [] : await idsOfDefinitions(asked)
+  if (found === null) return null
+  const ids = new Set(found)
+  for (const id of revoked) ids.delete(id)
+  for (const id of await idsAmong(asked, granted)) ids.add(id)
+  return [...ids]
+}
+
+/** By the plan for a list of instances. */
+async function idsOfDefinitions(asked: Asked): Promise<readonly string[] | null> {
+  const { query, options, accessRequest } = asked
+  const isHistory = query.isHistory === true
+  const instances = ROW_QUERIES[isHistory ? 'historicProcessInstances' : 'processInstances']
+  const parts = await listedParts({ ...asked, query: instances, own: NO_CONDITION, method: 'POST' })
+  if (parts === null || parts.length > options.maxParts) return null
+  const kind = isHistory ? 'history/process-instance' : 'process-instance'
+  const ids: string[] = []
+  for (const { set } of parts) {
+    accessRequest.stillAwaited?.()
+    const some = await options.instanceIds(kind, set, options.maxParts * MAX_LIST - ids.length)
+    if (some === null) return null
+    ids.push(...some)
+  }
+  return ids
+}
+
 /** What is visible, or hidden, by its instance alone; null: no query says it. */
 async function instanceParts(asked: Asked): Promise<Pick<PartsPlan, 'instances' | 'hidden'> | null> {
   const { query, own, keys, rows, viewer, options, accessRequest, method } = asked
+  // Its parts are lists of them.
+  if (query.by === 'instances') return NO_INSTANCES
   const { granted, revoked } = visibleSetOf(rows, viewer).instances
   const isAsked = (id: string) => own.instances === null || own.instances.includes(id)
   const [opened, closed] = [granted.filter(isAsked), revoked.filter(isAsked)]
@@ -297,39 +369,30 @@ async function instanceParts(asked: Asked): Promise<Pick<PartsPlan, 'instances' 
 }
 
 /** Rows that everybody sees, where the query may find some; `unknown`: they cannot be asked for. */
-function restOf(asked: Asked, parts: readonly QueryPart[]): RestPlan | null | 'unknown' {
-  const { query, own, keys, rows } = asked
-  const isOfDefinitions = own.key !== null || own.keys !== null || own.definition !== null
-  if (rows.exempt === null || isOfDefinitions) return null
+async function restOf(asked: Asked): Promise<RestPlan | null | 'unknown'> {
+  const { query, own, keys, rows, method, options } = asked
+  const { rest } = query
+  const names = [own.key, own.keys, own.definition, own.instances]
+  // Where there are cases no query is planned whose rows they exempt.
+  if (rows.exempt === null || rows.exempt === 'case' || names.some((one) => one !== null)) return null
   // Then the parts leave nothing out.
   if (isAll(keys) && tellsTenants(asked)) return null
-  if (rows.form !== 'count' || query.rest === undefined) return 'unknown'
-  const mustBeNone = query.rest === 'unsure' || !tellsTenants(asked)
-  const all = mustBeNone ? [WHOLE] : inTenants(asked, [{}])
-  return { all, mustBeNone, others: () => otherParts(asked, parts, mustBeNone) }
+  // A body may sort by members of its own.
+  if (rest === undefined || (method === 'POST' && own.names.has('sortBy'))) return 'unknown'
+  const first = await options.nullsFirst()
+  const all = inTenants(asked, [{}])
+  const orders = first === null ? BOTH : [first]
+  return {
+    all,
+    sorted: all.map((part) =>
+      orders.map((sortOrder) => ({ ...part, sort: { sortBy: rest.sortBy, sortOrder } })),
+    ),
+    member: rest.member,
+    isMixed: !tellsTenants(asked),
+  }
 }
 
-const WHOLE: QueryPart = { set: {}, known: {} }
-
-/** The rows of every definition that the caller may not see. */
-async function otherParts(
-  asked: Asked,
-  parts: readonly QueryPart[],
-  isWhole: boolean,
-): Promise<readonly QueryPart[] | null> {
-  const { query, keys, viewer, options } = asked
-  const { definition } = query
-  const most = options.maxParts - parts.length
-  const found = definition === undefined ? null : await options.definitions(null, options.maxParts)
-  const deleted = query.isHistory === true ? await options.deleted(true) : []
-  if (definition === undefined || found === null || deleted === null) return null
-  const isOwn = ({ tenantId }: DefinitionRow) => isOfTenants(tenantId, viewer.tenants)
-  const hidden = [...found, ...goneOf(deleted, found)].filter((one) => !(has(keys, one.key) && isOwn(one)))
-  const others = isWhole
-    ? hidden.map(({ id }) => ({ set: { [definition]: id }, known: knownOf(id) }))
-    : hidden.filter(isOwn).flatMap((one) => partsOf(asked, one))
-  return others.length > most ? null : others
-}
+const BOTH = ['asc', 'desc'] as const
 
 function orderOf({ query, own }: Asked): PartsPlan['order'] {
   const { sort } = own

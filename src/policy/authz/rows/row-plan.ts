@@ -1,11 +1,20 @@
+import type { AsPost, SortOrder } from '../../../operations/row-queries.ts'
+
 /** What one request of a plan says beside the caller's query, or in the place of it: parameters of a query string, members of a body. */
 export interface QueryPart {
   readonly set: QueryMembers
   /** Members that every row of this part has, where rows do not show them. */
   readonly known: Readonly<Record<string, string>>
+  /** In the place of the caller's; absent: it stays. */
+  readonly sort?: PartSort
 }
 
 export type QueryMembers = Readonly<Record<string, string | readonly string[] | true>>
+
+export interface PartSort {
+  readonly sortBy: string
+  readonly sortOrder: SortOrder
+}
 
 /** How the rows of a query that a caller may see are asked for. */
 export type RowPlan =
@@ -24,21 +33,25 @@ export interface PartsPlan {
   readonly instances: readonly QueryPart[]
   /** Rows of `parts` that the caller may not see: of counts they are taken off, of lists they are left out. */
   readonly hidden: readonly QueryPart[]
-  /** What is counted beside the parts; null: nothing. */
+  /** What is visible beside the parts; null: nothing. */
   readonly rest: RestPlan | null
+  /** The parts of a GET are asked as POST. */
+  readonly asPost: AsPost | null
   /** Every row of a list's parts is visible, so that the engine's pages are the caller's. Of counts they always are. */
   readonly isExact: boolean
   /** How lists are merged; null: rows of several parts have no order that is known here. */
   readonly order: RowOrder | null
 }
 
-/** Rows that belong to no definition are what is in `all`, and in none of `parts` and `others`. */
+/** Rows that everybody sees, for they lack a member. */
 export interface RestPlan {
+  /** All rows of the query, in the caller's tenants. */
   readonly all: readonly QueryPart[]
-  /** Rows of all definitions that the caller may not see: to be called once `all` is counted, for definitions come and go. Null: there are too many. */
-  readonly others: () => Promise<readonly QueryPart[] | null>
-  /** Where there are any, they cannot be told from rows that the caller may not see. */
-  readonly mustBeNone: boolean
+  /** The same, each in the orders that may begin with the rows that lack the member: by one of them they do, if there are any. */
+  readonly sorted: readonly (readonly QueryPart[])[]
+  readonly member: string
+  /** Rows of other tenants may be among them. */
+  readonly isMixed: boolean
 }
 
 /** The value of a row that it is sorted by. */

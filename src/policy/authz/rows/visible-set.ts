@@ -33,22 +33,32 @@ export function visibleSetOf(rows: CompiledRows, viewer: Viewer): VisibleSet {
   return { keys: { isAllBut, ids }, instances: instancesOf(instance, viewer) }
 }
 
-/** By what a restriction decides rows. @throws Error where that is something else than a key, or an instance and then a key */
+/** By what a restriction decides rows. @throws Error where that is something else than a key, with an instance before it or a task behind it */
 export function rowSubjectsOf({ conditions }: Pick<CompiledRows, 'conditions'>): {
   readonly key: string
   readonly instance: Permission | null
+  readonly task: Permission | null
 } {
   const all = conditions.flatMap(({ permissions }) => permissions)
   const [first] = all
   const instance = conditions.length === 1 && first !== undefined && isOfInstance(first) ? first : null
-  const keys = new Set(all.filter((one) => one !== instance).map(nameOf))
+  const task = conditions.length === 1 ? (all.find(({ resource }) => resource === 'TASK') ?? null) : null
+  const keys = new Set(all.filter((one) => one !== instance && one !== task).map(nameOf))
   const [key] = keys
+  const others = [instance, task].filter((one) => one !== null).length
   const isSingle = conditions.every(
-    ({ permissions, together }) => together === true || permissions.length === (instance === null ? 1 : 2),
+    ({ permissions, together }) => together === true || permissions.length === 1 + others,
   )
   if (key === undefined || keys.size > 1 || !isSingle)
-    throw new Error('rows have a query, but are not decided by one key, or one instance and one key')
-  return { key, instance }
+    throw new Error('rows have a query, but are not decided by one key, with an instance or a task beside it')
+  return { key, instance, task }
+}
+
+/** Whether a task may open rows of it, which no set of keys and instances says. */
+export function namesTasks(rows: CompiledRows, { records, principal, implicitGrants }: Viewer): boolean {
+  if (rowSubjectsOf(rows).task === null) return false
+  const isLinked = implicitGrants !== null && implicitGrants.user.size + implicitGrants.groups.size > 0
+  return isLinked || namedIds(records, principal, RESOURCES.TASK.id).size > 0
 }
 
 function isOfInstance({ resource, attribute }: Permission): boolean {

@@ -1,0 +1,18 @@
+import type { EngineParts } from '../../pipeline/parts.ts'
+
+/** So many rows are read rather than counted part by part. */
+export const FEW_ROWS = 500
+/** Lists that have grown long are looked at again after this. */
+const MANY_MS = 60_000
+
+/** Counts of one engine that had many rows. They are not asked as a whole before they are counted by parts. */
+const longLists = new WeakMap<EngineParts, Map<string, number>>()
+
+export function hadManyRows(engine: EngineParts, operation: string): boolean {
+  return (longLists.get(engine)?.get(operation) ?? 0) > performance.now()
+}
+
+export function noteManyRows(engine: EngineParts, operation: string): void {
+  const known = longLists.get(engine) ?? new Map<string, number>()
+  longLists.set(engine, known.set(operation, performance.now() + MANY_MS))
+}

@@ -1,0 +1,100 @@
+import type { KeepRows } from '../../policy/authz/permit.ts'
+import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
+import type { QueryPart, RestPlan } from '../../policy/authz/rows/row-plan.ts'
+import type { ReadRow } from './steady-list.ts'
+import { mapSideBySide } from './side-by-side.ts'
+
+/** Rows that everybody sees, for they lack a member: sorted by it they stand together, at one end of the list. */
+export interface Resting {
+  readonly rest: RestPlan
+  readonly keep: KeepRows
+  /** More of them are not read. */
+  readonly maxRows: number
+  /** Reads one page of a part. */
+  readonly read: (part: QueryPart, page: Page) => Promise<{ readonly rows: readonly ReadRow[] }>
+}
+
+interface Page {
+  readonly keep: KeepRows
+  readonly from: number
+  readonly size: number
+}
+
+/** Mostly there are fewer. */
+const FIRST_READ = 20
+
+/** How many there are. Null: they must be decided one by one, and there are too many. */
+export async function countRest(resting: Resting): Promise<number | null> {
+  const { rest } = resting
+  if (rest.isMixed) return (await restRows(resting))?.length ?? null
+  const counts = await mapSideBySide(rest.sorted, (orders) => countFirst(resting, orders))
+  return counts.reduce((sum, one) => sum + one, 0)
+}
+
+/** By one of the orders they stand first. */
+async function countFirst(resting: Resting, orders: readonly QueryPart[]): Promise<number> {
+  for (const part of orders) {
+    const lackingFrom = async (from: number, size: number) => {
+      const { rows } = await resting.read(part, { keep: keepLacking(resting), from, size })
+      return rows.filter(({ isVisible }) => isVisible).length
+    }
+    const few = await lackingFrom(0, FIRST_READ)
+    if (few === FIRST_READ) return countMany(async (at) => (await lackingFrom(at, 1)) === 1)
+    if (few > 0) return few
+  }
+  return 0
+}
+
+/** The first place that none of them stands at, found by looking at single rows. */
+async function countMany(isAt: (place: number) => Promise<boolean>): Promise<number> {
+  let low = FIRST_READ
+  let high = FIRST_READ * 4
+  for (; await isAt(high); high *= 4) low = high + 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (await isAt(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Those that the caller may see, in no order. Null: there are too many. */
+export async function restRows(resting: Resting): Promise<readonly ReadRow[] | null> {
+  const lists = await mapSideBySide(resting.rest.sorted, (orders) => rowsOf(resting, orders))
+  const rows: ReadRow[] = []
+  for (const list of lists) {
+    if (list === null) return null
+    rows.push(...list)
+  }
+  return rows.length > resting.maxRows ? null : rows
+}
+
+async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<readonly ReadRow[] | null> {
+  const { keep, maxRows, read } = resting
+  const isLacking = keepLacking(resting)
+  for (const part of orders) {
+    // In one read: rows of equal value may change their places between two.
+    for (const size of [FIRST_READ, maxRows + 1]) {
+      let count = 0
+      const keepBoth: KeepRows = async (template, rows) => {
+        const lacking = await isLacking(template, rows)
+        count = lacking.filter(Boolean).length
+        const kept = await keep(
+          template,
+          rows.filter((_, index) => lacking[index]),
+        )
+        let at = 0
+        return lacking.map((one) => one && kept[at++] === true)
+      }
+      const page = await read(part, { keep: keepBoth, from: 0, size })
+      if (count === 0) break
+      if (count < size) return page.rows.filter(({ isVisible }) => isVisible)
+      if (size > maxRows) return null
+    }
+  }
+  return []
+}
+
+function keepLacking({ rest: { member } }: Resting): KeepRows {
+  return async (_, rows) => rows.map((row: ListRow) => typeof row[member] !== 'string')
+}

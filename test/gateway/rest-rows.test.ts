@@ -1,0 +1,71 @@
+import t from 'tap'
+import { openGateway } from '../support/open-gateway.ts'
+import { type Definition, rowEngine, type RowWorld, type StoredRow } from '../support/row-engine.ts'
+
+/*
+ * Rows without a definition are everybody's. No query selects them: a sort puts them together, at the end that the database chooses.
+ */
+
+const ALONE = 130
+
+const definitions = ['a', 'b'].map((key, index): Definition => ({ id: `d${index}`, key, tenantId: null }))
+
+/** Tasks of both definitions, and many of none; of the instances one has ended. */
+function worldOf(alone: number): RowWorld {
+  const instances = definitions.map((definition, index): StoredRow => {
+    const endTime = index === 0 ? null : '2026-01-01T00:00:00.000+0000'
+    const shown = { id: `i${index}`, processDefinitionVersion: 1, endTime }
+    return { shown, definition, instanceId: shown.id, tenantId: null }
+  })
+  const own = instances.flatMap((instance) =>
+    ['t1', 't2', 't3'].map((id) => taskOf(`${id}${instance.instanceId}`, instance)),
+  )
+  const nobody = { definition: null, instanceId: null, tenantId: null, shown: { id: '' } }
+  const others = Array.from({ length: alone }, (_, at) => taskOf(`t2${String(at).padStart(4, '0')}`, nobody))
+  return {
+    definitions,
+    rows: { '/history/process-instance': instances, '/history/task': [...own, ...others] },
+  }
+}
+
+function taskOf(id: string, { definition, instanceId, tenantId }: StoredRow): StoredRow {
+  const shown = {
+    id,
+    processDefinitionId: definition?.id ?? null,
+    processDefinitionKey: definition?.key ?? null,
+    processInstanceId: instanceId,
+    executionId: instanceId,
+    tenantId,
+  }
+  return { shown, definition, instanceId, tenantId }
+}
+
+const records = ['grant anna PROCESS_DEFINITION:a READ_HISTORY']
+
+for (const nulls of ['first', 'last'] as const)
+  t.test(`where the database puts them ${nulls}`, async (t) => {
+    let alone = ALONE
+    const engine = rowEngine(() => worldOf(alone), nulls)
+    const { ask } = await openGateway(t, { records, engine, settings: { limits: { filteredRows: 200 } } })
+    for (const count of [0, 3, 20, 21, ALONE, 5000]) {
+      alone = count
+      const { status, body, forwarded } = await ask('anna', 'GET /history/task/count')
+      t.same([status, body], [200, { count: count + 3 }], `${count} are counted`)
+      const requests = forwarded.filter(({ url }) => url.includes('/history/task'))
+      t.ok(requests.length < 25, `${count} are counted by few requests: ${requests.length}`)
+    }
+    alone = ALONE
+    const listed = await ask('anna', 'GET /history/task?firstResult=1&maxResults=140')
+    const all = worldOf(alone)
+      .rows['/history/task']?.filter(({ definition }) => definition?.key !== 'b')
+      .map(({ shown: { id } }) => id)
+      .toSorted()
+    t.same(idsIn(listed.body), all?.slice(1), 'they stand in their place in a list')
+    alone = 5000
+    const { status } = await ask('anna', 'GET /history/task?firstResult=300&maxResults=1')
+    t.equal(status, 403, 'more than may be read are not listed')
+  })
+
+function idsIn(rows: unknown): readonly unknown[] {
+  return Array.isArray(rows) ? rows.map((row: unknown) => Object(row).id) : []
+}
