@@ -54,7 +54,7 @@ const admin = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Needed as `Authorization: Bearer` for all but `/livez` and `/readyz`, best as `${file:…}`. Danger: with null whoever reaches the listener may ask.',
+      'Needed as `Authorization: Bearer`, or as the password of `Basic` with any user, for all but `/livez` and `/readyz`; best as `${file:…}`. Danger: with null whoever reaches the listener may ask.',
     ),
 })
 

@@ -12,6 +12,15 @@ export interface AdminAccess {
   readonly token: string | null
 }
 
+/**
+ * Runs `verify`; after many failures at an address it is delayed. Null: the token is wrong.
+ *
+ * @throws GatewayError if too many wait
+ */
+export type SlowGuesses = (address: string, verify: () => Promise<true | null>) => Promise<true | null>
+
+type Asking = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
+
 /** A one-line answer; 401 and 403 only. */
 export class AdminRefusal extends Error {
   readonly statusCode: 401 | 403
@@ -26,22 +35,54 @@ export class AdminRefusal extends Error {
 /** Paths for probes: an orchestrator has no token. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 
+/** Paths to which the status page posts: they change nothing. */
+const PAGE_PATHS: ReadonlySet<string> = new Set(['/explain'])
+
+/**
+ * Whoever posts sends it, with any value. A page of another origin cannot: a browser asks before it sends such a header across
+ * origins, and this listener allows nobody.
+ */
+const POST_HEADER = 'x-requested-by'
+
 /**
  * Blocks requests of web pages: of another origin open in a browser near this listener, and of a name that resolves to it
- * (DNS rebinding). Against the latter, a name in Host must be known; an IP address is not a name. Then checks the token.
+ * (DNS rebinding). Against the latter, a name in Host must be known; an IP address is not a name.
  *
  * @throws AdminRefusal
  */
-export function checkAccess(
-  { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
-  access: AdminAccess,
-): void {
+export function checkOrigin({ method, url, headers }: Asking, access: AdminAccess): void {
   if (!isKnownHost(headers.host, access))
     throw new AdminRefusal(403, 'this Host is not known here: admin.hosts lists names')
-  if (isFromPage(method, headers)) throw new AdminRefusal(403, 'web pages may not ask here')
-  const [path = ''] = (url ?? '').split('?', 1)
-  if (access.token !== null && !OPEN_PATHS.has(path) && !hasToken(headers.authorization, access.token))
-    throw new AdminRefusal(401, 'Authorization: Bearer with admin.token is needed')
+  if (isFromPage(method, pathOf(url), headers)) throw new AdminRefusal(403, 'web pages may not ask here')
+}
+
+/** @throws AdminRefusal, or what `slowGuesses` throws */
+export async function checkToken(
+  { url, headers }: Asking,
+  { token }: AdminAccess,
+  slowGuesses: (verify: () => Promise<true | null>) => Promise<true | null>,
+): Promise<void> {
+  if (token === null || OPEN_PATHS.has(pathOf(url))) return
+  const given = tokenIn(headers.authorization)
+  if (given === null) throw new AdminRefusal(401, TOKEN_NEEDED)
+  const verified = await slowGuesses(async () => (isSame(given, token) ? true : null))
+  if (verified === null) throw new AdminRefusal(401, TOKEN_NEEDED)
+}
+
+const TOKEN_NEEDED = 'Authorization: Bearer with admin.token is needed, or Basic with it as the password'
+
+/** A browser adds the credentials that it knows to the requests of any page, but never this header. @throws AdminRefusal */
+export function checkPost({ method, headers }: Asking): void {
+  if (!isRead(method) && headers[POST_HEADER] === undefined)
+    throw new AdminRefusal(403, 'the header X-Requested-By is needed, with any value')
+}
+
+function pathOf(url: string | undefined): string {
+  return url?.split('?', 1)[0] ?? ''
+}
+
+function isRead(method: string | undefined): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 /** A request without Host is HTTP/1.0, which no browser uses. */
@@ -58,15 +99,24 @@ function nameOf(host: string): string {
   return (bracketed ?? host.replace(/:\d+$/, '')).toLowerCase().replace(/\.$/, '')
 }
 
-/** Reads from the listener's own pages are allowed: somebody opens `/metrics` in a browser. */
-function isFromPage(method: string | undefined, headers: IncomingMessage['headers']): boolean {
+/** The listener's own page may read, and ask. Behind a proxy with TLS its origin has another scheme; `Sec-Fetch-Site` tells it there. */
+function isFromPage(method: string | undefined, path: string, headers: IncomingMessage['headers']): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers
-  if (method === 'GET' || method === 'HEAD') return origin !== undefined && origin !== `http://${host}`
+  const isOwn = origin === `http://${host}` || site === 'same-origin'
+  if (isRead(method)) return origin !== undefined && !isOwn
+  if (isOwn && PAGE_PATHS.has(path)) return false
   return origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none')
 }
 
+/** The password of Basic is for browsers, which know nothing else; the user may be anyone. Null: there is none. */
+function tokenIn(header: string | undefined): string | null {
+  const [, scheme = '', value = ''] = /^(bearer|basic) +([!-~]+)$/i.exec(header ?? '') ?? []
+  if (scheme === '') return null
+  if (scheme.toLowerCase() === 'bearer') return value
+  return /^[^:]*:(.*)$/s.exec(Buffer.from(value, 'base64').toString())?.[1] ?? ''
+}
+
 /** Constant time, however much of a wrong token is right. */
-function hasToken(header: string | undefined, token: string): boolean {
-  const given = /^bearer +([!-~]+)$/i.exec(header ?? '')?.[1] ?? ''
+function isSame(given: string, token: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', token, 'buffer'))
 }

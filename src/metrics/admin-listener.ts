@@ -1,7 +1,8 @@
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Logger } from '../log.ts'
-import { type AdminAccess, checkAccess } from './admin-access.ts'
+import { GatewayError } from '../errors.ts'
+import { type AdminAccess, checkOrigin, checkPost, checkToken, type SlowGuesses } from './admin-access.ts'
 import type { Metrics } from './registry.ts'
 
 export interface Readiness {
@@ -18,6 +19,7 @@ export interface JsonAnswer {
 export interface AdminOptions {
   /** Who may use it, read for every request: a reload may change it. */
   readonly access: () => AdminAccess
+  readonly slowGuesses: SlowGuesses
   readonly host: string
   /** 0: any free port. */
   readonly port: number
@@ -29,6 +31,9 @@ export interface AdminOptions {
   readonly reload: () => Promise<JsonAnswer>
   readonly log: Pick<Logger, 'error'>
 }
+
+/** Each in a header of its own: of several in one, browsers find the first alone. */
+const CHALLENGES = ['Bearer', 'Basic'].map((scheme) => `${scheme} realm="engine-gateway admin"`)
 
 const MAX_QUESTION_BYTES = 64 * 1024
 
@@ -57,11 +62,13 @@ export async function createAdmin({ host, port, ...handlers }: AdminOptions): Pr
 
 function addAnswers(
   app: FastifyInstance,
-  { access, metrics, readiness, explain, reload, log }: Omit<AdminOptions, 'host' | 'port'>,
+  { access, slowGuesses, metrics, readiness, explain, reload, log }: Omit<AdminOptions, 'host' | 'port'>,
 ) {
   app.addHook('onRequest', async (request, reply) => {
     void reply.type('text/plain; charset=utf-8').header('cache-control', 'no-store')
-    checkAccess(request.raw, access())
+    checkOrigin(request.raw, access())
+    await checkToken(request.raw, access(), (verify) => slowGuesses(request.ip, verify))
+    checkPost(request.raw)
   })
   app.get('/livez', async () => 'ok\n')
   app.get('/readyz', async (request, reply) => {
@@ -85,7 +92,9 @@ function addAnswers(
     const status = error.statusCode ?? 500
     if (status >= 500) log.error({ err: error }, `admin: ${request.routeOptions.url ?? 'unknown'} failed`)
     void reply.code(status)
-    if (status === 401) void reply.header('www-authenticate', 'Bearer realm="engine-gateway admin"')
+    if (status === 401) void reply.header('www-authenticate', CHALLENGES)
+    if (error instanceof GatewayError && error.retryAfterSeconds !== null)
+      void reply.header('retry-after', String(error.retryAfterSeconds))
     return status < 500 ? oneLine(error.message) + '\n' : 'error\n'
   })
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { type Admin, type AdminOptions, createAdmin, type Readiness } from '../metrics/admin-listener.ts'
+import { createThrottle } from '../policy/authn/throttle.ts'
 import type { Reload, Reloaded } from './reload.ts'
 
 interface Operated extends Pick<AdminOptions, 'access' | 'metrics' | 'readiness' | 'explain'> {
@@ -13,10 +14,13 @@ export function openAdmin(
   { host, port }: Pick<Config['admin'], 'host' | 'port'>,
   { reload, readiness, ...operated }: Operated,
 ): Promise<Admin> {
+  // There is one token for all: wrong ones of others must not delay those who have it.
+  const throttle = createThrottle({ slowUserAfter: Infinity })
   return createAdmin({
     host,
     port,
     ...operated,
+    slowGuesses: (address, verify) => throttle.attempt({ user: 'admin', address }, verify),
     reload: async () => answerOf(await reload.run('request')),
     readiness: async () => withConfiguration(await readiness(), reload.isApplied()),
   })

@@ -10,6 +10,7 @@ import { recordsOf, USERS } from '../support/people.ts'
 import { refusingUrl, type Seen, startNode } from '../support/fake-engine.ts'
 import {
   APPLIED,
+  askToReload,
   REFUSED,
   SUCCESSFUL,
   type Reloadable,
@@ -172,8 +173,7 @@ t.test('however many ask for a reload at once, two are done', async (t) => {
 t.test('the token of the admin listener changes without a restart', async (t) => {
   const gateway = await startReloadable(t, ONE)
   const statusWith = async (token: string) => {
-    const headers = { authorization: `Bearer ${token}` }
-    return (await fetch(`${gateway.running.adminAddress}/reload`, { method: 'POST', headers })).status
+    return (await askToReload(gateway.running, { authorization: `Bearer ${token}` })).status
   }
   const admin = { port: 0, token: 'a-token-of-this-test' }
   t.match((await gateway.reload({ ...ONE, admin })).value, { changed: ['admin.token'] })

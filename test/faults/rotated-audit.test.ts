@@ -4,7 +4,7 @@ import t from 'tap'
 import { until } from '../support/cache-harness.ts'
 import { startNode } from '../support/fake-engine.ts'
 import { BASE } from '../support/open-gateway.ts'
-import { startReloadable } from '../support/reloadable.ts'
+import { askToReload, startReloadable } from '../support/reloadable.ts'
 import { startWorkers } from '../support/started-workers.ts'
 
 const node = await startNode(t)
@@ -27,7 +27,7 @@ t.test('after a reload each line is in the file of that name, and none is lost',
   for (const name of ['a', 'b']) {
     renameSync(file, join(folder, name))
     // The file of the configuration has not changed: that is no reason to keep the other one.
-    await fetch(`${gateway.running.adminAddress}/reload`, { method: 'POST' })
+    await askToReload(gateway.running)
     t.ok(existsSync(file))
     t.equal(statSync(file).mode & 0o007, 0)
     await refused(`after-${name}`)
@@ -53,8 +53,7 @@ t.test('where no new file opens the old one takes the lines, and the log says so
   const gateway = await startReloadable(t, { engines, log: { audit: file } })
   const told = () => gateway.log.filter(({ path }) => path === file)
   renameSync(join(folder, 'audit'), join(folder, 'moved'))
-  for (let count = 0; count < 2; count += 1)
-    await fetch(`${gateway.running.adminAddress}/reload`, { method: 'POST' })
+  for (let count = 0; count < 2; count += 1) await askToReload(gateway.running)
   await fetch(`${gateway.running.address}${BASE}/task`)
   await until(() => idsIn(join(folder, 'moved', 'audit.jsonl')).length === 1)
   t.match(told(), [{ level: 'error', reason: /ENOENT/ }])

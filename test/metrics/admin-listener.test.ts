@@ -1,7 +1,8 @@
 import { request } from 'node:http'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { AdminAccess } from '../../src/metrics/admin-access.ts'
+import type { AdminAccess, SlowGuesses } from '../../src/metrics/admin-access.ts'
+import { GatewayError } from '../../src/errors.ts'
 import { createAdmin } from '../../src/metrics/admin-listener.ts'
 import type { Readiness } from '../../src/metrics/admin-listener.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
@@ -12,13 +13,18 @@ interface Given {
   readonly readiness?: () => Readiness
   readonly text?: () => Promise<string>
   readonly access?: AdminAccess
+  readonly slowGuesses?: SlowGuesses
 }
+
+/** What is no page sends it with every POST. */
+const POSTED = { 'x-requested-by': 'a test' }
 
 async function openAdmin(t: Test, parts: Given = {}) {
   const metrics = createMetrics({ version: '1' })
   const errors: unknown[][] = []
   const admin = await createAdmin({
     access: () => parts.access ?? OPEN,
+    slowGuesses: parts.slowGuesses ?? ((_address, verify) => verify()),
     host: '127.0.0.1',
     port: 0,
     metrics: { contentType: metrics.contentType, text: parts.text ?? metrics.text },
@@ -97,7 +103,7 @@ t.test('it closes at once over kept connections', async (t) => {
 t.test('a question about permissions is answered as JSON, within its bound', async (t) => {
   const { get } = await openAdmin(t)
   const ask = (body: string, type = 'application/json') =>
-    get('/explain', { method: 'POST', body, headers: { 'content-type': type } })
+    get('/explain', { method: 'POST', body, headers: { ...POSTED, 'content-type': type } })
   const answer = await ask('{"user":"mary"}')
   t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
   t.same(await answer.json(), { question: { user: 'mary' } })
@@ -111,7 +117,7 @@ t.test('a question about permissions is answered as JSON, within its bound', asy
 
 t.test('a reload that is refused is answered with what is wrong', async (t) => {
   const { get } = await openAdmin(t)
-  const answer = await get('/reload', { method: 'POST' })
+  const answer = await get('/reload', { method: 'POST', headers: POSTED })
   t.equal(answer.status, 422)
   t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
   t.same(await answer.json(), { result: 'refused', problems: ['listen.port: no'] })
@@ -151,7 +157,35 @@ t.test('no page of another origin may ask, and none at all may change anything',
   t.equal(await status('POST /reload', { origin: admin.address }), 403)
   t.equal(await status('POST /explain', { 'sec-fetch-site': 'same-site' }), 403)
   t.equal(await status('GET /metrics', { 'sec-fetch-site': 'cross-site' }), 200, 'a link is followed')
-  t.equal(await status('POST /reload', {}), 422, 'what is no page may')
+  t.equal(await status('POST /reload', POSTED), 422, 'what is no page may')
+})
+
+t.test('who posts sends a header that no page can send to another origin', async (t) => {
+  const { admin } = await openAdmin(t)
+  const status = (route: string, headers: Readonly<Record<string, string>>) =>
+    statusOf(admin.address, route, headers)
+  for (const route of ['POST /reload', 'POST /explain', 'DELETE /reload', 'OPTIONS /reload'])
+    t.equal(await status(route, {}), 403, route)
+  const preflight = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'x-requested-by',
+  }
+  t.equal(await status('OPTIONS /reload', { ...preflight, origin: 'http://evil.example' }), 403)
+  t.equal(await status('POST /reload', { ...POSTED, origin: admin.address }), 403, 'no page reloads')
+})
+
+t.test('a page of this listener may ask what changes nothing', async (t) => {
+  const access = { ...OPEN, hosts: ['gateway'] }
+  const { admin } = await openAdmin(t, { access })
+  const ask = (headers: Readonly<Record<string, string>>) => statusOf(admin.address, 'POST /explain', headers)
+  const own = { origin: admin.address }
+  t.equal(await ask({ ...POSTED, ...own }), 200)
+  t.equal(await ask({ ...POSTED, ...own, 'sec-fetch-site': 'same-origin' }), 200)
+  t.equal(await ask(own), 403, 'without the header')
+  const throughProxy = { ...POSTED, host: 'gateway', origin: 'https://gateway' }
+  t.equal(await ask({ ...throughProxy, 'sec-fetch-site': 'same-origin' }), 200)
+  t.equal(await ask({ ...throughProxy, 'sec-fetch-site': 'same-site' }), 403)
+  t.equal(await ask(throughProxy), 403)
 })
 
 t.test('a name that is not known is not served: it may have been pointed here', async (t) => {
@@ -197,9 +231,48 @@ t.test('with a token all but probes need it', async (t) => {
   for (const route of needing)
     for (const authorization of wrong)
       t.equal(await status(route, authorization), 401, `${route}: ${authorization}`)
-  t.equal((await get('/metrics')).headers.get('www-authenticate'), 'Bearer realm="engine-gateway admin"')
+  t.equal(
+    (await get('/metrics')).headers.get('www-authenticate'),
+    'Bearer realm="engine-gateway admin", Basic realm="engine-gateway admin"',
+  )
   t.equal(await status('GET /metrics', `bearer  ${token}`), 200)
-  t.equal(await status('POST /reload', `Bearer ${token}`), 422)
+  t.equal(await status('POST /reload', `Bearer ${token}`), 403, 'and the header')
+  const posted = { ...POSTED, authorization: `Bearer ${token}` }
+  t.equal(await statusOf(admin.address, 'POST /reload', posted), 422)
   for (const route of ['GET /livez', 'HEAD /readyz', 'GET /readyz?verbose'])
     t.equal(await status(route), 200, route)
+})
+
+t.test('a browser sends the token as the password of any user', async (t) => {
+  const token = 'abcdefghij:0123456789'
+  const { admin } = await openAdmin(t, { access: { ...OPEN, token } })
+  const status = (credential: string) => {
+    const authorization = `Basic ${Buffer.from(credential).toString('base64')}`
+    return statusOf(admin.address, 'GET /metrics', { authorization })
+  }
+  for (const right of [`:${token}`, `anyone:${token}`]) t.equal(await status(right), 200, right)
+  for (const wrong of ['', token, `${token}:`, `anyone:${token}x`, `anyone::${token}`])
+    t.equal(await status(wrong), 401, wrong)
+})
+
+t.test('who guesses is slowed down by address, and what has no token is no guess', async (t) => {
+  const token = 'abcdefghij-0123456789'
+  const addresses: string[] = []
+  let isFull = false
+  const slowGuesses: SlowGuesses = async (address, verify) => {
+    addresses.push(address)
+    if (isFull) throw new GatewayError('GW_THROTTLED', { retryAfterSeconds: 3 })
+    return verify()
+  }
+  const { get } = await openAdmin(t, { access: { ...OPEN, token }, slowGuesses })
+  const guess = () => get('/metrics', { headers: { authorization: 'Bearer a-wrong-token-of-it' } })
+  t.equal((await get('/metrics')).status, 401)
+  t.equal((await get('/livez')).status, 200)
+  t.same(addresses, [])
+  t.equal((await guess()).status, 401)
+  t.same(addresses, ['127.0.0.1'])
+  isFull = true
+  const refused = await guess()
+  t.equal(refused.status, 429)
+  t.equal(refused.headers.get('retry-after'), '3')
 })

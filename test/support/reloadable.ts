@@ -63,6 +63,17 @@ export function textOf(settings: Settings): string {
   return `${JSON.stringify(config)}\n`
 }
 
+/** `POST /reload`, as a command sends it. */
+export function askToReload(
+  { adminAddress }: Pick<Running, 'adminAddress'>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return fetch(`${adminAddress}/reload`, {
+    method: 'POST',
+    headers: { 'x-requested-by': 'a test', ...headers },
+  })
+}
+
 /** As an editor does it: nobody sees half a file. */
 async function replaceFile(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text)
@@ -90,7 +101,7 @@ export async function startReloadable(t: Test, settings: Settings): Promise<Relo
     ask,
     reload: async (to) => {
       await (typeof to === 'string' ? replaceFile(file, to) : write(to))
-      const response = await fetch(`${running.adminAddress}/reload`, { method: 'POST' })
+      const response = await askToReload(running)
       const text = await response.text()
       return { status: response.status, value: JSON.parse(text), text }
     },

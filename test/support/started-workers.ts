@@ -9,6 +9,10 @@ const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 
 type Line = Readonly<Record<string, unknown>>
 
+interface AdminInit extends RequestInit {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 export interface Started {
   /** Of the primary. */
   readonly pid: number
@@ -21,7 +25,7 @@ export interface Started {
   /** Process ids of the workers that listen, by their number. */
   readonly pids: () => ReadonlyMap<number, number>
   readonly ask: (path: string, init?: RequestInit) => Promise<Response>
-  readonly admin: (path: string, init?: RequestInit) => Promise<{ status: number; text: string }>
+  readonly admin: (path: string, init?: AdminInit) => Promise<{ status: number; text: string }>
   readonly metric: (series: string) => Promise<number | null>
   readonly write: (settings: Line) => Promise<void>
   readonly file: string
@@ -80,7 +84,8 @@ export async function startWorkers(t: Test, settings: Line, options: Options = {
   const { address, admin: adminAddress, workers } = await line({ msg: 'listening' })
   for (let worker = 1; worker <= Number(workers); worker += 1) await line({ msg: 'a worker listens', worker })
   const admin: Started['admin'] = async (path, init) => {
-    const response = await fetch(String(adminAddress) + path, init)
+    const headers = { 'x-requested-by': 'a test', ...init?.headers }
+    const response = await fetch(String(adminAddress) + path, { ...init, headers })
     return { status: response.status, text: await response.text() }
   }
   return {
