@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { type WithExplain, type Question, QuestionError } from '../pipeline/explain.ts'
 import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import { readArguments, UsageError } from './arguments.ts'
-import { showsNothing, textOfExplained } from './explain-text.ts'
+import { showsNothing, textOfExplained } from '../pipeline/explain-text.ts'
 import { complaintOf } from './command-failure.ts'
 
 export interface ExplainStreams {

@@ -12,7 +12,7 @@ import {
 } from '../pipeline/explain.ts'
 import { readArguments, UsageError } from './arguments.ts'
 import { complaintOf, isUnanswered } from './command-failure.ts'
-import { counted } from './plural.ts'
+import { counted } from '../pipeline/plural.ts'
 
 interface PolicyStreams {
   readonly stdout: Writable

@@ -6,8 +6,8 @@ import type { MissingPermission } from '../errors.ts'
 import { isRecord } from '../request/value.ts'
 import { Suggester, type Suggestion } from '../policy/authz/explain/suggest.ts'
 import { readArguments, UsageError } from './arguments.ts'
-import { counted } from './plural.ts'
-import { lineOfRecord } from './record-line.ts'
+import { counted } from '../pipeline/plural.ts'
+import { lineOfRecord } from '../pipeline/record-line.ts'
 
 export interface SuggestStreams {
   readonly stdin: Readable

@@ -1,4 +1,4 @@
-import type { Explained } from '../pipeline/explain.ts'
+import type { Explained } from './explain.ts'
 import type { MissingPermission } from '../errors.ts'
 import { bodyText } from '../request/body.ts'
 import type {
