@@ -1,29 +1,39 @@
 import type { Registry } from 'prom-client'
-import { createCounts } from './series.ts'
+import { createCounts, createReadableCounts } from './series.ts'
 
 /** All counters, except that of attempts at nodes, which are timed as well. docs/metrics.md explains them to operators. */
 export function createCounters(registry: Registry) {
-  return { ...createRequestCounters(registry), ...createOtherCounters(registry) }
+  const refusals = createReadableCounts({
+    name: 'gateway_refusals_total',
+    labels: ['engine', 'operation', 'stage', 'reason'],
+    help: 'Requests that the gateway itself refused, by stage.',
+    registry,
+  })
+  const cache = createReadableCounts({
+    name: 'gateway_cache_requests_total',
+    labels: ['tier', 'result'],
+    help: 'Cache requests and changes, by tier and result.',
+    registry,
+  })
+  return {
+    counters: {
+      /** `reason`: a `GW_…` code, or the status of the engine's refusal. */
+      refusal: refusals.count,
+      cache: cache.count,
+      ...createRequestCounters(registry),
+      ...createOtherCounters(registry),
+    },
+    read: { refusals: refusals.read, cache: cache.read },
+  }
 }
 
 /** Each counts one event. Label values are names of the table, the configuration and the code: never ids, users, paths or messages. */
-export type Counters = ReturnType<typeof createCounters>
+export type Counters = ReturnType<typeof createCounters>['counters']
 
 function createRequestCounters(registry: Registry) {
   const counter = createCounter(registry)
   return {
     authentication: counter('gateway_auth_total', ['engine', 'result'], 'Credentials by result.'),
-    /** `reason`: a `GW_…` code, or the status of the engine's refusal. */
-    refusal: counter(
-      'gateway_refusals_total',
-      ['engine', 'operation', 'stage', 'reason'],
-      'Requests that the gateway itself refused, by stage.',
-    ),
-    cache: counter(
-      'gateway_cache_requests_total',
-      ['tier', 'result'],
-      'Cache requests and changes, by tier and result.',
-    ),
     /** `plan`: none, narrowed, parts or filter. */
     rowsPlan: counter(
       'gateway_rows_plan_total',

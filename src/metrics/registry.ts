@@ -1,7 +1,8 @@
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 import { aggregatorOf, type Snapshot } from './aggregate.ts'
 import { type Counters, createCounters } from './counters.ts'
-import { createCounts, createDurations } from './series.ts'
+import { createCounts, createDurations, createReadableDurations } from './series.ts'
+import { type Traffic, trafficOf } from './traffic.ts'
 
 /** The metrics of one process. */
 export interface Metrics extends Counters {
@@ -16,6 +17,8 @@ export interface Metrics extends Counters {
   readonly gauge: (name: `gateway_${string}`, help: string, read: () => number) => void
   /** Values that are read at each scrape; null: no value now. The last `read` of a name counts: a reload replaces the components, and the names stay. */
   readonly gauges: AddGauges
+  /** Without the cost of a scrape. */
+  readonly traffic: () => Traffic
   readonly contentType: string
   readonly text: () => Promise<string>
   /** All metrics, whether they have values or not, by name. */
@@ -75,9 +78,11 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   for (const name of MISNAMED) registry.removeSingleMetric(name)
   const gauge: Metrics['gauge'] = (name, help, read) => addGauge(registry, { name, help }, read)
   addInfo(registry, version)
+  const { counters, read } = createCounters(registry)
+  const { readRequests, ...requests } = createRequests(registry)
   return {
-    ...createCounters(registry),
-    ...createRequests(registry),
+    ...counters,
+    ...requests,
     attempt: createAttempts(registry),
     queued: createDurations({
       name: 'gateway_upstream_queue_wait_seconds',
@@ -87,6 +92,7 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     }),
     gauge,
     gauges: createAddGauges(registry),
+    traffic: () => trafficOf({ ...readRequests(), refusals: read.refusals(), cache: read.cache() }),
     contentType: registry.contentType,
     text: () => registry.metrics(),
     describe: () => descriptionsOf(registry),
@@ -105,8 +111,8 @@ function descriptionsOf(registry: Registry): readonly MetricDescription[] {
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-function createRequests(registry: Registry): Pick<Metrics, 'inFlight' | 'requestDone'> {
-  const durations = createDurations({
+function createRequests(registry: Registry) {
+  const durations = createReadableDurations({
     name: 'http_server_request_duration_seconds',
     help: 'From the first byte of a request to the last byte of its answer.',
     labels: ['operation', 'engine', 'http_request_method', 'http_response_status_code'],
@@ -115,18 +121,19 @@ function createRequests(registry: Registry): Pick<Metrics, 'inFlight' | 'request
   let inFlight = 0
   addGauge(registry, { name: 'gateway_requests_in_flight', help: 'Requests in flight.' }, () => inFlight)
   return {
-    inFlight: (change) => {
+    inFlight: (change: 1 | -1): void => {
       inFlight += change
     },
-    requestDone: ({ operation, engine, method, status }, seconds) => {
+    requestDone: ({ operation, engine, method, status }: RequestLabels, seconds: number): void => {
       const labels = {
         operation,
         engine,
         http_request_method: METHODS.has(method) ? method : '_OTHER',
         http_response_status_code: codeOf(status),
       }
-      durations(labels, seconds)
+      durations.observe(labels, seconds)
     },
+    readRequests: () => ({ inFlight, requests: durations.read() }),
   }
 }
 

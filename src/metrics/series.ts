@@ -18,26 +18,40 @@ export const MAX_SERIES = 20_000
 const OTHER = 'other'
 const PLAIN = /^[\w.:/[\]-]{0,128}$/
 
-/** A counter, of one event or of several at once. The library hears of the counts when it is scraped: it looks the labels up anew with every one. */
+/** What one combination of labels has counted. */
+export interface CountReading {
+  /** In the order of the labels. */
+  readonly values: readonly string[]
+  readonly count: number
+}
+
+/** A counter, of one event or of several at once. */
 export function createCounts<L extends string>(
   naming: Naming<L>,
 ): (values: Values<L>, events?: number) => void {
-  const { name, help, labels, registry } = naming
-  const tallies: { readonly values: readonly string[]; count: number }[] = []
+  return createReadableCounts(naming).count
+}
+
+/** A counter that can be read without a scrape. The library hears of the counts when it is scraped: it looks the labels up anew with every one. */
+export function createReadableCounts<L extends string>({ name, help, labels, registry }: Naming<L>) {
+  const tallies: { readonly values: readonly string[]; count: number; told: number }[] = []
   const tallyOf = remembered(labels, (values) => {
-    const tally = { values, count: 0 }
+    const tally = { values, count: 0, told: 0 }
     tallies.push(tally)
     return tally
   })
   const tell = (): void => {
     for (const tally of tallies) {
-      counter.labels(...tally.values).inc(tally.count)
-      tally.count = 0
+      counter.labels(...tally.values).inc(tally.count - tally.told)
+      tally.told = tally.count
     }
   }
   const counter = new Counter({ name, help, labelNames: labels, registers: [registry], collect: tell })
-  return (values, events = 1) => {
-    tallyOf(values).count += events
+  return {
+    count: (values: Values<L>, events = 1): void => {
+      tallyOf(values).count += events
+    },
+    read: (): readonly CountReading[] => tallies,
   }
 }
 
@@ -45,18 +59,29 @@ export function createCounts<L extends string>(
 export const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 /** Durations of one combination of labels. */
-interface Durations {
+export interface DurationReading {
   readonly labels: Readonly<Record<string, string>>
   /** By bucket, those above all of them last. */
+  readonly counts: readonly number[]
+}
+
+interface Durations extends DurationReading {
   readonly counts: number[]
   sum: number
 }
 
-/** A histogram. As with counts the library hears of it when it is scraped: its own takes six times as long for each (0.88 against 0.15 µs). */
+/** A histogram. */
 export function createDurations<L extends string>(
   naming: Naming<L>,
 ): (values: Values<L>, seconds: number) => void {
-  const { name, help, labels, registry } = naming
+  return createReadableDurations(naming).observe
+}
+
+/**
+ * A histogram that can be read without a scrape. As with counts the library hears of it when it is scraped: its own takes six
+ * times as long for each (0.88 against 0.15 µs).
+ */
+export function createReadableDurations<L extends string>({ name, help, labels, registry }: Naming<L>) {
   const all = new Map<string, Durations>()
   const durationsOf = remembered(labels, (values) => {
     const key = values.join(' ')
@@ -72,12 +97,15 @@ export function createDurations<L extends string>(
   })
   const rows = () => [...all.values()].flatMap((durations) => valuesOf(name, durations))
   registry.registerMetric(new ToldHistogram({ name, help, labelNames: labels, registers: [] }, rows))
-  return (values, seconds) => {
-    const durations = durationsOf(values)
-    let at = 0
-    while (at < BUCKETS.length && seconds > (BUCKETS[at] ?? 0)) at += 1
-    durations.counts[at] = (durations.counts[at] ?? 0) + 1
-    durations.sum += seconds
+  return {
+    observe: (values: Values<L>, seconds: number): void => {
+      const durations = durationsOf(values)
+      let at = 0
+      while (at < BUCKETS.length && seconds > (BUCKETS[at] ?? 0)) at += 1
+      durations.counts[at] = (durations.counts[at] ?? 0) + 1
+      durations.sum += seconds
+    },
+    read: (): Iterable<DurationReading> => all.values(),
   }
 }
 
