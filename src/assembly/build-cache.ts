@@ -46,10 +46,7 @@ function addGauge(metrics: Metrics, cache: Cache): void {
       help: 'Whether Redis answers; no value where none is configured.',
       labels: [],
     },
-    () => {
-      const isUp = cache.isRedisUp()
-      return [{ labels: {}, value: isUp === null ? null : Number(isUp) }]
-    },
+    () => [{ labels: {}, value: cache.shared === 'none' ? null : Number(cache.shared === 'up') }],
   )
 }
 

@@ -26,7 +26,9 @@ export function tellingSuccessor(parts: Parts, successor: () => Parts | null): P
       get size() {
         return cache.size
       },
-      isRedisUp: () => cache.isRedisUp(),
+      get shared() {
+        return cache.shared
+      },
       close: () => cache.close(),
     },
   }

@@ -36,6 +36,9 @@ interface CacheOptions {
   readonly onEvent: (tier: CacheTier, result: CacheResult) => void
 }
 
+/** Of the tier that replicas share; `unknown`: it was not reached yet. */
+export type SharedState = 'none' | 'unknown' | 'up' | 'down'
+
 export interface Cache {
   /** A fresh entry of this process, without waiting. */
   peek(key: string): CacheHit | null
@@ -44,8 +47,7 @@ export interface Cache {
   /** Clears this process before it returns. The promise is for Redis and the other replicas, and never rejects. */
   evict(tags: readonly string[]): Promise<void>
   readonly size: { readonly entries: number; readonly bytes: number }
-  /** Whether Redis answers; null: there is none. */
-  isRedisUp(): boolean | null
+  readonly shared: SharedState
   close(): Promise<void>
 }
 
@@ -77,6 +79,13 @@ class TieredCache implements Cache {
     return this.#memory.size
   }
 
+  get shared(): SharedState {
+    const { redis } = this.#options
+    if (redis === null) return 'none'
+    if (redis.isUp === null) return 'unknown'
+    return redis.isUp ? 'up' : 'down'
+  }
+
   peek(key: string): CacheHit | null {
     const { now, onEvent } = this.#options
     const nowMs = now()
@@ -102,10 +111,6 @@ class TieredCache implements Cache {
   evict(tags: readonly string[]): Promise<void> {
     this.#drop(tags)
     return this.#options.redis?.evict(tags) ?? Promise.resolve()
-  }
-
-  isRedisUp(): boolean | null {
-    return this.#options.redis?.isUp() ?? null
   }
 
   async close(): Promise<void> {

@@ -69,12 +69,12 @@ class RedisTier implements SharedTier {
     })
   }
 
-  listen(listener: TierListener): void {
-    this.#listener = listener
+  get isUp(): boolean | null {
+    return this.#link.isUp
   }
 
-  isUp(): boolean {
-    return this.#link.isUp
+  listen(listener: TierListener): void {
+    this.#listener = listener
   }
 
   async read(key: string, { tags, seconds }: CacheRule): Promise<SharedReading> {

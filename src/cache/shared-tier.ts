@@ -24,6 +24,8 @@ export interface TierListener {
 
 /** The tier that the replicas share. It never rejects, and never waits longer than the command timeout. */
 export interface SharedTier {
+  /** Whether it answers; null: it was not reached yet. */
+  readonly isUp: boolean | null
   read(key: string, rule: CacheRule): Promise<SharedReading>
   write(
     key: string,
@@ -33,7 +35,5 @@ export interface SharedTier {
   /** Resolves when Redis, and through it the other replicas, are informed, or cannot be informed now. */
   evict(tags: readonly string[]): Promise<void>
   listen(listener: TierListener): void
-  /** Whether Redis has answered the last time it was asked. */
-  isUp(): boolean
   close(): Promise<void>
 }

@@ -51,9 +51,9 @@ export class RedisLink {
     })
   }
 
-  /** Whether Redis has answered the last time it was asked. */
-  get isUp(): boolean {
-    return this.#up === true
+  /** Null: it was not reached yet. */
+  get isUp(): boolean | null {
+    return this.#up
   }
 
   /** Skipped while Redis is unreachable or the breaker is open; `pressing` commands are sent also while it is open. */

@@ -66,6 +66,7 @@ function openBefore(t: Test, read: () => Promise<SharedReading>) {
     evicted: [],
   }
   const redis: SharedTier = {
+    isUp: true,
     read,
     write: async (key) => {
       told.written.push(key)
@@ -75,7 +76,6 @@ function openBefore(t: Test, read: () => Promise<SharedReading>) {
     listen: (listener) => {
       told.listener = listener
     },
-    isUp: () => true,
     close: async () => {},
   }
   const cache = createCache({ maxBytes: 1024 ** 2, redis, now: clock.now, onEvent: () => {} })

@@ -21,6 +21,12 @@ export interface NodeState {
   readonly limit: number
   /** Deployments that it has registered, as last read. */
   readonly registered: ReadonlySet<string>
+  readonly inFlight: number
+  /** Moving average; 0 where it was not asked for long. */
+  readonly latencyMs: number
+  readonly ejections: number
+  /** When the certificate that it showed last ends, in ms since 1970; null: it has shown none. */
+  readonly certificateEndsAtMs: number | null
 }
 
 export interface NodeEvent extends HealthChange {
@@ -80,13 +86,20 @@ export class NodePool {
   }
 
   states(): readonly NodeState[] {
-    return this.all.map(({ name, isDrained, health, capacity, registered }) => ({
-      node: name,
-      isDrained,
-      reason: health.reason,
-      limit: capacity,
-      registered,
-    }))
+    const nowMs = this.#options.now()
+    return this.all.map(
+      ({ name, isDrained, health, capacity, registered, inFlight, latency, ejections, certificate }) => ({
+        node: name,
+        isDrained,
+        reason: health.reason,
+        limit: capacity,
+        registered,
+        inFlight,
+        latencyMs: latency.readMs(nowMs),
+        ejections,
+        certificateEndsAtMs: certificate.endsAtMs,
+      }),
+    )
   }
 
   async close(): Promise<void> {
@@ -105,6 +118,7 @@ export class NodePool {
     this.#hasEjected = healthy.length < this.live.length
     this.#used = usedOf(this.live, healthy)
     if (change.reason === null) this.#seed(node)
+    else node.ejections += 1
     const counts = { healthy: healthy.length, nodes: this.live.length }
     this.#options.onChange({ node: node.name, ...change, ...counts }, node)
   }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { buildConnector, errors } from 'undici'
 import { type Addresses, createAddresses, type Resolve } from './addresses.ts'
 import { Concurrency } from './concurrency.ts'
@@ -37,8 +38,17 @@ export interface Node {
   readonly latency: Latency
   readonly health: Health
   inFlight: number
+  /** Ejections, and changes of their reason. */
+  ejections: number
+  /** What it showed on its newest connection. */
+  readonly certificate: NodeCertificate
   /** Deployments registered at the node, as last read. */
   registered: ReadonlySet<string>
+}
+
+interface NodeCertificate {
+  /** In ms since 1970; null: it has shown none. */
+  endsAtMs: number | null
 }
 
 export interface NodeOptions {
@@ -63,7 +73,8 @@ export function createNode(options: NodeOptions): Node {
   const { connections, now, weight, isDrained } = options
   const { origin, pathname, hostname } = new URL(options.url)
   const basePath = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
-  const connect = createConnector(options.connectMs, createAddresses(options))
+  const certificate: NodeCertificate = { endsAtMs: null }
+  const connect = createConnector(options.connectMs, createAddresses(options), certificate)
   const clientTtl = isAddress(hostname) ? null : (options.renewedMs ?? RENEWED_MS)
   const openPool = (size: number): ConnectionPool =>
     new ConnectionPool(origin, { ...poolOptions(size), connect, clientTtl })
@@ -84,6 +95,8 @@ export function createNode(options: NodeOptions): Node {
     latency: new Latency(now()),
     health: new Health(options.onChange, options.health),
     inFlight: 0,
+    ejections: 0,
+    certificate,
     registered: new Set(),
   }
 }
@@ -109,7 +122,11 @@ export function poolOptions(connections: number) {
  * Undici's connect timer has a resolution of 500 ms and may be a second late (undici 8.12.4, lib/util/timers.js;
  * github.com/nodejs/undici/pull/3552). This one is exact; undici's then frees the socket.
  */
-function createConnector(connectMs: number, { lookup, expire }: Addresses): buildConnector.connector {
+function createConnector(
+  connectMs: number,
+  { lookup, expire }: Addresses,
+  certificate: NodeCertificate,
+): buildConnector.connector {
   const connect = buildConnector({ timeout: connectMs, allowH2: false, lookup })
   return function connectWithin(options, callback) {
     let isOver = false
@@ -124,9 +141,16 @@ function createConnector(connectMs: number, { lookup, expire }: Addresses): buil
     connect(options, function connected(...outcome) {
       clearTimeout(timer)
       if (outcome[0] !== null) expire()
+      else if (outcome[1] instanceof TLSSocket) readCertificate(outcome[1], certificate)
       if (!isOver) callback(...outcome)
       else outcome[1]?.destroy()
       isOver = true
     })
   }
+}
+
+/** A resumed session may have none to show: the one before counts. */
+function readCertificate(socket: TLSSocket, certificate: NodeCertificate): void {
+  const endsAtMs = Date.parse(socket.getPeerCertificate().valid_to)
+  if (!Number.isNaN(endsAtMs)) certificate.endsAtMs = endsAtMs
 }
