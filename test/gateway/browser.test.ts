@@ -1,29 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createLogger } from '../../src/log.ts'
 import { start } from '../support/start.ts'
 import { startNode } from '../support/fake-engine.ts'
+import { BROWSER_PATIENCE_MS, browse } from '../support/chromium.ts'
 import { chromiumSkip } from '../support/requirements.ts'
 import { BASE, configOf } from '../support/open-gateway.ts'
-
-/** Several times what a loaded machine needs. */
-const PATIENCE_MS = 60_000
-
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-dev-shm-usage',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-]
 
 /** An application's page: it sends a form of its own, hides where it comes from, and then goes elsewhere. */
 const ownPage = (elsewhere: string) => `<!doctype html><iframe name=in></iframe>
@@ -64,22 +47,7 @@ async function startForeign(t: Test, page: () => string) {
   return { url: `http://127.0.0.1:${port}/`, done: once(server, 'done') }
 }
 
-async function browse(t: Test, url: string): Promise<ChildProcess> {
-  const profile = await mkdtemp(join(tmpdir(), 'chromium-'))
-  // Without a debugging port a headless browser ends when the first page is loaded.
-  const flags = [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0']
-  const browser = spawn('chromium', [...flags, url], { stdio: 'ignore', detached: true })
-  const exited = once(browser, 'exit')
-  t.teardown(async () => {
-    // It is a group of processes, and all of them write to the profile.
-    if (browser.pid !== undefined && browser.exitCode === null) process.kill(-browser.pid, 'SIGKILL')
-    await exited
-    await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
-  })
-  return browser
-}
-
-void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * PATIENCE_MS }, async (t) => {
+void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENCE_MS }, async (t) => {
   const engine = await startNode(t, (_request, response) =>
     response.setHeader('content-type', 'application/json').end('{}'),
   )
@@ -97,7 +65,7 @@ void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * PATIENCE_MS }, 
   t.teardown(drain)
 
   await browse(t, `${origin.replace('//', '//demo:demo@')}/app/page`)
-  const late = setTimeout(() => t.fail('the browser did not come to its end'), PATIENCE_MS)
+  const late = setTimeout(() => t.fail('the browser did not come to its end'), BROWSER_PATIENCE_MS)
   await foreign.done
   clearTimeout(late)
 

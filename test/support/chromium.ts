@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { until } from './cache-harness.ts'
+
+/** Several times what a loaded machine needs. */
+export const BROWSER_PATIENCE_MS = 60_000
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+]
+
+interface Browsing {
+  readonly browser: ChildProcess
+  readonly profile: string
+}
+
+/** A real browser at a page; ends with the test. */
+export async function browse(t: Pick<Test, 'teardown'>, url: string): Promise<Browsing> {
+  const profile = await mkdtemp(join(tmpdir(), 'chromium-'))
+  // Without a debugging port a headless browser ends when the first page is loaded.
+  const flags = [...FLAGS, `--user-data-dir=${profile}`, '--remote-debugging-port=0']
+  const browser = spawn('chromium', [...flags, url], { stdio: 'ignore', detached: true })
+  const exited = once(browser, 'exit')
+  t.teardown(async () => {
+    // It is a group of processes, and all of them write to the profile.
+    if (browser.pid !== undefined && browser.exitCode === null) process.kill(-browser.pid, 'SIGKILL')
+    await exited
+    await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+  })
+  return { browser, profile }
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A page that a test looks at through Chromium's own protocol. */
+export interface OpenPage {
+  /** Sends a command and resolves to its result. */
+  readonly send: (method: string, params?: Json) => Promise<Json>
+  /** The value of an expression in the page. */
+  readonly read: (expression: string) => Promise<unknown>
+  /** Waits until an expression is true. */
+  readonly wait: (expression: string) => Promise<void>
+  /** Parameters of the events of that name so far. */
+  readonly events: (method: string) => readonly Json[]
+}
+
+/** Opens a browser at an empty page, which is told to report what it does. */
+export async function openPage(t: Pick<Test, 'teardown'>): Promise<OpenPage> {
+  const { profile } = await browse(t, 'about:blank')
+  const socket = new WebSocket(await debuggerOf(profile))
+  t.teardown(() => socket.close())
+  await once(socket, 'open')
+  const answers = new Map<number, (message: Json) => void>()
+  const events: Json[] = []
+  socket.addEventListener('message', ({ data }: MessageEvent) => {
+    const message: Json = JSON.parse(String(data))
+    const answer = answers.get(Number(message['id']))
+    if (answer === undefined) events.push(message)
+    else answer(message)
+  })
+  const send: OpenPage['send'] = async (method, params = {}) => {
+    const id = answers.size + 1
+    const { result, error } = await new Promise<Json>((resolve) => {
+      answers.set(id, resolve)
+      socket.send(JSON.stringify({ id, method, params }))
+    })
+    if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`)
+    return Object(result)
+  }
+  const read: OpenPage['read'] = async (expression) => {
+    const { result, exceptionDetails } = await send('Runtime.evaluate', {
+      expression,
+      returnByValue: true,
+      awaitPromise: true,
+    })
+    if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
+    return Object(result).value
+  }
+  for (const domain of ['Page', 'Runtime', 'Network', 'Log', 'Performance']) await send(`${domain}.enable`)
+  return {
+    send,
+    read,
+    wait: async (expression) => {
+      await until(async () => (await read(expression)) === true, BROWSER_PATIENCE_MS)
+    },
+    events: (method) =>
+      events.filter((event) => event['method'] === method).map(({ params }) => Object(params)),
+  }
+}
+
+/** The address at which the first page of a browser is debugged. */
+async function debuggerOf(profile: string): Promise<string> {
+  const found = { url: '' }
+  await until(async () => {
+    const text = await readFile(join(profile, 'DevToolsActivePort'), 'utf8').catch(() => '')
+    const [port = ''] = text.split('\n')
+    if (port === '') return false
+    const pages: readonly { readonly type: string; readonly webSocketDebuggerUrl: string }[] = await fetch(
+      `http://127.0.0.1:${port}/json/list`,
+    )
+      .then((response) => response.json())
+      .catch(() => [])
+    found.url = pages.find(({ type }) => type === 'page')?.webSocketDebuggerUrl ?? ''
+    return found.url !== ''
+  }, BROWSER_PATIENCE_MS)
+  return found.url
+}
