@@ -1,6 +1,7 @@
 import { build } from './build.ts'
 import { buildDryRun, buildGateway } from '../gateway.ts'
-import { answerQuestion, createExplain } from '../pipeline/explain.ts'
+import { answerQuestion } from '../pipeline/answer-question.ts'
+import { createExplain } from '../pipeline/explain.ts'
 import { authenticatePassthrough } from '../pipeline/match.ts'
 import { createHandlers } from '../handlers/dispatch.ts'
 import { registerPassthrough } from '../proxy/passthrough.ts'

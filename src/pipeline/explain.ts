@@ -65,20 +65,6 @@ export function questionOf(value: unknown): Question {
   return { user, engine, request, body: text === undefined ? null : Buffer.from(text) }
 }
 
-/** A question and its answer as JSON, for the admin listener. */
-export async function answerQuestion(
-  explain: Explain,
-  value: unknown,
-): Promise<{ readonly status: number; readonly value: unknown }> {
-  try {
-    return { status: 200, value: await explain(questionOf(value)) }
-  } catch (error) {
-    if (error instanceof QuestionError) return { status: 400, value: { error: error.message } }
-    if (error instanceof GatewayError) return { status: 503, value: { error: error.message } }
-    throw error
-  }
-}
-
 /** The stages up to the decision; `contextOf` a request's id names the engine and the caller. */
 export type BuildDryRun = (parts: Parts, contextOf: (id: string) => RequestContext) => FastifyInstance
 

@@ -1,0 +1,23 @@
+import { GatewayError } from '../errors.ts'
+import { isRecord } from '../request/value.ts'
+import { type Explain, QuestionError, questionOf } from './explain.ts'
+import { textOfExplained } from './explain-text.ts'
+
+/** A question and its answer as JSON, for the admin listener; with `text: true` also in words. */
+export async function answerQuestion(
+  explain: Explain,
+  value: unknown,
+): Promise<{ readonly status: number; readonly value: unknown }> {
+  try {
+    const explained = await explain(questionOf(value))
+    const isForPeople = isRecord(value) && value['text'] === true
+    return {
+      status: 200,
+      value: isForPeople ? { ...explained, text: textOfExplained(explained) } : explained,
+    }
+  } catch (error) {
+    if (error instanceof QuestionError) return { status: 400, value: { error: error.message } }
+    if (error instanceof GatewayError) return { status: 503, value: { error: error.message } }
+    throw error
+  }
+}
