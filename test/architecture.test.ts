@@ -38,6 +38,7 @@ const LAYERS = [
   'workers',
   'server',
   'assembly',
+  'status',
   'gateway.ts',
   'handlers',
   'handlers/selection',

@@ -16,6 +16,7 @@ import {
 } from '../policy/limits/rate.ts'
 import {
   createPressure,
+  PRESSURE_KINDS,
   type Pressure,
   type PressureLimits,
   type Probe,
@@ -86,14 +87,13 @@ function buildRateStore(config: Config): RateStore | null {
 
 function buildPressure({ config, metrics, log }: AdmissionOptions): Pressure {
   const pressure = createPressure({ limits: limitsOf(config), probe: probeOfProcess(), log })
-  const kinds = ['event-loop', 'heap', 'memory'] as const
   metrics.gauges(
     {
       name: 'gateway_pressure',
       help: 'Whether new requests are refused, by what has run out.',
       labels: ['kind'],
     },
-    () => kinds.map((kind) => ({ labels: { kind }, value: Number(pressure.isOver(kind)) })),
+    () => PRESSURE_KINDS.map((kind) => ({ labels: { kind }, value: Number(pressure.isOver(kind)) })),
   )
   metrics.gauges(
     {

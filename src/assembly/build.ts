@@ -15,6 +15,8 @@ import { createPasswords } from '../policy/authn/password.ts'
 import { withModes } from './modes.ts'
 import { endPolls, withNodes } from './running-nodes.ts'
 import { withGauges } from './running-gauges.ts'
+import { engineStatusOf } from './engine-status.ts'
+import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
 import { createRunningSources } from './running-sources.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
 
@@ -40,6 +42,12 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     start: running.start,
     readiness: running.readiness,
     missing: running.missing,
+    status: () => ({
+      engines: built.map(engineStatusOf),
+      traffic: metrics.traffic(),
+      redis: stores.cache.shared,
+      pressure: PRESSURE_KINDS.filter(pressure.isOver),
+    }),
     enter: () => {
       taken.own()
       admission.own()

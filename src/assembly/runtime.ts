@@ -5,6 +5,7 @@ import type { AdminOptions, Readiness } from '../metrics/admin-listener.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Logger } from '../log.ts'
 import type { Parts } from '../pipeline/parts.ts'
+import type { ProcessStatus } from '../status/process-status.ts'
 import type { KeptAuthentication } from '../policy/authn/authenticate.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { GcraLimiter, TakeRate } from '../policy/limits/rate.ts'
@@ -44,6 +45,7 @@ export interface RuntimeParts {
   readonly start: RunningSources['start']
   readonly readiness: RunningSources['readiness']
   readonly missing: RunningSources['missing']
+  readonly status: () => ProcessStatus
   /** Is in force from now on: what it holds is its own, and its state is what scrapes show. */
   readonly enter: () => void
   /**

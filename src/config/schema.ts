@@ -138,7 +138,7 @@ export const schema = z.strictObject(
     admin: admin
       .prefault({})
       .describe(
-        'The admin listener: health, metrics, `POST /explain` and `POST /reload`. Danger: without `admin.token` whoever reaches it may ask; keep it off the public network.',
+        'The admin listener: health, metrics, the status page, `POST /explain` and `POST /reload`. Danger: without `admin.token` whoever reaches it may ask; keep it off the public network.',
       ),
     basePath: z
       .string()

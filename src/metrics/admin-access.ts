@@ -53,7 +53,7 @@ const POST_HEADER = 'x-requested-by'
 export function checkOrigin({ method, url, headers }: Asking, access: AdminAccess): void {
   if (!isKnownHost(headers.host, access))
     throw new AdminRefusal(403, 'this Host is not known here: admin.hosts lists names')
-  if (isFromPage(method, pathOf(url), headers)) throw new AdminRefusal(403, 'web pages may not ask here')
+  if (isFromPage({ method, url, headers }, access)) throw new AdminRefusal(403, 'web pages may not ask here')
 }
 
 /** @throws AdminRefusal, or what `slowGuesses` throws */
@@ -99,12 +99,15 @@ function nameOf(host: string): string {
   return (bracketed ?? host.replace(/:\d+$/, '')).toLowerCase().replace(/\.$/, '')
 }
 
-/** The listener's own page may read, and ask. Behind a proxy with TLS its origin has another scheme; `Sec-Fetch-Site` tells it there. */
-function isFromPage(method: string | undefined, path: string, headers: IncomingMessage['headers']): boolean {
+/**
+ * The listener's own page may read, and ask where that needs the token. Behind a proxy with TLS its origin has another scheme;
+ * `Sec-Fetch-Site` tells it there.
+ */
+function isFromPage({ method, url, headers }: Asking, { token }: AdminAccess): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers
   const isOwn = origin === `http://${host}` || site === 'same-origin'
   if (isRead(method)) return origin !== undefined && !isOwn
-  if (isOwn && PAGE_PATHS.has(path)) return false
+  if (isOwn && token !== null && PAGE_PATHS.has(pathOf(url))) return false
   return origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none')
 }
 

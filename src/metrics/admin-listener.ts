@@ -16,6 +16,13 @@ export interface JsonAnswer {
   readonly value: unknown
 }
 
+/** A page that needs nothing from elsewhere. */
+export interface AdminPage {
+  readonly html: string
+  /** What a browser may do with it. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
 export interface AdminOptions {
   /** Who may use it, read for every request: a reload may change it. */
   readonly access: () => AdminAccess
@@ -27,6 +34,8 @@ export interface AdminOptions {
   readonly readiness: () => Readiness | Promise<Readiness>
   /** Answers a question about permissions; a rejection is a 500. */
   readonly explain: (question: unknown) => Promise<JsonAnswer>
+  /** How things are: for people a page, which asks for the value again and again. */
+  readonly status: { readonly page: AdminPage; readonly read: () => Promise<unknown> }
   /** Reloads the configuration. */
   readonly reload: () => Promise<JsonAnswer>
   readonly log: Pick<Logger, 'error'>
@@ -34,6 +43,13 @@ export interface AdminOptions {
 
 /** Each in a header of its own: of several in one, browsers find the first alone. */
 const CHALLENGES = ['Bearer', 'Basic'].map((scheme) => `${scheme} realm="engine-gateway admin"`)
+
+/** Nothing is kept, nor read by a page of another origin. */
+const ANSWER_HEADERS = {
+  'cache-control': 'no-store',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+}
 
 const MAX_QUESTION_BYTES = 64 * 1024
 
@@ -62,10 +78,19 @@ export async function createAdmin({ host, port, ...handlers }: AdminOptions): Pr
 
 function addAnswers(
   app: FastifyInstance,
-  { access, slowGuesses, metrics, readiness, explain, reload, log }: Omit<AdminOptions, 'host' | 'port'>,
+  {
+    access,
+    slowGuesses,
+    metrics,
+    readiness,
+    explain,
+    status,
+    reload,
+    log,
+  }: Omit<AdminOptions, 'host' | 'port'>,
 ) {
   app.addHook('onRequest', async (request, reply) => {
-    void reply.type('text/plain; charset=utf-8').header('cache-control', 'no-store')
+    void reply.type('text/plain; charset=utf-8').headers(ANSWER_HEADERS)
     checkOrigin(request.raw, access())
     await checkToken(request.raw, access(), (verify) => slowGuesses(request.ip, verify))
     checkPost(request.raw)
@@ -80,6 +105,13 @@ function addAnswers(
     void reply.type(metrics.contentType)
     return metrics.text()
   })
+  app.get('/status', async (_request, reply) => {
+    void reply.type('text/html; charset=utf-8').headers(status.page.headers)
+    return status.page.html
+  })
+  app.get('/status.json', async (_request, reply) => {
+    return jsonOf({ status: 200, value: await status.read() }, reply)
+  })
   app.post('/explain', { bodyLimit: MAX_QUESTION_BYTES }, async (request, reply) => {
     return jsonOf(await explain(request.body), reply)
   })
@@ -89,13 +121,13 @@ function addAnswers(
     return 'not found\n'
   })
   app.setErrorHandler(async (error: Error & { statusCode?: number }, request, reply) => {
-    const status = error.statusCode ?? 500
-    if (status >= 500) log.error({ err: error }, `admin: ${request.routeOptions.url ?? 'unknown'} failed`)
-    void reply.code(status)
-    if (status === 401) void reply.header('www-authenticate', CHALLENGES)
+    const code = error.statusCode ?? 500
+    if (code >= 500) log.error({ err: error }, `admin: ${request.routeOptions.url ?? 'unknown'} failed`)
+    void reply.code(code)
+    if (code === 401) void reply.header('www-authenticate', CHALLENGES)
     if (error instanceof GatewayError && error.retryAfterSeconds !== null)
       void reply.header('retry-after', String(error.retryAfterSeconds))
-    return status < 500 ? oneLine(error.message) + '\n' : 'error\n'
+    return code < 500 ? oneLine(error.message) + '\n' : 'error\n'
   })
 }
 

@@ -46,7 +46,7 @@ export function trafficOf({ inFlight, requests, refusals, cache }: TrafficReadin
     operations: addOperations(
       [...requests].map(({ labels, counts }) => ({
         operation: labels['operation'] ?? '',
-        failed: /^5/.test(labels['http_response_status_code'] ?? '') ? sumOf(counts) : 0,
+        failed: labels['http_response_status_code']?.startsWith('5') === true ? sumOf(counts) : 0,
         durations: counts,
       })),
     ),

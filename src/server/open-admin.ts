@@ -2,27 +2,51 @@ import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { type Admin, type AdminOptions, createAdmin, type Readiness } from '../metrics/admin-listener.ts'
 import { createThrottle } from '../policy/authn/throttle.ts'
+import { OPERATIONS } from '../operations/all.ts'
+import type { ProcessStatus } from '../status/process-status.ts'
+import { statusOf } from '../status/status.ts'
+import { createStatusPage } from '../status/status-page.ts'
 import type { Reload, Reloaded } from './reload.ts'
+import { versionOf } from './version.ts'
 
 interface Operated extends Pick<AdminOptions, 'access' | 'metrics' | 'readiness' | 'explain'> {
   readonly reload: Reload
+  /** Those of the processes that serve, and how many there should be. */
+  readonly processes: () => Promise<{
+    readonly statuses: readonly ProcessStatus[]
+    readonly configured: number
+  }>
   readonly log: Logger
 }
 
 /** The admin listener before what serves, be it in this process or in others. */
 export function openAdmin(
   { host, port }: Pick<Config['admin'], 'host' | 'port'>,
-  { reload, readiness, ...operated }: Operated,
+  { reload, readiness, processes, ...operated }: Operated,
 ): Promise<Admin> {
   // There is one token for all: wrong ones of others must not delay those who have it.
   const throttle = createThrottle({ slowUserAfter: Infinity })
+  const version = versionOf()
+  const readinessNow = async () => withConfiguration(await readiness(), reload.isApplied())
+  async function readStatus() {
+    const [{ statuses, configured }, state] = await Promise.all([processes(), readinessNow()])
+    return statusOf({
+      processes: statuses,
+      workers: configured,
+      readiness: state,
+      configuration: reload.status(),
+      version,
+      mayAsk: operated.access().token !== null,
+    })
+  }
   return createAdmin({
     host,
     port,
     ...operated,
     slowGuesses: (address, verify) => throttle.attempt({ user: 'admin', address }, verify),
     reload: async () => answerOf(await reload.run('request')),
-    readiness: async () => withConfiguration(await readiness(), reload.isApplied()),
+    readiness: readinessNow,
+    status: { page: createStatusPage(OPERATIONS), read: readStatus },
   })
 }
 

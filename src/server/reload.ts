@@ -3,6 +3,7 @@ import { type Config, ConfigError } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { type Logger, withoutSecrets } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import type { ConfigurationStatus, LastReload } from '../status/status.ts'
 import { oneAfterAnother } from '../request/single-flight.ts'
 
 /** `changed` are paths. Nothing is in it that stands in the file: it goes to whoever asked. */
@@ -15,6 +16,7 @@ export interface Reload {
   readonly run: (cause: 'signal' | 'file' | 'request') => Promise<Reloaded>
   /** Whether what the file said the last time is in force. */
   readonly isApplied: () => boolean
+  readonly status: () => ConfigurationStatus
 }
 
 interface ReloadOptions {
@@ -36,6 +38,7 @@ export function createReload(options: ReloadOptions): Reload {
   const { metrics } = options
   let isApplied = true
   let appliedAtMs = Date.now()
+  let lastReload: LastReload | null = null
   metrics.gauge(
     'gateway_config_last_reload_successful',
     'Whether what the configuration said when it was last read is in force.',
@@ -52,12 +55,17 @@ export function createReload(options: ReloadOptions): Reload {
     await options.reopenAudit()
     isApplied = reloaded.result === 'applied'
     if (reloaded.result === 'applied' && reloaded.changed.length > 0) appliedAtMs = Date.now()
+    lastReload = { atMs: Date.now(), cause, changed: [], problems: [], ...reloaded }
     metrics.reload({ result: reloaded.result })
     logReload(options.log, cause, reloaded)
     return reloaded
   }
 
-  return { run: oneAfterAnother(runNow), isApplied: () => isApplied }
+  return {
+    run: oneAfterAnother(runNow),
+    isApplied: () => isApplied,
+    status: () => ({ isApplied, appliedAtMs, lastReload, warnings: options.warnings() }),
+  }
 }
 
 /** Validate, build, swap. */

@@ -5,6 +5,7 @@ import { createListener, type Listener } from './listener.ts'
 import type { Logger } from '../log.ts'
 import type { AdminOptions, Readiness } from '../metrics/admin-listener.ts'
 import { createRuntimeReplacement } from './replace-runtime.ts'
+import type { ProcessStatus } from '../status/process-status.ts'
 import { versionOf } from './version.ts'
 
 /** What answers requests in one process: the public socket, and the configuration that stands behind it. */
@@ -20,6 +21,7 @@ export interface Serving {
   readonly listen: () => Promise<string>
   readonly serveConnection: Listener['serveConnection']
   readonly readiness: () => Readiness
+  readonly status: () => ProcessStatus
   /** Opens the audit file anew if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
   /** Refuses new work, lets what is under way finish, closes. Resolves at the deadline at the latest. */
@@ -66,6 +68,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
     reopenAudit: replacement.reopenAudit,
     listen: () => listener.listen(config.listen),
     serveConnection: listener.serveConnection,
+    status: () => current().status(),
     readiness: () => withDrain(current().readiness(), draining),
     drain: async ({ beside = () => Promise.resolve(), lastAccepted } = {}) => {
       draining = true

@@ -24,11 +24,8 @@ interface StartOptions extends ServingOptions {
 export async function start({ config, log, open, file }: StartOptions): Promise<Running> {
   // From before the building on: what changes meanwhile is seen.
   const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
-  const { current, explain, replace, reopenAudit, readiness, begin, listen, drain } = await openServing({
-    config,
-    log,
-    open,
-  })
+  const serving = await openServing({ config, log, open })
+  const { current, explain, replace, reopenAudit, readiness, begin, listen, drain } = serving
   const { metrics } = current().parts
   const load = () => (file === null ? current().config : loadConfig(file))
   const reload = createReload({
@@ -43,7 +40,15 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
   const access = () => current().config.admin
   const admin = await atKey(
     'admin',
-    openAdmin(config.admin, { access, metrics, readiness, explain, reload, log }),
+    openAdmin(config.admin, {
+      access,
+      metrics,
+      readiness,
+      explain,
+      reload,
+      processes: async () => ({ statuses: [serving.status()], configured: 1 }),
+      log,
+    }),
   )
   await begin()
   const address = await atKey('listen', listen())

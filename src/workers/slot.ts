@@ -4,6 +4,7 @@ import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { isSnapshot, type Snapshot } from '../metrics/aggregate.ts'
 import type { Readiness } from '../metrics/admin-listener.ts'
+import { isProcessStatus, type ProcessStatus } from '../status/process-status.ts'
 import { createBackOff } from './back-off.ts'
 import { NoAnswer } from './calls.ts'
 import { isReadiness, problemsIn } from './worker-messages.ts'
@@ -197,6 +198,13 @@ export class Slot {
     if (!this.isListening) return null
     const snapshot = await this.#current?.process.ask('metrics', null, withinMs).catch(() => null)
     return isSnapshot(snapshot) ? snapshot : null
+  }
+
+  /** Null: it does not listen yet, or does not answer in time. */
+  async status(withinMs: number): Promise<ProcessStatus | null> {
+    if (!this.isListening) return null
+    const status = await this.#current?.process.ask('status', null, withinMs).catch(() => null)
+    return isProcessStatus(status) ? status : null
   }
 
   /** Resolves also where the worker does not answer. */

@@ -58,6 +58,10 @@ export async function startWorkers({
     metrics: { contentType: metrics.contentType, text: () => workerPool.metricsText() },
     readiness: () => workerPool.readiness(),
     explain: (question) => workerPool.explain(question),
+    processes: async () => ({
+      statuses: await workerPool.statuses(),
+      configured: workerPool.config.workers,
+    }),
     reload,
     log,
   })

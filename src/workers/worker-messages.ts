@@ -3,7 +3,14 @@ import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
 import { isRecord } from '../request/value.ts'
 
 /** What the primary asks a worker. `connection`: to serve the connection that is sent with it. */
-export type WorkerTopic = 'metrics' | 'readiness' | 'explain' | 'replace' | 'reopenAudit' | 'connection'
+export type WorkerTopic =
+  | 'metrics'
+  | 'readiness'
+  | 'status'
+  | 'explain'
+  | 'replace'
+  | 'reopenAudit'
+  | 'connection'
 
 export type ToWorker =
   | { readonly type: 'begin'; readonly config: Config }
@@ -56,6 +63,7 @@ export function readToPrimary(message: unknown): ToPrimary | null {
 const TOPICS: ReadonlySet<unknown> = new Set<WorkerTopic>([
   'metrics',
   'readiness',
+  'status',
   'explain',
   'replace',
   'reopenAudit',

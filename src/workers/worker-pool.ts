@@ -4,6 +4,7 @@ import type { Logger } from '../log.ts'
 import type { JsonAnswer, Readiness } from '../metrics/admin-listener.ts'
 import { createTotals } from '../metrics/aggregate.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import type { ProcessStatus } from '../status/process-status.ts'
 import { isJsonAnswer } from './worker-messages.ts'
 import { Slot } from './slot.ts'
 import type { Fork, WorkerProcess } from './worker-process.ts'
@@ -103,6 +104,12 @@ export class WorkerPool {
   async #count(slot: Slot): Promise<void> {
     const snapshot = await slot.snapshot(METRICS_MS)
     if (snapshot !== null) this.#totals.update(slot.number, snapshot)
+  }
+
+  /** Of those that answer in time. */
+  async statuses(): Promise<readonly ProcessStatus[]> {
+    const statuses = await Promise.all(this.#slots.map((slot) => slot.status(METRICS_MS)))
+    return statuses.filter((status) => status !== null)
   }
 
   /** Asks any one worker: all decide alike. */

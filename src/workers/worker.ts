@@ -93,6 +93,7 @@ async function answer({ id, topic, value }: Ask, context: ServingContext): Promi
 const ANSWERS: Readonly<Record<WorkerTopic, (context: ServingContext, value: unknown) => unknown>> = {
   metrics: ({ serving }) => serving.current().parts.metrics.snapshot(),
   readiness: ({ serving }) => serving.readiness(),
+  status: ({ serving }) => serving.status(),
   explain: ({ serving }, question) => serving.explain(question),
   replace,
   reopenAudit: ({ serving }) => serving.reopenAudit(),

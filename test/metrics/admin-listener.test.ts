@@ -29,6 +29,10 @@ async function openAdmin(t: Test, parts: Given = {}) {
     port: 0,
     metrics: { contentType: metrics.contentType, text: parts.text ?? metrics.text },
     explain: async (question) => ({ status: 200, value: { question } }),
+    status: {
+      page: { html: '<p>how it is', headers: { 'content-security-policy': "default-src 'none'" } },
+      read: async () => ({ ready: true }),
+    },
     reload: async () => ({ status: 422, value: { result: 'refused', problems: ['listen.port: no'] } }),
     readiness: parts.readiness ?? (() => ({ ready: true, checks: {} })),
     log: { error: (...words: unknown[]) => void errors.push(words) },
@@ -115,6 +119,20 @@ t.test('a question about permissions is answered as JSON, within its bound', asy
   t.equal((await get('/explain')).status, 404)
 })
 
+t.test('the status is a page, and a value', async (t) => {
+  const { get } = await openAdmin(t)
+  const page = await get('/status')
+  t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+  t.equal(page.headers.get('content-security-policy'), "default-src 'none'")
+  t.equal(page.headers.get('x-content-type-options'), 'nosniff')
+  t.equal(await page.text(), '<p>how it is')
+  const value = await get('/status.json')
+  t.equal(value.headers.get('content-type'), 'application/json; charset=utf-8')
+  t.equal(value.headers.get('cross-origin-resource-policy'), 'same-origin')
+  t.same(await value.json(), { ready: true })
+  t.equal((await get('/status', { method: 'POST', headers: POSTED })).status, 404)
+})
+
 t.test('a reload that is refused is answered with what is wrong', async (t) => {
   const { get } = await openAdmin(t)
   const answer = await get('/reload', { method: 'POST', headers: POSTED })
@@ -142,6 +160,8 @@ const ROUTES = [
   'GET /readyz?verbose',
   'GET /metrics',
   'HEAD /metrics',
+  'GET /status',
+  'GET /status.json',
   'GET /none',
   'POST /reload',
 ]
@@ -175,17 +195,21 @@ t.test('who posts sends a header that no page can send to another origin', async
 })
 
 t.test('a page of this listener may ask what changes nothing', async (t) => {
-  const access = { ...OPEN, hosts: ['gateway'] }
+  const token = 'abcdefghij-0123456789'
+  const access = { ...OPEN, hosts: ['gateway'], token }
   const { admin } = await openAdmin(t, { access })
   const ask = (headers: Readonly<Record<string, string>>) => statusOf(admin.address, 'POST /explain', headers)
-  const own = { origin: admin.address }
+  const own = { origin: admin.address, authorization: `Bearer ${token}` }
   t.equal(await ask({ ...POSTED, ...own }), 200)
   t.equal(await ask({ ...POSTED, ...own, 'sec-fetch-site': 'same-origin' }), 200)
   t.equal(await ask(own), 403, 'without the header')
-  const throughProxy = { ...POSTED, host: 'gateway', origin: 'https://gateway' }
+  t.equal(await ask({ ...POSTED, origin: admin.address }), 401, 'without the token')
+  const throughProxy = { ...POSTED, ...own, host: 'gateway', origin: 'https://gateway' }
   t.equal(await ask({ ...throughProxy, 'sec-fetch-site': 'same-origin' }), 200)
   t.equal(await ask({ ...throughProxy, 'sec-fetch-site': 'same-site' }), 403)
   t.equal(await ask(throughProxy), 403)
+  const { admin: open } = await openAdmin(t)
+  t.equal(await statusOf(open.address, 'POST /explain', { ...POSTED, origin: open.address }), 403)
 })
 
 t.test('a name that is not known is not served: it may have been pointed here', async (t) => {
@@ -222,6 +246,8 @@ t.test('with a token all but probes need it', async (t) => {
   const needing = [
     'GET /metrics',
     'HEAD /metrics',
+    'GET /status',
+    'GET /status.json',
     'POST /explain',
     'POST /reload',
     'GET /none',

@@ -14,7 +14,12 @@ t.test('of many wrong tokens at once few are tried, and the right one is not loc
       metrics: createMetrics({ version: '1' }),
       readiness: () => ({ ready: true, checks: {} }),
       explain: async () => ({ status: 200, value: {} }),
-      reload: { run: async () => ({ result: 'applied', changed: [] }), isApplied: () => true },
+      reload: {
+        run: async () => ({ result: 'applied', changed: [] }),
+        isApplied: () => true,
+        status: () => ({ isApplied: true, appliedAtMs: 0, lastReload: null, warnings: [] }),
+      },
+      processes: async () => ({ statuses: [], configured: 1 }),
       log,
     },
   )

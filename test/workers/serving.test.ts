@@ -50,6 +50,16 @@ t.test('readiness names the checks of each', async (t) => {
   }
 })
 
+t.test('the status is that of both', async (t) => {
+  const { status, text } = await gateway.admin('/status.json')
+  t.equal(status, 200)
+  const { engines, workers } = JSON.parse(text)
+  t.same(workers, { answering: 2, configured: 2 })
+  t.equal(engines.length, Object.keys(ONE.engines).length)
+  t.match(engines, [{ name: 'default', nodes: [{ limit: 2 * 64, reason: null }] }])
+  t.match((await gateway.admin('/status')).text, /^<!doctype html>/)
+})
+
 t.test('permissions are explained', async (t) => {
   const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
   const asked = { user: 'demo', request: 'GET /task/count' }

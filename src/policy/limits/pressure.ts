@@ -2,7 +2,8 @@ import { GatewayError } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 
 /** A resource that can run out. */
-export type PressureKind = 'event-loop' | 'heap' | 'memory'
+export const PRESSURE_KINDS = ['event-loop', 'heap', 'memory'] as const
+export type PressureKind = (typeof PRESSURE_KINDS)[number]
 
 export interface PressureLimits {
   /** Delay of the event loop; null: no limit. */

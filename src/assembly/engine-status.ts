@@ -1,0 +1,28 @@
+import type { EngineStatus } from '../status/process-status.ts'
+import type { EngineParts } from '../pipeline/parts.ts'
+import type { EngineSources } from './engine-sources.ts'
+import type { EngineNodes } from './running-nodes.ts'
+
+interface ReadableEngine {
+  readonly parts: Pick<EngineParts, 'name' | 'authorization' | 'validation'>
+  readonly sources: Pick<EngineSources, 'identity' | 'records'>
+  readonly nodes: Pick<EngineNodes, 'own'>
+}
+
+/** What is known of an engine now. */
+export function engineStatusOf({ parts, sources, nodes: { own } }: ReadableEngine): EngineStatus {
+  const { name, authorization, validation } = parts
+  return {
+    name,
+    authorization,
+    validation,
+    sources: [
+      { source: 'users', ...sources.identity.state() },
+      { source: 'records', ...sources.records.state() },
+    ],
+    polls: own.polls.counts(),
+    queue: own.waiting(),
+    isQueueStanding: own.isQueueStanding(),
+    nodes: own.nodes(),
+  }
+}

@@ -1,0 +1,92 @@
+import type { SharedState } from '../cache/cache.ts'
+import { addTraffic, type Traffic } from '../metrics/traffic.ts'
+import type { PollCounts } from '../proxy/long-polls/long-polls.ts'
+import type { NodeState } from '../proxy/nodes/node-pool.ts'
+import { isRecord } from '../request/value.ts'
+
+/** What one process knows of itself. */
+export interface ProcessStatus {
+  readonly engines: readonly EngineStatus[]
+  readonly traffic: Traffic
+  readonly redis: SharedState
+  /** What has run out, so that new requests are refused. */
+  readonly pressure: readonly string[]
+}
+
+export interface EngineStatus {
+  readonly name: string
+  /** The modes in force. */
+  readonly authorization: string
+  readonly validation: string
+  readonly sources: readonly SourceStatus[]
+  readonly polls: PollCounts
+  /** Requests that wait for a free node. */
+  readonly queue: number
+  readonly isQueueStanding: boolean
+  readonly nodes: readonly NodeState[]
+}
+
+interface SourceStatus {
+  readonly source: 'users' | 'records'
+  /** Null: what was read last is in force. */
+  readonly problem: string | null
+  /** Null: it was never read. */
+  readonly ageMs: number | null
+}
+
+/** Whether a value has the form of a status: it comes from another process. */
+export function isProcessStatus(value: unknown): value is ProcessStatus {
+  return isRecord(value) && Array.isArray(value['engines']) && isRecord(value['traffic'])
+}
+
+/** The worst counts, as with the metrics of several processes. */
+const WORST_FIRST = ['down', 'unknown', 'up', 'none'] as const satisfies readonly SharedState[]
+
+/** Of all processes that serve. */
+export function addStatuses(all: readonly ProcessStatus[]): ProcessStatus {
+  const byName = new Map<string, EngineStatus>()
+  for (const engine of all.flatMap(({ engines }) => engines)) {
+    const other = byName.get(engine.name)
+    byName.set(engine.name, other === undefined ? engine : addEngines(other, engine))
+  }
+  return {
+    engines: [...byName.values()],
+    traffic: addTraffic(all.map(({ traffic }) => traffic)),
+    redis: WORST_FIRST.find((state) => all.some(({ redis }) => redis === state)) ?? 'none',
+    pressure: [...new Set(all.flatMap(({ pressure }) => pressure))],
+  }
+}
+
+function addEngines(one: EngineStatus, other: EngineStatus): EngineStatus {
+  return {
+    ...one,
+    sources: one.sources.map((source, at) => worseSource(source, other.sources[at])),
+    polls: {
+      open: one.polls.open + other.polls.open,
+      waiting: one.polls.waiting + other.polls.waiting,
+      abandoned: one.polls.abandoned + other.polls.abandoned,
+    },
+    queue: one.queue + other.queue,
+    isQueueStanding: one.isQueueStanding || other.isQueueStanding,
+    nodes: one.nodes.map((state) => {
+      const same = other.nodes.find(({ node }) => node === state.node)
+      return same === undefined ? state : addNodes(state, same)
+    }),
+  }
+}
+
+function worseSource(one: SourceStatus, other: SourceStatus | undefined): SourceStatus {
+  return one.problem === null && other !== undefined ? other : one
+}
+
+function addNodes(one: NodeState, other: NodeState): NodeState {
+  return {
+    ...one,
+    reason: one.reason ?? other.reason,
+    limit: one.limit + other.limit,
+    inFlight: one.inFlight + other.inFlight,
+    latencyMs: Math.max(one.latencyMs, other.latencyMs),
+    ejections: one.ejections + other.ejections,
+    certificateEndsAtMs: one.certificateEndsAtMs ?? other.certificateEndsAtMs,
+  }
+}

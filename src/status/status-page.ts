@@ -1,0 +1,98 @@
+import { hash } from 'node:crypto'
+import type { AdminPage } from '../metrics/admin-listener.ts'
+import type { Operation } from '../operations/table.ts'
+import { runStatusPage } from './page-script.ts'
+import { PAGE_STYLE } from './page-style.ts'
+
+/** The same for everybody: what differs it asks for. `operations` are offered to whoever asks who may do what. */
+export function createStatusPage(operations: readonly Pick<Operation, 'method' | 'template'>[]): AdminPage {
+  const script = `(${runStatusPage.toString()})()`
+  const policy = [
+    "default-src 'none'",
+    `script-src '${sourceOf(script)}'`,
+    `style-src '${sourceOf(PAGE_STYLE)}'`,
+    // For an icon that is empty, or a browser asks for one.
+    'img-src data:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ]
+  return {
+    html: htmlOf(script, operations),
+    headers: {
+      'content-security-policy': policy.join('; '),
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+    },
+  }
+}
+
+function sourceOf(text: string): string {
+  return `sha256-${hash('sha256', text, 'base64')}`
+}
+
+const TILES = [
+  ['ready', 'Gateway'],
+  ['configuration', 'Configuration'],
+  ['engines-up', 'Engines up'],
+  ['nodes-up', 'Healthy nodes'],
+  ['requests', 'Requests'],
+  ['failed', 'Answered 5xx'],
+  ['refused', 'Refused'],
+  ['in-flight', 'In flight'],
+  ['cache', 'Cache hits'],
+  ['redis', 'Redis'],
+  ['polls', 'Long polls'],
+] as const
+
+/** Everything in it stands in this file or in the table: nothing needs escaping. */
+function htmlOf(script: string, operations: readonly Pick<Operation, 'method' | 'template'>[]): string {
+  const tiles = TILES.map(([id, name]) => `<div class="tile"><dt>${name}</dt><dd id="${id}">–</dd></div>`)
+  const options = operations.map(({ method, template }) => `<option value="${method} ${template}">`)
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>engine-gateway</title>
+<link rel="icon" href="data:,">
+<style>${PAGE_STYLE}</style>
+<body>
+<header><h1>engine-gateway</h1><p id="about"></p><p id="stale" role="alert" hidden></p></header>
+<main>
+<dl class="tiles">${tiles.join('')}</dl>
+<section id="problems-section" hidden><h2 class="bad">Look at</h2><ul id="problems"></ul></section>
+<section><h2>Engines</h2>
+<div class="bar"><input id="filter" type="search" placeholder="Name or address" aria-label="Show engines by name or address">
+<button id="all" type="button" hidden></button><span id="shown" class="quiet"></span></div>
+${tableOf('engines', ['Engine', 'Health'], ['In flight', 'Latency', 'Ejections', 'Certificate ends'])}</section>
+<section><h2>Traffic by operation</h2><p id="window" class="quiet"></p>
+${tableOf('operations', ['Operation'], ['Requests / s', 'p95', '5xx', 'Refused', 'Since start'])}</section>
+<section><h2>Refusals</h2><p id="no-refusals" class="quiet">None since the start.</p>
+${tableOf('refusals', ['Operation', 'Stage', 'Reason'], ['/ s', 'Since start'])}</section>
+<section><h2>Configuration</h2><p id="reload" class="quiet"></p><ul id="reload-problems" class="bad"></ul></section>
+<section><h2>Who may do what</h2>
+<p id="no-ask" class="quiet" hidden>Set admin.token to ask here: without it nobody knows who asks.</p>
+<form id="ask" hidden>
+<label>User<input id="user" required autocomplete="off" spellcheck="false"></label>
+<label>Engine<select id="engine"></select></label>
+<label class="wide">Request<input id="request" required list="offers" placeholder="GET /task" autocomplete="off" spellcheck="false"></label>
+<datalist id="offers">${options.join('')}</datalist>
+<label class="wide">Body<textarea id="body" spellcheck="false"></textarea></label>
+<p><button id="send" class="main">May they?</button></p>
+</form>
+<p id="decision" role="status"></p><pre id="explanation"></pre></section>
+</main>
+<script>${script}</script>
+</body>
+</html>
+`
+}
+
+function tableOf(id: string, texts: readonly string[], numbers: readonly string[]): string {
+  const heads = [
+    ...texts.map((name) => `<th scope="col">${name}</th>`),
+    ...numbers.map((name) => `<th scope="col" class="number">${name}</th>`),
+  ]
+  return `<table id="${id}"><thead><tr>${heads.join('')}</tr></thead><tbody></tbody></table>`
+}

@@ -1,0 +1,113 @@
+import t from 'tap'
+import {
+  addStatuses,
+  type EngineStatus,
+  isProcessStatus,
+  type ProcessStatus,
+} from '../../src/status/process-status.ts'
+import { statusOf } from '../../src/status/status.ts'
+
+const NODE = {
+  node: 'http://a:8080/engine-rest',
+  isDrained: false,
+  reason: null,
+  limit: 8,
+  inFlight: 1,
+  latencyMs: 5,
+  ejections: 1,
+  certificateEndsAtMs: null,
+}
+const ENGINE: EngineStatus = {
+  name: 'default',
+  authorization: 'enforce',
+  validation: 'enforce',
+  sources: [
+    { source: 'users', problem: null, ageMs: 1 },
+    { source: 'records', problem: null, ageMs: 1 },
+  ],
+  polls: { open: 1, waiting: 2, abandoned: 3 },
+  queue: 1,
+  isQueueStanding: false,
+  nodes: [NODE],
+}
+const TRAFFIC = {
+  inFlight: 2,
+  operations: [{ operation: 'getTask', failed: 1, durations: [1, 0, 2] }],
+  refusals: [{ operation: 'getTask', stage: 'permit', reason: '403', count: 3 }],
+  cache: [{ tier: 'memory', result: 'hit', count: 4 }],
+}
+const PROCESS: ProcessStatus = { engines: [ENGINE], traffic: TRAFFIC, redis: 'up', pressure: [] }
+
+t.test('numbers of several processes are summed, and of states the worst is told', async (t) => {
+  const worse: EngineStatus = {
+    ...ENGINE,
+    sources: ENGINE.sources.map((one) => (one.source === 'records' ? { ...one, problem: 'away' } : one)),
+    isQueueStanding: true,
+    nodes: [{ ...NODE, reason: 'refused', latencyMs: 9, certificateEndsAtMs: 7 }],
+  }
+  const other = { ...PROCESS, engines: [worse], redis: 'down', pressure: ['heap'] } as const
+  for (const both of [
+    [PROCESS, other],
+    [other, PROCESS],
+  ]) {
+    const sum = addStatuses(both)
+    t.match(sum, {
+      redis: 'down',
+      pressure: ['heap'],
+      engines: [
+        {
+          polls: { open: 2, waiting: 4, abandoned: 6 },
+          queue: 2,
+          isQueueStanding: true,
+          sources: [{ problem: null }, { problem: 'away' }],
+          nodes: [
+            { inFlight: 2, limit: 16, ejections: 2, reason: 'refused', latencyMs: 9, certificateEndsAtMs: 7 },
+          ],
+        },
+      ],
+      traffic: {
+        inFlight: 4,
+        operations: [{ operation: 'getTask', failed: 2, durations: [2, 0, 4] }],
+        refusals: [{ count: 6 }],
+        cache: [{ count: 8 }],
+      },
+    })
+    t.equal(sum.engines.length, 1)
+  }
+})
+
+t.test('without any answer there is nothing to tell', async (t) => {
+  t.match(addStatuses([]), { engines: [], redis: 'none', traffic: { inFlight: 0, operations: [] } })
+})
+
+t.test('another message is no status', async (t) => {
+  t.equal(isProcessStatus(PROCESS), true)
+  for (const other of [null, {}, { engines: [] }, { engines: {}, traffic: {} }, 'engines'])
+    t.equal(isProcessStatus(other), false)
+})
+
+t.test('only so many lines are told, the most frequent refusals first', async (t) => {
+  const refusals = Array.from({ length: 300 }, (_, count) => ({
+    operation: `o${count}`,
+    stage: 'permit',
+    reason: '403',
+    count,
+  }))
+  const lines = Array.from({ length: 300 }, (_, at) => `line ${at}`)
+  const status = statusOf({
+    processes: [{ ...PROCESS, traffic: { ...TRAFFIC, refusals } }],
+    workers: 2,
+    readiness: {
+      ready: true,
+      checks: { good: 'ok', 'nodes of a:': 'all are drained', configuration: 'was refused' },
+    },
+    configuration: { isApplied: true, appliedAtMs: 1, lastReload: null, warnings: lines },
+    version: '1',
+    mayAsk: false,
+  })
+  t.equal(status.traffic.refusals.length, 100)
+  t.equal(status.traffic.refusals[0]?.count, 299)
+  t.equal(status.configuration.warnings.length, 100)
+  t.same(status.problems, ['nodes of a: all are drained', 'configuration: was refused'])
+  t.match(status, { workers: { answering: 1, configured: 2 }, ready: true, mayAsk: false, version: '1' })
+})

@@ -1,0 +1,383 @@
+import t, { type Test } from 'tap'
+import type { AdminAccess } from '../../src/metrics/admin-access.ts'
+import { createAdmin } from '../../src/metrics/admin-listener.ts'
+import { createMetrics } from '../../src/metrics/registry.ts'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import type { EngineStatus, ProcessStatus } from '../../src/status/process-status.ts'
+import { type ConfigurationStatus, statusOf } from '../../src/status/status.ts'
+import { createStatusPage } from '../../src/status/status-page.ts'
+import { BROWSER_PATIENCE_MS, openPage, type OpenPage } from '../support/chromium.ts'
+import { startNode } from '../support/fake-engine.ts'
+import { BASE } from '../support/open-gateway.ts'
+import { startReloadable } from '../support/reloadable.ts'
+import { chromiumSkip } from '../support/requirements.ts'
+
+const TOKEN = 'a-token-of-this-test'
+const HOSTILE = `"><img src=x onerror="window.hit=1"><script>window.hit=1</script>'`
+
+t.test('the page is whole: it names no file, and its policy names its parts', async (t) => {
+  const { html, headers } = createStatusPage(OPERATIONS)
+  t.notMatch(html, /\s(?:src|href)=(?!"data:,")/, 'nothing is fetched')
+  t.notMatch(html, /\son\w+=|javascript:|\sstyle=/, 'no code and no style in attributes')
+  t.equal(html.split('</script').length, 2)
+  const policy = headers['content-security-policy'] ?? ''
+  t.match(policy, /default-src 'none'; script-src 'sha256-[^' ]+'; style-src 'sha256-[^' ]+';/)
+  t.notMatch(policy, /unsafe|https?:/)
+  for (const { method, template } of OPERATIONS) t.ok(html.includes(`"${method} ${template}"`), template)
+})
+
+const NODE = {
+  node: 'http://engine-a:8080/engine-rest',
+  isDrained: false,
+  reason: null,
+  limit: 64,
+  inFlight: 3,
+  latencyMs: 12,
+  ejections: 0,
+  certificateEndsAtMs: null,
+}
+
+function engineOf(name: string, more: Partial<EngineStatus> = {}): EngineStatus {
+  return {
+    name,
+    authorization: 'enforce',
+    validation: 'enforce',
+    sources: [
+      { source: 'users', problem: null, ageMs: 1000 },
+      { source: 'records', problem: null, ageMs: 1000 },
+    ],
+    polls: { open: 1, waiting: 0, abandoned: 0 },
+    queue: 0,
+    isQueueStanding: false,
+    nodes: [NODE, { ...NODE, node: 'http://engine-b:8080/engine-rest' }],
+    ...more,
+  }
+}
+
+const CONFIGURATION: ConfigurationStatus = {
+  isApplied: true,
+  appliedAtMs: 1,
+  lastReload: null,
+  warnings: [],
+}
+
+interface Shown {
+  readonly process: () => ProcessStatus
+  readonly configuration?: ConfigurationStatus
+  readonly explain?: (question: unknown) => unknown
+  readonly access?: AdminAccess
+}
+
+/** The page before a status that the test says. */
+async function openAdmin(t: Test, { process, configuration = CONFIGURATION, explain, access }: Shown) {
+  const given = access ?? { host: '127.0.0.1', hosts: [], token: TOKEN }
+  const admin = await createAdmin({
+    host: '127.0.0.1',
+    port: 0,
+    access: () => given,
+    slowGuesses: (_address, verify) => verify(),
+    metrics: createMetrics({ version: '1' }),
+    readiness: () => ({ ready: true, checks: {} }),
+    explain: async (question) => ({ status: 200, value: explain?.(question) ?? {} }),
+    reload: async () => ({ status: 200, value: {} }),
+    status: {
+      page: createStatusPage(OPERATIONS),
+      read: async () =>
+        statusOf({
+          processes: [process()],
+          workers: 1,
+          readiness: { ready: true, checks: {} },
+          configuration,
+          version: '1',
+          mayAsk: given.token !== null,
+        }),
+    },
+    log: { error: () => undefined },
+  })
+  t.teardown(() => admin.close())
+  return admin
+}
+
+function processOf(
+  engines: readonly EngineStatus[],
+  more: Partial<ProcessStatus['traffic']> = {},
+): ProcessStatus {
+  return {
+    engines,
+    redis: 'none',
+    pressure: [],
+    traffic: { inFlight: 0, operations: [], refusals: [], cache: [], ...more },
+  }
+}
+
+const IS_SHOWN = 'document.body?.dataset.shown !== undefined'
+
+/** As a browser sends it that knows the token. */
+async function visit(page: OpenPage, address: string): Promise<void> {
+  const authorization = `Basic ${Buffer.from(`:${TOKEN}`).toString('base64')}`
+  await page.send('Network.setExtraHTTPHeaders', { headers: { authorization } })
+  await page.send('Page.navigate', { url: `${address}/status` })
+  await page.wait(IS_SHOWN)
+}
+
+function textOf(page: OpenPage, selector: string): Promise<unknown> {
+  return page.read(`document.querySelector(${JSON.stringify(selector)}).innerText`)
+}
+
+/** Asks on the page who may do what. */
+async function answerOf(page: OpenPage, user: string, request: string) {
+  await page.read(`(() => {
+    document.getElementById('decision').textContent = ''
+    document.getElementById('user').value = ${JSON.stringify(user)}
+    document.getElementById('request').value = ${JSON.stringify(request)}
+    document.getElementById('ask').requestSubmit()
+  })()`)
+  await page.wait(`document.getElementById('decision').textContent !== ''`)
+  return { decision: await textOf(page, '#decision'), text: await textOf(page, '#explanation') }
+}
+
+/** What a browser reports where a page does what it may not, or fails. */
+function complaintsOf(page: OpenPage): readonly unknown[] {
+  return [
+    ...page.events('Runtime.exceptionThrown'),
+    ...page.events('Runtime.consoleAPICalled'),
+    ...page.events('Log.entryAdded'),
+  ]
+}
+
+function urlsOf(page: OpenPage): readonly string[] {
+  return page.events('Network.requestWillBeSent').map(({ request }) => String(Object(request).url))
+}
+
+const OPTIONS = { skip: chromiumSkip, timeout: 4 * BROWSER_PATIENCE_MS }
+
+void t.test('a browser shows a gateway', OPTIONS, async (t) => {
+  const node = await startNode(t, (_request, response) =>
+    response.setHeader('content-type', 'application/json').end('[]'),
+  )
+  const gateway = await startReloadable(t, {
+    engines: { default: { nodes: [node.url + BASE] } },
+    health: { probe: false },
+    admin: { port: 0, token: TOKEN },
+  })
+  await (await gateway.ask('demo', '/task')).text()
+  const hazard = { method: 'POST', body: '{"assigneeExpression":"${1 + 1}"}' }
+  t.equal((await gateway.ask('demo', '/task', hazard)).status, 400)
+  const { adminAddress } = gateway.running
+  const page = await openPage(t)
+
+  await t.test('to nobody without the token', async (t) => {
+    await page.send('Page.navigate', { url: `${adminAddress}/status` })
+    await page.wait(`document.readyState === 'complete'`)
+    t.notMatch(await page.read('document.documentElement.innerText'), /Engines|default/)
+    for (const path of ['/status', '/status.json'])
+      t.equal((await fetch(adminAddress + path)).status, 401, path)
+  })
+
+  const before = { complaints: complaintsOf(page).length, urls: urlsOf(page).length }
+  await visit(page, adminAddress)
+  await t.test('engines, nodes and traffic', async (t) => {
+    t.match(await textOf(page, '#engines'), /default[\s\S]*1 of 1 healthy[\s\S]*http:\/\/127\.0\.0\.1:/)
+    t.match(await textOf(page, '#operations'), /getTasks/)
+    t.match(await textOf(page, '#refusals'), /queryTasks[\s\S]*body/)
+    t.equal(await textOf(page, '#engines-up'), '1 of 1')
+    t.equal(await textOf(page, '#redis'), 'not used')
+    t.equal(await textOf(page, '#configuration'), 'in force')
+  })
+
+  await t.test('who may do what, in the words of the command', async (t) => {
+    t.match(await answerOf(page, 'demo', 'GET /task'), {
+      decision: 'Permitted',
+      text: /GET \/task \(getTasks\)/,
+    })
+    t.match(await answerOf(page, 'mary', 'POST /deployment/create'), {
+      decision: 'Refused',
+      text: /Missing:/,
+    })
+    t.match(await answerOf(page, HOSTILE, 'GET /task'), {
+      decision: 'No answer',
+      text: `has no user ${HOSTILE}`,
+    })
+    t.equal(node.seen.filter(({ method }) => method === 'POST').length, 0, 'and nothing is done')
+  })
+
+  await t.test('with one request for each refresh, and none to elsewhere', async (t) => {
+    const count = () => urlsOf(page).filter((url) => url.endsWith('/status.json')).length
+    const from = count()
+    await page.wait(
+      `Number(document.body.dataset.shown) > ${String(await page.read('document.body.dataset.shown'))}`,
+    )
+    t.equal(count(), from + 1)
+    const paths = urlsOf(page)
+      .slice(before.urls)
+      .filter((url) => !url.startsWith('data:'))
+      .map((url) => url.replace(adminAddress, ''))
+    t.same([...new Set(paths)].toSorted(), ['/explain', '/status', '/status.json'])
+    // A question that is refused is a 400, which a browser reports.
+    const complaints = complaintsOf(page).slice(before.complaints)
+    t.same(
+      complaints.filter((one) => !JSON.stringify(one).includes('/explain')),
+      [],
+    )
+  })
+
+  await t.test('a reload that was refused, with its problems', async (t) => {
+    await gateway.write({
+      engines: { default: { nodes: [node.url + BASE] } },
+      listen: { port: 1 },
+      admin: { port: 0, token: TOKEN },
+    })
+    await gateway.running.reload()
+    await page.read(`document.dispatchEvent(new Event('visibilitychange'))`)
+    await page.wait(`document.getElementById('configuration').textContent === 'refused'`)
+    t.match(await textOf(page, '#reload-problems'), 'listen.port: needs a restart')
+  })
+})
+
+void t.test('hostile names are text', OPTIONS, async (t) => {
+  const engines = [
+    engineOf(HOSTILE, {
+      nodes: [{ ...NODE, node: HOSTILE, reason: 'refused' }],
+      sources: [
+        { source: 'users', problem: HOSTILE, ageMs: 1 },
+        { source: 'records', problem: null, ageMs: 1 },
+      ],
+      authorization: HOSTILE,
+    }),
+  ]
+  const process = processOf(engines, {
+    operations: [{ operation: HOSTILE, failed: 0, durations: [1] }],
+    refusals: [{ operation: HOSTILE, stage: HOSTILE, reason: HOSTILE, count: 1 }],
+  })
+  const lastReload = {
+    atMs: 1,
+    cause: HOSTILE,
+    result: 'refused',
+    changed: [HOSTILE],
+    problems: [HOSTILE],
+  } as const
+  const admin = await openAdmin(t, {
+    process: () => ({ ...process, pressure: [HOSTILE] }),
+    configuration: { isApplied: false, appliedAtMs: 1, lastReload, warnings: [HOSTILE] },
+    explain: () => ({ decision: HOSTILE, text: HOSTILE }),
+  })
+  const page = await openPage(t)
+  await visit(page, admin.address)
+  t.match(await answerOf(page, HOSTILE, 'GET /task'), { text: HOSTILE })
+  t.equal(await textOf(page, '#engines .engine span'), HOSTILE)
+  t.equal(await textOf(page, '#engines .node td'), HOSTILE)
+  t.equal(await page.read(`document.querySelectorAll('img').length`), 0)
+  t.equal(await page.read(`document.querySelectorAll('script').length`), 1)
+  t.equal(await page.read('window.hit === undefined'), true)
+  t.same(complaintsOf(page), [])
+
+  await t.test('and code that is put into the page all the same does not run', async (t) => {
+    await page.read(
+      `document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="window.hit=1"><p style="color:red">')`,
+    )
+    await page.read(`(() => {
+      const script = document.createElement('script')
+      script.textContent = 'window.hit = 1'
+      document.body.append(script)
+    })()`)
+    await page.wait(`document.images.length === 1 && document.images[0].complete`)
+    t.equal(await page.read('window.hit === undefined'), true)
+    t.ok(page.events('Log.entryAdded').length > 0, 'the policy refuses it')
+  })
+})
+
+void t.test('500 engines', OPTIONS, async (t) => {
+  const process = processOf(
+    Array.from({ length: 500 }, (_, at) =>
+      engineOf(`engine-${at}`, at === 499 ? { nodes: [{ ...NODE, reason: 'timeout' }] } : {}),
+    ),
+    {
+      operations: OPERATIONS.map(({ id }) => ({
+        operation: id,
+        failed: 0,
+        durations: Array.from({ length: 15 }, (_, at) => at),
+      })),
+      refusals: OPERATIONS.map(({ id }) => ({ operation: id, stage: 'permit', reason: '403', count: 7 })),
+    },
+  )
+  const admin = await openAdmin(t, { process: () => process })
+  const page = await openPage(t)
+  await visit(page, admin.address)
+
+  await t.test('are shown at once, those with problems first', async (t) => {
+    t.equal(await textOf(page, '#engines-up'), '499 of 500')
+    t.equal(await textOf(page, '#engines .engine span'), 'engine-499')
+    t.equal(await page.read(`document.querySelectorAll('#engines .engine').length`), 25)
+    const paintMs = await page.read(`performance.getEntriesByName('first-contentful-paint')[0].startTime`)
+    const filledMs = await page.read(
+      `performance.getEntriesByType('resource').find(({ name }) => name.endsWith('.json')).responseEnd`,
+    )
+    const size = (
+      await (
+        await fetch(`${admin.address}/status.json`, { headers: { authorization: `Bearer ${TOKEN}` } })
+      ).text()
+    ).length
+    t.comment(
+      `first paint after ${Number(paintMs)} ms, values after ${Number(filledMs)} ms; a status has ${Math.round(size / 1024)} KiB`,
+    )
+    t.ok(size < 1024 * 1024)
+  })
+
+  await t.test('are all there when asked for, and found by name and address', async (t) => {
+    await page.read(`document.getElementById('all').click()`)
+    t.equal(await page.read(`document.querySelectorAll('#engines .engine').length`), 500)
+    await page.read(`(() => {
+      document.getElementById('filter').value = 'ENGINE-42'
+      document.getElementById('filter').dispatchEvent(new Event('input'))
+    })()`)
+    t.equal(await page.read(`document.querySelectorAll('#engines .engine').length`), 11)
+  })
+})
+
+void t.test('it fits what it is looked at with', OPTIONS, async (t) => {
+  const admin = await openAdmin(t, {
+    process: () => processOf([engineOf('default'), engineOf('n'.repeat(64))]),
+  })
+  const page = await openPage(t)
+  await visit(page, admin.address)
+  const groundOf = async (scheme: string) => {
+    await page.send('Emulation.setEmulatedMedia', {
+      features: [{ name: 'prefers-color-scheme', value: scheme }],
+    })
+    return page.read('getComputedStyle(document.body).backgroundColor')
+  }
+  t.not(await groundOf('light'), await groundOf('dark'))
+  for (const width of [320, 390, 768, 1600]) {
+    await page.send('Emulation.setDeviceMetricsOverride', {
+      width,
+      height: 800,
+      deviceScaleFactor: 1,
+      mobile: width < 500,
+    })
+    t.ok(Number(await page.read('document.documentElement.scrollWidth')) <= width, `${width} pixels`)
+  }
+})
+
+void t.test('what the browser cannot have is said', OPTIONS, async (t) => {
+  let isBroken = false
+  const admin = await openAdmin(t, {
+    process: () => {
+      if (isBroken) throw new Error('inner')
+      return processOf([engineOf('default')])
+    },
+    access: { host: '127.0.0.1', hosts: [], token: null },
+  })
+  const page = await openPage(t)
+  await visit(page, admin.address)
+  t.equal(await page.read(`document.getElementById('stale').hidden`), true)
+  t.match(await textOf(page, '#no-ask'), /admin\.token/)
+  t.equal(await page.read(`document.getElementById('ask').hidden`), true, 'nobody asks who is not known')
+  isBroken = true
+  await page.read(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await page.wait(`!document.getElementById('stale').hidden`)
+  t.match(await textOf(page, '#stale'), /^No status: 500 error/)
+  t.match(await textOf(page, '#engines'), /default/, 'what was shown last stays')
+  isBroken = false
+  await page.read(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await page.wait(`document.getElementById('stale').hidden`)
+})
