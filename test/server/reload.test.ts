@@ -33,10 +33,11 @@ function openReload(t: Parameters<typeof configOf>[0]) {
   const held: (() => void)[] = []
   const replaced: Config[] = []
   let loaded = 0
-  let next = config
+  let next: Config | ConfigError = config
   const reload = createReload({
     load: () => {
       loaded += 1
+      if (next instanceof Error) throw next
       return next
     },
     current: () => replaced.at(-1) ?? config,
@@ -54,6 +55,9 @@ function openReload(t: Parameters<typeof configOf>[0]) {
     held,
     replaced,
     loaded: () => loaded,
+    fail: (problems: readonly string[]) => {
+      next = new ConfigError('x', problems)
+    },
     change: (bytes: number) => {
       next = { ...config, limits: { ...config.limits, body: bytes } }
     },
@@ -88,4 +92,24 @@ t.test('who asks during a reading shares the next, and who asks after it has one
   t.same(await third, { result: 'applied', changed: ['limits.body'] })
   t.equal(loaded(), 3)
   t.equal(reload.isApplied(), true)
+})
+
+t.test('the last reading is told, with its problems', async (t) => {
+  const { reload, change, fail } = openReload(t)
+  t.match(reload.status(), { isApplied: true, lastReload: null, warnings: [] })
+  fail(['listen.port: needs a restart'])
+  await reload.run('file')
+  const refused = {
+    cause: 'file',
+    result: 'refused',
+    changed: [],
+    problems: ['listen.port: needs a restart'],
+  }
+  t.match(reload.status(), { isApplied: false, lastReload: refused })
+  change(2 * 1024 ** 2)
+  await reload.run('signal')
+  t.match(reload.status(), {
+    isApplied: true,
+    lastReload: { cause: 'signal', result: 'applied', problems: [] },
+  })
 })
