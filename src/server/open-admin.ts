@@ -1,10 +1,11 @@
+import { LRUCache } from 'lru-cache'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { type Admin, type AdminOptions, createAdmin, type Readiness } from '../metrics/admin-listener.ts'
 import { createThrottle } from '../policy/authn/throttle.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
-import { statusOf } from '../status/status.ts'
+import { type Status, statusOf } from '../status/status.ts'
 import { createStatusPage } from '../status/status-page.ts'
 import type { Reload, Reloaded } from './reload.ts'
 import { versionOf } from './version.ts'
@@ -19,6 +20,9 @@ interface Operated extends Pick<AdminOptions, 'access' | 'metrics' | 'readiness'
   readonly log: Logger
 }
 
+/** However many look, a status is made once in this time. */
+const STATUS_MS = 1000
+
 /** The admin listener before what serves, be it in this process or in others. */
 export function openAdmin(
   { host, port }: Pick<Config['admin'], 'host' | 'port'>,
@@ -28,7 +32,7 @@ export function openAdmin(
   const throttle = createThrottle({ slowUserAfter: Infinity })
   const version = versionOf()
   const readinessNow = async () => withConfiguration(await readiness(), reload.isApplied())
-  async function readStatus() {
+  async function readStatus(): Promise<Status> {
     const [{ statuses, configured }, state] = await Promise.all([processes(), readinessNow()])
     return statusOf({
       processes: statuses,
@@ -39,6 +43,7 @@ export function openAdmin(
       mayAsk: operated.access().token !== null,
     })
   }
+  const latest = new LRUCache<'status', Status>({ max: 1, ttl: STATUS_MS, fetchMethod: readStatus })
   return createAdmin({
     host,
     port,
@@ -46,7 +51,7 @@ export function openAdmin(
     slowGuesses: (address, verify) => throttle.attempt({ user: 'admin', address }, verify),
     reload: async () => answerOf(await reload.run('request')),
     readiness: readinessNow,
-    status: { page: createStatusPage(OPERATIONS), read: readStatus },
+    status: { page: createStatusPage(OPERATIONS), read: () => latest.fetch('status') },
   })
 }
 

@@ -1,16 +1,20 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
 import { openAdmin } from '../../src/server/open-admin.ts'
 
 const TOKEN = 'abcdefghij-0123456789'
 
-t.test('of many wrong tokens at once few are tried, and the right one is not locked out', async (t) => {
-  const log = createLogger({ level: 'error', destination: { write: () => undefined } })
+interface Given {
+  readonly token?: string | null
+  readonly onProcesses?: () => void
+}
+
+async function open(t: Test, { token = null, onProcesses = () => undefined }: Given) {
   const admin = await openAdmin(
     { host: '127.0.0.1', port: 0 },
     {
-      access: () => ({ host: '127.0.0.1', hosts: [], token: TOKEN }),
+      access: () => ({ host: '127.0.0.1', hosts: [], token }),
       metrics: createMetrics({ version: '1' }),
       readiness: () => ({ ready: true, checks: {} }),
       explain: async () => ({ status: 200, value: {} }),
@@ -19,11 +23,30 @@ t.test('of many wrong tokens at once few are tried, and the right one is not loc
         isApplied: () => true,
         status: () => ({ isApplied: true, appliedAtMs: 0, lastReload: null, warnings: [] }),
       },
-      processes: async () => ({ statuses: [], configured: 1 }),
-      log,
+      processes: async () => {
+        onProcesses()
+        return { statuses: [], configured: 1 }
+      },
+      log: createLogger({ level: 'error', destination: { write: () => undefined } }),
     },
   )
   t.teardown(() => admin.close())
+  return admin
+}
+
+t.test('many who look share a status', async (t) => {
+  let made = 0
+  const admin = await open(t, { onProcesses: () => (made += 1) })
+  const statuses = Array.from({ length: 50 }, async () =>
+    (await fetch(`${admin.address}/status.json`)).json(),
+  )
+  for (const status of await Promise.all(statuses))
+    t.match(status, { ready: true, workers: { answering: 0 } })
+  t.ok(made > 0 && made < 10, `${made}`)
+})
+
+t.test('of many wrong tokens at once few are tried, and the right one is not locked out', async (t) => {
+  const admin = await open(t, { token: TOKEN })
   const statusWith = async (token: string) => {
     const headers = { authorization: `Bearer ${token}` }
     return (await fetch(`${admin.address}/metrics`, { headers })).status
