@@ -8,6 +8,7 @@ import {
   registerPassthrough,
   type PassthroughOptions,
 } from '../../src/proxy/passthrough.ts'
+import { speak } from '../support/raw.ts'
 import { refusingUrl, startNode, startRawNode } from '../support/fake-engine.ts'
 
 const ENOUGH = { connectMs: 500, headersMs: 5000, bodyMs: 5000 }
@@ -21,8 +22,8 @@ async function openApp(
   t: Test,
   upstream: string,
   options: Partial<PassthroughOptions> = {},
+  app: FastifyInstance = fastify(),
 ): Promise<Opened> {
-  const app = fastify()
   // As the gateway has them: a parser that keeps the bytes, and errors of one shape.
   app.addContentTypeParser(
     'application/vnd.kept',
@@ -121,6 +122,24 @@ t.test('the session passes, credentials and identity do not', async (t) => {
   })
 })
 
+t.test('the application sees its own Host, whatever the client sends', async (t) => {
+  const node = await startNode(t)
+  const app = fastify({ http: { requireHostHeader: false } })
+  const { port } = await openApp(t, node.url, {}, app)
+  const start = 'GET /camunda/x HTTP/1.1\r\nConnection: close\r\n'
+  for (const field of ['', 'Host:\r\n', 'Host: evil.example\r\n'])
+    t.match(await speak(`http://127.0.0.1:${port}`, `${start}${field}\r\n`), [{ status: 200 }], field)
+  const { host } = new URL(node.url)
+  t.same(
+    node.seen.map(({ headers }) => [headers.host, headers['x-forwarded-host']]),
+    [
+      [host, undefined],
+      [host, ''],
+      [host, 'evil.example'],
+    ],
+  )
+})
+
 t.test('credentials pass where that is configured', async (t) => {
   const node = await startNode(t)
   const { app } = await openApp(t, node.url, { forwardAuthorization: true })
@@ -192,6 +211,30 @@ t.test(
     t.same(node.seen, [])
   },
 )
+
+t.test('a body that just fits arrives', async (t) => {
+  const node = await startNode(t)
+  const { app } = await openApp(t, node.url)
+  const payload = 'a'.repeat(1000)
+  t.match(await app.inject({ method: 'POST', url: '/camunda/x', payload }), { statusCode: 200 })
+  t.equal(node.seen[0]?.body.toString(), payload)
+})
+
+t.test('a caller without an address is not named', async (t) => {
+  const node = await startNode(t)
+  const { app } = await openApp(t, node.url, { clientOf: () => ({ address: '', scheme: 'http' }) })
+  await app.inject('/camunda/x')
+  t.notOk('x-forwarded-for' in (node.seen[0]?.headers ?? {}))
+})
+
+t.test('a read whose answer breaks off failed, whatever its method', async (t) => {
+  const resetting = await startRawNode(t, (socket) => socket.resetAndDestroy())
+  for (const method of ['GET', 'HEAD'] as const)
+    t.match(await (await openApp(t, resetting.url)).app.inject({ method, url: '/camunda/x' }), {
+      statusCode: 502,
+      headers: { 'x-gateway-error': 'GW_UPSTREAM_FAILED' },
+    })
+})
 
 t.test('a chunked body within the limit arrives completely', async (t) => {
   const node = await startNode(t)
