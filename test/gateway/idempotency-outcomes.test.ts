@@ -14,6 +14,9 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
     [500, '{"type":"ProcessEngineException","message":"m","code":0}', JSON_TYPE],
     [500, '{"code":20001}', JSON_TYPE],
     [500, 'no JSON', {}],
+    // A number of the application's own, which has done it.
+    [200, '{"code":1}', JSON_TYPE],
+    [400, '{"code":1}', JSON_TYPE],
   ] as const
   for (const [status, body, headers] of KEPT)
     t.test(`${status} ${body} is kept`, async (t) => {

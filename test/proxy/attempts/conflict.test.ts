@@ -1,4 +1,5 @@
 import t from 'tap'
+import { pauseMsOf } from '../../../src/proxy/attempts/conflict.ts'
 import { openUpstream, startNode, WRITE } from '../../support/fake-engine.ts'
 
 const LIMIT = 1_000_000
@@ -6,9 +7,10 @@ const LOST = '{"type":"OptimisticLockingException","message":"ENGINE-03005","cod
 const REPEATED = { ...WRITE, conflict: 'repeat' } as const
 
 /** A node that answers with these, one after the other, and then with 204. */
-function startAnswering(t: Tap, bodies: readonly string[]) {
+function startAnswering(t: Tap, bodies: readonly string[], onRequest: () => void = () => undefined) {
   let answered = 0
   return startNode(t, (_request, response) => {
+    onRequest()
     const body = bodies[answered]
     answered += 1
     if (body === undefined) response.writeHead(204).end()
@@ -39,6 +41,25 @@ t.test('a third lost race is the answer', async (t) => {
   const answer = await upstream.fetch(REPEATED, LIMIT)
   t.equal(answer.body.toString(), LOST)
   t.equal(node.seen.length, 3)
+})
+
+t.test('repeats are spread, and the second waits twice as long as the first', async (t) => {
+  t.same(
+    [0, 0.5, 1].map((random) => pauseMsOf(random, 0)),
+    [10, 30, 50],
+  )
+  t.same(
+    [0, 0.5, 1].map((random) => pauseMsOf(random, 1)),
+    [20, 60, 100],
+  )
+  const sentAtMs: number[] = []
+  const node = await startAnswering(t, [LOST, LOST], () => sentAtMs.push(performance.now()))
+  const { upstream } = openUpstream(t, [node.url], { random: () => 0.99 })
+  t.match(await upstream.fetch(REPEATED, LIMIT), { status: 204 })
+  const [first = 0, second = 0, third = 0] = sentAtMs
+  // Without a pause it is a few milliseconds. Timers go off up to one early.
+  t.ok(second - first >= 48, `${second - first} ms`)
+  t.ok(third - second >= 97, `${third - second} ms`)
 })
 
 t.test('without leave it is not sent again', async (t) => {

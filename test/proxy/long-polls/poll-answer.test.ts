@@ -25,6 +25,20 @@ t.test('tasks come with the end of their lock', (t) => {
   t.end()
 })
 
+t.test('a lock whose end is no date is one that may still hold', (t) => {
+  for (const lockExpirationTime of [0, 5, null, true, 'soon', ['2020-01-01']])
+    t.same(lockedTasksIn(answer(200, [{ id: 'a', lockExpirationTime }])), [
+      { id: 'a', lockedUntilMs: Number.NaN },
+    ])
+  t.end()
+})
+
+t.test('what is no task hides none of those beside it', (t) => {
+  for (const odd of [1, null, 'x', [], { id: 2 }, {}])
+    t.match(lockedTasksIn(answer(200, [odd, { id: 'a' }])), [{ id: 'a' }])
+  t.end()
+})
+
 t.test('what is no list of tasks has none', (t) => {
   for (const value of ['', 'x', '{}', 'null', [1, null, { id: 2 }]])
     t.same(lockedTasksIn(answer(200, value)), [])
