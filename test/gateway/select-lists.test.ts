@@ -13,9 +13,14 @@ const INSTANCES = [
   { id: 'i2', definitionId: 'review:1', tenantId: 'globex' },
   { id: 'i3', definitionId: 'other:1', tenantId: null },
 ]
+const EXTERNAL_TASKS = [
+  { id: 'e1', processInstanceId: 'i1', processDefinitionKey: 'review', tenantId: null },
+  { id: 'e2', processInstanceId: 'i2', processDefinitionKey: 'review', tenantId: 'globex' },
+]
 const DEFINITION = { id: 'review:1', key: 'review', tenantId: null }
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/history/decision-instance': DECISIONS,
+  '/external-task': EXTERNAL_TASKS,
   '/process-instance': INSTANCES,
   '/process-instance/i1': INSTANCES[0],
   '/process-definition/review%3A1': DEFINITION,
@@ -28,6 +33,7 @@ const SETUP = {
     'grant mary PROCESS_DEFINITION:review READ_INSTANCE,UPDATE_INSTANCE',
     'grant mary BATCH:* CREATE',
     'grant anna PROCESS_DEFINITION:review READ_INSTANCE',
+    'grant ben PROCESS_DEFINITION:* READ',
   ],
   engine: ({ url, body }: Seen, response: ServerResponse) => {
     const [path = ''] = url.slice(BASE.length).split('?')
@@ -195,4 +201,73 @@ t.test('what a list that takes a body does not read is answered in the engine’
   t.same([status, said, body], [400, SAID, null])
   // Before it asks for the permission.
   t.match(await sent('nobody', VARIABLES, { processInstanceQuery }), { status: 400, body: null })
+})
+
+/** The bytes of the request that follows the look-ups. */
+async function bytesSent(user: string, route: string, body: string, { ask } = gateway) {
+  const { status, forwarded } = await ask(user, route, { body })
+  return { status, bytes: forwarded.at(-1)?.body.toString(), count: forwarded.length }
+}
+
+t.test('what nobody has left out is sent byte by byte, without a look-up where all is seen', async (t) => {
+  const reporting = await openGateway(t, {
+    ...SETUP,
+    settings: { authorization: { mode: 'report', records: { source: 'file', file: 'records.yaml' } } },
+  })
+  const all =
+    '{ "variables":{}, "processInstanceQuery" : {"variables":[]},"processInstanceIds":["i2","nosuch"] }'
+  const whole = { status: 200, bytes: all, count: 1 }
+  t.same(await bytesSent('demo', VARIABLES, all), whole, 'who sees everything')
+  t.same(await bytesSent('mary', VARIABLES, all, reporting), whole, 'where nothing is refused')
+  // Ids that are null say the same as they said.
+  const own = '{ "processInstanceIds":["i1",null] }'
+  t.match(await bytesSent('mary', VARIABLES, own), { status: 200, bytes: own })
+})
+
+t.test('an id that is named twice, or found too, is sent once', async (t) => {
+  const processInstanceIds = ['i1', 'i2', 'i1']
+  const { body } = await sent('mary', VARIABLES, { processInstanceIds, processInstanceQuery: {} })
+  t.same(body, { processInstanceIds: ['i1'] })
+})
+
+t.test('null in ids cannot stand beside what is found, nor where some are left out', async (t) => {
+  for (const beside of [{ processInstanceQuery: {} }, { processInstanceIds: ['i1', 'i2', null] }]) {
+    const body = { processInstanceIds: ['i1', null], ...beside }
+    t.match(await sent('mary', VARIABLES, body), { status: 403, body: null }, JSON.stringify(beside))
+  }
+})
+
+const RETRIES = 'POST /external-task/retries-async'
+
+t.test('one list that is left empty beside another is no empty selection', async (t) => {
+  const asked = { retries: 3, externalTaskIds: ['e1'], processInstanceIds: ['i2'] }
+  const { status, body } = await sent('mary', RETRIES, asked)
+  t.same([status, body], [200, { retries: 3, externalTaskIds: ['e1'], processInstanceIds: [] }])
+  const none = await sent('mary', RETRIES, { ...asked, externalTaskIds: [] })
+  t.same([none.status, none.body], [400, null])
+})
+
+t.test('where what is selected cannot be found out, who lacks the permission is refused', async (t) => {
+  for (const [status, body] of [
+    [503, ''],
+    [500, 'no JSON'],
+    [200, '{}'],
+  ] as const) {
+    const broken = await openGateway(t, {
+      ...SETUP,
+      engine: (_request, response) =>
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body),
+    })
+    const answer = await sent('anna', VARIABLES, { processInstanceQuery: {} }, broken)
+    t.match(answer, { status: 403, said: { type: 'AuthorizationException' } }, `${status} ${body}`)
+  }
+})
+
+t.test('what the engine asks for before it selects is refused before an empty selection', async (t) => {
+  const plan = { sourceProcessDefinitionId: 'review:1', targetProcessDefinitionId: 'other:1' }
+  const asked = { migrationPlan: { ...plan, instructions: [] }, processInstanceQuery: {} }
+  const unread = await sent('nobody', 'POST /migration/execute', asked)
+  t.match(unread, { status: 403, said: { type: 'AuthorizationException' }, body: null })
+  const unmigrated = await sent('ben', 'POST /migration/execute', asked)
+  t.match(unmigrated, { status: 400, said: { message: /process instance ids is empty$/ }, body: null })
 })
