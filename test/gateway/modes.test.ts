@@ -42,6 +42,17 @@ t.test('a report of authorization refuses nothing, and says what would be refuse
   )
 })
 
+t.test('what is not there is reported, and the engine says so itself', async (t) => {
+  const answer = await ask('nobody', 'rights-reported', 'PUT /task/nosuch', { body: {} })
+  t.match(answer, { status: 404, body: { message: 'No matching task with id nosuch' } })
+  t.match(answer.forwarded.at(-1), { method: 'PUT' })
+  t.same(reportedAt('rights-reported').slice(-1), ['updateTask'])
+  t.match(
+    await parts.metrics.text(),
+    /gateway_refusals_total\{engine="rights-reported",operation="updateTask",stage="permit-report",reason="404"\} 1/,
+  )
+})
+
 t.test('it leaves no rows out', async (t) => {
   const all = await gateway.ask('demo', 'GET /task/count')
   for (const [route, body] of [

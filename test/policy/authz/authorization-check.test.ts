@@ -6,22 +6,23 @@ import { recordsOf } from '../../support/record-lines.ts'
 const records = recordsOf(['grant anna TASK:* READ'])
 const principal = { userId: 'anna', groups: [], tenants: [] }
 
-/** The answer to a query, or the status and message of its refusal. */
+/** The answer to a query, or the status, message and type of its refusal. */
 async function answered(query: string): Promise<unknown> {
   const asked = { principal, params: {}, query: queryOf(`/?${query}`), body: undefined }
   try {
     return await answerAuthorizationCheck(asked, { records, groupsOf: async () => [] })
   } catch (error) {
     const { statusCode, body } = Object(error)
-    return [statusCode, body.message]
+    return [statusCode, body.message, body.type]
   }
 }
 
 const named = (type: string) => `permissionName=READ&resourceName=Task&resourceType=${type}`
 const other = (permission: string, type: number) =>
   answered(`permissionName=${permission}&resourceName=X&resourceType=${type}`)
-const notFound = [404, 'HTTP 404 Not Found']
-const none = (name: string) => [400, `Query parameter '${name}' cannot be null`]
+const notFound = [404, 'HTTP 404 Not Found', 'QueryParamException']
+const none = (name: string) => [400, `Query parameter '${name}' cannot be null`, 'InvalidRequestException']
+const bad = (message: string) => [400, message, 'BadUserRequestException']
 
 /** As Camunda 7.22 answers. */
 t.test('the type of a resource is read as Java reads an integer', async (t) => {
@@ -33,22 +34,25 @@ t.test('the type of a resource is read as Java reads an integer', async (t) => {
   t.same(await answered('resourceType=x'), notFound, 'before anything else is looked at')
   t.same(await answered('resourceType=7'), none('permissionName'))
   t.same(await answered('permissionName=READ&resourceType=7'), none('resourceName'))
-  t.match(await answered(named('-7')), [400, /resource type 'Task' is not valid/])
+  t.match(
+    await answered(named('-7')),
+    bad("ENGINE-03086 The resource type 'Task' is not valid for 'READ' permission."),
+  )
 })
 
 /** As Camunda 7.22 answers. */
 t.test('a permission of another resource is refused in the words of where it was looked for', async (t) => {
-  t.same(await other('READ_INSTANCE', 7), [
-    400,
-    "The permission 'READ_INSTANCE' is not valid for 'TASK' resource type.",
-  ])
-  t.same(await other('ACCESS', 6), [
-    400,
-    "The permission 'ACCESS' is not valid for 'PROCESS_DEFINITION' resource type.",
-  ])
-  t.same(await other('ACCESS', 2), [
-    400,
-    "ENGINE-03086 The resource type 'X' is not valid for 'ACCESS' permission.",
-  ])
-  t.same(await other('NOSUCH', 2), [400, "The permission 'NOSUCH' is not valid for 'GROUP' resource type."])
+  t.same(
+    await other('READ_INSTANCE', 7),
+    bad("The permission 'READ_INSTANCE' is not valid for 'TASK' resource type."),
+  )
+  t.same(
+    await other('ACCESS', 6),
+    bad("The permission 'ACCESS' is not valid for 'PROCESS_DEFINITION' resource type."),
+  )
+  t.same(
+    await other('ACCESS', 2),
+    bad("ENGINE-03086 The resource type 'X' is not valid for 'ACCESS' permission."),
+  )
+  t.same(await other('NOSUCH', 2), bad("The permission 'NOSUCH' is not valid for 'GROUP' resource type."))
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Check } from '../../../../src/operations/notation.ts'
+import { bitOf } from '../../../../src/operations/permissions.ts'
 import { operationsOf } from '../../../../src/operations/compile-table.ts'
 import type { Row } from '../../../../src/operations/table.ts'
 import { createAuthorize } from '../../../../src/policy/authz/checks/authorize.ts'
@@ -157,6 +158,25 @@ t.test('a precondition refuses whoever is permitted, and comes before the tenant
       String(tenantId),
     )
   t.equal(await answerTo(row, { lines, entities: { 'task t1': REVIEW } }), 'permitted')
+})
+
+t.test('a link opens a task to its user, to members of its group, and to who is both', async (t) => {
+  const READ = bitOf('TASK', 'READ') ?? 0
+  const UPDATE = bitOf('TASK', 'UPDATE') ?? 0
+  const entities = { 'task t1': REVIEW }
+  for (const [user, groups, answer] of [
+    [READ, 0, 'permitted'],
+    [0, READ, 'permitted'],
+    [READ, READ, 'permitted'],
+    [UPDATE, UPDATE, 403],
+    [0, 0, 403],
+  ] as const) {
+    const implicitGrants = {
+      on: async () => ({ user, groups }),
+      tasks: () => Promise.reject(new Error('nobody asks')),
+    }
+    t.equal(await answerTo(TASK_ROW, { entities, implicitGrants }), answer, `${user} ${groups}`)
+  }
 })
 
 function definitionCheck(from: 'body:one' | 'body:other' | 'query:one'): Check {
