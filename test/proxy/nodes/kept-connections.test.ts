@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { UpstreamRequest } from '../../src/proxy/wire/upstream-request.ts'
-import { KeepAlive } from '../../src/proxy/nodes/keep-alive.ts'
-import { openUpstream, READ, refusalOf, startNode, startRawNode, WRITE } from '../support/fake-engine.ts'
-import { watch } from '../support/watch-nodes.ts'
+import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
+import { KeepAlive } from '../../../src/proxy/nodes/keep-alive.ts'
+import { openUpstream, READ, refusalOf, startNode, startRawNode, WRITE } from '../../support/fake-engine.ts'
+import { watch } from '../../support/watch-nodes.ts'
 
 const LIMIT = 1_000_000
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'
