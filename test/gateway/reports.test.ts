@@ -23,8 +23,8 @@ async function open(ended: readonly Ended[]) {
       const { pathname, searchParams } = new URL(url, 'http://engine')
       const [, name = ''] = /\/process-definition\/(.*)$/.exec(decodeURIComponent(pathname)) ?? []
       const isBad = searchParams.get('reportType') === 'bad'
-      const count =
-        method === 'POST' ? ended.filter((one) => fits(one, JSON.parse(body.toString()))).length : 0
+      const isCount = method === 'POST' && /\/history\/(process-instance|task)\/count$/.test(pathname)
+      const count = isCount ? ended.filter((one) => fits(one, JSON.parse(body.toString()))).length : undefined
       const answer = name === '' ? REPORT : { id: name, key: keyOf(name), tenantId: null }
       response.writeHead(isBad ? 400 : 200, { 'content-type': 'application/json' })
       response.end(JSON.stringify(method === 'POST' ? { count } : isBad ? { message: 'bad' } : answer))

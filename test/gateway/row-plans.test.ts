@@ -425,6 +425,31 @@ t.test('a query for what may not be seen asks the engine for nothing', async (t)
   }
 })
 
+t.test('an instance that a record closes is not counted, and one that it opens is', async (t) => {
+  const { definitions, rows } = ONE_EACH
+  const instances = (rows['/execution'] ?? []).map((row) => ({
+    ...row,
+    shown: { id: row.instanceId ?? '', definitionId: row.definition?.id, tenantId: row.tenantId },
+  }))
+  const world = { definitions, rows: { ...rows, '/process-instance': instances } }
+  const { ask } = await openGateway(t, {
+    records: [
+      'grant anna PROCESS_DEFINITION:* READ_INSTANCE',
+      'revoke anna PROCESS_INSTANCE:i0 READ',
+      'revoke ben PROCESS_INSTANCE:i0 READ',
+      'grant ben PROCESS_INSTANCE:i1 READ',
+    ],
+    engine: rowEngine(() => world),
+    // Too many rows to be filtered: only a plan counts them.
+    settings: { limits: { filteredRows: 1 } },
+  })
+  for (const user of ['anna', 'ben'])
+    for (const list of ['/process-instance', '/execution', '/external-task']) {
+      const { status, body } = await ask(user, `GET ${list}/count`)
+      t.same([status, body], [200, { count: 1 }], `${user} ${list}`)
+    }
+})
+
 t.test('a parameter that a list does not have is never sent', async (t) => {
   const { ask } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
   for (const user of ['anna', 'mary'])

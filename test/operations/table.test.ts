@@ -85,6 +85,30 @@ t.test('only reads that nothing restricts by row are cached for others', (t) => 
   t.end()
 })
 
+t.test('a count asks for what its list asks for, and a query by POST for what that by GET does', (t) => {
+  const rowOf = new Map(OPERATIONS.map((row) => [`${row.method} ${row.template}`, row]))
+  const counts = where(({ template }) => template.endsWith('/count'))
+  t.ok(counts.length > 50)
+  for (const count of counts) {
+    const path = count.template.slice(0, -'/count'.length)
+    const list = rowOf.get(`${count.method} ${path === '/filter/:id' ? `${path}/list` : path}`)
+    t.same(restrictionOf(count), list === undefined ? 'no list' : restrictionOf(list), count.id)
+    if (count.rows !== undefined) t.equal(count.rows.form, 'count', count.id)
+  }
+  const queries = where(({ method, rows }) => method === 'POST' && rows !== undefined)
+  for (const query of queries) {
+    const read = rowOf.get(`GET ${query.template}`)
+    if (read !== undefined) t.same(restrictionOf(query), restrictionOf(read), query.id)
+  }
+  t.end()
+})
+
+/** Who may ask, and what of it they see. */
+function restrictionOf({ checks, entity, notFound, rows = {} }: Operation) {
+  const { anyOf, allOf, oneRecord, and, where: condition, exempt, tenants } = rows
+  return { checks, entity, notFound, anyOf, allOf, oneRecord, and, condition, exempt, tenants }
+}
+
 t.test('every write that evicts names tags that something is cached under', (t) => {
   const tags = new Set(OPERATIONS.flatMap(({ cache }) => cache?.tags ?? []))
   const evicting = where(({ evicts }) => evicts !== undefined)
