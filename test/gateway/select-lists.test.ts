@@ -271,3 +271,22 @@ t.test('what the engine asks for before it selects is refused before an empty se
   const unmigrated = await sent('ben', 'POST /migration/execute', asked)
   t.match(unmigrated, { status: 400, said: { message: /process instance ids is empty$/ }, body: null })
 })
+
+t.test('one that is found among the last of many ids makes the selection no empty one', async (t) => {
+  const { ask } = await openGateway(t, {
+    ...SETUP,
+    engine: ({ url }, response) => {
+      const ids = new URL(url, 'http://engine').searchParams.get('decisionInstanceIdIn')?.split(',') ?? []
+      const found = DECISIONS.filter(({ id }) => ids.includes(id))
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(found))
+    },
+  })
+  // So many are asked for at once.
+  const others = Array.from({ length: 100 }, (_, index) => `x${index}`)
+  const askFor = (historicDecisionInstanceIds: readonly string[]) =>
+    ask('nobody', 'POST /history/decision-instance/set-removal-time', {
+      body: { historicDecisionInstanceIds, clearedRemovalTime: true },
+    })
+  t.match(await askFor([...others, 'd1']), { status: 403, body: { type: 'AuthorizationException' } })
+  t.match(await askFor([...others, 'd2']), { status: 400, body: { message: /is empty/ } })
+})

@@ -95,6 +95,18 @@ t.test('a turn given back late takes nothing from a later one', async (t) => {
   }
 })
 
+t.test('a turn that takes none at the address gives none of the address back', async (t) => {
+  const { take, run, begun } = open()
+  void take('demo', OF_ADDRESS)
+  const own = take('mary', OF_USER)
+  void take('ben', OF_ADDRESS)
+  await run(10)
+  const giveBack = await own
+  giveBack()
+  await run(1_000)
+  t.same(begun, ['demo@0', 'mary@0', 'ben@50'])
+})
+
 t.test('a turn that is over still spaces the one that comes next', async (t) => {
   for (const [spacing, expected] of [
     [OF_USER, 'mary@200'],

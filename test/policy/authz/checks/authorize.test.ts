@@ -179,6 +179,31 @@ t.test('a link opens a task to its user, to members of its group, and to who is 
   }
 })
 
+t.test('a check that asks about nothing passes for what is known to belong to nothing', async (t) => {
+  const checks: readonly Check[] = [
+    { anyOf: ['PROCESS_DEFINITION.READ_INSTANCE variableInstance.processDefinitionKey'], denied: 403 },
+  ]
+  const row: Partial<Row> = { checks, notFound: '404 RestException: none' }
+  const alone = { 'variableInstance t1': { processDefinitionKey: null } }
+  t.equal(await answerTo(row, { entities: alone }), 'permitted')
+  t.equal(await answerTo(row, { entities: { 'variableInstance t1': REVIEW } }), 403)
+  t.equal(await answerTo(row), 404)
+})
+
+t.test('a check that asks about nothing, of what nobody has looked at, lets nobody in', async (t) => {
+  const term = 'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey'
+  const row: Partial<Row> = {
+    route: 'POST /novelty',
+    checks: [{ each: 'externalTasks', anyOf: [term], denied: 403, otherTenant: '404 RestException: none' }],
+  }
+  const lines = ['grant anna PROCESS_DEFINITION:review UPDATE_INSTANCE']
+  const answerOf = (target: Attributes) =>
+    answerTo(row, { lines, params: {}, findTargets: async () => [{ ...target, tenantId: null }] })
+  t.equal(await answerOf({}), 'GW_CHECK_NOT_EXACT')
+  t.equal(await answerOf({ processDefinitionKey: null }), 'GW_CHECK_NOT_EXACT')
+  t.equal(await answerOf(REVIEW), 'permitted')
+})
+
 function definitionCheck(from: 'body:one' | 'body:other' | 'query:one'): Check {
   return { anyOf: [`PROCESS_DEFINITION.READ processDefinition(${from}).key`], denied: 403 }
 }

@@ -198,6 +198,34 @@ const MIGRATIONS: Rows = [
     notValid("Booleans and null cannot be used in 'greater than' condition"),
     2,
   ],
+  ...(
+    [
+      ['processDefinitionKeyIn', 'processDefinitionKeys'],
+      ['processDefinitionKeyNotIn', 'processDefinitionKeyNotIn'],
+      ['tenantIdIn', 'tenantIds'],
+      ['activityIdIn', 'activity ids'],
+    ] as const
+  ).map(
+    ([member, name]) =>
+      [
+        migration({}, { ...ids, processInstanceQuery: { [member]: ['a', null] } }),
+        answer(500, 'NullValueException', `${name} contains null value`),
+        2,
+      ] as const,
+  ),
+  ...(
+    [
+      ['rootProcessInstances', 'superProcessInstance'],
+      ['leafProcessInstances', 'subProcessInstance'],
+    ] as const
+  ).map(
+    ([flag, id]) =>
+      [
+        migration({}, { ...ids, processInstanceQuery: { [flag]: true, [id]: 'x' } }),
+        fault(`Invalid query usage: cannot set both ${flag} and ${id}Id`),
+        2,
+      ] as const,
+  ),
   [
     migration({}, { ...ids, processInstanceQuery: { processInstanceIds: [] } }),
     fault('Set of process instance ids is empty'),
@@ -209,6 +237,7 @@ const MIGRATIONS: Rows = [
     2,
   ],
   [migration({}, { processInstanceQuery: { businessKey: 'nosuch' } }), 400],
+  [migration({}, { processInstanceQuery: { businessKey: 'nosuch', rootProcessInstances: true } }), 400, 2],
   [migration({ instructions: [{ sourceActivityIds: ['x'], targetActivityIds: ['stay'] }] }, ids), 400],
 ]
 
