@@ -262,3 +262,33 @@ t.test('what only the engine knows, and what nobody knows, cannot be told', asyn
     t.equal(await ask(each, {}), null, each)
   t.same(seen, [])
 })
+
+t.test(
+  'instances to restart are told up to one that is active, of another definition, or not there',
+  async (t) => {
+    const ended = { processDefinitionId: 'review:1', processDefinitionKey: 'review', endTime: '2026-01-01' }
+    const history: Readonly<Record<string, Row>> = {
+      p0: { id: 'p0', ...ended, tenantId: null },
+      p1: { id: 'p1', ...ended, tenantId: null },
+      active: { id: 'active', ...ended, endTime: null, tenantId: null },
+      moved: { id: 'moved', ...ended, processDefinitionId: 'other:1', tenantId: null },
+      theirs: { id: 'theirs', ...ended, endTime: null, tenantId: 'globex' },
+    }
+    const listed = (query: unknown) =>
+      bodyTexts(query, 'processInstanceIds').flatMap((id) => history[id] ?? [])
+    const { ask } = findIn({ '/history/process-instance': listed }, [], { params: { id: 'review:1' } })
+    const told = async (...processInstanceIds: readonly string[]) =>
+      (await ask('restartedInstances', { processInstanceIds }))?.map(({ id }) => id)
+    t.same(await told('p0', 'p1'), ['p0', 'p1'])
+    for (const id of ['active', 'moved', 'nosuch']) t.same(await told('p0', id, 'p1'), ['p0'], id)
+    t.same(await told('p0', 'theirs', 'p1'), ['p0', 'theirs', 'p1'], 'another tenant’s is refused as such')
+  },
+)
+
+t.test('a definition whose start waits for no condition now is told all the same', async (t) => {
+  const { ask } = findIn({ '/event-subscription': [] })
+  const told = (processDefinitionId: string) =>
+    ask('conditionalStarts', { processDefinitionId, withoutTenantId: true })
+  t.match(await told('review:1'), [{ processDefinitionKey: 'review', tenantId: null }])
+  t.same(await told('nosuch:1'), [])
+})
