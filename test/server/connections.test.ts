@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { type Connections, watchConnections } from '../../src/server/connections.ts'
+import { until } from '../support/cache-harness.ts'
+import { hear, openSocket } from '../support/raw.ts'
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: gateway\r\n\r\n'
+/** Longer than an idle connection stays open in a drain. */
+const LONG_MS = 1100
+
+interface Opened {
+  readonly connections: Connections
+  /** Answers that are due, in the order of their requests. */
+  readonly held: ServerResponse[]
+  readonly open: () => Promise<Socket>
+}
+
+async function openServer(t: Test): Promise<Opened> {
+  const held: ServerResponse[] = []
+  const server = createServer((request, response) => {
+    connections.begun(request, response)
+    response.on('close', () => connections.ended(request, response))
+    held.push(response)
+  })
+  const connections = watchConnections(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const open = async () => {
+    const count = connections.count()
+    const socket = openSocket(`http://127.0.0.1:${address.port}`)
+    await until(() => connections.count() > count)
+    return socket
+  }
+  return { connections, held, open }
+}
+
+t.test('connections are counted, and those on which an answer is due', async (t) => {
+  const { connections, held, open } = await openServer(t)
+  t.same(connections.load(), { connections: 0, busy: 0 })
+  const [socket] = [await open(), await open()]
+  t.same(connections.load(), { connections: 2, busy: 0 })
+  socket.write(REQUEST)
+  await until(() => held.length === 1)
+  t.same(connections.load(), { connections: 2, busy: 1 })
+  held[0]?.end()
+  await until(() => connections.load().busy === 0)
+  t.same(connections.load(), { connections: 2, busy: 0 })
+  socket.destroy()
+  await until(() => connections.count() === 1)
+})
+
+t.test('answers that are under way when a drain begins close their connections, others do not', async (t) => {
+  const { connections, held, open } = await openServer(t)
+  const [busy, idle] = [await open(), await open()]
+  busy.write(REQUEST)
+  await until(() => held.length === 1)
+  connections.endBusy()
+  idle.write(REQUEST)
+  await until(() => held.length === 2)
+  const heard = hear(busy)
+  for (const response of held) response.end()
+  t.match(await heard, [{ headers: { connection: 'close' } }])
+  t.match(String(await once(idle, 'data')), /Connection: keep-alive/)
+})
+
+t.test('of two requests on one connection the last answer closes it', async (t) => {
+  const { connections, held, open } = await openServer(t)
+  const socket = await open()
+  connections.endAll().catch(() => undefined)
+  const heard = hear(socket)
+  socket.write(REQUEST + REQUEST)
+  await until(() => held.length === 2)
+  for (const response of held) response.end()
+  t.match(await heard, [{ headers: { connection: 'keep-alive' } }, { headers: { connection: 'close' } }])
+})
+
+t.test('an idle connection is cut when it was idle for a second of the drain, and not before', async (t) => {
+  const { connections, open } = await openServer(t)
+  const socket = await open()
+  await wait(LONG_MS)
+  const ended = connections.endAll()
+  connections.sweep()
+  t.notOk(await isClosed(socket), 'the drain has just begun')
+  await wait(LONG_MS)
+  t.equal(connections.count(), 1, 'nobody has swept')
+  connections.sweep()
+  await ended
+  t.equal(connections.count(), 0)
+})
+
+t.test('a connection on which an answer is due, or half a request has come, is not idle', async (t) => {
+  const { connections, held, open } = await openServer(t)
+  const [due, next, half] = [await open(), await open(), await open()]
+  due.write(REQUEST)
+  await until(() => held.length === 1)
+  next.write(REQUEST + REQUEST)
+  await until(() => held.length === 3)
+  held[1]?.end()
+  await once(next, 'data')
+  const ended = connections.endAll()
+  half.write(REQUEST.slice(0, 20))
+  await wait(LONG_MS)
+  connections.sweep()
+  for (const socket of [due, next, half]) t.notOk(await isClosed(socket))
+  half.write(REQUEST.slice(20))
+  await until(() => held.length === 4)
+  const heard = Promise.all([due, next, half].map((socket) => hear(socket)))
+  for (const response of held) response.end()
+  const closing = [{ status: 200, headers: { connection: 'close' } }]
+  t.match(await heard, [closing, closing, closing])
+  await ended
+})
+
+t.test('a connection that comes while others end is ended by its answer, too', async (t) => {
+  const { connections, held, open } = await openServer(t)
+  const first = await open()
+  const ended = connections.endAll()
+  const late = await open()
+  const heard = hear(late)
+  late.write(REQUEST)
+  await until(() => held.length === 1)
+  held[0]?.end()
+  t.match(await heard, [{ headers: { connection: 'close' } }])
+  first.destroy()
+  await ended
+})
+
+t.test('a drain without connections is over at once', async (t) => {
+  const { connections } = await openServer(t)
+  await connections.endAll()
+  t.equal(connections.count(), 0)
+})
+
+async function isClosed(socket: Socket): Promise<boolean> {
+  // A reset by the other side is seen a turn or two later.
+  await wait(20)
+  return socket.closed
+}
