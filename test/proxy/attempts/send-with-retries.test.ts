@@ -206,6 +206,22 @@ t.test("the engine's own errors pass as they are and are not repeated", async (t
   }
 })
 
+t.test(
+  'a node that turns a request away is not asked again: a read goes to another, a write does not',
+  async (t) => {
+    for (const status of [429, 502, 503, 504]) {
+      const busy = await startNode(t, (_request, response) => response.writeHead(status).end('{}'))
+      const up = await startNode(t)
+      const { upstream } = openUpstream(t, [busy.url, up.url])
+      t.match(await upstream.fetch(READ, LIMIT), { status: 200 }, `${status}`)
+      t.same([busy.seen.length, up.seen.length], [1, 1], `${status}`)
+      const { upstream: alone } = openUpstream(t, [busy.url])
+      t.match(await alone.fetch(WRITE, LIMIT), { status }, `${status}`)
+      t.equal(busy.seen.length, 2, `${status}`)
+    }
+  },
+)
+
 t.test('interim answers are not the answer', async (t) => {
   const node = await startRawNode(t, (socket) =>
     socket.write(

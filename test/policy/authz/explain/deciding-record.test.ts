@@ -42,7 +42,7 @@ t.test('the deciding record is named by type, subject and resource id', async (t
     ],
     [
       [task({ type: 0, userId: '*' })],
-      { step: 9, permitted: true, level: 'global', subject: '*', type: 0, resourceId: 't1' },
+      { step: 9, permitted: true, level: 'global', subject: '*', type: 0, resourceId: 't1', implied: false },
     ],
     [
       [
