@@ -469,6 +469,16 @@ t.test('a parameter that a list does not have is never sent', async (t) => {
       }
 })
 
+t.test('rows of a query with alternatives are filtered', async (t) => {
+  const { ask, parts } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
+  const body = { orQueries: [{ processDefinitionKey: 'a', businessKey: 'x' }] }
+  t.equal((await ask('anna', 'POST /history/process-instance/count', { body })).status, 200)
+  t.match(
+    await parts.metrics.text(),
+    'gateway_rows_plan_total{operation="queryHistoricProcessInstancesCount",plan="filter"} 1',
+  )
+})
+
 t.test('plans and the rows that are read for them are counted', async (t) => {
   const { ask, parts } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
   for (const route of ['GET /execution', 'GET /execution?processDefinitionKey=b', 'GET /event-subscription'])

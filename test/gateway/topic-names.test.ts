@@ -101,3 +101,10 @@ t.test('more topics than a query may take requests are refused', async (t) => {
   const { status, headers } = await gateway.ask('mary', TOPICS)
   t.same([status, headers['x-gateway-error']], [403, 'GW_ROWS_NOT_EXACT'])
 })
+
+t.test('no topic is of tasks that are locked and not locked', async (t) => {
+  const { ask } = await openGateway(t, { engine: (_request, response) => response.writeHead(500).end() })
+  const route = 'GET /external-task/topic-names?withLockedTasks=true&withUnlockedTasks=TRUE'
+  const { status, body, forwarded } = await ask('demo', route)
+  t.same([status, body, forwarded], [200, [], []])
+})
