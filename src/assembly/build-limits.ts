@@ -101,7 +101,7 @@ function buildPressure({ config, metrics, log }: AdmissionOptions): Pressure {
       help: 'The part of the limit that is in use, by what may run out; 1: new requests are refused.',
       labels: ['kind'],
     },
-    () => kinds.map((kind) => ({ labels: { kind }, value: pressure.ratio(kind) })),
+    () => PRESSURE_KINDS.map((kind) => ({ labels: { kind }, value: pressure.ratio(kind) })),
   )
   return pressure
 }

@@ -1,4 +1,5 @@
 import type { EngineStatus } from '../status/process-status.ts'
+import type { NodeState } from '../proxy/nodes/node-pool.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
 import type { EngineSources } from './engine-sources.ts'
 import type { EngineNodes } from './running-nodes.ts'
@@ -23,6 +24,11 @@ export function engineStatusOf({ parts, sources, nodes: { own } }: ReadableEngin
     polls: own.polls.counts(),
     queue: own.waiting(),
     isQueueStanding: own.isQueueStanding(),
-    nodes: own.nodes(),
+    nodes: own.nodes().map(nodeStatusOf),
   }
+}
+
+function nodeStatusOf(state: NodeState): EngineStatus['nodes'][number] {
+  const { registered: _, ...shown } = state
+  return shown
 }

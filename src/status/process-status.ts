@@ -23,8 +23,11 @@ export interface EngineStatus {
   /** Requests that wait for a free node. */
   readonly queue: number
   readonly isQueueStanding: boolean
-  readonly nodes: readonly NodeState[]
+  readonly nodes: readonly NodeStatus[]
 }
+
+/** The deployments that it has registered may be thousands. */
+type NodeStatus = Omit<NodeState, 'registered'>
 
 interface SourceStatus {
   readonly source: 'users' | 'records'
@@ -79,7 +82,7 @@ function worseSource(one: SourceStatus, other: SourceStatus | undefined): Source
   return one.problem === null && other !== undefined ? other : one
 }
 
-function addNodes(one: NodeState, other: NodeState): NodeState {
+function addNodes(one: NodeStatus, other: NodeStatus): NodeStatus {
   return {
     ...one,
     reason: one.reason ?? other.reason,

@@ -14,6 +14,10 @@ const principal = { userId: 'anna', groups: ['clerks'], tenants: [] }
 const KEYS = ['a', 'b', 'c', null]
 const TASKS = ['t1', 't2', 't3', 't4']
 
+function subjectOf(line: string): string {
+  return line.slice(0, line.lastIndexOf(' '))
+}
+
 function linesOf(random: Random): readonly string[] {
   const lines = Array.from({ length: random.below(6) }, () => {
     const kind = random.chance(0.4) ? 'revoke' : 'grant'
@@ -22,7 +26,6 @@ function linesOf(random: Random): readonly string[] {
       ? `${kind} ${who} TASK:${random.pick([...TASKS.slice(0, 3), '*'])} ${random.pick(['READ', 'UPDATE'])}`
       : `${kind} ${who} PROCESS_DEFINITION:${random.pick(['a', 'b', '*'])} ${random.pick(['READ_TASK', 'READ'])}`
   })
-  const subjectOf = (line: string) => line.slice(0, line.lastIndexOf(' '))
   return lines.filter((line, at) => lines.findIndex((one) => subjectOf(one) === subjectOf(line)) === at)
 }
 
