@@ -95,6 +95,10 @@ async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<r
   return []
 }
 
+/** Those before the first row that has the member: by the other order some of them may stand at the end of a page. */
 function keepLacking({ rest: { member } }: Resting): KeepRows {
-  return async (_, rows) => rows.map((row: ListRow) => typeof row[member] !== 'string')
+  return async (_, rows) => {
+    const first = rows.findIndex((row: ListRow) => typeof row[member] === 'string')
+    return rows.map((_row, index) => first === -1 || index < first)
+  }
 }

@@ -78,7 +78,7 @@ t.test('each change is reported, with the number of healthy nodes', (t) => {
     },
     { node: 'http://n1:1/engine-rest', reason: null, detail: '', periodMs: 0, healthy: 2, nodes: 2 },
   ])
-  const idle = { inFlight: 0, latencyMs: 0, certificateEndsAtMs: null }
+  const idle = { registered: new Set(), inFlight: 0, latencyMs: 0, certificateEndsAtMs: null }
   t.same(nodes.set.states(), [
     { node: 'http://n0:1/engine-rest', isDrained: false, reason: null, limit: 2, ...idle, ejections: 0 },
     { node: 'http://n1:1/engine-rest', isDrained: false, reason: null, limit: 2, ...idle, ejections: 1 },

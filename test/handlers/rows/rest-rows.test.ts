@@ -1,0 +1,51 @@
+import t from 'tap'
+import { countRest, type Resting, restRows } from '../../../src/handlers/rows/rest-rows.ts'
+import type { PartSort, QueryPart } from '../../../src/policy/authz/rows/row-plan.ts'
+
+type Nulls = 'first' | 'last'
+
+/** A list of rows of which some lack a definition, as a database sorts it that puts them first or last. */
+function resting(lacking: number, having: number, nulls: Nulls, maxRows = 100): Resting {
+  const without = Array.from({ length: lacking }, (_, at) => ({ id: `l${at}`, definition: null }))
+  const others = Array.from({ length: having }, (_, at) => ({ id: `h${at}`, definition: `d${at}` }))
+  return {
+    rest: {
+      member: 'definition',
+      all: [],
+      sorted: [[sortedBy('asc'), sortedBy('desc')]],
+      isMixed: false,
+    },
+    keep: async (_, rows) => rows.map(() => true),
+    maxRows,
+    read: async (part, { keep, from, size }) => {
+      const isAscending = part.sort?.sortOrder === 'asc'
+      const isFirst = isAscending === (nulls === 'first')
+      const rows = (isFirst ? [...without, ...others] : [...others, ...without]).slice(from, from + size)
+      const kept = await keep('/history/task', rows)
+      return { rows: rows.map((row, at) => ({ row, bytes: Buffer.from(''), isVisible: kept[at] === true })) }
+    },
+  }
+}
+
+for (const nulls of ['first', 'last'] as const)
+  for (const lacking of [0, 1, 3, 19, 20, 21, 60])
+    for (const having of [0, 1, 17, 19, 20, 50]) {
+      const name = `${lacking} of ${lacking + having} rows, ${nulls}`
+      t.test(`rows that lack a member are all found: ${name}`, async (t) => {
+        const rows = await restRows(resting(lacking, having, nulls))
+        t.same(
+          rows?.map(({ row }) => row['id']),
+          Array.from({ length: lacking }, (_, at) => `l${at}`),
+        )
+        t.equal(await countRest(resting(lacking, having, nulls)), lacking)
+      })
+    }
+
+t.test('more than may be read are not told', async (t) => {
+  t.equal(await restRows(resting(31, 5, 'last', 30)), null)
+  t.equal((await restRows(resting(30, 5, 'last', 30)))?.length, 30)
+})
+
+function sortedBy(sortOrder: PartSort['sortOrder']): QueryPart {
+  return { set: {}, known: {}, sort: { sortBy: 'definition', sortOrder } }
+}
