@@ -8,7 +8,7 @@ export const gauges = z.strictObject({
   every: time(LEAST_ROUND_MS)
     .default(60_000)
     .describe(
-      'From one round of questions to the next. An engine is asked once a second at most: a round of ten questions, and two more for each topic, takes as many seconds.',
+      'From one round of questions to the next. An engine is asked once a second at most: a round of nine questions, and up to three more for each topic, takes as many seconds.',
     ),
   topics: wholeNumber(0, 500)
     .default(20)

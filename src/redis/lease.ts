@@ -56,20 +56,19 @@ export function createLeases({ url, namespace, names, now, leaseMs = LEASE_MS }:
       for (const name of names) pipeline.eval(TAKE, 1, keyOf(namespace, name), self, leaseMs)
       return pipeline
     })
-    if (typeof replies === 'string') return
+    if (typeof replies === 'string' || isClosed) return
     for (const [index, name] of names.entries())
       if (replies[index]?.[1] === 1) heldUntilMs.set(name, untilMs)
       else heldUntilMs.delete(name)
   }
 
   async function release(): Promise<void> {
-    const held = [...heldUntilMs.keys()]
     heldUntilMs.clear()
-    if (held.length > 0)
-      await link.run((pipeline) => {
-        for (const name of held) pipeline.eval(RELEASE, 1, keyOf(namespace, name), self)
-        return pipeline
-      })
+    // Of all: one may have been taken whose answer has not come yet.
+    await link.run((pipeline) => {
+      for (const name of names) pipeline.eval(RELEASE, 1, keyOf(namespace, name), self)
+      return pipeline
+    })
     link.close()
   }
 

@@ -54,6 +54,26 @@ t.test('who closes leaves the lease to another at once', { skip: redisSkip }, as
   await until(async () => (await control.exists(KEY)) === 0)
 })
 
+t.test('who closes while it takes a lease leaves none', { skip: redisSkip }, async (t) => {
+  const { url } = await startServer(t)
+  const control = new Redis(url)
+  t.teardown(() => control.disconnect())
+  const leases = createLeases({ url, namespace: 'test', names: NAMES, now: () => performance.now() })
+  // Long enough to connect; what is asked before is skipped.
+  await until(
+    async () =>
+      String(await control.client('LIST'))
+        .trim()
+        .split('\n').length === 2,
+  )
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  leases.start()
+  leases.close()
+  await until(async () => String(await control.info('commandstats')).includes('cmdstat_eval'))
+  await until(async () => (await control.exists(KEY)) === 0, 2000)
+  t.notOk(leases.holds('default'))
+})
+
 t.test('who is cut off is elected no longer before another can be', { skip: redisSkip }, async (t) => {
   const server = await startServer(t)
   const leases = openLeases(t, server.url)

@@ -2,6 +2,8 @@ import type { EngineParts } from '../../pipeline/parts.ts'
 
 /** So many rows are read rather than counted part by part. */
 export const FEW_ROWS = 500
+/** Of more parts than these a page or a count may first be tried in one read. */
+export const MANY_PARTS = 4
 /** Lists that have grown long are looked at again after this. */
 const MANY_MS = 60_000
 

@@ -11,7 +11,7 @@ import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
-import { FEW_ROWS, hadManyRows, noteManyRows } from './few-rows.ts'
+import { FEW_ROWS, hadManyRows, MANY_PARTS, noteManyRows } from './few-rows.ts'
 import { OrderUnknown } from './merged-rows.ts'
 import { PartRefused } from './ask-part.ts'
 import { countParts, type Listing, listParts } from './row-parts.ts'
@@ -83,8 +83,6 @@ async function answerEarly(exchange: Asking, filtering: Filtering, paging: Pagin
   return answerTop(exchange, filtering, paging)
 }
 
-/** Of so many parts a page may be asked for in vain. */
-const MANY_PARTS = 4
 function hasManyParts(plan: RowPlan): boolean {
   return plan.plan === 'parts' && plan.parts.length > MANY_PARTS
 }

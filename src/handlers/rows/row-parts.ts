@@ -8,15 +8,12 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
 import type { Paging } from '../../request/paging.ts'
 import { askPart, PartRefused } from './ask-part.ts'
-import { FEW_ROWS } from './few-rows.ts'
+import { FEW_ROWS, MANY_PARTS } from './few-rows.ts'
 import { MergedRows, readSorted } from './merged-rows.ts'
 import { countRest, type Resting, restRows } from './rest-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import type { ReadList, ReadRow } from './steady-list.ts'
 import { json, readAsIs, readPage, readWhole } from './visible-rows.ts'
-
-/** Of so many parts. */
-const MANY_PARTS = 4
 
 /**
  * Counts part by part. Null: there are too many rows that must be decided one by one.

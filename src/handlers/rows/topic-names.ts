@@ -11,7 +11,7 @@ import { mapSideBySide } from './side-by-side.ts'
 import { json, readWhole, topicFlagsOf } from './visible-rows.ts'
 
 /** So many tasks are read at once. Where there are more, each topic is asked for. */
-const FEW_ROWS = 1000
+const MAX_READ_TASKS = 1000
 
 /**
  * The topics of which the caller sees a task: of few tasks by reading them, of many by asking for one visible task of each topic.
@@ -20,7 +20,7 @@ const FEW_ROWS = 1000
 export async function serveTopicNames(exchange: Exchange, keep: KeepRows): Promise<FastifyReply> {
   const { filteredRows } = exchange.parts.config.limits
   const observe = observerOf(exchange)
-  const maxRows = Math.min(FEW_ROWS, filteredRows)
+  const maxRows = Math.min(MAX_READ_TASKS, filteredRows)
   const few = await orTooMany(answerRows(exchange, { keep, maxRows, observe }))
   return sendAnswer(exchange.reply, few ?? (await askEachTopic(exchange)))
 }
