@@ -69,7 +69,7 @@ t.test('who closes while it takes a lease leaves none', { skip: redisSkip }, asy
   await new Promise((resolve) => setTimeout(resolve, 300))
   leases.start()
   leases.close()
-  await until(async () => String(await control.info('commandstats')).includes('cmdstat_eval'))
+  await until(async () => (await control.info('commandstats')).includes('cmdstat_eval'))
   await until(async () => (await control.exists(KEY)) === 0, 2000)
   t.notOk(leases.holds('default'))
 })
