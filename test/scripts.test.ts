@@ -21,7 +21,8 @@ const CLONED = git('ls-files', '-z', '--cached', '--others', '--exclude-standard
 function commandsOf(name: string): readonly string[] {
   const text = scripts[name]
   if (text === undefined) throw new Error(`there is no script ${name}`)
-  return text.split(' && ').flatMap((command) => {
+  return text.split(' && ').flatMap((line) => {
+    const command = line.replace(/^(\w+=\S+ )+/, '')
     const [, other] = /^npm (?:run )?([\w:]+)/.exec(command) ?? []
     return other === undefined ? [command] : commandsOf(other)
   })

@@ -78,8 +78,8 @@ export function fillOf(answer: Answer | (() => Answer | Promise<Answer>)) {
   return fill
 }
 
-/** Polls what only another process can make true. */
-export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 5000): Promise<number> {
+/** Polls what only another process can make true. A busy machine needs the patience: no claim about a time stands on it. */
+export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<number> {
   const start = performance.now()
   while (!(await isTrue())) {
     if (performance.now() - start > withinMs) throw new Error(`Not true within ${withinMs} ms`)
