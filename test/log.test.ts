@@ -4,6 +4,7 @@ import { ReplyError } from 'ioredis'
 import t from 'tap'
 import { createLineWriter, createLogger, openDestination, withoutSecrets } from '../src/log.ts'
 import type { Logger } from '../src/log.ts'
+import { cpuMs } from './support/cpu-time.ts'
 
 function openLog(level: 'debug' | 'info' = 'info') {
   const lines: string[] = []
@@ -71,9 +72,9 @@ t.test('a line takes no longer than its length to search for secrets', async (t)
     `"password":"${'\\\\'.repeat(50_000)}`,
   ]
   for (const line of hostile) {
-    const startedAt = performance.now()
+    const startedAt = cpuMs()
     withoutSecrets(line)
-    const ms = performance.now() - startedAt
+    const ms = cpuMs() - startedAt
     t.ok(ms < 1000, `${line.slice(0, 12)}: ${Math.round(ms)} ms`)
   }
 })

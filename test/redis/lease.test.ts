@@ -87,10 +87,9 @@ t.test('who is cut off is elected no longer before another can be', { skip: redi
   const control = new Redis(server.url)
   t.teardown(() => control.disconnect())
   const leftMs = await control.pttl(KEY)
-  const askedAtMs = performance.now()
   server.pause()
-  await until(() => !leases.holds('default'))
-  t.ok(performance.now() - askedAtMs <= leftMs + 500, `Redis would have kept it for ${leftMs} ms`)
+  await new Promise((resolve) => setTimeout(resolve, leftMs))
+  t.notOk(leases.holds('default'), 'from here on Redis would give it to another')
 })
 
 t.test('a lease that would never end gets an end', { skip: redisSkip }, async (t) => {

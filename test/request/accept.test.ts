@@ -1,6 +1,7 @@
 import t from 'tap'
 import { decidedAcceptOf, jsonAcceptOf, otherFormOf } from '../../src/request/accept.ts'
 import { ACCEPTS, AMBIGUOUS_ACCEPTS, BAD_ACCEPTS } from '../support/accepts.ts'
+import { cpuMs } from '../support/cpu-time.ts'
 
 const TASKS = { hal: true } as const
 const COUNT = {}
@@ -72,8 +73,8 @@ t.test('a list is read in a time that its length says', async (t) => {
     `a${';b=c'.repeat(4000)};`,
     'a,'.repeat(8000),
   ]) {
-    const start = process.hrtime.bigint()
+    const start = cpuMs()
     otherFormOf(COUNT, accept)
-    t.ok(process.hrtime.bigint() - start < 200_000_000n)
+    t.ok(cpuMs() - start < 200)
   }
 })

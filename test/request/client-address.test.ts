@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import t from 'tap'
 import { createClientAddress } from '../../src/request/client-address.ts'
+import { cpuMs } from '../support/cpu-time.ts'
 
 const PROXIES = ['10.0.0.0/8', '192.0.2.7', '2001:db8:1::/48']
 
@@ -91,8 +92,8 @@ t.test('where both stand there and differ, one of them is an invention', async (
 
 t.test('a list without end is read for a while', async (t) => {
   const list = `203.0.113.9, ${'10.0.0.2, '.repeat(5000)}10.0.0.3`
-  const start = performance.now()
+  const start = cpuMs()
   t.equal(addressOf('10.0.0.1', { list }), '10.0.0.2')
   t.equal(addressOf('10.0.0.1', { forwarded: `for="${'\\\\'.repeat(8000)}` }), '10.0.0.1')
-  t.ok(performance.now() - start < 500)
+  t.ok(cpuMs() - start < 500)
 })

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { readJson } from '../../src/request/json.ts'
+import { cpuMs } from '../support/cpu-time.ts'
 
 const read = (text: string | Buffer) => readJson(Buffer.from(text))
 const refused = { code: 'GW_BAD_JSON', statusCode: 400 }
@@ -67,7 +68,7 @@ t.test('what two readers could take differently is refused', async (t) => {
 })
 
 t.test('a bomb of brackets is refused before it is parsed', async (t) => {
-  const started = performance.now()
+  const started = cpuMs()
   t.throws(() => read('['.repeat(2_000_000)), refused)
-  t.equal(performance.now() - started < 1000, true)
+  t.equal(cpuMs() - started < 1000, true)
 })

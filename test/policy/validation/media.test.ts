@@ -1,5 +1,6 @@
 import t from 'tap'
 import { checkMedia } from '../../../src/policy/validation/media.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 
 const sent = (type: string | undefined, more: Readonly<Record<string, string>> = {}) => ({
   'content-length': '2',
@@ -89,8 +90,8 @@ t.test('a request without a body names no type, or one that is taken', async (t)
 })
 
 t.test('no header makes the check take long', async (t) => {
-  const started = performance.now()
+  const started = cpuMs()
   for (const type of [`application/json${'; '.repeat(8000)}x`, `application/json;${' '.repeat(16_000)}x`])
     t.throws(() => checkMedia({ method: 'POST' }, sent(type)), refused)
-  t.equal(performance.now() - started < 1000, true)
+  t.equal(cpuMs() - started < 1000, true)
 })

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { HazardRule } from '../../../src/operations/hazard-rules.ts'
 import { checkMultipart } from '../../../src/policy/validation/multipart.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 
 const MODEL = '<definitions><process id="a"/></definitions>'
 const DOCTYPE = `<!DOCTYPE definitions [<!ENTITY a "b">]>${MODEL}`
@@ -170,9 +171,9 @@ t.test('no name of a part is written so that the engine would decode it', async 
 
 /** Milliseconds that a look at a body takes, whatever it finds. */
 async function durationOf(body: string): Promise<number> {
-  const startedAt = performance.now()
+  const startedAt = cpuMs()
   await check(body).catch(() => undefined)
-  return performance.now() - startedAt
+  return cpuMs() - startedAt
 }
 
 t.test('a body takes no longer than its length to look into', async (t) => {
@@ -232,11 +233,11 @@ function stillAwaited(): never {
 
 t.test('for whom nobody waits a long body is not looked into to its end', async (t) => {
   const bytes = Buffer.from(`--B\r\n\r\n${'-'.repeat(32 * 1024 ** 2)}`)
-  const startedAt = performance.now()
+  const startedAt = cpuMs()
   await t.rejects(checkMultipart(bytes, TYPE, { allowedHazards: new Set(), stillAwaited }), {
     message: 'left',
   })
-  t.ok(performance.now() - startedAt < 1000)
+  t.ok(cpuMs() - startedAt < 1000)
 })
 
 t.test('a part with control characters in its headers is refused: Java trims them off names', async (t) => {

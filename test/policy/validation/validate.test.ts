@@ -9,6 +9,7 @@ import { coercionCases } from './cases/coercions.ts'
 import { otherCases } from './cases/others.ts'
 import { taskQueryCases } from './cases/task-queries.ts'
 import { variableCases } from './cases/variables.ts'
+import { cpuMs } from '../../support/cpu-time.ts'
 
 function receivedOf({ params, query, body }: Case): Received {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
@@ -102,7 +103,7 @@ t.test('a query of hundreds of blocks within blocks is refused, not a crash', as
 })
 
 t.test('no text makes a check take long', async (t) => {
-  const started = performance.now()
+  const started = cpuMs()
   for (const text of [
     ' '.repeat(200_000),
     '1'.repeat(200_000),
@@ -115,7 +116,7 @@ t.test('no text makes a check take long', async (t) => {
         checkShape(operationOf({ operation: 'throwSignal' }), { params: {}, query: new Map(), body }),
       )
     }
-  t.equal(performance.now() - started < 5000, true)
+  t.equal(cpuMs() - started < 5000, true)
 })
 
 function thrownFor(body: string): unknown {

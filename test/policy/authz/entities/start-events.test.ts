@@ -1,6 +1,7 @@
 import t from 'tap'
 import { startEventsOf, type StartEvent } from '../../../../src/policy/authz/entities/start-events.ts'
 import { Random } from '../../../differential/random.ts'
+import { cpuMs } from '../../../support/cpu-time.ts'
 
 /** What is read of the process `p`. */
 const read = (xml: string) => startEventsOf(xml, 'p')
@@ -82,9 +83,9 @@ t.test(
     ] as const) {
       t.same(await read(model(`${open}${start.replace('"a"', '"z"')}<!-- ${close}${start}`)), [event], open)
       for (const tag of ['<startEvent>', '<message "', '<!--']) {
-        const startedAt = performance.now()
+        const startedAt = cpuMs()
         t.same(await read(model(`${open}${tag.repeat(60_000)}${close}${start}`)), [event])
-        const ms = performance.now() - startedAt
+        const ms = cpuMs() - startedAt
         t.ok(ms < 1000, `${tag}: ${Math.round(ms)} ms`)
       }
     }
@@ -116,10 +117,10 @@ t.test('10 MB of anything take bounded time, and hold up nothing else', async (t
   for (const [claim, xml, isRead] of cases) {
     let turns = 0
     const counting = setInterval(() => (turns += 1), 1)
-    const startedAt = performance.now()
+    const startedAt = cpuMs()
     t.same(await read(xml), isRead ? [{ id: 'a', type: 'signal', name: null }] : null, claim)
     clearInterval(counting)
-    const ms = performance.now() - startedAt
+    const ms = cpuMs() - startedAt
     t.ok(ms < 20_000, `${claim}: ${Math.round(ms)} ms`)
     if (isRead) t.ok(turns > 5, `${claim}: ${turns} other turns`)
   }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { fetchOfNothing, narrowTopics } from '../../../../src/policy/authz/rows/narrow-topics.ts'
+import { cpuMs } from '../../../support/cpu-time.ts'
 
 const ofKeys = narrowTopics({ keys: ['review'], definitionIds: null, tenants: null })
 const ofNoTenant = narrowTopics({ keys: ['review'], definitionIds: null, tenants: new Set() })
@@ -87,14 +88,14 @@ t.test('a fetch of nothing names no definition, and keeps the other bytes', (t) 
 
 t.test('ten times the topics take ten times as long, and not a hundred times', (t) => {
   const topics = Array.from({ length: 5000 }, (_, at) => ({ topicName: `${at}`, lockDuration: 1 }))
-  const start = performance.now()
+  const start = cpuMs()
   const { topics: found } = JSON.parse(narrowed(JSON.stringify({ topics })) ?? '{}')
   t.same(
     found,
     topics.map((topic) => ({ ...topic, processDefinitionKeyIn: ['review'] })),
   )
   // It is a tenth of a second; with the square of their number it was half a minute.
-  t.ok(performance.now() - start < 5000)
+  t.ok(cpuMs() - start < 5000)
   t.end()
 })
 
