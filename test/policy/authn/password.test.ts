@@ -65,3 +65,23 @@ t.test('who floods from one origin keeps nobody at another out, nor who was righ
   t.same(served.slice(0, 4), ['guess 0', 'proven', 'guess 1', 'other'])
   t.equal(served.length, 11)
 })
+
+t.test('the origin with the most waiting makes room, wherever its turn is', async (t) => {
+  const hash = await bcrypt.hash('mary', 4)
+  for (const counts of [
+    { a: 1, b: 3, c: 2 },
+    { a: 2, b: 1, c: 3 },
+    { a: 3, b: 2, c: 1 },
+  ]) {
+    const busy = createPasswords({ concurrency: 1, maxQueued: 6 })
+    const refused: string[] = []
+    const verify = (from: string) =>
+      busy.verify(hash, 'mary', { from, proven: false }).catch(() => refused.push(from))
+    const all = [verify('first')]
+    for (const [from, count] of Object.entries(counts))
+      for (let at = 0; at < count; at += 1) all.push(verify(from))
+    await Promise.all([...all, verify('d')])
+    const [longest] = Object.entries(counts).find(([, count]) => count === 3) ?? []
+    t.same(refused, [longest])
+  }
+})
