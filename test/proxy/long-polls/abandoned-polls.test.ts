@@ -1,6 +1,6 @@
 import t from 'tap'
-import { READ } from '../support/fake-engine.ts'
-import { openPolling, poll, startPollingNode } from '../support/polling.ts'
+import { READ } from '../../support/fake-engine.ts'
+import { openPolling, poll, startPollingNode } from '../../support/polling.ts'
 
 const NONE = { status: 200, body: [], node: null }
 const TASKS = [{ id: 'one' }, { id: 'two' }]
