@@ -22,7 +22,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
   validation: ['validation.md'],
   health: ['balancing.md#health'],
   cache: ['caching.md'],
-  'cache.redis': ['../idempotency.md'],
+  'cache.redis': ['redis.md', '../idempotency.md'],
   'cache.signingKeys': ['caching.md#what-redis-is-trusted-with'],
   idempotency: ['../idempotency.md'],
   'limits.connections': ['balancing.md#load'],

@@ -58,7 +58,7 @@ function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
       redis === null
         ? null
         : createRedisTier({
-            url: redis,
+            redis,
             // Two gateways that share a Redis share answers only if they stand before the same engines.
             namespace: namespaceOf(config),
             signer: createSigner(config.cache.signingKeys),
@@ -71,10 +71,10 @@ function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
 }
 
 export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
-  const { redis: url, signingKeys } = config.cache
-  if (url === null) return null
+  const { redis, signingKeys } = config.cache
+  if (redis === null) return null
   return createChangeBus({
-    url,
+    redis,
     namespace: namespaceOf(config),
     signer: createSigner(signingKeys),
     now: monotonicMs,
@@ -92,7 +92,7 @@ export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
 function buildReplays({ cache, idempotency: { keep, namespace } }: Config): IdempotencyStore | null {
   if (cache.redis === null) return null
   const signer = createSigner(cache.signingKeys)
-  return createIdempotencyStore({ url: cache.redis, namespace, signer, keepMs: keep, now: monotonicMs })
+  return createIdempotencyStore({ redis: cache.redis, namespace, signer, keepMs: keep, now: monotonicMs })
 }
 
 /**

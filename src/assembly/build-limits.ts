@@ -79,10 +79,10 @@ function rateOf({ requests, per, burst }: Omit<RateConfig, 'users'>): Rate {
 }
 
 function buildRateStore(config: Config): RateStore | null {
-  const url = config.cache.redis
+  const { redis } = config.cache
   const isLimited = Object.values(config.engines).some((engine) => settingsOf(config, engine).rate !== null)
-  if (url === null || !isLimited) return null
-  return createRateStore({ url, namespace: namespaceOf(config), now: monotonicMs })
+  if (redis === null || !isLimited) return null
+  return createRateStore({ redis, namespace: namespaceOf(config), now: monotonicMs })
 }
 
 function buildPressure({ config, metrics, log }: AdmissionOptions): Pressure {

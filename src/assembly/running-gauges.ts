@@ -51,10 +51,10 @@ export function withGauges(
 }
 
 function createEngineLeases(engines: readonly GaugedEngine[], config: Config): Leases {
-  const { redis: url } = config.cache
-  if (url === null || engines.length === 0) return OWN_LEASES
+  const { redis } = config.cache
+  if (redis === null || engines.length === 0) return OWN_LEASES
   const names = engines.map(({ engine }) => engine)
-  return createLeases({ url, namespace: namespaceOf(config), names, now: monotonicMs })
+  return createLeases({ redis, namespace: namespaceOf(config), names, now: monotonicMs })
 }
 
 function createEnginePoller(

@@ -1,7 +1,7 @@
 import { decode } from './envelope.ts'
 import type { DecodedEntry } from './envelope.ts'
+import type { Reply } from '../redis/redis-client.ts'
 import { replyCodeOf } from '../redis/redis-link.ts'
-import type { Reply } from '../redis/redis-link.ts'
 import type { Signer } from '../redis/signature.ts'
 
 /** What a stored value must match. */

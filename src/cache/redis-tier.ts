@@ -1,5 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
-import type { RedisPipeline } from '../redis/redis-link.ts'
+import type { RedisSettings } from '../config/redis-types.ts'
+import { keyPrefixOf } from '../redis/key-prefix.ts'
+import type { RedisCommand } from '../redis/redis-client.ts'
 import type { CacheRule } from './entry.ts'
 import { MAX_ENCODED_BYTES, encode } from './envelope.ts'
 import { RedisLink } from '../redis/redis-link.ts'
@@ -18,7 +20,7 @@ import type { SharedEntry, SharedReading, SharedTier, TierListener } from './sha
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 
 interface RedisTierOptions {
-  readonly url: string
+  readonly redis: RedisSettings
   /** Separates deployments that share a Redis and have engines of the same name. */
   readonly namespace: string
   readonly signer: Signer
@@ -30,6 +32,8 @@ interface RedisTierOptions {
 
 const TOKEN_TTL_MS = 7 * 24 * 3600 * 1000
 const MAX_MESSAGE_CHARS = 64 * 1024
+/** Longer than a server that becomes the primary may be behind the lost one, and than its election takes. */
+const REPEAT_MS = 60_000
 
 const SKIPPED: SharedReading = { result: 'skipped', found: null, tokens: null }
 const FAILED: SharedReading = { result: 'error', found: null, tokens: null }
@@ -48,22 +52,32 @@ class RedisTier implements SharedTier {
   readonly #link: RedisLink
   readonly #subscription: Subscription
   readonly #prefix: string
+  readonly #channel: string
   readonly #self = randomUUID()
   /** Evicted here, and not yet sent to Redis. */
   readonly #pending = new Set<string>()
+  /** Sent to Redis within `REPEAT_MS`, by the time on `now`; a server that becomes the primary may not have heard of them. */
+  readonly #recent = new Map<string, number>()
   /** Being sent to Redis. */
   readonly #inFlight = new Set<string>()
   #flushing: Promise<void> | null = null
   #listener: TierListener | null = null
 
   constructor(options: RedisTierOptions) {
-    const { url, namespace, now, log } = options
+    const { redis, namespace, now, log } = options
     this.#options = options
-    this.#prefix = `engine-gateway:${namespace}:`
-    this.#link = new RedisLink({ url, now, log, onReady: () => void this.#flush() })
+    this.#prefix = keyPrefixOf(redis, namespace)
+    this.#channel = `${this.#prefix}evict`
+    this.#link = new RedisLink({
+      redis,
+      prefix: this.#prefix,
+      now,
+      log,
+      onReady: () => void this.#repeat(),
+    })
     this.#subscription = new Subscription({
-      url,
-      channel: `${this.#prefix}evict`,
+      redis,
+      channel: this.#channel,
       onMessage: (text) => this.#onMessage(text),
       onGap: () => this.#listener?.onGap(),
     })
@@ -84,19 +98,18 @@ class RedisTier implements SharedTier {
     }
     const name = this.#nameOf(key)
     const tokenNames = this.#tokenNamesOf(tags)
-    const replies = await this.#link.run((pipeline) =>
-      // Reads at most the length that this gateway writes.
-      readTokens(
-        pipeline.pttl(name).getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_ENCODED_BYTES),
-        tokenNames,
-      ),
-    )
+    const replies = await this.#link.run([
+      ['pttl', name],
+      // At most the length that this gateway writes.
+      ['getrangeBuffer', name, 0, SIGNATURE_BYTES + MAX_ENCODED_BYTES],
+      ...readsOf(tokenNames),
+    ])
     if (typeof replies === 'string') return replies === 'skipped' ? SKIPPED : FAILED
     const tokens = tokensOf(replies.slice(2)) ?? (await this.#claim(tokenNames))
     const { signer, wallNow = Date.now } = this.#options
     const found = foundIn(replies, { key, name, seconds, signer, nowMs: wallNow() })
     if (found === 'corrupt') {
-      await this.#link.run((pipeline) => pipeline.del(name))
+      await this.#link.run([['del', name]])
       return { result: 'corrupt', found: null, tokens }
     }
     if (found === null || found.tokens !== tokens) return { result: 'miss', found: null, tokens }
@@ -108,19 +121,13 @@ class RedisTier implements SharedTier {
     const value = encode(key, { answer, seconds, tokens, atMs: wallNow() })
     if (value === null) return 'refused'
     const name = this.#nameOf(key)
-    const replies = await this.#link.run((pipeline) =>
-      pipeline.set(name, signer.sign(name, value), 'PX', seconds * 1000),
-    )
+    const replies = await this.#link.run([['set', name, signer.sign(name, value), 'PX', seconds * 1000]])
     if (typeof replies === 'string') return replies
     return replies[0]?.[0] === null ? 'stored' : 'error'
   }
 
   async evict(tags: readonly string[]): Promise<void> {
-    for (const tag of tags) this.#pending.add(tag)
-    if (this.#pending.size > MAX_TAGS) {
-      this.#pending.clear()
-      this.#pending.add(ALL)
-    }
+    this.#addPending(tags)
     await this.#flush()
   }
 
@@ -128,6 +135,38 @@ class RedisTier implements SharedTier {
     await this.#flushing
     this.#subscription.close()
     this.#link.close()
+  }
+
+  #addPending(tags: Iterable<string>): void {
+    for (const tag of tags) this.#pending.add(tag)
+    if (this.#pending.size <= MAX_TAGS) return
+    this.#pending.clear()
+    this.#pending.add(ALL)
+  }
+
+  /** Redis copies to its replicas after it has answered: after a failover, tokens may be there again. */
+  async #repeat(): Promise<void> {
+    this.#dropOldRecent()
+    this.#addPending(this.#recent.keys())
+    await this.#flush()
+  }
+
+  #addRecent(tags: readonly string[]): void {
+    this.#dropOldRecent()
+    const nowMs = this.#options.now()
+    // Set anew, so that the oldest is the first.
+    for (const tag of this.#recent.size + tags.length > MAX_TAGS ? [ALL] : tags) {
+      this.#recent.delete(tag)
+      this.#recent.set(tag, nowMs)
+    }
+  }
+
+  #dropOldRecent(): void {
+    const oldestMs = this.#options.now() - REPEAT_MS
+    for (const [tag, atMs] of this.#recent) {
+      if (atMs >= oldestMs) return
+      this.#recent.delete(tag)
+    }
   }
 
   // An entry that this process evicted may still be in Redis until the eviction is sent.
@@ -147,34 +186,32 @@ class RedisTier implements SharedTier {
       // Kept separate from `#pending`: an eviction that is added during the send must not count as sent.
       move(tags, this.#pending, this.#inFlight)
       const isSent = await this.#send(tags)
-      if (!isSent) move(tags, this.#inFlight, this.#pending)
+      if (isSent) this.#addRecent(tags)
+      else move(tags, this.#inFlight, this.#pending)
       this.#inFlight.clear()
       if (!isSent) return
     }
   }
 
   async #send(tags: readonly string[]): Promise<boolean> {
-    const names = tags.map((tag) => this.#tokenNameOf(tag))
+    const deletions = tags.map((tag) => ['del', this.#tokenNameOf(tag)] as const)
+    // Before the message: a replica that has read it must not find the tokens.
+    if (typeof (await this.#link.run(deletions, true)) === 'string') return false
     const message = JSON.stringify({ from: this.#self, tags })
-    const replies = await this.#link.run(
-      (pipeline) => pipeline.del(names).publish(`${this.#prefix}evict`, message),
-      true,
-    )
-    return typeof replies !== 'string'
+    return typeof (await this.#link.run([['publish', this.#channel, message]], true)) !== 'string'
   }
 
   // Awaited before the answer is requested: an eviction from now on deletes this token.
   async #claim(names: readonly string[]): Promise<string | null> {
-    const replies = await this.#link.run((pipeline) => {
-      for (const name of names)
-        pipeline.set(name, randomBytes(9).toString('base64url'), 'PX', TOKEN_TTL_MS, 'NX')
-      return readTokens(pipeline, names)
-    })
+    const replies = await this.#link.run([
+      ...names.map((name) => ['set', name, newToken(), 'PX', TOKEN_TTL_MS, 'NX'] as const),
+      ...readsOf(names),
+    ])
     if (typeof replies === 'string') return null
     const read = replies.slice(names.length)
     // An invalid value would block the token. Deleting it evicts the tag, which is always safe.
     const invalid = names.filter((_, index) => isInvalidToken(read[index]))
-    if (invalid.length > 0) await this.#link.run((pipeline) => pipeline.del(invalid))
+    if (invalid.length > 0) await this.#link.run(invalid.map((name) => ['del', name] as const))
     return tokensOf(read)
   }
 
@@ -198,8 +235,12 @@ class RedisTier implements SharedTier {
   }
 }
 
-function readTokens(pipeline: RedisPipeline, names: readonly string[]): RedisPipeline {
-  return names.reduce((chain, name) => chain.getrange(name, 0, TOKEN_READ_BYTES - 1), pipeline)
+function readsOf(names: readonly string[]): readonly RedisCommand[] {
+  return names.map((name) => ['getrange', name, 0, TOKEN_READ_BYTES - 1])
+}
+
+function newToken(): string {
+  return randomBytes(9).toString('base64url')
 }
 
 function move(tags: readonly string[], from: Set<string>, to: Set<string>): void {

@@ -14,6 +14,19 @@ export function issueProblemsOf(issue: z.core.$ZodIssue, schema: z.ZodType): str
   return [`${path === '' ? '(the file)' : path}: ${issueMessageOf(issue)}`]
 }
 
+/** Of a union, the issues of the only section among its forms that the value is written as; else the issue itself. */
+export function innerIssuesOf(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const sections = issue.errors.filter((inner) => inner.every(isWithinSection))
+  const [only] = sections
+  if (only === undefined || sections.length > 1) return [issue]
+  return only.flatMap((inner) => innerIssuesOf({ ...inner, path: [...issue.path, ...inner.path] }))
+}
+
+function isWithinSection({ code, path }: z.core.$ZodIssue): boolean {
+  return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
+}
+
 /** A key chosen by the user has a rule of its own. */
 export function issueMessageOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { crossProblems } from './cross-checks.ts'
-import { issueProblemsOf, withoutMissing, withoutUnknownKeys } from './config-problems.ts'
+import { innerIssuesOf, issueProblemsOf, withoutMissing, withoutUnknownKeys } from './config-problems.ts'
 import { PLAIN_MESSAGES } from './plain-messages.ts'
 import { type AuthorizationConfig, type Config, schema } from './schema.ts'
+import { tlsFileProblems, withAbsoluteTlsFiles } from './redis-files.ts'
 import { readYaml } from './yaml.ts'
 import { type MissingVariable, substitute } from './substitute.ts'
 
@@ -30,14 +31,17 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   const missing: MissingVariable[] = []
   const value = substitute(text.value, { env, base: dirname(resolve(file)), missing, path: '' })
   const result = schema.safeParse(value, PLAIN_MESSAGES)
-  const issues = result.success ? [] : withoutMissing(result.error.issues, missing)
+  const issues = result.success ? [] : withoutMissing(result.error.issues.flatMap(innerIssuesOf), missing)
   const problems = [
     ...missing.map(({ path, message }) => `${path}: ${message}`),
     ...issues.flatMap((issue) => issueProblemsOf(issue, schema)),
     ...crossProblems(withoutUnknownKeys(value, issues)),
   ]
   if (!result.success || problems.length > 0) throw new ConfigError(file, problems)
-  return withAbsolutePaths(result.data, dirname(resolve(file)))
+  const config = withAbsolutePaths(result.data, dirname(resolve(file)))
+  const fileProblems = config.cache.redis === null ? [] : tlsFileProblems(config.cache.redis)
+  if (fileProblems.length > 0) throw new ConfigError(file, fileProblems)
+  return config
 }
 
 /** The flags with which Node was started. */
@@ -75,6 +79,10 @@ function withAbsolutePaths(config: Config, base: string): Config {
   return {
     ...config,
     engines: Object.fromEntries(engines),
+    cache: {
+      ...config.cache,
+      redis: config.cache.redis === null ? null : withAbsoluteTlsFiles(config.cache.redis, base),
+    },
     identity: at(config.identity),
     authorization: ofAuthorization(config.authorization),
     log: {

@@ -4,6 +4,7 @@ import { gauges } from './gauge-settings.ts'
 import { limits, rate } from './limit-settings.ts'
 import { health, node } from './node-settings.ts'
 import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
+import { redis } from './redis-settings.ts'
 import { OF_A_FILE } from './config-problems.ts'
 import {
   adminHost,
@@ -119,8 +120,6 @@ export const engineSettings = z.strictObject({
     ),
 })
 
-const REDIS_NEEDED = 'a redis:// or rediss:// URL, or null, is needed'
-
 const prefix = z
   .string()
   .regex(
@@ -174,10 +173,7 @@ export const schema = z.strictObject(
           })
           .prefault({})
           .describe('The cache of each process.'),
-        redis: z
-          .url({ protocol: /^rediss?$/, error: REDIS_NEEDED })
-          .refine((text) => !/^rediss?:(?!\/\/)/i.test(text), REDIS_NEEDED)
-          .meta({ title: '`redis://` or `rediss://` URL' })
+        redis: redis
           .nullable()
           .default(null)
           .describe(

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
-import type { RedisPipeline } from '../redis/redis-link.ts'
+import type { RedisSettings } from '../config/redis-types.ts'
 import {
   type Done,
   MAX_KEPT_BYTES,
@@ -9,12 +9,13 @@ import {
   type Stored,
   decodeRecord,
 } from './record.ts'
-import { RedisLink, type Reply } from '../redis/redis-link.ts'
+import type { RedisCommand, Reply } from '../redis/redis-client.ts'
+import { RedisLink } from '../redis/redis-link.ts'
 import { SIGNATURE_BYTES, type Signer } from '../redis/signature.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
 
 interface IdempotencyStoreOptions {
-  readonly url: string
+  readonly redis: RedisSettings
   /** Separates deployments that share a Redis and have other engines of the same name. */
   readonly namespace: string
   readonly signer: Signer
@@ -105,7 +106,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
   readonly #pending = new Set<Settlement>()
   #pendingBytes = 0
 
-  constructor({ url, namespace, signer, keepMs, now }: IdempotencyStoreOptions) {
+  constructor({ redis, namespace, signer, keepMs, now }: IdempotencyStoreOptions) {
     this.#prefix = `engine-gateway:${namespace}:once:`
     this.#keepMs = keepMs
     this.#signer = signer
@@ -119,7 +120,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
       void this.#flush()
     }
     // The cache's link logs the state: both connect to the same server.
-    this.#link = new RedisLink({ url, now, log: () => undefined, onReady })
+    this.#link = new RedisLink({ redis, prefix: this.#prefix, now, log: () => undefined, onReady })
   }
 
   async claim({ key, fingerprint, underWayMs }: KeyedRequest): Promise<Claiming> {
@@ -129,9 +130,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
     const keepMs = Math.max(this.#keepMs, 2 * underWayMs)
     const owner = randomUUID()
     const claimed = this.#encode(name, { state: 'claimed', fingerprint, owner, keepMs, underWayMs })
-    const replies = await this.#link.run((pipeline) =>
-      readRecord(pipeline.set(name, claimed, 'PX', keepMs, 'NX'), name),
-    )
+    const replies = await this.#link.run([['set', name, claimed, 'PX', keepMs, 'NX'], ...readsOfRecord(name)])
     if (replies === 'skipped') return UNAVAILABLE
     const [set, ...found] = typeof replies === 'string' ? [] : replies
     if (set === undefined || set[0] !== null) {
@@ -148,7 +147,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
   async find({ key, fingerprint }: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null> {
     await this.#connected
     const name = this.#nameOf(key)
-    const replies = await this.#link.run((pipeline) => readRecord(pipeline, name))
+    const replies = await this.#link.run(readsOfRecord(name))
     return typeof replies === 'string' ? null : this.#previousIn(name, replies, fingerprint)
   }
 
@@ -180,10 +179,11 @@ class RedisIdempotencyStore implements IdempotencyStore {
 
   async #send({ name, claimed, becomes }: Settlement): Promise<boolean> {
     const replies = await this.#link.run(
-      (pipeline) =>
+      [
         becomes === null
-          ? pipeline.eval(RELEASE, 1, name, claimed)
-          : pipeline.eval(REPLACE, 1, name, claimed, becomes, this.#keepMs),
+          ? ['eval', RELEASE, 1, name, claimed]
+          : ['eval', REPLACE, 1, name, claimed, becomes, this.#keepMs],
+      ],
       true,
     )
     return typeof replies !== 'string' && replies[0]?.[0] === null
@@ -249,11 +249,12 @@ function storedOutcomeOf({ answer, address }: Omit<Done, 'state'>): Done | NotKe
  * Reads the time to live first: a record that expires between the two commands then does not look like one without a
  * value. Reads at most the length of a record.
  */
-function readRecord(pipeline: RedisPipeline, name: string): RedisPipeline {
-  return pipeline
-    .pttl(name)
-    .getrangeBuffer(name, 0, SIGNATURE_BYTES + MAX_RECORD_BYTES)
-    .exists(name)
+function readsOfRecord(name: string): readonly RedisCommand[] {
+  return [
+    ['pttl', name],
+    ['getrangeBuffer', name, 0, SIGNATURE_BYTES + MAX_RECORD_BYTES],
+    ['exists', name],
+  ]
 }
 
 /** A record written between the two commands has no time to live yet (-2). A record without expiry (-1) was not written by a gateway. */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { RedisSettings } from '../config/redis-types.ts'
 import { createMessages } from './change-messages.ts'
 import { RedisLink } from './redis-link.ts'
 import { Subscription } from './subscription.ts'
 import type { Signer } from './signature.ts'
 
 interface ChangeBusOptions {
-  readonly url: string
+  readonly redis: RedisSettings
   /** Separates deployments that share a Redis and have engines of the same name. */
   readonly namespace: string
   readonly signer: Signer
@@ -36,7 +37,7 @@ const MAX_MESSAGE_CHARS = 4096
 const REREAD_INTERVAL_MS = 5000
 
 export function createChangeBus({
-  url,
+  redis,
   namespace,
   signer,
   now,
@@ -50,9 +51,15 @@ export function createChangeBus({
   let rereadTimer: NodeJS.Timeout | null = null
   let rereadAt = -Infinity
   // The cache's link logs the state: both connect to the same server.
-  const link = new RedisLink({ url, now, log: () => undefined, onReady: () => void flush() })
+  const link = new RedisLink({
+    redis,
+    prefix: channel,
+    now,
+    log: () => undefined,
+    onReady: () => void flush(),
+  })
   const subscription = new Subscription({
-    url,
+    redis,
     channel,
     onMessage: (text) => {
       const message = text.length > MAX_MESSAGE_CHARS ? null : messages.read(text)
@@ -74,7 +81,7 @@ export function createChangeBus({
   }
 
   async function send(content: string): Promise<void> {
-    const replies = await link.run((pipeline) => pipeline.publish(channel, messages.write(content)), true)
+    const replies = await link.run([['publish', channel, messages.write(content)]], true)
     if (typeof replies !== 'string') return
     pending.add(content)
     const [oldest] = pending

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { RedisSettings } from '../config/redis-types.ts'
+import { keyPrefixOf } from './key-prefix.ts'
 import { RedisLink } from './redis-link.ts'
 
 interface LeaseOptions {
-  readonly url: string
+  readonly redis: RedisSettings
   /** Separates deployments that share a Redis and have engines of the same name. */
   readonly namespace: string
   /** What there is one lease for each of. */
@@ -41,21 +43,21 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
  * Leases in Redis. A process trusts its own lease no longer than Redis keeps it, counted from before it asked: one that was
  * cut off stops before another is elected. While Redis does not answer nobody is.
  */
-export function createLeases({ url, namespace, names, now, leaseMs = LEASE_MS }: LeaseOptions): Leases {
+export function createLeases({ redis, namespace, names, now, leaseMs = LEASE_MS }: LeaseOptions): Leases {
   const self = randomUUID()
+  const prefix = `${keyPrefixOf(redis, namespace)}lease:`
   const heldUntilMs = new Map<string, number>()
   // The cache's link logs the state: both connect to the same server.
-  const link = new RedisLink({ url, now, log: () => undefined, onReady: () => void take() })
+  const link = new RedisLink({ redis, prefix, now, log: () => undefined, onReady: () => void take() })
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
 
   async function take(): Promise<void> {
     if (timer === null || isClosed) return
     const untilMs = now() + leaseMs
-    const replies = await link.run((pipeline) => {
-      for (const name of names) pipeline.eval(TAKE, 1, keyOf(namespace, name), self, leaseMs)
-      return pipeline
-    })
+    const replies = await link.run(
+      names.map((name) => ['eval', TAKE, 1, prefix + name, self, leaseMs] as const),
+    )
     if (typeof replies === 'string' || isClosed) return
     for (const [index, name] of names.entries())
       if (replies[index]?.[1] === 1) heldUntilMs.set(name, untilMs)
@@ -65,10 +67,7 @@ export function createLeases({ url, namespace, names, now, leaseMs = LEASE_MS }:
   async function release(): Promise<void> {
     heldUntilMs.clear()
     // Of all: one may have been taken whose answer has not come yet.
-    await link.run((pipeline) => {
-      for (const name of names) pipeline.eval(RELEASE, 1, keyOf(namespace, name), self)
-      return pipeline
-    })
+    await link.run(names.map((name) => ['eval', RELEASE, 1, prefix + name, self] as const))
     link.close()
   }
 
@@ -90,7 +89,3 @@ export function createLeases({ url, namespace, names, now, leaseMs = LEASE_MS }:
 
 /** Without Redis a process knows of no other. */
 export const OWN_LEASES: Leases = { start: () => undefined, holds: () => true, close: () => undefined }
-
-function keyOf(namespace: string, name: string): string {
-  return `engine-gateway:${namespace}:lease:${name}`
-}

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
+import type { RedisSettings } from '../config/redis-types.ts'
 import { RedisLink } from './redis-link.ts'
 
 interface RateStoreOptions {
-  readonly url: string
+  readonly redis: RedisSettings
   /** Separates deployments that share a Redis and have engines of the same name. */
   readonly namespace: string
   readonly now: () => number
@@ -46,14 +47,15 @@ redis.call('SET', KEYS[1], string.format('%.3f', now + debt), 'PX', math.ceil(de
 return { 1, tostring(debt) }
 `
 
-export function createRateStore({ url, namespace, now }: RateStoreOptions): RateStore {
+export function createRateStore({ redis, namespace, now }: RateStoreOptions): RateStore {
+  const prefix = `engine-gateway:${namespace}:rate:`
   // The cache's link logs the state: both connect to the same server.
-  const link = new RedisLink({ url, now, log: () => undefined, onReady: () => undefined })
+  const link = new RedisLink({ redis, prefix, now, log: () => undefined, onReady: () => undefined })
   return {
     consume: async (principal, { intervalMs, burst }) => {
-      const key = `engine-gateway:${namespace}:rate:${hash('sha256', principal, 'base64url')}`
+      const key = prefix + hash('sha256', principal, 'base64url')
       // Sends the script's text, not its hash: after a restart or a failover the server does not know the hash, and the text is short.
-      const replies = await link.run((pipeline) => pipeline.eval(CONSUME, 1, key, intervalMs, burst))
+      const replies = await link.run([['eval', CONSUME, 1, key, intervalMs, burst]])
       return typeof replies === 'string' ? null : resultOf(replies[0]?.[1])
     },
     close: () => link.close(),

@@ -1,18 +1,16 @@
 import { ReplyError } from 'ioredis'
-import type { ChainableCommander, Redis } from 'ioredis'
+import type { RedisSettings } from '../config/redis-types.ts'
 import { Breaker } from './breaker.ts'
-import { answerWithin, openRedis } from './connection.ts'
-
-/** Commands that are sent together, as ioredis collects them. */
-export type RedisPipeline = ChainableCommander
+import { answerWithin } from './connection.ts'
+import { openClient, type RedisClient, type RedisCommand, type Reply } from './redis-client.ts'
 
 /** Called once per change of state; `why` never contains a credential. */
 export type RedisLog = (level: 'info' | 'warn', message: string, why: string | null) => void
 
-export type Reply = readonly [error: Error | null, value: unknown]
-
 interface LinkOptions {
-  readonly url: string
+  readonly redis: RedisSettings
+  /** The beginning of the keys of this link. */
+  readonly prefix: string
   readonly now: () => number
   readonly log: RedisLog
   /** The connection is established, for the first time or again. */
@@ -24,30 +22,33 @@ const COMMAND_MS = 150
 const PAUSE_MS = 1000
 /** Replies that say nothing about the server's health: it is full, or the key holds another type. */
 const HARMLESS: ReadonlySet<string> = new Set(['OOM', 'WRONGTYPE'])
+/** Replies of a server that takes no writes: after a failover there is another one. */
+const DECISIVE: ReadonlySet<string> = new Set(['READONLY', 'NOREPLICAS', 'CLUSTERDOWN'])
 
 /** Sends commands to Redis, or reports at once that it cannot. */
 export class RedisLink {
-  readonly #redis: Redis
+  readonly #client: RedisClient
   readonly #breaker: Breaker
   readonly #log: RedisLog
   #up: boolean | null = null
   #reason: string | null = null
   #probe: NodeJS.Timeout | null = null
 
-  constructor({ url, now, log, onReady }: LinkOptions) {
+  constructor({ redis, prefix, now, log, onReady }: LinkOptions) {
     this.#log = log
     this.#breaker = new Breaker({ threshold: 3, pauseMs: PAUSE_MS, now })
-    this.#redis = openRedis(url)
-    this.#redis.on('error', (error) => (this.#reason = reasonOf(error)))
-    this.#redis.on('close', () => {
-      if (this.#probe !== null) clearTimeout(this.#probe)
-      this.#setUp(false)
-    })
-    this.#redis.on('ready', () => {
-      if (this.#breaker.closed) this.#setUp(true)
-      // Without this, an idle process would not notice the recovery.
-      else this.#probe = setTimeout(() => void this.run((pipeline) => pipeline.ping()), PAUSE_MS).unref()
-      onReady()
+    this.#client = openClient(redis, {
+      onError: (error) => (this.#reason = reasonOf(error)),
+      onClose: () => {
+        if (this.#probe !== null) clearTimeout(this.#probe)
+        this.#setUp(false)
+      },
+      onReady: () => {
+        if (this.#breaker.closed) this.#setUp(true)
+        // Without this, an idle process would not notice the recovery. In a cluster, the server of the keys must answer.
+        else this.#probe = setTimeout(() => void this.run([['exists', prefix]]), PAUSE_MS).unref()
+        onReady()
+      },
     })
   }
 
@@ -58,11 +59,11 @@ export class RedisLink {
 
   /** Skipped while Redis is unreachable or the breaker is open; `pressing` commands are sent also while it is open. */
   async run(
-    build: (pipeline: RedisPipeline) => RedisPipeline,
+    commands: readonly RedisCommand[],
     pressing = false,
   ): Promise<readonly Reply[] | 'skipped' | 'error'> {
-    if (this.#redis.status !== 'ready' || !(pressing || this.#breaker.admits())) return 'skipped'
-    const replies = await this.#repliesTo(build(this.#redis.pipeline()))
+    if (!this.#client.isReady() || !(pressing || this.#breaker.admits())) return 'skipped'
+    const replies = await this.#repliesTo(commands)
     const failure = failureIn(replies)
     if (failure === null) {
       this.#breaker.succeeded()
@@ -74,28 +75,28 @@ export class RedisLink {
   }
 
   /** Each reply is a failure if Redis has not answered in time. */
-  #repliesTo(pipeline: RedisPipeline): Promise<readonly Reply[]> {
-    const replies = pipeline.exec().then((results) => results ?? [])
-    return answerWithin(COMMAND_MS, this.#redis, replies).catch((error: unknown) => [
+  #repliesTo(commands: readonly RedisCommand[]): Promise<readonly Reply[]> {
+    const { bytesRead, send } = this.#client
+    return answerWithin(COMMAND_MS, bytesRead, send(commands)).catch((error: unknown) => [
       [error instanceof Error ? error : new Error(String(error)), null] as const,
     ])
   }
 
   close(): void {
     if (this.#probe !== null) clearTimeout(this.#probe)
-    this.#redis.removeAllListeners('close')
-    this.#redis.disconnect()
+    this.#client.close()
   }
 
   #failed(failure: Error, pressing: boolean): void {
     const code = replyCodeOf(failure)
-    const hasNoReply = code === ''
-    const opened = this.#breaker.failed(hasNoReply || code === 'READONLY')
-    if (!opened && !pressing) return
+    const isDecisive = code === '' || DECISIVE.has(code)
+    const opened = this.#breaker.failed(isDecisive)
+    // Also a failed trial: in a cluster, one server of several may be silent, and nothing else would look for its successor.
+    if (!opened && !pressing && !(isDecisive && this.#client.isReady())) return
     this.#reason = reasonOf(failure)
     this.#setUp(false)
     // Ends all commands that wait for a silent server, and finds the new primary after a failover.
-    this.#redis.disconnect(true)
+    this.#client.reconnect()
   }
 
   #setUp(up: boolean): void {

@@ -1,8 +1,9 @@
 import type { Redis } from 'ioredis'
-import { answerWithin, openRedis } from './connection.ts'
+import type { RedisSettings } from '../config/redis-types.ts'
+import { answerWithin, bytesReadOf, openConnection } from './connection.ts'
 
 interface SubscriptionOptions {
-  readonly url: string
+  readonly redis: RedisSettings
   readonly channel: string
   readonly onMessage: (text: string) => void
   /** Messages may have been missed: the subscription is new, or was interrupted. */
@@ -14,18 +15,23 @@ interface SubscriptionOptions {
 /** A connection without an answer for this long is closed. */
 const ANSWER_MS = 1000
 
-/** Receives what other processes publish, on a connection of its own. Subscribes again after each reconnect. */
+/**
+ * Receives what other processes publish, on a connection of its own. Subscribes again after each reconnect. In a cluster every
+ * node passes on what is published at any.
+ */
 export class Subscription {
   readonly #redis: Redis
+  readonly #close: () => void
   readonly #heartbeat: NodeJS.Timeout
   readonly #options: SubscriptionOptions
   #subscribed = false
 
   constructor(options: SubscriptionOptions) {
     this.#options = options
-    this.#redis = openRedis(options.url)
     // The link logs the state: both connect to the same server.
-    this.#redis.on('error', () => undefined)
+    const { redis, close } = openConnection(options.redis, () => undefined)
+    this.#redis = redis
+    this.#close = close
     this.#redis.on('close', () => (this.#subscribed = false))
     this.#redis.on('ready', () => void this.#subscribe())
     this.#redis.on('message', (_channel, text) => options.onMessage(text))
@@ -34,12 +40,12 @@ export class Subscription {
 
   close(): void {
     clearInterval(this.#heartbeat)
-    this.#redis.disconnect()
+    this.#close()
   }
 
   async #subscribe(): Promise<void> {
     try {
-      await answerWithin(ANSWER_MS, this.#redis, this.#redis.subscribe(this.#options.channel))
+      await this.#answer(this.#redis.subscribe(this.#options.channel))
       this.#subscribed = true
       this.#options.onGap()
     } catch {
@@ -51,9 +57,13 @@ export class Subscription {
     if (this.#redis.status !== 'ready') return
     if (!this.#subscribed) return this.#subscribe()
     try {
-      await answerWithin(ANSWER_MS, this.#redis, this.#redis.ping())
+      await this.#answer(this.#redis.ping())
     } catch {
       this.#redis.disconnect(true)
     }
+  }
+
+  #answer<T>(answer: Promise<T>): Promise<T> {
+    return answerWithin(ANSWER_MS, () => bytesReadOf(this.#redis), answer)
   }
 }

@@ -235,7 +235,66 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'Redis without a scheme',
     files: adding('cache: { redis: "redis:6379/0" }'),
-    says: [['cache.redis', 'a redis:// or rediss:// URL, or null, is needed']],
+    says: [
+      ['cache.redis', 'a redis:// or rediss:// URL, { url }, { sentinel }, { cluster } or null is needed'],
+    ],
+  },
+  {
+    is: 'an unknown key of Redis',
+    files: adding('cache: { redis: { sentinels: [a] } }'),
+    says: [
+      ['cache.redis.sentinels', 'unknown key (allowed: url, sentinel, cluster,'],
+      ['cache.redis', 'exactly one of url, sentinel, cluster is needed'],
+    ],
+  },
+  {
+    is: 'a form of Redis that is not complete',
+    files: adding('cache: { redis: { sentinel: { nodes: [a:99999], username: x } } }'),
+    says: [
+      ['cache.redis.sentinel.nodes[0]', 'write it like NAME or NAME:PORT'],
+      ['cache.redis.sentinel.master', 'is missing'],
+    ],
+  },
+  {
+    is: 'Redis in two forms',
+    files: adding('cache: { redis: { url: "redis://redis", cluster: { nodes: [a] } } }'),
+    says: [['cache.redis', 'exactly one of url, sentinel, cluster is needed']],
+  },
+  {
+    is: 'a password of Redis that is given twice, and TLS for a URL without it',
+    files: adding('cache: { redis: { url: "redis://:hunter2@redis", password: hunter2, tls: {} } }'),
+    says: [
+      ['cache.redis.password', 'is given in url too'],
+      ['cache.redis.tls', 'needs a rediss:// URL'],
+    ],
+  },
+  {
+    is: 'a user of Redis without a password, and a database in a cluster',
+    files: adding('cache: { redis: { cluster: { nodes: [a] }, username: x, database: 1 } }'),
+    says: [
+      ['cache.redis.password', 'is needed where username is given'],
+      ['cache.redis.database', 'stands with sentinel alone'],
+    ],
+  },
+  {
+    is: 'a certificate for Redis without its key',
+    files: adding(
+      'cache: { redis: { cluster: { nodes: [a] }, tls: { cert: a.pem, serverName: 10.0.0.1 } } }',
+    ),
+    says: [
+      ['cache.redis.tls.serverName', 'a host name is needed'],
+      ['cache.redis.tls.key', 'is needed where cert is given'],
+    ],
+  },
+  {
+    is: 'a certificate of Redis that is not there, and one that is none',
+    files: adding(
+      'cache: { redis: { sentinel: { nodes: [a], master: m, tls: { ca: none.pem } }, tls: { ca: gateway.yaml } } }',
+    ),
+    says: [
+      ['cache.redis.tls.ca', 'holds no certificate in PEM'],
+      ['cache.redis.sentinel.tls.ca', 'none.pem cannot be read'],
+    ],
   },
   {
     is: 'a signing key that is too short',

@@ -20,7 +20,8 @@ async function openLink(t: Test, url: string) {
   const lines: string[] = []
   const link = await new Promise<RedisLink>((resolve) => {
     const opened: RedisLink = new RedisLink({
-      url,
+      redis: { url },
+      prefix: t.name,
       now,
       log: (level, _message, why) => void lines.push(`${level} ${why ?? ''}`),
       onReady: () => resolve(opened),
@@ -29,7 +30,7 @@ async function openLink(t: Test, url: string) {
   })
   const ping = async () => {
     const start = now()
-    const replies = await link.run((pipeline) => pipeline.ping())
+    const replies = await link.run([['ping']])
     return { answer: typeof replies === 'string' ? replies : 'answered', tookMs: now() - start }
   }
   return { lines, ping }
@@ -83,7 +84,7 @@ t.test('A busy process', { skip: redisSkip }, async (t) => {
     const rule = { seconds: 60, tags: ['deployment'] }
     await one.cache.load('k', rule, fillOf(answerOf('x')))
     await until(() => one.events.includes('redis:stored'))
-    const rates = createRateStore({ url: server.url, namespace: t.name, now })
+    const rates = createRateStore({ redis: { url: server.url }, namespace: t.name, now })
     t.teardown(() => rates.close())
     const consume = () => rates.consume('a', { intervalMs: 1, burst: 1000 })
     await until(async () => (await consume()) !== null)
@@ -132,9 +133,15 @@ t.test('A busy process gives a silent server up after one turn', async (t) => {
 t.test('a server that takes a connection and says nothing is asked again on another', async (t) => {
   const fake = await startFake(t)
   fake.isSilent = true
-  const link = new RedisLink({ url: fake.url, now, log: () => undefined, onReady: () => undefined })
+  const link = new RedisLink({
+    redis: { url: fake.url },
+    prefix: t.name,
+    now,
+    log: () => undefined,
+    onReady: () => undefined,
+  })
   t.teardown(() => link.close())
   await until(() => fake.connections > 1, 10_000)
   fake.isSilent = false
-  await until(async () => typeof (await link.run((pipeline) => pipeline.ping())) !== 'string', 10_000)
+  await until(async () => typeof (await link.run([['ping']])) !== 'string', 10_000)
 })

@@ -12,7 +12,7 @@ export const ADDRESS = 'gateway:8080/engine-rest'
 export function openReplays(t: Test, url: string, namespace = t.name, keys: readonly string[] = []) {
   const signer = createSigner(keys)
   const idempotencyStore = createIdempotencyStore({
-    url,
+    redis: { url },
     namespace,
     signer,
     keepMs: KEEP_MS,

@@ -244,7 +244,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
   t.test('it closes after all claims have an outcome', async (t) => {
     const signer = createSigner([])
     const idempotencyStore = createIdempotencyStore({
-      url: server.url,
+      redis: { url: server.url },
       namespace: t.name,
       signer,
       keepMs: KEEP_MS,

@@ -18,7 +18,7 @@ async function openNews(t: Test, { namespaces = ['n', 'n'], keys = [] }: Setup =
   const [one, other] = namespaces.map((namespace) => {
     const heard: string[] = []
     const news = createChangeBus({
-      url: server.url,
+      redis: { url: server.url },
       namespace,
       signer: createSigner(keys),
       now: () => performance.now(),

@@ -11,7 +11,7 @@ const NAMES = ['default', 'second']
 
 function openLeases(t: Test, url: string, namespace = 'test'): Leases {
   const leases = createLeases({
-    url,
+    redis: { url },
     namespace,
     names: NAMES,
     leaseMs: LEASE_MS,
@@ -59,7 +59,7 @@ t.test('who closes while it takes a lease leaves none', { skip: redisSkip }, asy
   const control = new Redis(url)
   t.teardown(() => control.disconnect())
   const leases = createLeases({
-    url,
+    redis: { url },
     namespace: 'test',
     names: NAMES,
     now: () => performance.now(),

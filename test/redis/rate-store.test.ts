@@ -11,7 +11,7 @@ const RATE = { intervalMs: 600_000, burst: 5 }
 
 /** One that Redis answers. */
 async function openStore(t: Test, url: string, namespace = 'test'): Promise<RateStore> {
-  const store = createRateStore({ url, namespace, now: () => performance.now() })
+  const store = createRateStore({ redis: { url }, namespace, now: () => performance.now() })
   t.teardown(() => store.close())
   await until(async () => (await store.consume('nobody', { intervalMs: 1, burst: 1000 })) !== null)
   return store

@@ -15,7 +15,7 @@ async function openNews(t: Test) {
   const heard: string[] = []
   const listen = () => {
     const news = new Subscription({
-      url: server.url,
+      redis: { url: server.url },
       channel: 'c',
       onMessage: (text) => void heard.push(text),
       onGap: () => void heard.push('(gap)'),

@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { createCache } from '../../src/cache/cache.ts'
 import type { Cache } from '../../src/cache/cache.ts'
 import type { Answer } from '../../src/request/answer.ts'
+import type { RedisSettings } from '../../src/config/redis-types.ts'
 import { createRedisTier } from '../../src/cache/redis-tier.ts'
 import { createSigner } from '../../src/redis/signature.ts'
 
@@ -27,6 +28,8 @@ export interface OpenedCache {
 
 interface CacheSetup {
   readonly redisUrl?: string
+  /** In place of `redisUrl`. */
+  readonly redisSettings?: RedisSettings
   readonly maxBytes?: number
   readonly now?: () => number
   readonly wallNow?: () => number
@@ -36,6 +39,7 @@ interface CacheSetup {
 /** A cache that ends with the test. */
 export function openCache(t: Test, setup: CacheSetup = {}): OpenedCache {
   const { redisUrl, maxBytes = 1024 ** 2, now = () => performance.now(), wallNow = Date.now } = setup
+  const settings = setup.redisSettings ?? (redisUrl === undefined ? null : { url: redisUrl })
   const events: string[] = []
   const lines: string[] = []
   const log = (level: string, message: string, why: string | null) => {
@@ -43,9 +47,9 @@ export function openCache(t: Test, setup: CacheSetup = {}): OpenedCache {
   }
   const signer = createSigner(setup.signingKeys ?? [])
   const redis =
-    redisUrl === undefined
+    settings === null
       ? null
-      : createRedisTier({ url: redisUrl, namespace: t.name, signer, now, wallNow, log })
+      : createRedisTier({ redis: settings, namespace: t.name, signer, now, wallNow, log })
   const cache = createCache({
     maxBytes,
     redis,

@@ -6,6 +6,8 @@ import { freePort } from './free-port.ts'
 export interface RedisOptions {
   /** A free one when not given. */
   readonly port?: number
+  /** Listens for TLS alone; its certificate is in `args`. */
+  readonly hasTls?: boolean
   /** More of redis.conf, as `--requirepass secret`. */
   readonly args?: readonly string[]
 }
@@ -21,17 +23,18 @@ export async function startRedis(options: RedisOptions = {}): Promise<Redis> {
   const port = options.port ?? (await freePort())
   const { ready: _, ...child } = await startChild({
     command: 'redis-server',
-    args: [...settingsOf(port), ...(options.args ?? [])],
+    args: [...settingsOf(port, options.hasTls ?? false), ...(options.args ?? [])],
     ready: /Ready to accept connections/,
     withinMs: 10_000,
   })
   return { ...child, port, url: `redis://127.0.0.1:${port}` }
 }
 
-function settingsOf(port: number): string[] {
+function settingsOf(port: number, hasTls: boolean): string[] {
   return [
-    '--port',
-    String(port),
+    ...(hasTls
+      ? ['--port', '0', '--tls-port', String(port), '--tls-replication', 'yes']
+      : ['--port', String(port)]),
     '--bind',
     '127.0.0.1',
     '--save',

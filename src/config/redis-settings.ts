@@ -1,0 +1,156 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { HOST } from './host-pattern.ts'
+import type { RedisNode, RedisSettings } from './redis-types.ts'
+import { wholeNumber } from './values.ts'
+
+const REDIS_PORT = 6379
+const SENTINEL_PORT = 26_379
+const MAX_NODES = 64
+/** The most databases that a Redis server can have. */
+const MAX_DATABASE = 2 ** 31 - 1
+
+const URL_NEEDED = 'a redis:// or rediss:// URL is needed'
+const FORM_NEEDED = 'a redis:// or rediss:// URL, { url }, { sentinel }, { cluster } or null is needed'
+const urlOr = (needed: string) =>
+  z
+    .url({ protocol: /^rediss?$/, error: needed })
+    .refine((text) => !/^rediss?:(?!\/\/)/i.test(text), needed)
+    .meta({ title: '`redis://` or `rediss://` URL' })
+
+const fileName = z.string().min(1).meta({ title: 'file name' })
+const tls = z
+  .strictObject({
+    ca: fileName
+      .optional()
+      .describe(
+        'Certificates in PEM of those who sign for the servers. Without it, those that Node.js knows.',
+      ),
+    cert: fileName
+      .optional()
+      .describe("The gateway's own certificate in PEM, with its chain; for servers that ask for one."),
+    key: fileName.optional().describe('The private key in PEM of `cert`, without a passphrase.'),
+    serverName: z
+      .string()
+      .refine((text) => HOST.test(text) && !text.includes(':') && isIP(text) === 0, 'a host name is needed')
+      .meta({ title: 'host name' })
+      .optional()
+      .describe(
+        'The name in the certificates of the servers, also sent as SNI. Without it, the host by which a server is reached: for nodes that Sentinel or the cluster name by address, that is the address.',
+      ),
+  })
+  .refine(({ cert, key }) => cert === undefined || key !== undefined, {
+    path: ['key'],
+    error: 'is needed where cert is given',
+  })
+  .refine(({ cert, key }) => key === undefined || cert !== undefined, {
+    path: ['cert'],
+    error: 'is needed where key is given',
+  })
+
+const nodesOf = (defaultPort: number) =>
+  z
+    .array(
+      z
+        .string()
+        .refine(
+          (text) => HOST.test(text) && isPort(portOf(text, defaultPort)),
+          'write it like NAME or NAME:PORT',
+        )
+        .meta({ title: '`NAME` or `NAME:PORT`' })
+        .transform((text): RedisNode => ({ host: hostOf(text), port: portOf(text, defaultPort) })),
+    )
+    .min(1, 'at least one node is needed')
+    .max(MAX_NODES, `at most ${MAX_NODES} nodes are taken`)
+
+const username = z.string().min(1, 'must not be empty').optional()
+const password = z.string().min(1, 'must not be empty').optional()
+const PASSWORD_NEEDED = { path: ['password'], error: 'is needed where username is given' }
+const hasPassword = (account: {
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+}) => account.username === undefined || account.password !== undefined
+
+const sentinel = z
+  .strictObject({
+    nodes: nodesOf(SENTINEL_PORT).describe(
+      `The sentinels, asked one after the other; the port is ${SENTINEL_PORT} if none is given.`,
+    ),
+    master: z
+      .string()
+      .min(1, 'must not be empty')
+      .describe('The name by which the sentinels monitor the master, often `mymaster`.'),
+    username: username.describe('The user at the sentinels, where they have users.'),
+    password: password.describe('The password at the sentinels, best as `${file:…}`.'),
+    tls: tls
+      .optional()
+      .describe('Connections to the sentinels use TLS 1.2 or later; `{}` trusts what Node.js knows.'),
+  })
+  .refine(hasPassword, PASSWORD_NEEDED)
+
+const FORMS = ['url', 'sentinel', 'cluster'] as const
+
+const redisObject = z
+  .strictObject({
+    url: urlOr(URL_NEEDED).optional().describe('One server. `rediss://` is with TLS.'),
+    sentinel: sentinel.optional().describe('The master that sentinels name; found again after a failover.'),
+    cluster: z
+      .strictObject({
+        nodes: nodesOf(REDIS_PORT).describe(
+          `Nodes from which the others are found; the port is ${REDIS_PORT} if none is given. Name several: one that is up is enough.`,
+        ),
+      })
+      .optional()
+      .describe('A Redis Cluster.'),
+    username: username.describe('The user at the servers that store data (ACL).'),
+    password: password.describe('The password at the servers that store data, best as `${file:…}`.'),
+    database: wholeNumber(0, MAX_DATABASE)
+      .optional()
+      .describe('With `sentinel`: the number of the database, 0 if none is given. A URL has it as its path.'),
+    tls: tls
+      .optional()
+      .describe(
+        'Connections to the servers that store data use TLS 1.2 or later; `{}` trusts what Node.js knows. With `url`, for `rediss://` alone. The files are read again for each new connection.',
+      ),
+  })
+  .refine((redis) => FORMS.filter((form) => redis[form] !== undefined).length === 1, {
+    error: 'exactly one of url, sentinel, cluster is needed',
+    abort: true,
+  })
+  .refine(({ url, tls: own }) => url === undefined || own === undefined || /^rediss:/i.test(url), {
+    path: ['tls'],
+    error: 'needs a rediss:// URL',
+  })
+  .refine(({ url, password: own }) => url === undefined || own === undefined || !hasCredentials(url), {
+    path: ['password'],
+    error: 'is given in url too: one of them is needed',
+  })
+  .refine(({ sentinel: own, database }) => database === undefined || own !== undefined, {
+    path: ['database'],
+    error: 'stands with sentinel alone: a URL has it as its path, a cluster has only 0',
+  })
+  .refine(hasPassword, PASSWORD_NEEDED)
+
+/** `cache.redis`. A plain URL is one server. */
+export const redis = z
+  .union([urlOr(FORM_NEEDED), redisObject], FORM_NEEDED)
+  .meta({ title: '`redis://` or `rediss://` URL, `{ url }`, `{ sentinel }` or `{ cluster }`' })
+  .transform((value): RedisSettings => (typeof value === 'string' ? { url: value } : value))
+
+function hasCredentials(url: string): boolean {
+  const { username: user, password: secret } = new URL(url)
+  return user !== '' || secret !== ''
+}
+
+function hostOf(node: string): string {
+  return node.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+}
+
+function isPort(port: number): boolean {
+  return port >= 1 && port <= 65_535
+}
+
+function portOf(node: string, defaultPort: number): number {
+  const [, port] = /[^:]:(\d+)$/.exec(node) ?? []
+  return port === undefined ? defaultPort : Number(port)
+}

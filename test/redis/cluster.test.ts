@@ -1,0 +1,158 @@
+import { performance } from 'node:perf_hooks'
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { createIdempotencyStore } from '../../src/idempotency/idempotency-store.ts'
+import { createLeases } from '../../src/redis/lease.ts'
+import { createRateStore } from '../../src/redis/rate-store.ts'
+import { createSigner } from '../../src/redis/signature.ts'
+import { tlsOptionsOf } from '../../src/redis/tls-options.ts'
+import { answerOf, fillOf, openCache, openSharedCache, until } from '../support/cache-harness.ts'
+import { writeCertificates } from '../support/certificates.ts'
+import { startCluster } from '../support/redis-cluster.ts'
+import { redisSkip } from '../support/requirements.ts'
+
+const now = () => performance.now()
+const NAMES = Array.from({ length: 20 }, (_, index) => `engine-${index}`)
+
+t.test('a cluster', { skip: redisSkip }, async (t) => {
+  const { masters, nodes } = await startCluster(t)
+  const redis = { cluster: { nodes } }
+  const controls = masters.map(({ url }) => new Redis(url))
+  t.teardown(() => controls.forEach((control) => control.disconnect()))
+  const keys = async (pattern: string): Promise<number[]> =>
+    Promise.all(controls.map(async (control) => (await control.keys(pattern)).length))
+
+  t.test('replicas share answers, and evict each others', async (t) => {
+    const one = await openSharedCache(t, { redisSettings: redis })
+    const other = await openSharedCache(t, { redisSettings: redis })
+    const rule = { seconds: 60, tags: ['deployment', 'process-definition', 'task'] }
+    const names = Array.from({ length: 20 }, (_, index) => `k${index}`)
+    for (const name of names) await one.cache.load(name, rule, fillOf(answerOf(name)))
+    await until(() => one.events.filter((event) => event === 'redis:stored').length === names.length)
+    for (const name of names)
+      t.match(await other.cache.load(name, rule, fillOf(answerOf('other'))), { from: 'redis' })
+    await one.cache.evict(['deployment', 'unrelated'])
+    await until(() => other.cache.peek('k0') === null)
+    t.match(await other.cache.load('k0', rule, fillOf(answerOf('other'))), { from: 'upstream' })
+    t.equal(
+      (await keys(`engine-gateway:{${t.name}}:*`)).filter((count) => count > 0).length,
+      1,
+      'one server has them',
+    )
+    t.match([...one.lines, ...other.lines], [/^info/, /^info/])
+  })
+
+  t.test('keys of requests, rates and leases', async (t) => {
+    const store = createIdempotencyStore({
+      redis,
+      namespace: 'c',
+      signer: createSigner([]),
+      keepMs: 60_000,
+      now,
+    })
+    const rates = createRateStore({ redis, namespace: 'c', now })
+    const all = [1, 2].map(() => createLeases({ redis, namespace: 'c', names: NAMES, now }))
+    t.teardown(() => {
+      rates.close()
+      for (const leases of all) leases.close()
+    })
+    await until(async () => (await rates.consume('mary', { intervalMs: 1000, burst: 1 })) !== null)
+    for (const name of NAMES) {
+      const request = { key: name, fingerprint: name, underWayMs: 1000 }
+      const claiming = await store.claim(request)
+      if (claiming.state !== 'first') throw new Error(claiming.state)
+      t.match(await store.claim(request), { state: 'in progress' })
+      t.ok(await claiming.claim.keep({ answer: answerOf(name), address: 'http://node' }))
+      t.match(await store.claim(request), { state: 'done', answer: { body: Buffer.from(name) } })
+      t.match(await rates.consume(name, { intervalMs: 60_000, burst: 1 }), { admitted: true })
+      t.match(await rates.consume(name, { intervalMs: 60_000, burst: 1 }), { admitted: false })
+    }
+    t.notOk((await keys('engine-gateway:c:once:*')).includes(0), 'every server has some')
+    t.notOk((await keys('engine-gateway:c:rate:*')).includes(0), 'every server has some')
+    for (const leases of all) leases.start()
+    await until(() => NAMES.every((name) => all.filter((leases) => leases.holds(name)).length === 1))
+    await store.close()
+  })
+
+  t.test('keys that move to another server are found there', async (t) => {
+    const opened = await openSharedCache(t, { redisSettings: redis })
+    const rule = { seconds: 60, tags: ['deployment'] }
+    await opened.cache.load('k', rule, fillOf(answerOf('x')))
+    await until(() => opened.events.includes('redis:stored'))
+    const counts = await keys(`engine-gateway:{${t.name}}:*`)
+    const from = controls[counts.findIndex((count) => count > 0)]
+    const to = controls[counts.indexOf(0)]
+    if (from === undefined || to === undefined) throw new Error(`keys lie on ${counts.join()}`)
+    const [sample = ''] = await from.keys(`engine-gateway:{${t.name}}:*`)
+    const slot = await from.cluster('KEYSLOT', sample)
+    const [fromId, toId] = [await from.cluster('MYID'), await to.cluster('MYID')]
+    await to.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId)
+    await from.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId)
+    const moving = await from.keys(`engine-gateway:{${t.name}}:*`)
+    const [first = '', ...others] = moving
+    await from.call('MIGRATE', '127.0.0.1', to.options.port ?? 0, first, 0, 5000)
+    const fresh = await openSharedCache(t, { redisSettings: redis })
+    t.match(await fresh.cache.load('k', rule, fillOf(answerOf('y'))), { from: 'redis' }, 'half of them moved')
+    for (const key of others) await from.call('MIGRATE', '127.0.0.1', to.options.port ?? 0, key, 0, 5000)
+    for (const control of [to, from, ...controls])
+      await control.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId)
+    const late = await openSharedCache(t, { redisSettings: redis })
+    t.match(await late.cache.load('k', rule, fillOf(answerOf('y'))), { from: 'redis' }, 'all of them moved')
+    await opened.cache.evict(['deployment'])
+    await until(() => late.cache.peek('k') === null)
+    t.match([...opened.lines, ...fresh.lines, ...late.lines], [/^info/, /^info/, /^info/])
+  })
+
+  t.test('a first node that is away delays nothing', async (t) => {
+    const away = { host: '127.0.0.1', port: 1 }
+    const opened = await openSharedCache(t, {
+      redisSettings: { cluster: { nodes: [away, ...nodes.slice(0, 1)] } },
+    })
+    t.ok(opened.lines.some((line) => line.startsWith('info')))
+  })
+
+  t.test('none is there, or wants another password: said once, without the password', async (t) => {
+    const none = openCache(t, { redisSettings: { cluster: { nodes: [{ host: '127.0.0.1', port: 1 }] } } })
+    const wrong = openCache(t, { redisSettings: { ...redis, username: 'nobody', password: 'hidden' } })
+    for (const { lines } of [none, wrong]) await until(() => lines.length > 0, 10_000)
+    t.match(none.lines, [/^warn.*ECONNREFUSED/])
+    t.match(wrong.lines, [/^warn.*WRONGPASS/])
+    t.notMatch(wrong.lines.join(), /hidden/)
+    t.match(await none.cache.load('k', { seconds: 1, tags: [] }, fillOf(answerOf('x'))), { from: 'upstream' })
+  })
+})
+
+t.test('a cluster over TLS, with a password', { skip: redisSkip }, async (t) => {
+  const files = writeCertificates(t)
+  const tls = {
+    ca: files['ca.crt'],
+    cert: files['client.crt'],
+    key: files['client.key'],
+    serverName: 'localhost',
+  }
+  const { nodes } = await startCluster(t, {
+    hasTls: true,
+    args: [
+      '--tls-cert-file',
+      files['server.crt'],
+      '--tls-key-file',
+      files['server.key'],
+      '--tls-ca-cert-file',
+      files['ca.crt'],
+      '--tls-cluster',
+      'yes',
+      '--requirepass',
+      'secret',
+    ],
+    connect: (port) => new Redis({ host: '127.0.0.1', port, password: 'secret', tls: tlsOptionsOf(tls) }),
+  })
+  const redisSettings = { cluster: { nodes }, password: 'secret', tls }
+  const opened = await openSharedCache(t, { redisSettings })
+  await opened.cache.load('k', { seconds: 60, tags: ['deployment'] }, fillOf(answerOf('x')))
+  await until(() => opened.events.includes('redis:stored'))
+  const unknown = openCache(t, {
+    redisSettings: { ...redisSettings, tls: { ...tls, ca: files['other.crt'] } },
+  })
+  await until(() => unknown.lines.length > 0, 10_000)
+  t.match(unknown.lines, [/^warn.*certificate/])
+})
