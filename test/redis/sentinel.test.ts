@@ -87,7 +87,7 @@ t.test('Sentinel', { skip: redisSkip }, async (t) => {
       { sentinel, ...account, tls: undefined },
     ].map((redisSettings) => openCache(t, { redisSettings }))
     const [wrongAtSentinel, wrongAtServer, wrongAuthority, noMaster, noTls] = refused
-    for (const { lines } of refused) await until(() => lines.length > 0, 10_000)
+    for (const { lines } of refused) await until(() => lines.length > 0)
     t.match(wrongAtSentinel?.lines, [/^warn.*WRONGPASS/])
     t.match(wrongAtServer?.lines, [/^warn.*WRONGPASS/])
     t.match(wrongAuthority?.lines, [/^warn.*certificate/])
@@ -113,7 +113,7 @@ t.test('Sentinel', { skip: redisSkip }, async (t) => {
       for (const end of [socket, to]) end.on('error', () => end.destroy())
     }).listen(port, '127.0.0.1')
     t.teardown(() => relay.close())
-    await until(() => opened.lines.length === 2, 10_000)
+    await until(() => opened.lines.length === 2)
     t.match(opened.lines, [/^warn/, /^info/])
   })
 })

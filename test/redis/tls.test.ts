@@ -71,9 +71,9 @@ t.test('TLS', { skip: redisSkip }, async (t) => {
         redis: { url, tls: { ca: files['ca.crt'] } },
       },
     ].map((one) => ({ ...one, ...openLink(t, one.redis) }))
-    await until(() => known.link.isUp === true && named.link.isUp === true, 10_000)
+    await until(() => known.link.isUp === true && named.link.isUp === true)
     for (const { lines, why } of refused) {
-      await until(() => lines.length > 0, 10_000)
+      await until(() => lines.length > 0)
       t.match(lines, [why])
     }
     t.notOk(refused.some(({ link }) => link.isUp === true))
@@ -87,7 +87,7 @@ t.test('TLS', { skip: redisSkip }, async (t) => {
       'ALL:@SECLEVEL=0',
     ])
     const { link, lines } = openLink(t, { url, tls: { ca: files['ca.crt'], ...own } })
-    await until(() => lines.length > 0, 10_000)
+    await until(() => lines.length > 0)
     t.match(lines, [/protocol|alert/])
     t.equal(link.isUp, false)
   })
@@ -97,10 +97,10 @@ t.test('TLS', { skip: redisSkip }, async (t) => {
     const ca = `${makeFolder(t)}/ca.crt`
     copyFileSync(files['other.crt'], ca)
     const { link, lines } = openLink(t, { url, tls: { ca, ...own } })
-    await until(() => lines.length > 0, 10_000)
+    await until(() => lines.length > 0)
     t.equal(link.isUp, false)
     replacePem(ca, 'ca.crt')
-    await until(() => link.isUp === true, 10_000)
+    await until(() => link.isUp === true)
   })
 
   t.test('a key that does not fit its certificate is no end: it may be half of a change', async (t) => {
@@ -108,9 +108,9 @@ t.test('TLS', { skip: redisSkip }, async (t) => {
     const key = `${makeFolder(t)}/client.key`
     copyFileSync(files['server.key'], key)
     const { link, lines } = openLink(t, { url, tls: { ca: files['ca.crt'], cert: files['client.crt'], key } })
-    await until(() => lines.length > 0, 10_000)
+    await until(() => lines.length > 0)
     t.match(lines, [/key values mismatch/])
     replacePem(key, 'client.key')
-    await until(() => link.isUp === true, 10_000)
+    await until(() => link.isUp === true)
   })
 })
