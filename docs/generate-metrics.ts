@@ -74,6 +74,10 @@ const NOTES: Readonly<Record<string, string>> = {
     '`result`: `shown` (visible; a count shows only their number), `hidden`. `hidden` grows much faster than `shown`',
   gateway_source_age_seconds: 'It comes near `staleAfter`',
   gateway_source_up: '`source`: `identity`, `records`. 0: [a source is down](runbooks/GatewaySourceDown.md)',
+  gateway_trace_spans_dropped_total:
+    '[Traces](traces.md#when-spans-are-lost). `reason`: `queue`, `export`. It rises: the log says why; requests do not notice',
+  gateway_trace_spans_exported_total:
+    'Beside `gateway_trace_spans_dropped_total`: how much of what was recorded arrives',
   gateway_upstream_attempts_total:
     '`result`: `ok`, `refused`, `timeout`, `reset` (also where a node closed an idle connection as it was used), `invalid`, `cancelled`. Anything but `ok` and `cancelled`',
   gateway_upstream_queue: 'Not 0 for long: [backlog](runbooks/GatewayBacklog.md)',

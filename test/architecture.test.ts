@@ -9,7 +9,7 @@ interface Source {
   /** Below src: `policy/decide.ts`. */
   readonly file: string
   readonly text: string
-  /** Below src for our own, else the package's name. */
+  /** Below src for our own, else the name of the package. */
   readonly imports: readonly string[]
 }
 
@@ -25,7 +25,13 @@ const FILES: readonly Source[] = globSync('**/*.ts', { cwd: SOURCE }).map((file)
 })
 
 function resolved(file: string, specifier: string): string {
-  return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : specifier
+  return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : packageOf(specifier)
+}
+
+/** Without the path of one of its modules. */
+function packageOf(specifier: string): string {
+  const [first = '', second = ''] = specifier.split('/')
+  return first.startsWith('@') ? `${first}/${second}` : first
 }
 
 /**
@@ -64,6 +70,7 @@ const LAYERS = [
   'idempotency',
   'gauges',
   'metrics',
+  'traces',
   'redis',
   'request',
   'files',
@@ -85,6 +92,7 @@ const SIBLINGS = [
   'idempotency',
   'gauges',
   'metrics',
+  'traces',
 ]
 
 /** Layers whose rows are written in the words of the layer above. */
@@ -104,6 +112,12 @@ const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   '@node-rs/argon2': ['policy/authn'],
   pino: ['log.ts'],
   saxes: ['policy/authz/entities'],
+  '@opentelemetry/api': ['traces'],
+  '@opentelemetry/core': ['traces'],
+  '@opentelemetry/otlp-exporter-base': ['traces'],
+  '@opentelemetry/otlp-transformer': ['traces'],
+  '@opentelemetry/resources': ['traces'],
+  '@opentelemetry/sdk-trace': ['traces'],
 }
 
 /** The folder of a file, or the file itself where it stands at the root. */

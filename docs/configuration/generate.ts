@@ -32,6 +32,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
   'limits.pressure': ['limits.md#pressure', '../runbooks/GatewayOverloaded.md'],
   passthrough: ['passthrough.md'],
   'log.audit': ['../explain.md#the-audit-stream'],
+  traces: ['../traces.md'],
 }
 
 const INTRODUCTION = `# Configuration reference

@@ -6,7 +6,7 @@ import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } 
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
-import { askerOf, readerOf } from './engine-client.ts'
+import { askerOf, readerOf, withTracedLookUps } from './engine-client.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
 import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
@@ -31,6 +31,7 @@ import { createUpstream } from '../proxy/create-upstream.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { createOnNodeChange, type EngineNodes } from './running-nodes.ts'
 import type { SourceFiles } from './source-files.ts'
+import type { Traces } from '../traces/traces.ts'
 import { createSources, type EngineSources } from './engine-sources.ts'
 
 /** What an engine's parts are made of; the last ones are shared by all engines. */
@@ -44,6 +45,8 @@ export interface EngineOptions {
   readonly changeBus: ChangeBus | null
   readonly admission: Pick<Admission, 'takeRate'>
   readonly log: Logger
+  /** Null: none are configured. */
+  readonly traces: Traces | null
   /** What was learnt of the same users under the configuration before; null: nothing. */
   readonly kept: KeptUsers | null
 }
@@ -64,7 +67,8 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const { identity, authorization, validation, health } = settingsOf(config, engineConfig)
   const { credentials, host, service } = engineConfig
   const upstream = buildUpstream(options)
-  const own = service === undefined ? upstream : upstream.withCredentials(service)
+  const served = service === undefined ? upstream : upstream.withCredentials(service)
+  const own = options.traces === null ? served : withTracedLookUps(served, options.traces)
   const epoch = options.kept?.epoch ?? { current: {} }
   const sources = buildSources(options, own, epoch)
   const permit = permitOptionsOf(own, sources, authorization, config.limits)
@@ -183,7 +187,7 @@ function permitOptionsOf(
   }
 }
 
-function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptions): Upstream {
+function buildUpstream({ name, engineConfig, config, metrics, log, traces }: EngineOptions): Upstream {
   const { nodes, remoteName, host, credentials, service } = engineConfig
   const { connect, headers, body, answer } = config.timeouts
   const { maxHold, perNode, waiting } = config.limits.longPolls
@@ -213,6 +217,7 @@ function buildUpstream({ name, engineConfig, config, metrics, log }: EngineOptio
     onAttempt: ({ node, result, status, seconds }) =>
       metrics.attempt({ engine: name, node, result, status }, seconds),
     onNodeChange: createOnNodeChange(name, { metrics, log }),
+    ...(traces === null ? {} : { traced: traces.startAttempt }),
   })
 }
 

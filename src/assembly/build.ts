@@ -17,6 +17,7 @@ import { endPolls, withNodes } from './running-nodes.ts'
 import { withGauges } from './running-gauges.ts'
 import { engineStatusOf } from './engine-status.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
+import { takeTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
 
@@ -24,14 +25,18 @@ import { openSourceFiles, type SourceFiles } from './source-files.ts'
 export async function build(options: BuildOptions): Promise<RuntimeParts> {
   const { config, log, before } = options
   const { files, audit, metrics, changeBus, admission } = await openShared(options)
-  const shared = { config, files, metrics, passwords: createPasswords(), changeBus, admission, log }
+  const { traces, ...takenTraces } = await takeTraces(
+    { config, metrics, log, version: options.version },
+    before === undefined ? null : { config: before.config, traces: before.parts.traces },
+  )
+  const shared = { config, files, metrics, passwords: createPasswords(), changeBus, admission, log, traces }
   const built = buildEngines(shared, before)
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
   const { stores, ...taken } = takeCache({ config, metrics, log }, before ?? null)
   const running = runningOf(built, { files, changeBus }, { config, metrics, log })
   let successor: (() => RuntimeParts) | null = null
   const { pressure } = admission
-  const own = { ...stores, config, engines, pressure, metrics, log, audit: audit.write }
+  const own = { ...stores, config, engines, pressure, metrics, log, traces, audit: audit.write }
   return {
     config,
     parts: tellingSuccessor({ ...own, operations: OPERATIONS }, () => successor?.().parts ?? null),
@@ -50,6 +55,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     }),
     enter: () => {
       taken.own()
+      takenTraces.own()
       admission.own()
       running.show(metrics)
     },
@@ -61,7 +67,9 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     endPolls: () => built.forEach(({ nodes }) => endPolls(nodes)),
     close: async () => {
       running.close()
-      await Promise.all([taken.close(successor?.().cache), ...built.map(({ close }) => close())])
+      const closing = [taken.close(successor?.().cache), ...built.map(({ close }) => close())]
+      await Promise.all([takenTraces.flush(), ...closing])
+      await takenTraces.close(successor?.().parts.traces)
       admission.close(successor !== null)
       audit.close()
     },

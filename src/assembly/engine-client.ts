@@ -3,6 +3,7 @@ import { type AskEngine, jsonOf } from '../request/engine-request.ts'
 import type { ReadEngine } from '../policy/authz/entities/look-ups.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { Upstream } from '../proxy/upstream.ts'
+import type { Traces } from '../traces/traces.ts'
 
 /** A look-up's answer beyond this is no entity. */
 const MAX_LOOKUP_BYTES = 16 * 1024 ** 2
@@ -22,6 +23,19 @@ export function askerOf(upstream: Upstream): AskEngine {
     return upstream.fetch(upstreamRequest, limitBytes)
   }
 }
+
+/** The same, where each request in the course of a caller's is a span, named after what the path begins with: `look-up task`. */
+export function withTracedLookUps(upstream: Upstream, traces: Traces): Upstream {
+  return {
+    ...upstream,
+    fetch: (upstreamRequest, limitBytes) => {
+      const subject = SUBJECT.exec(upstreamRequest.path)?.[1] ?? ''
+      return traces.lookUp(subject, () => upstream.fetch(upstreamRequest, limitBytes))
+    },
+  }
+}
+
+const SUBJECT = /^\/((?:history\/)?[a-z-]+)/
 
 const JSON_BODY = { 'content-type': 'application/json' }
 

@@ -18,6 +18,7 @@ export async function openRuntime(options: BuildOptions): Promise<Runtime> {
     prefixes: config.passthrough,
     authenticate: authenticatePassthrough(runtimeParts.parts.engines),
     clientOf,
+    traceContextOf: ({ context: { span } }) => span?.headers() ?? {},
     bodyBytes: config.limits.deploymentBody,
     connections: config.limits.connections,
     timeouts: {

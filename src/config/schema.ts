@@ -6,6 +6,7 @@ import { health, node } from './node-settings.ts'
 import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
 import { redis } from './redis-settings.ts'
 import { OF_A_FILE } from './config-problems.ts'
+import { traces } from './trace-settings.ts'
 import {
   adminHost,
   bearerToken,
@@ -255,6 +256,12 @@ export const schema = z.strictObject(
       })
       .prefault({})
       .describe('The lines of the gateway.'),
+    traces: traces
+      .nullable()
+      .default(null)
+      .describe(
+        'Where requests are exported as OpenTelemetry spans. Null: nowhere, and nothing of it is loaded.',
+      ),
   },
   OF_A_FILE,
 )

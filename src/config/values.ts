@@ -113,12 +113,33 @@ export const origin = z
   })
   .transform((text) => new URL(text).origin)
   .meta({ title: 'origin like `https://app.example`' })
-/** Of what stands before a path: the rest of a URL would not be sent. */
-export const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })
-  .refine(
-    (text) => !/^[^/]*\/\/[^/?#]*@/.test(text),
-    'no user and password may stand in the URL: an engine has `credentials`',
+/** Of what stands before a path: the rest of a URL would not be sent. `instead`: where credentials belong. */
+const urlWithout = (instead: string) =>
+  z
+    .url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })
+    .refine(
+      (text) => !/^[^/]*\/\/[^/?#]*@/.test(text),
+      `no user and password may stand in the URL: ${instead}`,
+    )
+    .refine((text) => !/[?#]/.test(text), 'no ? and no # may stand in the URL: requests bring their own')
+    .meta({ title: '`http://` or `https://` URL without user, query and fragment' })
+export const httpUrl = urlWithout('an engine has `credentials`')
+/** Where OTLP over HTTP is received. */
+export const collectorUrl = urlWithout('write them in `traces.headers`')
+  .refine((text) => !/\/v1\/traces\/?$/.test(text), 'leave out /v1/traces: it is added')
+  .meta({ title: '`http://` or `https://` URL without user, query, fragment and `/v1/traces`' })
+/** RFC 9110 section 5.6.2. */
+export const headerName = z
+  .string()
+  .regex(
+    /^(?!(?:content-.*|host|connection|transfer-encoding)$)[\w!#$%&'*+.^`|~-]{1,128}$/i,
+    'a header that an export may have is needed',
   )
-  .refine((text) => !/[?#]/.test(text), 'no ? and no # may stand in the URL: requests bring their own')
-  .meta({ title: '`http://` or `https://` URL without user, query and fragment' })
+/** RFC 9110 section 5.5, without characters that are not ASCII. */
+export const headerValue = z
+  .string()
+  .refine(
+    (text) => /^[\t -~]{0,8192}$/.test(text),
+    'up to 8,192 ASCII characters without control characters are needed',
+  )
+  .meta({ title: 'up to 8,192 ASCII characters' })

@@ -1,6 +1,8 @@
 /** What is known of a request after its answer; `null` and `''` for stages that it did not reach. */
 export interface Access {
   readonly requestId: string
+  /** Of the request's span, or else of the caller's `traceparent`. */
+  readonly traceId: string | null
   readonly operation: string | null
   readonly engine: string | null
   readonly method: string
@@ -32,6 +34,7 @@ const MAX_CHARS = 256
 export function accessRecordOf(access: Access): AccessRecord {
   return {
     requestId: bounded(access.requestId),
+    traceId: access.traceId ?? undefined,
     operation: bounded(access.operation),
     engine: bounded(access.engine),
     method: bounded(access.method),

@@ -9,6 +9,8 @@ import { bounded } from './access-log.ts'
 /** One decision about one request: a refusal, a write, or in report mode a request that would have been refused. */
 export interface Audit {
   readonly requestId: string
+  /** Of the request's span, or else of the caller's `traceparent`. */
+  readonly traceId: string | null
   /** The address of the sender. */
   readonly client: string | null
   readonly user: string | null
@@ -41,6 +43,7 @@ export function auditRecordOf(audit: Audit): AuditRecord {
   return {
     stream: 'audit',
     requestId: bounded(audit.requestId),
+    traceId: audit.traceId ?? undefined,
     client: bounded(audit.client),
     user: bounded(audit.user),
     attemptedUser: bounded(audit.attemptedUser),

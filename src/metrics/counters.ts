@@ -82,6 +82,12 @@ function createOtherCounters(registry: Registry) {
       ['stream'],
       'Lines that were lost because the log or the audit file could not be written for too long.',
     ),
+    spansExported: counter('gateway_trace_spans_exported_total', [], 'Spans that a collector has taken.'),
+    spansDropped: counter(
+      'gateway_trace_spans_dropped_total',
+      ['reason'],
+      'Spans that were dropped, because the queue was full or because an export failed.',
+    ),
     workerRestart: counter(
       'gateway_worker_restarts_total',
       ['reason'],

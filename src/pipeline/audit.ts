@@ -41,9 +41,10 @@ export function attemptedUserOf({ context, headers: { authorization } }: Fastify
 }
 
 function commonOf(request: FastifyRequest, status: number): Common {
-  const { id, address, principal, engine, operation, passthrough } = request.context
+  const { id, traceId, address, principal, engine, operation, passthrough } = request.context
   return {
     requestId: id,
+    traceId,
     client: address,
     user: principal?.userId ?? null,
     attemptedUser: attemptedUserOf(request),

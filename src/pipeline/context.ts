@@ -9,6 +9,7 @@ import type { FindMissingRows, Permit, Restriction } from '../policy/authz/permi
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { RouteConfig } from './routes.ts'
 import type { Report, Stage } from './stage.ts'
+import type { RequestSpan } from '../traces/traces.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig extends Partial<RouteConfig> {}
@@ -57,6 +58,10 @@ export class RequestContext {
   cacheStatus: string | null = null
   /** The node that answered; null for answers of the gateway's own. */
   node: string | null = null
+  /** Null: traces are not configured. */
+  span: RequestSpan | null = null
+  /** Of the span, or else as the caller names it; null: there is none. */
+  traceId: string | null = null
   /** Of the body of an answer that was written past the framework; null for the others. */
   writtenBytes: number | null = null
 

@@ -5,6 +5,8 @@ import { accessRecordOf, bounded } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
 import { RequestContext } from './context.ts'
 import type { Parts } from './parts.ts'
+import { spanSummaryOf } from './request-span.ts'
+import { traceIdOf } from '../request/trace-parent.ts'
 import { createClientAddress } from '../request/client-address.ts'
 
 /** What every answer carries. */
@@ -18,22 +20,33 @@ const CLIENT_CLOSED = 499
 
 /** 12. Observe: every request is counted when it comes and written down when its answer, or its client, has gone. */
 export function observe(app: FastifyInstance, parts: Parts): void {
-  const { metrics } = parts
+  const { metrics, traces } = parts
   const record = createRecord(parts)
   const addressOf = createClientAddress(parts.config.listen.trustedProxies)
   app.decorateRequest('context')
   app.addHook('onRequest', function begin(request, reply, done) {
     const startedAtMs = performance.now()
     metrics.inFlight(1)
-    request.context = new RequestContext(request.id, addressOf(request.raw))
+    const context = new RequestContext(request.id, addressOf(request.raw))
+    request.context = context
+    const span = traces?.begin(request.headers) ?? null
+    context.span = span
+    context.traceId = span?.traceId ?? traceIdOf(request.headers['traceparent'])
     // Comes once for every answer, also for one that is cut off: onResponse does not hear of that.
     reply.raw.on('close', () => {
       const durationMs = performance.now() - startedAtMs
       // Ticks run before promises: only then does the handler know which node it was.
       queueMicrotask(() => record(request, reply, durationMs))
     })
-    done()
+    if (span === null) done()
+    else span.within(done)
   })
+  // A body comes in the course of its connection, not of its request.
+  if (traces !== null)
+    app.addHook('preValidation', function resume({ context: { span } }, _reply, done) {
+      if (span === null) done()
+      else span.within(done)
+    })
   // Answers that are written past the framework take the same headers themselves.
   app.addHook('onSend', function sign(request, reply, _payload, done) {
     reply.headers(ownHeadersOf(request.context))
@@ -43,19 +56,22 @@ export function observe(app: FastifyInstance, parts: Parts): void {
 
 function createRecord({ metrics, log, audit }: Parts) {
   const writeRecord = createRecordWriter(log)
-  return function record(request: FastifyRequest, { raw }: FastifyReply, durationMs: number): void {
+  return function record(request: FastifyRequest, reply: FastifyReply, durationMs: number): void {
+    const { raw } = reply
     const { context, method } = request
-    const { id: requestId, refusal } = context
+    const { id: requestId, refusal, span, traceId } = context
     const { operation, engine } = labelsOf(context)
     const status = raw.headersSent ? raw.statusCode : CLIENT_CLOSED
     metrics.inFlight(-1)
     metrics.requestDone({ operation, engine, method, status }, durationMs / 1000)
-    if (refusal !== null)
-      metrics.refusal({ engine, operation, stage: context.stage, reason: codeOf(refusal) })
+    const reason = refusal === null ? null : codeOf(refusal)
+    const cut = cutOf(raw)
+    if (reason !== null) metrics.refusal({ engine, operation, stage: context.stage, reason })
     if (refusal !== null) tell(log, requestId, refusal)
     writeRecord(
       accessRecordOf({
         requestId,
+        traceId,
         operation,
         engine,
         method,
@@ -69,10 +85,11 @@ function createRecord({ metrics, log, audit }: Parts) {
         node: context.node,
         cache: context.cacheStatus,
         bytes: context.writtenBytes ?? Number(raw.getHeader('content-length') ?? 0),
-        error: refusal === null ? cutOf(raw) : errorOf(refusal),
+        error: refusal === null ? cut : errorOf(refusal),
       }),
     )
     for (const each of auditsOf(request, status)) audit(each)
+    span?.end(() => spanSummaryOf(request, reply, { status, reason, isCut: cut !== null }))
   }
 }
 

@@ -16,6 +16,7 @@ import type { TakeRate } from '../policy/limits/rate.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { RequestPolicy } from '../proxy/wire/headers.ts'
 import type { Upstream } from '../proxy/upstream.ts'
+import type { Traces } from '../traces/traces.ts'
 
 export type Mode = 'enforce' | 'report' | 'off'
 /** `engine`: it decides by itself; here only cached answers need a decision. */
@@ -59,6 +60,8 @@ export interface Parts {
   readonly pressure: Pressure
   readonly metrics: Metrics
   readonly log: Logger
+  /** Null: none are configured. */
+  readonly traces: Traces | null
   /** Writes a line of the audit stream. */
   readonly audit: (audit: Audit) => void
 }

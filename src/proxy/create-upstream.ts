@@ -14,6 +14,7 @@ import { type PollEnd, Polls } from './long-polls/polls.ts'
 import { createProber, type Prober } from './nodes/prober.ts'
 import { Queue, type QueueOptions } from './attempts/queue.ts'
 import { CLIENT_GONE, Relay } from './attempts/relay.ts'
+import type { StartAttempt } from '../request/attempt-span.ts'
 import { sendWithRetries, type SendOptions } from './attempts/send-with-retries.ts'
 import type { ProbeTimes, Upstream } from './upstream.ts'
 import { createUnlocks, type UnlockResult, type Unlocks } from './long-polls/unlocks.ts'
@@ -42,6 +43,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   /** Default: few, and none of them longer than an engine would hold it. */
   readonly polls?: PollLimits
   readonly onAttempt?: (event: AttemptEvent) => void
+  /** Traces the attempts of the request in whose course it is called; null: it is called in the course of none. Default: none are traced. */
+  readonly traced?: () => StartAttempt | null
   /** A node is ejected, has recovered, or is ejected for another reason. */
   readonly onNodeChange?: (event: NodeEvent) => void
   readonly now?: () => number
@@ -99,8 +102,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     now,
     random,
     onAttempt: options.onAttempt,
+    engine: options.engine,
+    traced: options.traced,
   }
-  const unlocks = createUpstreamUnlocks(options, sendOptions)
+  // Unlocks belong to no request: who waited for the tasks has gone.
+  const unlocks = createUpstreamUnlocks(options, { ...sendOptions, traced: undefined })
   const polls = createPolls(options, { nodes, sendOptions, unlocks })
   const shared: Shared = { nodes, sendOptions, polls, unlocks, prober: null }
   return upstreamOf(options, shared)

@@ -27,6 +27,8 @@ export interface PassthroughOptions {
   readonly authenticate: (request: FastifyRequest, reply: FastifyReply, prefix: string) => Promise<void>
   /** Who asks, and by which scheme, for `X-Forwarded-For` and `X-Forwarded-Proto`. */
   readonly clientOf: (request: ProxiedRequest) => PassthroughClient
+  /** `traceparent` and `tracestate` in place of the caller's. Default: the caller's are forwarded. */
+  readonly traceContextOf?: (request: ProxiedRequest) => Readonly<Record<string, string>>
   /** Forwards the caller's Authorization. Default false. Danger: the application then learns the password. */
   readonly forwardAuthorization?: boolean
   /** Largest request body. */
@@ -80,6 +82,7 @@ function proxyOptions(
       rewriteRequestHeaders: (request, headers) => ({
         ...requestHeaders(request.raw.rawHeaders, headers, policy),
         ...forwardedHeaders(request, options.clientOf(request), basePath === '' ? prefix : null),
+        ...options.traceContextOf?.(request),
       }),
       rewriteHeaders: (headers) => withLocation(clientHeaders(headers), rewriteLocation),
       onError: (reply, { error }) => {

@@ -21,6 +21,7 @@ const WITHIN_MS = 20_000
 const ENGINE = 'http://127.0.0.1:9/engine-rest'
 const AUDIT = {
   requestId: 'r',
+  traceId: null,
   client: '127.0.0.1',
   user: 'mary',
   attemptedUser: null,

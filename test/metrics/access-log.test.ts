@@ -4,6 +4,7 @@ import type { Access } from '../../src/metrics/access-log.ts'
 
 const access: Access = {
   requestId: 'r-1',
+  traceId: '0af7651916cd43dd8448eb211c80319c',
   operation: 'getTask',
   engine: 'default',
   method: 'GET',
@@ -27,6 +28,7 @@ t.test('the line holds what is known', async (t) => {
 t.test('what was not reached is left out, zero is not', async (t) => {
   const record = accessRecordOf({
     ...access,
+    traceId: null,
     operation: '',
     engine: null,
     prefix: null,

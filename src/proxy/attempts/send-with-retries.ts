@@ -7,10 +7,12 @@ import { BufferedError, pauseMsOf } from './conflict.ts'
 import { failureOf, faultOf, isStaleConnection, isOfTheNode } from '../wire/failure.ts'
 import { isRejection } from '../nodes/health.ts'
 import type { AttemptEvent, AttemptResult, UpstreamRequest } from '../wire/upstream-request.ts'
+import { withTraceContext } from '../wire/headers.ts'
 import { recordOutcome } from '../nodes/record-outcome.ts'
 import type { Node } from '../nodes/node.ts'
 import type { Queue } from './queue.ts'
 import type { Receiver } from './receiver.ts'
+import type { AttemptSpan, StartAttempt } from '../../request/attempt-span.ts'
 
 export interface SendOptions {
   readonly pick: Balance
@@ -24,6 +26,9 @@ export interface SendOptions {
   /** From 0 to 1. */
   readonly random: () => number
   readonly onAttempt: ((event: AttemptEvent) => void) | undefined
+  readonly engine: string
+  /** For the request in whose course it is called; null: its attempts are not traced. */
+  readonly traced: (() => StartAttempt | null) | undefined
 }
 
 /** Sends a request, on another node where that is safe, until it has a final answer or error. Only this module repeats requests. */
@@ -73,10 +78,15 @@ class RetryingSend<T> implements AttemptOwner {
   #bufferedError: BufferedError | null = null
   #attemptStartedAtMs = 0
   #headAtMs = 0
+  /** Taken at the start: later steps run in the course of other requests, on whose connections they come. */
+  readonly #startSpan: StartAttempt | null
+  #span: AttemptSpan | null = null
+  #attempts = 0
 
   constructor(options: SendOptions, task: SendTask<T>) {
     this.#options = options
     this.#task = task
+    this.#startSpan = options.traced?.() ?? null
   }
 
   start(): void {
@@ -170,7 +180,18 @@ class RetryingSend<T> implements AttemptOwner {
       this.#needsDedicated ||
       (upstreamRequest.retry === 'unsent' && node.keepAlive.takeDedicated(this.#attemptStartedAtMs))
     this.#needsDedicated = false
-    attempt.start(request, isDedicated)
+    attempt.start(
+      this.#startSpan === null ? request : this.#trace(request, node, this.#startSpan),
+      isDedicated,
+    )
+  }
+
+  /** The request as this attempt sends it. */
+  #trace(request: WireRequest, { name: node }: Node, startSpan: StartAttempt): WireRequest {
+    const { method, headers } = request
+    this.#span = startSpan({ engine: this.#options.engine, node, method, resends: this.#attempts })
+    this.#attempts += 1
+    return { ...request, headers: withTraceContext(headers, this.#span.headers) }
   }
 
   #shouldRepeatConflict(): boolean {
@@ -276,10 +297,12 @@ class RetryingSend<T> implements AttemptOwner {
       headAtMs: attempt.status === 0 ? nowMs : this.#headAtMs,
       nowMs,
     })
+    const { status } = attempt
+    this.#span?.end({ status, result })
     this.#options.onAttempt?.({
       node: attempt.node.name,
       result,
-      status: attempt.status,
+      status,
       seconds: (nowMs - startedAtMs) / 1000,
     })
   }

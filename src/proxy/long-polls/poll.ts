@@ -6,6 +6,7 @@ import { Collector } from '../attempts/collector.ts'
 import type { Polled, PollRequest } from './long-polls.ts'
 import type { Answer } from '../../request/answer.ts'
 import type { Node } from '../nodes/node.ts'
+import type { StartAttempt } from '../../request/attempt-span.ts'
 import type { Receiver } from '../attempts/receiver.ts'
 
 /** Is told when a poll ends by itself. */
@@ -18,6 +19,8 @@ interface PollOptions {
   /** How long its client waits. */
   readonly waitMs: number
   readonly owner: PollOwner
+  /** Null: it is not traced. */
+  readonly startAttempt: StartAttempt | null
 }
 
 /**
@@ -27,6 +30,7 @@ interface PollOptions {
 export class Poll {
   readonly request: PollRequest
   readonly ended: Promise<Polled>
+  readonly startAttempt: StartAttempt | null
   /** The engine's side; null while the poll waits in the gateway. */
   upstreamPoll: UpstreamPoll | null = null
   /** Nodes whose engine takes no more polls. */
@@ -37,8 +41,9 @@ export class Poll {
   #resolve: ((polled: Polled) => void) | null = null
   #reject: ((error: Error) => void) | null = null
 
-  constructor({ request, waitMs, owner }: PollOptions) {
+  constructor({ request, waitMs, owner, startAttempt }: PollOptions) {
     this.request = request
+    this.startAttempt = startAttempt
     this.#owner = owner
     this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve

@@ -61,7 +61,9 @@ export class Polls implements LongPolls {
     const adopted = this.#findAdoptable(request)
     if (adopted === null && !sendOptions.hasNodes) return this.#refuse('failed', 'GW_NO_NODE')
     if (adopted === null && this.#waiting.size >= maxWaiting) return this.#refuse('overload', 'GW_OVERLOADED')
-    const poll = new Poll({ request, waitMs: Math.min(request.holdMs, maxHoldMs), owner: this })
+    const waitMs = Math.min(request.holdMs, maxHoldMs)
+    // It is sent in the course of whatever request makes room for it.
+    const poll = new Poll({ request, waitMs, owner: this, startAttempt: sendOptions.traced?.() ?? null })
     if (adopted !== null) this.#adopt(adopted, poll)
     else this.#waiting.add(poll)
     this.send()
@@ -146,7 +148,7 @@ export class Polls implements LongPolls {
       return upstreamPoll.poll === null ? null : pools.pick([...tried, ...poll.refusedBy])
     }
     sendWithRetries(
-      { ...sendOptions, pick, queue: this.#noQueue },
+      { ...sendOptions, pick, queue: this.#noQueue, traced: () => poll.startAttempt },
       upstreamRequest,
       requestOf(upstreamRequest),
       upstreamPoll,

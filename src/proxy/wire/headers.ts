@@ -187,6 +187,20 @@ export function createWireHeaders(policy: RequestPolicy): WireHeaders {
   }
 }
 
+/** The same list with another `traceparent` and `tracestate` (W3C Trace Context section 3). `list`: names in lower case, each before its value. */
+export function withTraceContext(
+  list: readonly string[],
+  context: Readonly<Record<string, string>>,
+): string[] {
+  const replaced: string[] = []
+  for (let i = 0; i + 1 < list.length; i += 2) {
+    const name = list[i] ?? ''
+    if (name !== 'traceparent' && name !== 'tracestate') replaced.push(name, list[i + 1] ?? '')
+  }
+  for (const name in context) replaced.push(name, context[name] ?? '')
+  return replaced
+}
+
 // With one of these an engine may omit the body, send a part of it, or send it encoded.
 const PARTIAL: ReadonlySet<string> = new Set([
   'accept-encoding',

@@ -1,0 +1,80 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RequestContext } from './context.ts'
+import type { SpanAttributes, SpanSummary } from '../traces/traces.ts'
+
+/** What the end of a request says beside its context. */
+export interface RequestEnd {
+  readonly status: number
+  /** The gateway's code, or the status of the engine's refusal; null: it was not refused. */
+  readonly reason: string | null
+  readonly isCut: boolean
+}
+
+/** The methods that the HTTP conventions name. */
+const METHODS: ReadonlySet<string> = new Set([
+  'CONNECT',
+  'DELETE',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'POST',
+  'PUT',
+  'TRACE',
+])
+
+/**
+ * A request's span at its end, by the HTTP conventions of OpenTelemetry. There is no path, query, user or address in it: paths
+ * of the API name users, and queries hold values of processes. The request id leads to the access line, which has the user.
+ */
+export function spanSummaryOf(request: FastifyRequest, reply: FastifyReply, end: RequestEnd): SpanSummary {
+  const { context } = request
+  const isError = end.status >= 500 || end.isCut
+  return {
+    name: context.operation?.id ?? (context.passthrough === null ? 'unmatched' : 'passthrough'),
+    attributes: { ...httpAttributesOf(request, reply, end), ...gatewayAttributesOf(context, end) },
+    isError,
+  }
+}
+
+function httpAttributesOf(
+  request: FastifyRequest,
+  { raw }: FastifyReply,
+  { status, isCut }: RequestEnd,
+): SpanAttributes {
+  const { method, context } = request
+  const isKnown = METHODS.has(method)
+  // What is not canonical has no Host to rely on.
+  const host = context.stage === 'canonical' ? null : request
+  return {
+    'http.request.method': isKnown ? method : '_OTHER',
+    'http.request.method_original': isKnown ? undefined : method,
+    'http.route': routeOf(request),
+    'http.response.status_code': raw.headersSent ? status : undefined,
+    'url.scheme': 'http',
+    'server.address': host?.hostname,
+    'server.port': host?.port ?? undefined,
+    'network.protocol.version': request.raw.httpVersion,
+    'error.type': isCut ? 'incomplete_answer' : status >= 500 ? String(status) : undefined,
+  }
+}
+
+/** The template, never the path. */
+function routeOf({ context: { operation, passthrough }, routeOptions: { url } }: FastifyRequest) {
+  if (passthrough !== null) return `${passthrough}/*`
+  return operation === null ? undefined : url
+}
+
+function gatewayAttributesOf(
+  { id, engine, node, refusal, stage, cacheStatus }: RequestContext,
+  { reason }: RequestEnd,
+): SpanAttributes {
+  return {
+    'gateway.request_id': id,
+    'gateway.engine': engine?.name,
+    'gateway.node': node ?? undefined,
+    'gateway.cache': cacheStatus ?? undefined,
+    'gateway.error_code': reason ?? undefined,
+    'gateway.stage': refusal === null ? undefined : stage,
+  }
+}

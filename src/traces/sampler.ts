@@ -1,0 +1,27 @@
+import { ParentBasedSampler, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace'
+
+export interface SamplingOptions {
+  /** Of requests whose caller does not decide, from 0 to 1. */
+  readonly sampleRatio: number
+  /** Whether the caller's `traceparent` decides. */
+  readonly trustParent: boolean
+}
+
+/**
+ * Decides which requests are recorded; the spans within a request follow it. The ratio is drawn by chance, not from the
+ * trace id: a caller chooses the trace id, and could choose one that is always within the ratio.
+ */
+export function createSampler({ sampleRatio, trustParent }: SamplingOptions): Sampler {
+  const chance = createChanceSampler(sampleRatio)
+  const untrusted = { remoteParentSampled: chance, remoteParentNotSampled: chance }
+  return new ParentBasedSampler({ root: chance, ...(trustParent ? {} : untrusted) })
+}
+
+function createChanceSampler(ratio: number): Sampler {
+  return {
+    shouldSample: () => ({
+      decision: Math.random() < ratio ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD,
+    }),
+    toString: () => `ChanceSampler{${ratio}}`,
+  }
+}

@@ -1,0 +1,265 @@
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import t from 'tap'
+import { authorizationOf, configOf, openGateway, type OpenGateway } from '../support/open-gateway.ts'
+import { type Collector, type ExportedSpan, startCollector } from '../support/collector.ts'
+import { startNode } from '../support/fake-engine.ts'
+import { start } from '../support/start.ts'
+import { until } from '../support/cache-harness.ts'
+
+const SERVER = 2
+const CLIENT = 3
+const ERROR = 2
+const CALLER_SPAN = 'b7ad6b7169203331'
+
+const collector = await startCollector(t)
+const gateway = await openGateway(t, {
+  settings: { traces: settingsFor(collector, { headers: { 'x-api-key': 'of the collector' } }) },
+})
+const { ask, log } = gateway
+
+function settingsFor({ url }: Collector, more: Readonly<Record<string, unknown>> = {}) {
+  return { endpoint: url, sampleRatio: 1, ...more }
+}
+
+/** A trace that has begun at the caller. */
+function callerOf(flags: '00' | '01') {
+  const traceId = randomBytes(16).toString('hex')
+  return { traceId, traceparent: `00-${traceId}-${CALLER_SPAN}-${flags}` }
+}
+
+/** The trace id of the newest access line. */
+async function lastTraceId(of: Pick<OpenGateway, 'log'> = gateway): Promise<string> {
+  const line = () => of.log.findLast(({ durationMs }) => durationMs !== undefined)
+  await until(() => line() !== undefined)
+  return String(line()?.['traceId'])
+}
+
+/** Asks, and gives the spans of the request once all are there. */
+async function spansOf(route: string, count: number, user: string | null = 'demo', more = {}) {
+  const lines = log.length
+  const answer = await ask(user, route, more)
+  await until(() => log.length > lines)
+  await gateway.parts.traces?.flush()
+  const spans = await collector.trace(await lastTraceId(), count)
+  return { answer, spans, server: one(spans, ({ kind }) => kind === SERVER) }
+}
+
+function one(spans: readonly ExportedSpan[], is: (span: ExportedSpan) => boolean): ExportedSpan {
+  const [found, ...others] = spans.filter(is)
+  if (found === undefined || others.length > 0) throw new Error(`${others.length + 1} spans, or none`)
+  return found
+}
+
+async function someTaskId(): Promise<string> {
+  const { body } = await ask('demo', 'GET /task?assignee=mary')
+  return Array.isArray(body) ? String(body[0]?.id) : ''
+}
+
+t.test('a request is a span with the attributes of the HTTP conventions', async (t) => {
+  const id = await someTaskId()
+  const { server } = await spansOf(`GET /task/${id}`, 2, 'demo', { headers: { 'x-request-id': 'r-1' } })
+  t.match(server, { name: 'getTask', parentSpanId: null, status: 0 })
+  t.same(server.attributes, {
+    'http.request.method': 'GET',
+    'http.route': '/engine-rest/task/:id',
+    'http.response.status_code': 200,
+    'url.scheme': 'http',
+    'server.address': 'localhost',
+    'server.port': 80,
+    'network.protocol.version': '1.1',
+    'gateway.request_id': 'r-1',
+    'gateway.engine': 'default',
+    'gateway.node': gateway.engine.base,
+  })
+  t.match(server.resource, {
+    'service.name': 'engine-gateway',
+    'service.version': 'test',
+    'process.pid': process.pid,
+  })
+  t.match(collector.exports[0], { path: 'POST /v1/traces', headers: { 'x-api-key': 'of the collector' } })
+})
+
+t.test(
+  'its attempts and look-ups are its children, and the engine gets the span of its attempt',
+  async (t) => {
+    const id = await someTaskId()
+    const { traceId, traceparent } = callerOf('01')
+    const { answer, spans, server } = await spansOf(`GET /task/${id}`, 4, 'mary', {
+      headers: { traceparent, tracestate: 'rojo=1' },
+    })
+    t.equal(answer.status, 200)
+    t.match(server, { traceId, parentSpanId: CALLER_SPAN, traceState: 'rojo=1' })
+    const lookUps = spans.filter(({ name }) => name.startsWith('look-up '))
+    t.ok(lookUps.length > 0)
+    for (const { parentSpanId } of lookUps) t.equal(parentSpanId, server.spanId)
+    const attempts = spans.filter(({ kind }) => kind === CLIENT)
+    t.equal(attempts.length, answer.forwarded.length)
+    t.same(
+      new Set(answer.forwarded.map(({ headers }) => headers['traceparent'])),
+      new Set(attempts.map(({ spanId }) => `00-${traceId}-${spanId}-01`)),
+    )
+    for (const { headers } of answer.forwarded) t.equal(headers['tracestate'], 'rojo=1')
+    const own = one(attempts, ({ parentSpanId }) => parentSpanId === server.spanId)
+    const parents = new Set(lookUps.map(({ spanId }) => spanId))
+    for (const { parentSpanId } of attempts.filter((attempt) => attempt !== own))
+      t.ok(parents.has(String(parentSpanId)))
+    const { hostname, port } = new URL(gateway.engine.base)
+    t.same(own.attributes, {
+      'http.request.method': 'GET',
+      'http.response.status_code': 200,
+      'server.address': hostname,
+      'server.port': Number(port),
+      'gateway.engine': 'default',
+      'gateway.node': gateway.engine.base,
+      'gateway.result': 'ok',
+    })
+  },
+)
+
+t.test('so it is for a request with a body, which comes in the course of its connection', async (t) => {
+  const { answer, spans, server } = await spansOf('POST /task', 2, 'demo', { body: { nameLike: '%' } })
+  t.equal(server.name, 'queryTasks')
+  const attempt = one(spans, ({ kind, parentSpanId }) => kind === CLIENT && parentSpanId === server.spanId)
+  t.equal(answer.forwarded.at(-1)?.headers['traceparent'], `00-${server.traceId}-${attempt.spanId}-01`)
+})
+
+t.test('names are of the table, whatever is asked', async (t) => {
+  t.match((await spansOf('GET /nosuch/x', 1)).server, {
+    name: 'unmatched',
+    attributes: {
+      'http.response.status_code': 404,
+      'gateway.error_code': '404',
+      'gateway.stage': 'operation',
+    },
+    status: 0,
+  })
+  const { server } = await spansOf('GET /task/x', 1, null)
+  t.match(server, { name: 'getTask', attributes: { 'http.response.status_code': 401 }, status: 0 })
+})
+
+t.test('no span has a user, an id of the engine, a query or a password in it', async (t) => {
+  const id = await someTaskId()
+  await spansOf(`GET /task/${id}`, 2, 'mary')
+  await spansOf('GET /user/mary/profile?firstName=mary', 1)
+  const said = JSON.stringify(collector.spans)
+  for (const secret of ['mary', id, 'firstName', 'demo', 'of the collector'])
+    t.notOk(said.includes(secret), secret)
+})
+
+t.test('access and audit lines have the trace id', async (t) => {
+  const lines = log.length
+  const { traceId, traceparent } = callerOf('01')
+  await ask('mary', 'POST /signal', { body: { name: 'x' }, headers: { traceparent } })
+  await until(() => log.length >= lines + 2)
+  for (const line of log.slice(lines)) t.equal(line['traceId'], traceId)
+})
+
+t.test('what the engine does not answer is an error, with its code', async (t) => {
+  const own = await startCollector(t)
+  const broken = await openGateway(t, {
+    settings: { traces: settingsFor(own) },
+    engine: (_request, response) => response.destroy(),
+  })
+  t.equal((await broken.ask('demo', 'GET /version')).status, 502)
+  await broken.parts.traces?.flush()
+  const server = one(own.spans, ({ kind }) => kind === SERVER)
+  t.match(server, {
+    status: ERROR,
+    attributes: {
+      'http.response.status_code': 502,
+      'error.type': '502',
+      'gateway.error_code': 'GW_UPSTREAM_FAILED',
+      'gateway.stage': 'forward',
+    },
+  })
+  const attempts = own.spans.filter(({ kind }) => kind === CLIENT)
+  t.equal(attempts.length, broken.engine.requests)
+  t.ok(attempts.length > 1, 'each attempt at the same request')
+  t.same(
+    attempts.map(({ attributes }) => attributes['http.request.resend_count']),
+    attempts.map((_, at) => (at === 0 ? undefined : at)),
+  )
+  for (const attempt of attempts)
+    t.match(attempt, { status: ERROR, attributes: { 'error.type': 'reset' }, parentSpanId: server.spanId })
+})
+
+t.test('an answer from the cache says so, and has no attempt', async (t) => {
+  const route = 'GET /decision-definition/key/discount/diagram'
+  await spansOf(route, 2)
+  const { spans, server } = await spansOf(route, 1)
+  t.match(server.attributes, { 'http.response.status_code': 200, 'gateway.cache': /hit/ })
+  t.same(
+    spans.filter(({ kind }) => kind === CLIENT),
+    [],
+  )
+})
+
+t.test('a long poll is asked for in its own trace', async (t) => {
+  const own = await startCollector(t)
+  const polled = await openGateway(t, {
+    settings: {
+      traces: settingsFor(own),
+      authorization: { mode: 'off', records: { source: 'file', file: 'records.yaml' } },
+    },
+    engine: (_request, response) => void response.end('[]'),
+  })
+  const body = { workerId: 'w', maxTasks: 1, asyncResponseTimeout: 1000, topics: [] }
+  const { status, forwarded } = await polled.ask('demo', 'POST /external-task/fetchAndLock', { body })
+  t.equal(status, 200)
+  await polled.parts.traces?.flush()
+  const server = one(own.spans, ({ name }) => name === 'fetchAndLock')
+  const { spanId, parentSpanId } = one(own.spans, ({ kind }) => kind === CLIENT)
+  t.equal(parentSpanId, server.spanId)
+  t.equal(forwarded[0]?.headers['traceparent'], `00-${server.traceId}-${spanId}-01`)
+})
+
+t.test('what passes through continues the trace of its request', async (t) => {
+  const web = await startNode(t)
+  const own = await startCollector(t)
+  const settings = { traces: settingsFor(own), passthrough: [{ prefix: '/app', upstream: web.url }] }
+  const running = await start(configOf(t, gateway.engine.base, { settings }), pino({ level: 'silent' }))
+  await fetch(`${running.address}/app/x`, { headers: { authorization: authorizationOf('demo') } })
+  await running.drain()
+  const span = one(own.spans, ({ name }) => name === 'passthrough')
+  t.match(span.attributes, { 'http.route': '/app/*', 'http.response.status_code': 200 })
+  t.equal(web.seen[0]?.headers['traceparent'], `00-${span.traceId}-${span.spanId}-01`)
+})
+
+t.test('a stranger continues a trace, and does not decide whether it is recorded', async (t) => {
+  const own = await startCollector(t)
+  const never = await openGateway(t, { settings: { traces: settingsFor(own, { sampleRatio: 0 }) } })
+  const { traceId, traceparent } = callerOf('01')
+  const { forwarded } = await never.ask('demo', 'GET /version', { headers: { traceparent } })
+  t.match(forwarded[0]?.headers['traceparent'], new RegExp(`^00-${traceId}-(?!${CALLER_SPAN})\\w{16}-00$`))
+  t.equal(await lastTraceId(never), traceId)
+  await never.parts.traces?.close()
+  t.same(own.spans, [])
+  const { answer, server } = await spansOf('GET /version', 2, 'demo', {
+    headers: { traceparent: callerOf('00').traceparent },
+  })
+  t.match(answer.forwarded[0]?.headers['traceparent'], /-01$/)
+  t.equal(server.parentSpanId, CALLER_SPAN)
+})
+
+t.test('a trusted caller decides', async (t) => {
+  const own = await startCollector(t)
+  const trusting = { sampleRatio: 0, trustParent: true }
+  const trusted = await openGateway(t, { settings: { traces: settingsFor(own, trusting) } })
+  await trusted.ask('demo', 'GET /version', { headers: { traceparent: callerOf('00').traceparent } })
+  await trusted.ask('demo', 'GET /version')
+  await trusted.ask('demo', 'GET /version', { headers: { traceparent: callerOf('01').traceparent } })
+  await trusted.parts.traces?.flush()
+  t.equal(own.spans.filter(({ kind }) => kind === SERVER).length, 1)
+})
+
+t.test('a traceparent that is none begins a trace', async (t) => {
+  for (const traceparent of [
+    '00-1-2-01',
+    `00-${'0'.repeat(32)}-${CALLER_SPAN}-01`,
+    `ff-${callerOf('01').traceId}-${CALLER_SPAN}-01`,
+  ]) {
+    const { server } = await spansOf('GET /version', 2, 'demo', { headers: { traceparent } })
+    t.equal(server.parentSpanId, null)
+  }
+})
