@@ -260,7 +260,7 @@ export const schema = z.strictObject(
       .nullable()
       .default(null)
       .describe(
-        'Where requests are exported as OpenTelemetry spans. Null: nowhere, and nothing of it is loaded.',
+        'Where requests are exported as OpenTelemetry spans. Null: nowhere, and the SDK is not loaded.',
       ),
   },
   OF_A_FILE,

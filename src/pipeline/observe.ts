@@ -38,15 +38,10 @@ export function observe(app: FastifyInstance, parts: Parts): void {
       // Ticks run before promises: only then does the handler know which node it was.
       queueMicrotask(() => record(request, reply, durationMs))
     })
+    // All that follows runs within; the framework keeps to it over the body, which comes in the course of its connection.
     if (span === null) done()
     else span.within(done)
   })
-  // A body comes in the course of its connection, not of its request.
-  if (traces !== null)
-    app.addHook('preValidation', function resume({ context: { span } }, _reply, done) {
-      if (span === null) done()
-      else span.within(done)
-    })
   // Answers that are written past the framework take the same headers themselves.
   app.addHook('onSend', function sign(request, reply, _payload, done) {
     reply.headers(ownHeadersOf(request.context))

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import t from 'tap'
-import { authorizationOf, configOf, openGateway, type OpenGateway } from '../support/open-gateway.ts'
+import { authorizationOf, BASE, configOf, openGateway, type OpenGateway } from '../support/open-gateway.ts'
 import { type Collector, type ExportedSpan, startCollector } from '../support/collector.ts'
 import { startNode } from '../support/fake-engine.ts'
+import { head, hear, openSocket } from '../support/raw.ts'
 import { start } from '../support/start.ts'
 import { until } from '../support/cache-harness.ts'
 
@@ -14,6 +15,7 @@ const CALLER_SPAN = 'b7ad6b7169203331'
 
 const collector = await startCollector(t)
 const gateway = await openGateway(t, {
+  listen: true,
   settings: { traces: settingsFor(collector, { headers: { 'x-api-key': 'of the collector' } }) },
 })
 const { ask, log } = gateway
@@ -117,11 +119,26 @@ t.test(
   },
 )
 
-t.test('so it is for a request with a body, which comes in the course of its connection', async (t) => {
-  const { answer, spans, server } = await spansOf('POST /task', 2, 'demo', { body: { nameLike: '%' } })
-  t.equal(server.name, 'queryTasks')
-  const attempt = one(spans, ({ kind, parentSpanId }) => kind === CLIENT && parentSpanId === server.spanId)
-  t.equal(answer.forwarded.at(-1)?.headers['traceparent'], `00-${server.traceId}-${attempt.spanId}-01`)
+t.test('so it is for a request whose body comes later, in the course of its connection', async (t) => {
+  const { traceId, traceparent } = callerOf('01')
+  const body = '{"nameLike":"%"}'
+  const socket = openSocket(gateway.origin)
+  const lines = [
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    `traceparent: ${traceparent}`,
+  ]
+  socket.write(head(`POST ${BASE}/task`, ...lines))
+  await until(async () => /^gateway_requests_in_flight 1$/m.test(await gateway.parts.metrics.text()))
+  socket.write(body)
+  t.match(await hear(socket), [{ status: 200 }])
+  await until(() => log.some((line) => line['traceId'] === traceId))
+  await gateway.parts.traces?.flush()
+  const spans = await collector.trace(traceId, 2)
+  const server = one(spans, ({ name }) => name === 'queryTasks')
+  const attempt = one(spans, ({ kind }) => kind === CLIENT)
+  t.equal(attempt.parentSpanId, server.spanId)
+  t.equal(gateway.engine.seen.at(-1)?.headers['traceparent'], `00-${traceId}-${attempt.spanId}-01`)
 })
 
 t.test('names are of the table, whatever is asked', async (t) => {
@@ -252,6 +269,19 @@ t.test('a trusted caller decides', async (t) => {
   await trusted.parts.traces?.flush()
   t.equal(own.spans.filter(({ kind }) => kind === SERVER).length, 1)
 })
+
+t.test(
+  'without an endpoint a traceparent goes on as it came, and its trace id is in the access line',
+  async (t) => {
+    const plain = await openGateway(t)
+    const { traceId, traceparent } = callerOf('01')
+    const { forwarded } = await plain.ask('demo', 'GET /version', {
+      headers: { traceparent, tracestate: 'a=b' },
+    })
+    t.match(forwarded[0]?.headers, { traceparent, tracestate: 'a=b' })
+    t.equal(await lastTraceId(plain), traceId)
+  },
+)
 
 t.test('a traceparent that is none begins a trace', async (t) => {
   for (const traceparent of [

@@ -1,0 +1,62 @@
+import t, { type Test } from 'tap'
+import { ConfigError } from '../../src/config/config.ts'
+import { configOf } from '../support/open-gateway.ts'
+
+const ENDPOINT = 'http://collector:4318'
+
+function problemsWith(t: Test, traces: Readonly<Record<string, unknown>>): readonly string[] {
+  try {
+    configOf(t, 'http://node', { settings: { traces: { endpoint: ENDPOINT, ...traces } } })
+    return []
+  } catch (error) {
+    return error instanceof ConfigError ? error.problems : [String(error)]
+  }
+}
+
+t.test('without the section there are no traces', async (t) => {
+  t.equal(configOf(t, 'http://node').traces, null)
+})
+
+t.test('an endpoint is enough', async (t) => {
+  t.same(configOf(t, 'http://node', { settings: { traces: { endpoint: ENDPOINT } } }).traces, {
+    endpoint: ENDPOINT,
+    headers: {},
+    sampleRatio: 0.1,
+    trustParent: false,
+    serviceName: 'engine-gateway',
+    queue: 4096,
+    timeout: 5000,
+  })
+})
+
+t.test('the endpoint is the collector, without what is added and without secrets', async (t) => {
+  const problemOf = (endpoint: string) => problemsWith(t, { endpoint }).join('\n')
+  t.equal(problemOf('https://collector/otlp/'), '')
+  t.match(problemOf('http://collector:4318/v1/traces'), 'traces.endpoint: leave out /v1/traces: it is added')
+  t.match(
+    problemOf('http://me:secret@collector'),
+    /^traces\.endpoint: no user and password .*`traces\.headers`$/,
+  )
+  t.match(problemOf('collector:4317'), 'traces.endpoint: an http:// or https:// URL is needed')
+})
+
+t.test('headers are those that an export may have', async (t) => {
+  t.same(problemsWith(t, { headers: { 'x-api-key': 'a b', authorization: 'Bearer x' } }), [])
+  for (const name of ['Content-Type', 'content-length', 'Host', 'a b', ''])
+    t.match(problemsWith(t, { headers: { [name]: 'x' } }).join('\n'), /^traces\.headers/, name)
+  t.match(
+    problemsWith(t, { headers: { a: 'x\r\ny: z' } }).join('\n'),
+    'traces.headers.a: up to 8,192 ASCII characters',
+  )
+  const many = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`x-${index}`, '']))
+  t.match(problemsWith(t, { headers: many }).join('\n'), 'traces.headers: at most 16 headers are taken')
+})
+
+t.test('keys that are none are errors, and so are values beyond their bounds', async (t) => {
+  t.match(problemsWith(t, { sampleRate: 1 }).join('\n'), /traces\.sampleRate: .*sampleRatio/)
+  t.match(
+    problemsWith(t, { sampleRatio: 2 }).join('\n'),
+    'traces.sampleRatio: a number from 0 to 1 is needed',
+  )
+  t.match(problemsWith(t, { queue: 1 }).join('\n'), 'traces.queue: a whole number from 16 to 65536 is needed')
+})
