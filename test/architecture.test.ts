@@ -297,6 +297,7 @@ t.test('the environment is read in config/config.ts alone', (t) => {
 t.test('signals and the exit are the command line’s', (t) => {
   t.same(where(({ text }) => /\bprocess\.(exit\b|exitCode|once|on)\b/.test(text)).toSorted(), [
     'cli/command-line.ts',
+    'cli/until-signal.ts',
     'main.ts',
   ])
   t.end()

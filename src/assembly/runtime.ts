@@ -31,6 +31,9 @@ export interface BuildOptions {
 /** Builds what a configuration says, ready to serve. @throws ConfigError that names every problem of every file */
 export type OpenRuntime = (options: BuildOptions) => Promise<Runtime>
 
+/** Builds the same without what answers requests. @throws ConfigError that names every problem of every file */
+export type BuildRuntimeParts = (options: BuildOptions) => Promise<RuntimeParts>
+
 /** Everything that is built from one configuration. */
 export interface RuntimeParts {
   readonly config: Config

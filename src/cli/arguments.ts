@@ -1,38 +1,207 @@
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
+import { parseArgs } from 'node:util'
+import { closestOf } from '../config/closest.ts'
+import { meantText } from '../config/plain-messages.ts'
+import type { CommandOptions, Description, OptionValues } from './description.ts'
 
-/** Invalid arguments. The message is one line. */
-export class UsageError extends Error {}
+/** Invalid arguments. The message is one line; `command` is null where none was found. */
+export class UsageError extends Error {
+  command: Description | null = null
+}
 
-interface Command {
-  /** Null: no command is named. */
-  readonly command: string | null
-  /** All arguments but the command. */
-  readonly args: readonly string[]
+function usageErrorOf(command: Description, message: string): UsageError {
+  return Object.assign(new UsageError(message), { command })
+}
+
+/** What every command takes. */
+export const GENERAL_OPTIONS = {
+  help: { type: 'boolean', short: 'h', purpose: 'print this' },
+  version: { type: 'boolean', short: 'v', purpose: 'print the version' },
+} as const
+
+/** The image's entry point gives it to every command. */
+const UNUSED_CONFIG = { type: 'string', short: 'c', purpose: 'taken, and not used' } as const
+
+/** What the command line says, checked against the table of the commands. */
+export interface ReadArguments<C = Description> {
+  readonly command: C
+  readonly isNamed: boolean
+  readonly isHelp: boolean
+  readonly isVersion: boolean
+  readonly values: OptionValues
+  readonly operands: readonly string[]
 }
 
 /**
- * Finds the command anywhere among its options: the image's entry point puts `--config FILE` before it.
- * @param options of all commands: a value after one of them is not a command
+ * Finds the command anywhere among its options, for the image's entry point puts `--config FILE` before it, and reads its
+ * arguments. @throws UsageError
  */
-export function commandOf(argv: readonly string[], options: ParseArgsOptionsConfig): Command {
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options,
+export function readArguments<C extends Description>(
+  argv: readonly string[],
+  commands: readonly C[],
+): ReadArguments<C> {
+  const { command, args } = commandIn(argv, commands)
+  try {
+    return { ...readOf(command ?? defaultOf(commands), args, commands), isNamed: command !== null }
+  } catch (error) {
+    if (error instanceof UsageError) error.command = command ?? defaultOf(commands)
+    throw error
+  }
+}
+
+/** The command that words name; null: none does. Of two words the second may be missing. */
+export function commandNamed<C extends Description>(
+  words: readonly string[],
+  commands: readonly C[],
+): C | null {
+  const isNamed = ({ name }: Description) => name.split(' ').every((word, at) => (words[at] ?? word) === word)
+  return words.length === 0 ? null : (commands.find(isNamed) ?? null)
+}
+
+function defaultOf<C extends Description>(commands: readonly C[]): C {
+  const found = commands.find(({ isDefault }) => isDefault)
+  if (found === undefined) throw new UsageError('A command is needed')
+  return found
+}
+
+interface CommandWithArguments<C> {
+  readonly command: C | null
+  /** All arguments but the command's own words. */
+  readonly args: readonly string[]
+}
+
+function commandIn<C extends Description>(
+  argv: readonly string[],
+  commands: readonly C[],
+): CommandWithArguments<C> {
+  const all = { ...UNUSED, ...Object.assign({}, ...commands.map(({ options }) => options)) }
+  const tokens = tokensOf(argv, all)
+  const words = tokens.filter(({ kind }) => kind === 'positional')
+  const [first, second] = words
+  if (first?.kind !== 'positional') return { command: null, args: argv }
+  const command = commandNamed([first.value], commands)
+  if (command === null) throw noCommand(first.value, tokens, commands, all)
+  const rest = argv.toSpliced(first.index, 1)
+  const [, action] = command.name.split(' ')
+  if (action === undefined || second?.kind !== 'positional') return { command, args: rest }
+  if (second.value !== action)
+    throw usageErrorOf(command, `${first.value} takes ${action}, not '${second.value}'`)
+  return { command, args: rest.toSpliced(second.index - 1, 1) }
+}
+
+const UNUSED = { ...GENERAL_OPTIONS, config: UNUSED_CONFIG }
+
+type Token = ReturnType<typeof tokensOf>[number]
+
+function tokensOf(args: readonly string[], options: CommandOptions) {
+  return parseArgs({
+    args: [...args],
+    options: parsedOptionsOf(options),
     strict: false,
     allowPositionals: true,
     tokens: true,
-  })
-  const word = tokens.find(({ kind }) => kind === 'positional')
-  if (word?.kind !== 'positional') return { command: null, args: argv }
-  return { command: word.value, args: argv.toSpliced(word.index, 1) }
+  }).tokens
 }
 
-/** Parses arguments. @throws UsageError with the first sentence of Node's own error */
-export function readArguments<T>(parse: () => T): T {
+/** Without what is not for Node.js: it would fill in defaults where nothing was given. */
+function parsedOptionsOf(options: CommandOptions) {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { type, short, multiple = false }]) => [
+      name,
+      { type, multiple, ...(short === undefined ? {} : { short }) },
+    ]),
+  )
+}
+
+/** A misspelt option before it takes its value for the command: then the option is what is wrong. */
+function noCommand(
+  word: string,
+  tokens: readonly Token[],
+  commands: readonly Description[],
+  all: CommandOptions,
+): UsageError {
+  const unknown = tokens.find((token) => token.kind === 'option' && !Object.hasOwn(all, token.name))
+  if (unknown?.kind === 'option') return new UsageError(unknownOption(unknown.rawName, all))
+  const shown = commands.filter(({ isHidden }) => isHidden !== true)
+  const names = shown.map(({ name }) => name.split(' ', 1).join(''))
+  return new UsageError(`There is no command '${word}'${meantText(closestOf(word, names))}`)
+}
+
+function unknownOption(rawName: string, options: CommandOptions): string {
+  const names = Object.keys(options).map((name) => `--${name}`)
+  return `Unknown option '${rawName}'${meantText(rawName.startsWith('--') ? closestOf(rawName, names) : null)}`
+}
+
+function readOf<C extends Description>(
+  command: C,
+  args: readonly string[],
+  commands: readonly Description[],
+): Omit<ReadArguments<C>, 'isNamed'> {
+  const options = { ...UNUSED, ...command.options }
+  const unknown = tokensOf(args, options).find(
+    (token) => token.kind === 'option' && !Object.hasOwn(options, token.name),
+  )
+  if (unknown?.kind === 'option') throw untaken(command, unknown.name, unknown.rawName, commands)
+  const { values, positionals } = parsed(args, options)
+  const { help = false, version = false, ...given } = values
+  const read = { command, isHelp: help === true, isVersion: version === true, operands: positionals }
+  if (read.isHelp || read.isVersion) return { ...read, values: given }
+  checkOperands(command, positionals)
+  return { ...read, values: completed(command, given) }
+}
+
+function untaken(
+  { name, options }: Description,
+  option: string,
+  rawName: string,
+  commands: readonly Description[],
+): UsageError {
+  const isOfAnother = rawName.startsWith('--') && commands.some((one) => Object.hasOwn(one.options, option))
+  return new UsageError(
+    isOfAnother ? `${name} takes no ${rawName}` : unknownOption(rawName, { ...UNUSED, ...options }),
+  )
+}
+
+/** @throws UsageError with the first sentence of Node's own error */
+function parsed(args: readonly string[], options: CommandOptions) {
   try {
-    return parse()
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: parsedOptionsOf(options),
+    })
+    return { values: Object.fromEntries(Object.entries(values).map(textsIn)), positionals }
   } catch (cause) {
     const [sentence] = String(cause instanceof Error ? cause.message : cause).split(/\. |\.?\n/, 1)
     throw new UsageError(sentence, { cause })
   }
+}
+
+/** Of what may be repeated only texts are. */
+function textsIn([name, value]: readonly [string, string | boolean | (string | boolean)[] | undefined]): [
+  string,
+  OptionValues[string],
+] {
+  return [name, Array.isArray(value) ? value.map(String) : value]
+}
+
+function checkOperands({ name, operands = [] }: Description, given: readonly string[]): void {
+  const extra = given[operands.length]
+  if (extra !== undefined) throw new UsageError(`${name} takes no '${extra}'`)
+  const missing = operands.find(({ optional = false }, at) => !optional && given[at] === undefined)
+  if (missing !== undefined) throw new UsageError(`${name} needs ${missing.name}`)
+}
+
+function completed({ name, options }: Description, given: OptionValues): OptionValues {
+  const values = Object.entries(options).map(([option, settings]): [string, OptionValues[string]] => {
+    const value = given[option] ?? (settings.type === 'boolean' ? false : settings.default)
+    if (value === undefined && settings.required === true)
+      throw new UsageError(`${name} needs --${option} ${settings.value ?? 'VALUE'}`)
+    const { choices } = settings
+    if (choices !== undefined && typeof value === 'string' && !choices.includes(value))
+      throw new UsageError(
+        `--${option} takes ${choices.join(' or ')}, not '${value}'${meantText(closestOf(value, choices))}`,
+      )
+    return [option, value]
+  })
+  return Object.fromEntries(values)
 }

@@ -1,7 +1,6 @@
 import { ConfigError } from '../config/config.ts'
 import { EngineRefusal, GatewayError } from '../errors.ts'
 import { QuestionError } from '../pipeline/explain.ts'
-import { UsageError } from './arguments.ts'
 
 /** The console text of an error: one line, or every problem of a configuration. */
 export function textOfFailure(error: unknown): string {
@@ -12,11 +11,15 @@ export function textOfFailure(error: unknown): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The console text of a command that asks about decisions; `usage` comes before invalid arguments. */
-export function complaintOf(error: unknown, usage: string): string {
-  if (error instanceof UsageError) return `${usage}\n${error.message}\n`
-  return error instanceof QuestionError || isUnanswered(error) ? `${error.message}\n` : textOfFailure(error)
+/** The console text of a failure for which a command has an exit code. */
+export function complaintOf(error: unknown): string {
+  return error instanceof QuestionError || error instanceof CommandError || isUnanswered(error)
+    ? `${error.message}\n`
+    : textOfFailure(error)
 }
+
+/** A command cannot do what it is for. The message is one line. */
+export class CommandError extends Error {}
 
 /** A source or an engine that is away. */
 export function isUnanswered(error: unknown): error is GatewayError | EngineRefusal {

@@ -1,17 +1,37 @@
 import { fileURLToPath } from 'node:url'
 import { type Config, ConfigError, loadConfig } from '../config/config.ts'
-import type { Running } from '../server/start.ts'
+import { createLogger } from '../log.ts'
+import { type Running, start } from '../server/start.ts'
 import { startSandbox } from '../sandbox/sandbox.ts'
+import { command } from './command.ts'
+import { runUntilSignal } from './until-signal.ts'
 
 const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.url))
 
+export const demoCommand = command({
+  name: 'demo',
+  purpose: 'run the gateway before a sandbox engine, and print a tour',
+  about: 'The variables PORT and ADMIN_PORT change its ports, 8080 and 9090.',
+  options: {},
+  examples: ['engine-gateway demo', 'PORT=8180 ADMIN_PORT=9190 engine-gateway demo'],
+  exitCodes: [
+    [0, 'it has drained'],
+    [1, 'it could not start, for one as a port is taken; or an error ended it'],
+    [2, 'invalid arguments'],
+  ],
+  run: async ({ program: { open } }) => {
+    const log = createLogger({ level: 'warn' })
+    return runUntilSignal(await demo((config) => start({ config, log, open, file: null })), log)
+  },
+})
+
 /** Runs the gateway of `config/gateway.yaml` in front of an engine in this process, and prints a tour. */
-export async function demo(start: (config: Config) => Promise<Running>): Promise<Running> {
+async function demo(begin: (config: Config) => Promise<Running>): Promise<Running> {
   const sandbox = await startSandbox()
   const config = loadConfig(CONFIG, { ENGINE_URL: sandbox.base })
   // The console shows only the tour.
   const quiet = { ...config, log: { ...config.log, audit: 'off' } }
-  const running = await start(quiet).catch(async (error: unknown) => {
+  const running = await begin(quiet).catch(async (error: unknown) => {
     await sandbox.close()
     throw withPortHint(error)
   })

@@ -1,73 +1,52 @@
 import { readFileSync } from 'node:fs'
-import type { Writable } from 'node:stream'
-import { parseArgs } from 'node:util'
-import { type WithExplain, type Question, QuestionError } from '../pipeline/explain.ts'
+import { QuestionError } from '../pipeline/explain.ts'
 import { DEFAULT_ENGINE } from '../pipeline/match.ts'
-import { readArguments, UsageError } from './arguments.ts'
 import { showsNothing, textOfExplained } from '../pipeline/explain-text.ts'
-import { complaintOf } from './command-failure.ts'
+import { command, CONFIG_OPTION, FORMAT_OPTION } from './command.ts'
+import { printAnswer } from './output.ts'
+import { withExplain } from './with-explain.ts'
 
-export interface ExplainStreams {
-  readonly stdout: Writable
-  readonly stderr: Writable
-}
-
-const USAGE = `Usage: engine-gateway explain --config FILE --user ID [--engine NAME] "METHOD /path?query" [--body FILE] [--json]
-
-Says whether a user may do something, which records decide it, and what would have to be granted. The engine is
-asked only what a decision needs to know of it; nothing is done there.
-`
-
-export const EXPLAIN_OPTIONS = {
-  config: { type: 'string', short: 'c' },
-  user: { type: 'string', short: 'u' },
-  engine: { type: 'string', short: 'e' },
-  body: { type: 'string', short: 'b' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const
-
-/** `engine-gateway explain`. Returns the exit code: 0 permitted, 1 refused or no row is seen, 2 no answer. */
-export async function explainCommand(
-  argv: readonly string[],
-  { stdout, stderr }: ExplainStreams,
-  withExplain: WithExplain,
-): Promise<number> {
-  try {
-    const options = optionsOf(argv)
-    if (options === null) {
-      stdout.write(USAGE)
-      return 0
-    }
-    const { config, json, ...question } = options
-    const explained = await withExplain(config, (explain) => explain(question))
-    stdout.write(json ? `${JSON.stringify(explained, null, 2)}\n` : textOfExplained(explained))
+export const explainCommand = command({
+  name: 'explain',
+  purpose: 'say whether a user may do something, and which records decide it',
+  about:
+    'Also says what would have to be granted. The engine is asked only what a decision needs to know of it;\nnothing is done there.',
+  operands: [{ name: 'REQUEST', purpose: '"METHOD /path?query", with or without the base path' }],
+  options: {
+    config: CONFIG_OPTION,
+    user: { type: 'string', short: 'u', value: 'ID', required: true, purpose: 'the user who would ask' },
+    engine: {
+      type: 'string',
+      short: 'e',
+      value: 'NAME',
+      default: DEFAULT_ENGINE,
+      purpose: 'the engine as configured',
+    },
+    body: { type: 'string', short: 'b', value: 'FILE', purpose: 'the body of the request' },
+    format: FORMAT_OPTION,
+  },
+  examples: [
+    'engine-gateway explain --config gateway.yaml --user mary "GET /task"',
+    'engine-gateway explain --config gateway.yaml --user mary "POST /signal" --body signal.json',
+  ],
+  exitCodes: [
+    [0, 'permitted'],
+    [1, 'refused, or permitted and no row is answered'],
+    [2, 'no answer: invalid arguments, a mistake in the configuration, or an engine that does not answer'],
+  ],
+  failure: 2,
+  run: async ({ values, operands, streams, program }) => {
+    const { config, user, engine, body, format } = values
+    const [request = ''] = operands
+    const question = { user, engine, request, body: body === undefined ? null : readBody(body) }
+    const explained = await withExplain({ file: config, ...program }, ({ explain }) => explain(question))
+    printAnswer(streams, format, { text: () => textOfExplained(explained), json: () => explained })
     return explained.decision === 'permitted' && !showsNothing(explained) ? 0 : 1
-  } catch (error) {
-    stderr.write(complaintOf(error, USAGE))
-    return 2
-  }
-}
+  },
+})
 
-interface Options extends Question {
-  readonly config: string
-  readonly json: boolean
-}
-
-/** Null: only help is asked for. @throws UsageError; QuestionError when the body's file cannot be read */
-function optionsOf(argv: readonly string[]): Options | null {
-  const { values, positionals } = readArguments(() =>
-    parseArgs({ args: [...argv], allowPositionals: true, options: EXPLAIN_OPTIONS }),
-  )
-  const { config, user, engine = DEFAULT_ENGINE, body, json = false, help } = values
-  if (help === true) return null
-  const [request, ...rest] = positionals
-  if (config === undefined || user === undefined || request === undefined || rest.length > 0)
-    throw new UsageError('--config FILE, --user ID and one request are needed')
-  return { config, user, engine, request, json, body: body === undefined ? null : readBody(body) }
-}
-
-function readBody(file: string): Buffer {
+/** @throws QuestionError */
+export function readBody(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (cause) {

@@ -1,38 +1,35 @@
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { createPasswords } from '../policy/authn/password.ts'
-
-export interface HashPasswordStreams {
-  /** A terminal is prompted, without echo; any other stream is read to its end. */
-  readonly stdin: Readable & { readonly isTTY?: boolean }
-  readonly stdout: Writable
-  /** For the prompt and problems, so that the output is only the hash; default process.stderr. */
-  readonly stderr?: Writable
-}
+import { command, type CommandStreams } from './command.ts'
 
 // The longest password that fits the Authorization header that readBasic accepts, beside a user name of 64 characters.
 const MAX_BYTES = 700
 
-/** `engine-gateway hash-password`: prints the hash of a password for users.yaml. Returns the exit code. */
-export async function hashPasswordCommand(
-  argv: readonly string[],
-  streams: HashPasswordStreams,
-): Promise<number> {
-  const stderr = streams.stderr ?? process.stderr
-  if (argv.length > 0) {
-    stderr.write(
-      'hash-password takes no arguments: give the password on standard input, where no process list shows it\n',
-    )
-    return 2
-  }
-  const password =
-    streams.stdin.isTTY === true ? await prompt(streams.stdin, stderr) : await readAll(streams.stdin)
+export const hashPasswordCommand = command({
+  name: 'hash-password',
+  purpose: 'read a password from standard input, and print its hash for users.yaml',
+  about: 'At a terminal the password is asked for and not shown.',
+  options: {},
+  examples: ['engine-gateway hash-password'],
+  exitCodes: [
+    [0, 'the hash is printed'],
+    [1, 'nobody could log in with this password: it is empty, too long, or has control characters'],
+    [2, 'invalid arguments'],
+  ],
+  refusal:
+    'hash-password takes no arguments: give the password on standard input, where no process list shows it',
+  run: ({ streams }) => hashPassword(streams),
+})
+
+async function hashPassword({ stdin, stdout, stderr }: CommandStreams): Promise<number> {
+  const password = stdin.isTTY === true ? await prompt(stdin, stderr) : await readAll(stdin)
   const problem = problemOf(password)
   if (problem !== null) {
     stderr.write(`${problem}\n`)
     return 1
   }
-  streams.stdout.write(`${await createPasswords().hash(password)}\n`)
+  stdout.write(`${await createPasswords().hash(password)}\n`)
   return 0
 }
 

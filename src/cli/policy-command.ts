@@ -1,45 +1,12 @@
 import { readFileSync } from 'node:fs'
-import type { Writable } from 'node:stream'
-import { parseArgs } from 'node:util'
 import { ConfigError } from '../config/config.ts'
 import { type PolicyTest, policyTestsOf } from '../files/policy-tests-file.ts'
-import {
-  type WithExplain,
-  type Explain,
-  type Explained,
-  QuestionError,
-  questionOf,
-} from '../pipeline/explain.ts'
-import { readArguments, UsageError } from './arguments.ts'
-import { complaintOf, isUnanswered } from './command-failure.ts'
+import { type Explain, type Explained, QuestionError, questionOf } from '../pipeline/explain.ts'
+import { command, CONFIG_OPTION, FORMAT_OPTION } from './command.ts'
+import { linesText, printAnswer } from './output.ts'
+import { isUnanswered } from './command-failure.ts'
+import { withExplain } from './with-explain.ts'
 import { counted } from '../pipeline/plural.ts'
-
-interface PolicyStreams {
-  readonly stdout: Writable
-  readonly stderr: Writable
-}
-
-const USAGE = `Usage: engine-gateway policy test FILE --config FILE [--json]
-
-Asks for each decision that the file lists, and says which are not as expected. The engine is asked only what a
-decision needs to know of it; nothing is done there. Exit code: 0 all are as expected, 1 some are not, 2 no answer.
-
-  tests:
-    - user: mary
-      request: POST /signal
-      body: { name: stopAll }
-      expect: refuse          # or permit
-      engine: default         # the default
-      rows: some              # of a list that is permitted: all, some or none
-      status: 403             # of a refusal
-      name: clerks stop nothing
-`
-
-export const POLICY_OPTIONS = {
-  config: { type: 'string', short: 'c' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const
 
 /** One test, and what became of it. */
 interface Outcome {
@@ -49,47 +16,37 @@ interface Outcome {
   readonly differences: readonly string[]
 }
 
-/** `engine-gateway policy`. Returns the exit code. */
-export async function policyCommand(
-  argv: readonly string[],
-  { stdout, stderr }: PolicyStreams,
-  withExplain: WithExplain,
-): Promise<number> {
-  try {
-    const options = optionsOf(argv)
-    if (options === null) {
-      stdout.write(USAGE)
-      return 0
-    }
-    const { file, config, json } = options
+export const policyTestCommand = command({
+  name: 'policy test',
+  purpose: 'say which decisions that a file lists are made otherwise',
+  about: `The engine is asked only what a decision needs to know of it; nothing is done there. The file:
+
+  tests:
+    - user: mary
+      request: POST /signal
+      body: { name: stopAll }
+      expect: refuse          # or permit
+      engine: default         # the default
+      rows: some              # of a list that is permitted: all, some or none
+      status: 403             # of a refusal
+      name: clerks stop nothing`,
+  operands: [{ name: 'FILE', purpose: 'the decisions that are expected' }],
+  options: { config: CONFIG_OPTION, format: FORMAT_OPTION },
+  examples: ['engine-gateway policy test policy.yaml --config gateway.yaml'],
+  exitCodes: [
+    [0, 'all decisions are as expected'],
+    [1, 'some are not'],
+    [2, 'no answer: invalid arguments, a mistake in a file, or an engine that does not answer'],
+  ],
+  failure: 2,
+  run: async ({ values: { config, format }, operands, streams, program }) => {
+    const [file = ''] = operands
     const tests = policyTestsOf(readText(file), file)
-    const outcomes = await withExplain(config, (explain) => runAll(tests, explain))
-    stdout.write(json ? `${JSON.stringify(outcomes.map(jsonOf), null, 2)}\n` : textOf(outcomes))
+    const outcomes = await withExplain({ file: config, ...program }, ({ explain }) => runAll(tests, explain))
+    printAnswer(streams, format, { text: () => textOf(outcomes), json: () => outcomes.map(jsonOf) })
     return outcomes.every(isAsExpected) ? 0 : 1
-  } catch (error) {
-    stderr.write(complaintOf(error, USAGE))
-    return 2
-  }
-}
-
-interface PolicyArguments {
-  readonly file: string
-  readonly config: string
-  readonly json: boolean
-}
-
-/** Null: only help is asked for. @throws UsageError */
-function optionsOf(argv: readonly string[]): PolicyArguments | null {
-  const { values, positionals } = readArguments(() =>
-    parseArgs({ args: [...argv], allowPositionals: true, options: POLICY_OPTIONS }),
-  )
-  const { config, json = false, help } = values
-  if (help === true) return null
-  const [action, file, ...rest] = positionals
-  if (action !== 'test' || file === undefined || config === undefined || rest.length > 0)
-    throw new UsageError('policy test FILE and --config FILE are needed')
-  return { file, config, json }
-}
+  },
+})
 
 /** @throws ConfigError */
 function readText(file: string): string {
@@ -155,8 +112,7 @@ function textOf(outcomes: readonly Outcome[]): string {
     failed === 0
       ? `${counted(outcomes.length, 'decision')} as expected`
       : `${failed} of ${counted(outcomes.length, 'decision')} not as expected`
-  // A name may hold what a terminal obeys.
-  return `${[...lines, sum].map((line) => line.replace(/\p{Cc}/gu, ' ')).join('\n')}\n`
+  return linesText([...lines, sum])
 }
 
 function decisionText(explained: Explained): string {

@@ -1,51 +1,48 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { Readable, Writable } from 'node:stream'
-import { parseArgs } from 'node:util'
+import type { Readable } from 'node:stream'
 import type { MissingPermission } from '../errors.ts'
 import { isRecord } from '../request/value.ts'
 import { Suggester, type Suggestion } from '../policy/authz/explain/suggest.ts'
-import { readArguments, UsageError } from './arguments.ts'
+import { command, FORMAT_OPTION } from './command.ts'
+import { linesText, printAnswer } from './output.ts'
 import { counted } from '../pipeline/plural.ts'
 import { lineOfRecord } from '../pipeline/record-line.ts'
 
-export interface SuggestStreams {
-  readonly stdin: Readable
-  readonly stdout: Writable
-  readonly stderr: Writable
-}
-
-const USAGE = `Usage: engine-gateway suggest [--file AUDIT] [--engine NAME] [--user ID]... [--group ID]
-
-Reads audit lines (standard input, or --file) and prints the fewest authorization records that would have
-allowed what they say was refused, or would have been in report mode.
-
-  --engine NAME  only lines of this engine; needed where there are several
-  --user ID      only lines of this user; may be repeated
-  --group ID     grant to this group instead of each user; all of these users are assumed to be in it
-`
-
-export const SUGGEST_OPTIONS = {
-  file: { type: 'string', short: 'f' },
-  engine: { type: 'string', short: 'e' },
-  user: { type: 'string', short: 'u', multiple: true },
-  group: { type: 'string', short: 'g' },
-  // Ignored: the image's entry point passes it to every command.
-  config: { type: 'string', short: 'c' },
-  help: { type: 'boolean', short: 'h' },
-} as const
-
-/** `engine-gateway suggest`. Returns the exit code: 0 suggested, 1 some needs cannot be met by records, 2 no answer. */
-export async function suggestCommand(
-  argv: readonly string[],
-  { stdin, stdout, stderr }: SuggestStreams,
-): Promise<number> {
-  try {
-    const options = optionsOf(argv)
-    if (options === null) {
-      stdout.write(USAGE)
-      return 0
-    }
+export const suggestCommand = command({
+  name: 'suggest',
+  purpose: 'print the fewest records that would have allowed what was refused',
+  about:
+    'Reads lines of the audit stream, from standard input or --file, of what was refused or would have been in\nreport mode.',
+  options: {
+    file: { type: 'string', short: 'f', value: 'FILE', purpose: 'the audit lines' },
+    engine: {
+      type: 'string',
+      short: 'e',
+      value: 'NAME',
+      purpose: 'only lines of this engine; needed where there are several',
+    },
+    user: { type: 'string', short: 'u', value: 'ID', multiple: true, purpose: 'only lines of this user' },
+    group: {
+      type: 'string',
+      short: 'g',
+      value: 'ID',
+      purpose: 'grant to this group instead of each user; all of these users are assumed to be in it',
+    },
+    format: FORMAT_OPTION,
+  },
+  examples: [
+    'engine-gateway suggest < audit.jsonl',
+    'engine-gateway suggest --file audit.jsonl --engine orders --group clerks',
+  ],
+  exitCodes: [
+    [0, 'the records are enough'],
+    [1, 'some needs are met by no record, or no line says what they are'],
+    [2, 'no answer: invalid arguments, no audit line, or lines of several engines'],
+  ],
+  failure: 2,
+  run: async ({ values: { format, ...options }, streams }) => {
+    const { stdin, stderr } = streams
     const gathered = new Gathered(options)
     const unread = await read(options.file ?? stdin, gathered)
     const { unreadable } = gathered
@@ -57,26 +54,18 @@ export async function suggestCommand(
     }
     const suggestion = gathered.suggester.suggest()
     const unknown = unknownOf(gathered)
-    stdout.write(textOf(suggestion, gathered, unknown))
+    printAnswer(streams, format, {
+      text: () => textOf(suggestion, gathered, unknown),
+      json: () => jsonOf(suggestion, gathered, unknown),
+    })
     return suggestion.unmet === 0 && unknown.length === 0 ? 0 : 1
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    stderr.write(`${USAGE}\n${error.message}\n`)
-    return 2
-  }
-}
+  },
+})
 
 interface Options {
-  readonly file?: string | undefined
   readonly engine?: string | undefined
   readonly user?: readonly string[] | undefined
   readonly group?: string | undefined
-}
-
-/** Null: help was requested. @throws UsageError */
-function optionsOf(argv: readonly string[]): Options | null {
-  const { values } = readArguments(() => parseArgs({ args: [...argv], options: SUGGEST_OPTIONS }))
-  return values.help === true ? null : values
 }
 
 /** Returns the problem that stopped the reading, if any. */
@@ -244,9 +233,33 @@ function textOf(
     ...timesLines(unknown),
   ]
   // A name must not end its comment.
-  return `${lines.map((line) => line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')).join('\n')}\n`
+  return linesText(lines)
 }
 
 function timesLines(counts: Iterable<readonly [what: string, times: number]>): readonly string[] {
   return [...counts].map(([what, times]) => `#   ${what}: ${counted(times, 'time')}`)
+}
+
+/** `noRecord`: refusals that no record changes; `unknown`: queries of which all rows are left out, and no line says why. */
+function jsonOf(
+  { records, needs, unmet, crowded }: Suggestion,
+  { requests, refused, users, others, unreadable }: Gathered,
+  unknown: Counted,
+): unknown {
+  return {
+    records,
+    requests,
+    refused,
+    users: [...users],
+    needs,
+    unmet,
+    crowded,
+    noRecord: countsOf(others),
+    unknown: countsOf(unknown),
+    unreadable,
+  }
+}
+
+function countsOf(counts: Iterable<readonly [what: string, times: number]>) {
+  return [...counts].map(([what, times]) => ({ what, times }))
 }

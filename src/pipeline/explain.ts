@@ -53,9 +53,6 @@ export class QuestionError extends Error {}
 /** Runs the stages that look at a request, with somebody for the caller. @throws QuestionError, or GatewayError when the engine does not answer */
 export type Explain = (question: Question) => Promise<Explained>
 
-/** Opens what answers questions about a configuration file, and closes it when they are answered. @throws ConfigError */
-export type WithExplain = <T>(file: string, use: (explain: Explain) => Promise<T>) => Promise<T>
-
 /** A question as JSON has it. @throws QuestionError */
 export function questionOf(value: unknown): Question {
   const { user, engine = DEFAULT_ENGINE, request, body } = isRecord(value) ? value : {}

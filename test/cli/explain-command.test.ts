@@ -1,13 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { explainCommand } from '../../src/cli/explain-command.ts'
-import { createWithExplain } from '../../src/cli/with-explain.ts'
-import { buildDryRun } from '../../src/gateway.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { runInProcess } from '../support/run-command.ts'
 
 const sandbox = await startSandbox()
 process.env['ENGINE_URL'] = sandbox.base
@@ -21,11 +18,7 @@ t.teardown(async () => {
 
 const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.url))
 
-async function run(...argv: readonly string[]) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-  const code = await explainCommand(argv, { stdout, stderr }, createWithExplain(buildDryRun))
-  return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') }
-}
+const run = (...argv: readonly string[]) => runInProcess(['explain', ...argv])
 
 const ask = (user: string, ...rest: readonly string[]) => run('--config', CONFIG, '--user', user, ...rest)
 
@@ -74,7 +67,7 @@ t.test('a fetch of tasks of which the caller may see none is not simply permitte
 })
 
 t.test('for programs there is JSON', async (t) => {
-  const { code, out } = await ask('mary', '--json', 'GET /task')
+  const { code, out } = await ask('mary', '--format', 'json', 'GET /task')
   t.equal(code, 0)
   t.match(JSON.parse(out), {
     operation: 'getTasks',
@@ -114,7 +107,8 @@ t.test('a configuration that is not good is no refusal', async (t) => {
 t.test('help is no mistake, and a mistake is named below it', async (t) => {
   t.match(await run('--help'), { code: 0, out: /^Usage: engine-gateway explain/, err: '' })
   t.match(await run('--frobnicate'), { code: 2, out: '', err: /\n\nUnknown option '--frobnicate'\n$/ })
-  t.match(await ask('mary'), { code: 2, err: /\n\n--config FILE, --user ID and one request are needed\n$/ })
+  t.match(await ask('mary'), { code: 2, err: /\n\nexplain needs REQUEST\n$/ })
+  t.match(await run('GET /task', '--config', CONFIG), { code: 2, err: /\n\nexplain needs --user ID\n$/ })
 })
 
 t.test('an engine that does not answer is no decision', async (t) => {

@@ -1,16 +1,10 @@
 import { PassThrough, Readable } from 'node:stream'
 import t from 'tap'
-import { hashPasswordCommand } from '../../src/cli/hash-password.ts'
 import { createPasswords } from '../../src/policy/authn/password.ts'
+import { runInProcess } from '../support/run-command.ts'
 
-const textIn = (stream: PassThrough) => String(stream.read() ?? '')
-
-async function run(argv: readonly string[], stdin: Readable & { isTTY?: boolean }) {
-  const stdout = new PassThrough()
-  const stderr = new PassThrough()
-  const code = await hashPasswordCommand(argv, { stdin, stdout, stderr })
-  return { code, out: textIn(stdout), err: textIn(stderr) }
-}
+const run = (argv: readonly string[], stdin: Readable & { isTTY?: boolean }) =>
+  runInProcess(['hash-password', ...argv], stdin)
 
 t.test('the password on standard input is hashed, without its line end', async (t) => {
   for (const input of ['pässword', 'pässword\n', 'pässword\r\n']) {
@@ -35,9 +29,12 @@ t.test('a terminal is prompted, and the password is not echoed', async (t) => {
 })
 
 t.test('an argument is refused, and not repeated', async (t) => {
-  const { code, out, err } = await run(['secret'], Readable.from([]))
-  t.match({ code, out }, { code: 2, out: '' })
-  t.notMatch(err, /secret/)
+  for (const argument of ['secret', '--secret', '--user=secret', '-s']) {
+    const { code, out, err } = await run([argument], Readable.from([]))
+    t.match({ code, out }, { code: 2, out: '' })
+    t.match(err, /hash-password takes no arguments/)
+    t.notMatch(err, /secret/)
+  }
 })
 
 t.test('a password nobody could log in with is refused', async (t) => {

@@ -1,10 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openRuntime } from '../../src/assembly/open-runtime.ts'
-import { buildDryRun } from '../../src/gateway.ts'
-import { textOfFailure } from '../../src/cli/command-failure.ts'
-import { runCommand } from '../../src/cli/command-line.ts'
+import { runInProcess } from '../support/run-command.ts'
 
 const VERSION = 'version: 1'
 const NODE = 'http://engine:8080/engine-rest'
@@ -428,7 +425,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'no configuration',
     args: ['check'],
-    says: [['', 'A configuration is needed: --config FILE']],
+    says: [['', 'check needs --config FILE']],
     code: 2,
   },
   {
@@ -440,7 +437,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'an option that there is not',
     args: ['check', '--conf', 'gateway.yaml'],
-    says: [['', "Unknown option '--conf'"]],
+    says: [['', "Unknown option '--conf': did you mean --config?"]],
     code: 2,
   },
 ]
@@ -448,24 +445,14 @@ const MISTAKES: readonly Mistake[] = [
 /** Words of the libraries, and the values of secrets. */
 const LEAKS = /undefined|expected |received|Invalid input|ZodError|NaN|hunter2|\bat .*\.ts/
 
-async function run(t: Test, args: readonly string[]) {
-  const written: string[] = []
-  const capture = t.capture(process.stderr, 'write', (text: unknown) => {
-    written.push(String(text))
-    return true
-  })
-  const program = { entry: '', open: openRuntime, buildDryRun }
-  const code = await runCommand(args, program).catch((error: unknown) => {
-    written.push(textOfFailure(error))
-    return 1
-  })
-  capture.restore()
-  return { code, text: written.join('') }
+async function run(args: readonly string[]) {
+  const { code, err: text } = await runInProcess(args)
+  return { code, text }
 }
 
 t.test('the file that the mistakes are made in is good', async (t) => {
   const folder = writeFiles(t, GOOD)
-  t.same(await run(t, ['check', '--config', join(folder, 'gateway.yaml')]), { code: 0, text: '' })
+  t.same(await run(['check', '--config', join(folder, 'gateway.yaml')]), { code: 0, text: '' })
 })
 
 function writeFiles(t: Test, files: Files): string {
@@ -477,7 +464,7 @@ function writeFiles(t: Test, files: Files): string {
 for (const { is, files = GOOD, args, says, code = 1 } of MISTAKES)
   t.test(`${is} is named, with its path`, async (t) => {
     const folder = writeFiles(t, files)
-    const ran = await run(t, args ?? ['check', '--config', join(folder, 'gateway.yaml')])
+    const ran = await run(args ?? ['check', '--config', join(folder, 'gateway.yaml')])
     t.equal(ran.code, code)
     for (const [path, message] of says) {
       const line = ran.text.split('\n').find((one) => one.includes(message)) ?? ran.text

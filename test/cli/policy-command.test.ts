@@ -1,13 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { policyCommand } from '../../src/cli/policy-command.ts'
-import { createWithExplain } from '../../src/cli/with-explain.ts'
-import { buildDryRun } from '../../src/gateway.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { runInProcess } from '../support/run-command.ts'
 
 const sandbox = await startSandbox()
 process.env['ENGINE_URL'] = sandbox.base
@@ -20,11 +17,7 @@ t.teardown(async () => {
 const CONFIG = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.url))
 const FILE = join(folder, 'policy.yaml')
 
-async function run(...argv: readonly string[]) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-  const code = await policyCommand(argv, { stdout, stderr }, createWithExplain(buildDryRun))
-  return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') }
-}
+const run = (...argv: readonly string[]) => runInProcess(['policy', ...argv])
 
 async function test(content: string, ...rest: readonly string[]) {
   writeFileSync(FILE, content)
@@ -76,7 +69,7 @@ tests:
 })
 
 t.test('as JSON', async (t) => {
-  const { code, out } = await test(AS_EXPECTED, '--json')
+  const { code, out } = await test(AS_EXPECTED, '--format', 'json')
   t.equal(code, 0)
   t.match(JSON.parse(out), [
     {
@@ -121,14 +114,20 @@ t.test('what cannot be asked is named, and no decision is told', async (t) => {
 })
 
 t.test('invalid arguments are named below the usage', async (t) => {
-  for (const argv of [[], ['test'], ['test', FILE], ['check', FILE, '--config', CONFIG]]) {
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [[], 'policy test needs FILE'],
+    [['test'], 'policy test needs FILE'],
+    [['test', FILE], 'policy test needs --config FILE'],
+    [['test', FILE, FILE, '--config', CONFIG], `policy test takes no '${FILE}'`],
+    [['check', FILE, '--config', CONFIG], "policy takes test, not 'check'"],
+  ]
+  for (const [argv, line] of cases) {
     const { code, out, err } = await run(...argv)
     t.match({ code, out }, { code: 2, out: '' }, argv.join(' '))
-    t.match(
-      err,
-      /^Usage: engine-gateway policy test FILE[^]*\n\npolicy test FILE and --config FILE are needed\n$/,
-    )
+    t.match(err, /^Usage: engine-gateway policy test FILE --config FILE/)
+    t.equal(err.slice(err.indexOf('\n\n')), `\n\n${line}\n`)
   }
   t.match(await run('test', join(folder, 'none.yaml'), '--config', CONFIG), { code: 2, err: /none\.yaml/ })
-  t.match(await run('--help'), { code: 0, out: /^Usage: engine-gateway policy test/ })
+  for (const argv of [['--help'], ['test', '--help']])
+    t.match(await run(...argv), { code: 0, out: /^Usage: engine-gateway policy test/ })
 })

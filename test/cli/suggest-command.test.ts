@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import t from 'tap'
-import { suggestCommand } from '../../src/cli/suggest-command.ts'
 import { isAuthorized } from '../../src/policy/authz/decision/decide.ts'
 import { recordsOf } from '../../src/files/records-file.ts'
 import { indexRecords } from '../../src/policy/authz/records/records.ts'
+import { runInProcess } from '../support/run-command.ts'
 
 const readTask = (id: string) => ({ permission: 'READ', resource: 'Task', resourceId: id, need: 0 })
 const READ_REVIEW_TASKS = {
@@ -28,13 +28,8 @@ function lineOf(members: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ level: 'info', ...defaults, ...members })
 }
 
-async function run(argv: readonly string[], lines: readonly string[]) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-  const stdin = Readable.from([lines.map((line) => `${line}\n`).join('')])
-  const code = await suggestCommand(argv, { stdin, stdout, stderr })
-  const [out, err] = [stdout, stderr].map((stream) => String(stream.read() ?? ''))
-  return { code, out: out ?? '', err: err ?? '' }
-}
+const run = (argv: readonly string[], lines: readonly string[]) =>
+  runInProcess(['suggest', ...argv], Readable.from([lines.map((line) => `${line}\n`).join('')]))
 
 /** What of the output is no comment. */
 function recordsIn(out: string): readonly string[] {
@@ -240,4 +235,24 @@ t.test('what it does not know is answered with its usage', async (t) => {
   t.match(await run(['audit.jsonl'], []), { code: 2, err: /^Usage/ })
   t.match(await run(['--frobnicate'], []), { err: /\n\nUnknown option '--frobnicate'\n$/ })
   t.match(await run(['--help'], []), { code: 0, out: /^Usage: engine-gateway suggest/, err: '' })
+})
+
+t.test('for programs there is JSON', async (t) => {
+  const lines = [
+    lineOf({ missing: [readTask('t1'), READ_REVIEW_TASKS] }),
+    lineOf({ operation: 'cleanupAsync', rule: 'check 0: admin' }),
+    lineOf({ operation: 'fetchAndLock', rule: 'rows: none', user: 'peter' }),
+    'garbage',
+  ]
+  const { code, out } = await run(['--format', 'json'], lines)
+  t.equal(code, 1)
+  t.match(JSON.parse(out), {
+    records: [{ record: { userId: 'mary', resourceType: 6, permissions: ['READ_TASK'] }, times: 1 }],
+    requests: 1,
+    users: ['mary'],
+    unmet: 0,
+    noRecord: [{ what: 'cleanupAsync by mary: check 0: admin', times: 1 }],
+    unknown: [{ what: 'fetchAndLock by peter', times: 1 }],
+    unreadable: 1,
+  })
 })

@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import bcrypt from 'bcrypt'
 import { pino } from 'pino'
 import { test } from 'tap'
-import { suggestCommand } from '../../src/cli/suggest-command.ts'
+import { runInProcess } from '../support/run-command.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { until } from '../support/cache-harness.ts'
 import { javaSkip } from '../support/requirements.ts'
@@ -154,9 +154,5 @@ async function startGateway({ folder, engine, mode, records }: Setting) {
   }
 }
 
-async function suggested(lines: readonly string[]) {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-  const stdin = Readable.from([lines.map((line) => `${line}\n`).join('')])
-  const code = await suggestCommand([], { stdin, stdout, stderr })
-  return { code, out: String(stdout.read() ?? '') }
-}
+const suggested = (lines: readonly string[]) =>
+  runInProcess(['suggest'], Readable.from([lines.map((line) => `${line}\n`).join('')]))

@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { build } from '../../src/assembly/build.ts'
-import { suggestCommand } from '../../src/cli/suggest-command.ts'
+import { runInProcess } from '../support/run-command.ts'
 import { ConfigError } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
 import { idsOf } from '../sandbox/asks.ts'
@@ -168,12 +168,10 @@ t.test(
       { permission: 'READ_TASK', resource: 'ProcessDefinition', resourceId: 'review', need: 0 },
     ])
     audits.push(...list)
-    const [stdout, stderr] = [new PassThrough(), new PassThrough()]
     const stdin = Readable.from([audits.map((audit) => `${JSON.stringify(audit)}\n`).join('')])
-    t.equal(await suggestCommand([], { stdin, stdout, stderr }), 0)
-    const lines = [
-      ...String(stdout.read()).matchAll(/resourceType: (\d+), resourceId: (\S+), permissions: \[(.*)\]/g),
-    ].map(
+    const { code, out } = await runInProcess(['suggest'], stdin)
+    t.equal(code, 0)
+    const lines = [...out.matchAll(/resourceType: (\d+), resourceId: (\S+), permissions: \[(.*)\]/g)].map(
       ([, type, id = '', names = '']) =>
         `grant nobody ${type === '6' ? 'PROCESS_DEFINITION' : 'TASK'}:${id.replaceAll('"', '')} ${names.replaceAll(' ', '')}`,
     )

@@ -1,0 +1,77 @@
+import type { Readable, Writable } from 'node:stream'
+import type { BuildRuntimeParts, OpenRuntime } from '../assembly/runtime.ts'
+import type { BuildDryRun } from '../pipeline/explain.ts'
+import type { CommandOption, CommandOptions, Description, OptionValues } from './description.ts'
+
+/** What main.ts gives to the commands. */
+export interface Program {
+  /** What workers are started from. */
+  readonly entry: string
+  readonly open: OpenRuntime
+  readonly build: BuildRuntimeParts
+  readonly buildDryRun: BuildDryRun
+}
+
+export interface CommandStreams {
+  readonly stdin: Readable & { readonly isTTY?: boolean }
+  readonly stdout: Writable
+  readonly stderr: Writable
+}
+
+type ValueOf<O extends CommandOption> = O extends { readonly multiple: true }
+  ? readonly string[]
+  : O extends { readonly choices: readonly (infer C)[] }
+    ? C
+    : string
+
+type Values<O extends CommandOptions> = {
+  readonly [K in keyof O]: O[K] extends { readonly type: 'boolean' }
+    ? boolean
+    : O[K] extends { readonly required: true } | { readonly default: string }
+      ? ValueOf<O[K]>
+      : ValueOf<O[K]> | undefined
+}
+
+interface Given<V> {
+  readonly values: V
+  /** As many as are needed at least, and no more than there are. */
+  readonly operands: readonly string[]
+  readonly streams: CommandStreams
+  readonly program: Program
+  readonly commands: readonly Command[]
+}
+
+interface Definition<O extends CommandOptions> extends Description<O> {
+  /** Resolves with the exit code. @throws UsageError */
+  readonly run: (given: Given<Values<O>>) => Promise<number> | number
+}
+
+/** A command with all that is said of it: from here on its options are known by name alone. */
+export interface Command extends Description {
+  readonly run: (given: Given<OptionValues>) => Promise<number> | number
+}
+
+/** Defines a command whose `run` is given its options with their types. */
+export function command<const O extends CommandOptions>(definition: Definition<O>): Command {
+  return {
+    ...definition,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the arguments were read by these options
+    run: (given) => definition.run(given as Given<Values<O>>),
+  }
+}
+
+export const CONFIG_OPTION = {
+  type: 'string',
+  short: 'c',
+  value: 'FILE',
+  required: true,
+  purpose: 'the configuration',
+} as const
+
+export const FORMAT_OPTION = {
+  type: 'string',
+  value: 'FORMAT',
+  choices: ['text', 'json'],
+  default: 'text',
+  purpose: 'for people or for programs',
+} as const

@@ -1,0 +1,25 @@
+import { checkCommand } from './check-command.ts'
+import type { Command } from './command.ts'
+import { demoCommand } from './demo.ts'
+import { explainCommand } from './explain-command.ts'
+import { hashPasswordCommand } from './hash-password.ts'
+import { helpCommand, versionCommand } from './help-command.ts'
+import { policyTestCommand } from './policy-command.ts'
+import { schemaCommand } from './schema-command.ts'
+import { startCommand, workerCommand } from './start-command.ts'
+import { suggestCommand } from './suggest-command.ts'
+
+/** All commands, in the order in which help lists them. Help, completion and docs/commands.md are made from this. */
+export const COMMANDS: readonly Command[] = [
+  startCommand,
+  checkCommand,
+  explainCommand,
+  suggestCommand,
+  policyTestCommand,
+  hashPasswordCommand,
+  schemaCommand,
+  demoCommand,
+  helpCommand,
+  versionCommand,
+  workerCommand,
+]

@@ -1,0 +1,26 @@
+import type { Writable } from 'node:stream'
+
+/** Writes an answer as `--format` wants it. */
+export function printAnswer(
+  { stdout }: { readonly stdout: Writable },
+  format: 'text' | 'json',
+  { text, json }: { readonly text: () => string; readonly json: () => unknown },
+): void {
+  stdout.write(format === 'json' ? `${JSON.stringify(json(), null, 2)}\n` : text())
+}
+
+/** Lines for a terminal: what a name or an id holds cannot steer it. */
+export function linesText(lines: readonly string[]): string {
+  return `${lines.map((line) => line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')).join('\n')}\n`
+}
+
+/** Columns, each as wide as its widest cell; the last one is not filled up. */
+export function tableLines(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
