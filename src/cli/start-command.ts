@@ -1,6 +1,7 @@
 import { loadConfig } from '../config/config.ts'
 import { createLogger } from '../log.ts'
-import { atKey, start } from '../server/start.ts'
+import { atKey } from '../server/running.ts'
+import { start } from '../server/start.ts'
 import { startWorkers } from '../workers/start-workers.ts'
 import { startWorker } from '../workers/worker.ts'
 import { UsageError } from './arguments.ts'

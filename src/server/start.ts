@@ -1,19 +1,8 @@
-import { ConfigError, loadConfig } from '../config/config.ts'
+import { loadConfig } from '../config/config.ts'
 import { openAdmin } from './open-admin.ts'
-import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
-import { createReload, logWarnings, type Reloaded } from './reload.ts'
+import { createReload, logWarnings } from './reload.ts'
+import { atKey, type Running, watchConfig } from './running.ts'
 import { openServing, type ServingOptions } from './serving.ts'
-
-/** A gateway that listens. */
-export interface Running {
-  /** `http://127.0.0.1:8080` */
-  readonly address: string
-  readonly adminAddress: string
-  /** Puts in force what the file says now, or nothing of it. */
-  readonly reload: () => Promise<Reloaded>
-  /** Refuses new work, lets what is under way finish, closes. Resolves at the deadline at the latest. */
-  readonly drain: () => Promise<void>
-}
 
 interface StartOptions extends ServingOptions {
   /** Where the configuration is read anew; null: nowhere. */
@@ -63,21 +52,5 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
       watched?.close()
       await drain({ beside: () => admin.close() })
     },
-  }
-}
-
-/** Looks at the text alone: what is wrong with it is said by who reads it. */
-export function watchConfig(path: string, onChange: () => void): Promise<WatchedFile<string>> {
-  return openWatchedFile({ path, parse: (text) => text, staleAfterMs: Infinity, onLook: onChange })
-}
-
-/** An address that cannot be listened at is a problem of the configuration, at this key. @throws ConfigError */
-export async function atKey<T>(key: 'listen' | 'admin', opening: Promise<T>): Promise<T> {
-  try {
-    return await opening
-  } catch (cause) {
-    const syscall = cause instanceof Error && 'syscall' in cause ? cause.syscall : null
-    if (!(cause instanceof Error) || (syscall !== 'listen' && syscall !== 'bind')) throw cause
-    throw new ConfigError('The configuration', [`${key}: ${cause.message}`])
   }
 }

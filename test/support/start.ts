@@ -1,9 +1,10 @@
 import { openRuntime } from '../../src/assembly/open-runtime.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { Logger } from '../../src/log.ts'
-import { type Running, start as startWith } from '../../src/server/start.ts'
+import type { Running } from '../../src/server/running.ts'
+import { start as startWith } from '../../src/server/start.ts'
 
-export type { Running } from '../../src/server/start.ts'
+export type { Running } from '../../src/server/running.ts'
 
 /** One process, as the command starts it. */
 export function start(config: Config, log: Logger, file: string | null = null): Promise<Running> {
