@@ -4,6 +4,7 @@ import { nodeVersionProblem } from './cli/node-version.ts'
 // Everything else is imported after the check: an older Node.js fails while it loads a dependency.
 const problem = nodeVersionProblem(process.versions.node)
 if (problem === null) {
+  const { COMMANDS } = await import('./cli/commands.ts')
   const { runCommandLine } = await import('./cli/command-line.ts')
   const { openRuntime } = await import('./assembly/open-runtime.ts')
   const { build } = await import('./assembly/build.ts')

@@ -2,8 +2,12 @@ import { versionOf } from '../server/version.ts'
 import { readArguments, UsageError } from './arguments.ts'
 import type { Command, CommandStreams, Program } from './command.ts'
 import { complaintOf, textOfFailure } from './command-failure.ts'
-import { COMMANDS } from './commands.ts'
 import { helpOf, PROGRAM, usageOf } from './help-text.ts'
+
+interface CommandLine {
+  readonly program: Program
+  readonly commands: readonly Command[]
+}
 
 /**
  * Runs the command that the arguments name. Resolves with the exit code: 2 where they are invalid. @throws what
@@ -11,16 +15,16 @@ import { helpOf, PROGRAM, usageOf } from './help-text.ts'
  */
 export async function runCommand(
   argv: readonly string[],
-  program: Program,
+  { program, commands }: CommandLine,
   streams: CommandStreams = process,
 ): Promise<number> {
   try {
-    const { command, isNamed, isHelp, isVersion, values, operands } = readArguments(argv, COMMANDS)
+    const { command, isNamed, isHelp, isVersion, values, operands } = readArguments(argv, commands)
     if (isHelp || isVersion) {
-      streams.stdout.write(isHelp ? helpOf(isNamed ? command : null, COMMANDS) : `${versionOf()}\n`)
+      streams.stdout.write(isHelp ? helpOf(isNamed ? command : null, commands) : `${versionOf()}\n`)
       return 0
     }
-    return await attempt(command, { values, operands, streams, program, commands: COMMANDS })
+    return await attempt(command, { values, operands, streams, program, commands })
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     streams.stderr.write(usageProblem(error))
@@ -51,9 +55,9 @@ function endQuietly(error: NodeJS.ErrnoException): void {
 }
 
 /** Runs the command that the arguments name, and ends the process with its exit code. */
-export function runCommandLine(argv: readonly string[], program: Program): void {
+export function runCommandLine(argv: readonly string[], commandLine: CommandLine): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endQuietly)
-  runCommand(argv, program).then(
+  runCommand(argv, commandLine).then(
     (code) => {
       process.exitCode = code
       // What still keeps the process alive after a drain (a client that never reads) is not waited for.
