@@ -9,12 +9,8 @@ if (problem === null) {
   const { openRuntime } = await import('./assembly/open-runtime.ts')
   const { build } = await import('./assembly/build.ts')
   const { buildDryRun } = await import('./gateway.ts')
-  runCommandLine(process.argv.slice(2), {
-    entry: import.meta.filename,
-    open: openRuntime,
-    build,
-    buildDryRun,
-  })
+  const program = { entry: import.meta.filename, open: openRuntime, build, buildDryRun }
+  runCommandLine(process.argv.slice(2), { program, commands: COMMANDS })
 } else {
   process.stderr.write(`${problem}\n`)
   process.exitCode = 1

@@ -12,6 +12,7 @@ import { createMetrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './runtime.ts'
 import { createPasswords } from '../policy/authn/password.ts'
+import { connectionChecksOf } from './connection-checks.ts'
 import { withModes } from './modes.ts'
 import { endPolls, withNodes } from './running-nodes.ts'
 import { withGauges } from './running-gauges.ts'
@@ -53,6 +54,11 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
       redis: stores.cache.shared,
       pressure: PRESSURE_KINDS.filter(pressure.isOver),
     }),
+    connections: () =>
+      connectionChecksOf(
+        config,
+        built.map(({ nodes }) => nodes),
+      ),
     enter: () => {
       taken.own()
       takenTraces.own()

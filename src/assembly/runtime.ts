@@ -49,6 +49,8 @@ export interface RuntimeParts {
   readonly readiness: RunningSources['readiness']
   readonly missing: RunningSources['missing']
   readonly status: () => ProcessStatus
+  /** What is elsewhere, and how to find out whether it answers. */
+  readonly connections: () => readonly ConnectionCheck[]
   /** Is in force from now on: what it holds is its own, and its state is what scrapes show. */
   readonly enter: () => void
   /**
@@ -64,6 +66,16 @@ export interface RuntimeParts {
   readonly endPolls: () => void
   /** Lets go of connections to engines and Redis, after what is under way. */
   readonly close: () => Promise<void>
+}
+
+/** Something that answers elsewhere, or does not. */
+export interface ConnectionCheck {
+  /** `node of default`, `redis` */
+  readonly what: string
+  /** Without secrets. */
+  readonly address: string
+  /** Resolves with what it says of itself, one line. @throws Error that says why it is of no use */
+  readonly run: (withinMs: number) => Promise<string>
 }
 
 /** The sources of all engines, as one thing that runs beside the requests. */

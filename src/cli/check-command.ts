@@ -1,25 +1,146 @@
-import { loadConfig } from '../config/config.ts'
-import { createLogger } from '../log.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ConnectionCheck } from '../assembly/runtime.ts'
+import { ConfigError, loadConfig } from '../config/config.ts'
+import { messageOf } from '../errors.ts'
+import { createLogger, openDestination, withoutSecrets } from '../log.ts'
+import { counted } from '../pipeline/plural.ts'
 import { versionOf } from '../server/version.ts'
-import { command, CONFIG_OPTION } from './command.ts'
+import { UsageError } from './arguments.ts'
+import { command, CONFIG_OPTION, FORMAT_OPTION, type Program } from './command.ts'
+import { linesText, printAnswer, tableLines } from './output.ts'
+
+const MAX_TIMEOUT_S = 60
+/** Nodes that are away wait for their time together. */
+const AT_ONCE = 32
+/** Of what nothing was asked of. */
+const MAX_CLOSE_MS = 5000
 
 export const checkCommand = command({
   name: 'check',
   purpose: 'say whether a configuration is good, and what is wrong',
-  options: { config: CONFIG_OPTION },
-  examples: ['engine-gateway check --config gateway.yaml'],
+  about: `With --connect also asks what the configuration names: each node for its engines and its version, with the
+gateway's own credentials; engines that users or records come from; Redis. Nothing is changed there.`,
+  options: {
+    config: CONFIG_OPTION,
+    connect: { type: 'boolean', purpose: 'ask nodes, sources and Redis whether they answer' },
+    timeout: {
+      type: 'string',
+      value: 'SECONDS',
+      default: '5',
+      purpose: 'for each of them',
+    },
+    format: FORMAT_OPTION,
+  },
+  examples: [
+    'engine-gateway check --config gateway.yaml',
+    'engine-gateway check --config gateway.yaml --connect --format json',
+  ],
   exitCodes: [
-    [0, 'the configuration is good'],
-    [1, 'it is not: every problem is named with its path'],
+    [0, 'the configuration is good, and with --connect everything answers'],
+    [1, 'it is not, and every problem is named with its path; or something does not answer'],
     [2, 'invalid arguments'],
   ],
-  run: async ({ values: { config: file }, streams: { stdout, stderr }, program: { build } }) => {
-    const config = loadConfig(file)
-    const log = createLogger({ level: config.log.level })
-    const { close, warnings } = await build({ config, log, version: versionOf() })
-    await close()
-    for (const warning of warnings) stderr.write(`warning: ${warning}\n`)
-    stdout.write(`${file} is good\n`)
-    return 0
+  run: async ({ values: { config: file, connect, timeout, format }, streams, program }) => {
+    const withinMs = timeoutMsOf(timeout)
+    const checked = await check(file, connect ? withinMs : null, program).catch((error: unknown) => {
+      // As text it is the answer of every command to such a file.
+      if (format === 'text' || !(error instanceof ConfigError)) throw error
+      return { problems: error.problems, warnings: [], connections: null }
+    })
+    const { problems, warnings, connections } = checked
+    if (format === 'text')
+      for (const warning of warnings) streams.stderr.write(linesText([`warning: ${warning}`]))
+    printAnswer(streams, format, {
+      text: () => textOf(file, connections),
+      json: () => ({ file, good: problems.length === 0, ...checked }),
+    })
+    return problems.length === 0 && (connections ?? []).every(({ ok }) => ok) ? 0 : 1
   },
 })
+
+interface Checked {
+  readonly problems: readonly string[]
+  readonly warnings: readonly string[]
+  /** Null: nothing was asked. */
+  readonly connections: readonly Connection[] | null
+}
+
+interface Connection extends Pick<ConnectionCheck, 'what' | 'address'> {
+  readonly ok: boolean
+  /** What it says of itself, or why it is of no use. */
+  readonly detail: string
+  readonly ms: number
+}
+
+/** @throws UsageError */
+function timeoutMsOf(text: string): number {
+  const seconds = Number(text)
+  if (!/^\d+(\.\d+)?$/.test(text) || seconds <= 0 || seconds > MAX_TIMEOUT_S)
+    throw new UsageError(`--timeout takes seconds up to ${MAX_TIMEOUT_S}, not '${text}'`)
+  return seconds * 1000
+}
+
+/** @param withinMs for each connection; null: nothing is asked. @throws ConfigError */
+async function check(file: string, withinMs: number | null, { build }: Program): Promise<Checked> {
+  const config = loadConfig(file)
+  const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
+  const { close, warnings, connections } = await build({ config, log, version: versionOf() })
+  const asked = withinMs === null ? null : await askAll(connections(), withinMs)
+  // A request that was given up still has its own time.
+  await within(withinMs ?? MAX_CLOSE_MS, close()).catch(() => undefined)
+  return { problems: [], warnings, connections: asked }
+}
+
+/** In the order of the checks. */
+async function askAll(checks: readonly ConnectionCheck[], withinMs: number): Promise<readonly Connection[]> {
+  const asked: Connection[] = []
+  const waiting = checks.entries()
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const [at, one] of waiting) asked[at] = await ask(one, withinMs)
+    }),
+  )
+  return asked
+}
+
+async function ask({ what, address, run }: ConnectionCheck, withinMs: number): Promise<Connection> {
+  const startedMs = performance.now()
+  const answer = await within(withinMs, run(withinMs)).then(
+    (detail) => ({ ok: true, detail }),
+    (error: unknown) => ({ ok: false, detail: reasonIn(error, withinMs) }),
+  )
+  return { what, address, ...answer, ms: Math.round(performance.now() - startedMs) }
+}
+
+function reasonIn(error: unknown, withinMs: number): string {
+  const message = messageOf(error)
+  // In the words of undici and of ioredis.
+  if (/aborted due to timeout|timed out/i.test(message)) return `no answer within ${withinMs / 1000} s`
+  return withoutSecrets(message === '' ? 'it does not answer' : message)
+}
+
+/** @throws Error after the time */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const giveUp = new AbortController()
+  const late = wait(ms, null, { signal: giveUp.signal }).then(() => {
+    throw new Error('timed out')
+  })
+  return Promise.race([work, late]).finally(() => giveUp.abort())
+}
+
+function textOf(file: string, connections: readonly Connection[] | null): string {
+  if (connections === null) return `${file} is good\n`
+  const rows = connections.map(({ what, address, ok, detail, ms }) => [
+    ok ? 'ok' : 'FAILED',
+    what,
+    address,
+    `${ms} ms`,
+    detail,
+  ])
+  const answering = connections.filter(({ ok }) => ok).length
+  const sum =
+    answering === connections.length
+      ? `${file} is good, and everything answers`
+      : `${file} is good; ${connections.length - answering} of ${counted(connections.length, 'connection')} failed`
+  return linesText([...tableLines(rows), sum])
+}

@@ -12,6 +12,7 @@ import { NodePool, type NodeAddress, type NodeEvent } from './nodes/node-pool.ts
 import { lockedTasksIn } from './long-polls/poll-answer.ts'
 import { type PollEnd, Polls } from './long-polls/polls.ts'
 import { createProber, type Prober } from './nodes/prober.ts'
+import { reachNode } from './nodes/reach.ts'
 import { Queue, type QueueOptions } from './attempts/queue.ts'
 import { CLIENT_GONE, Relay } from './attempts/relay.ts'
 import type { StartAttempt } from '../request/attempt-span.ts'
@@ -181,6 +182,12 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
     },
     deployed: () => shared.prober?.readRegistered() ?? Promise.resolve(),
     nodes: () => nodes.states(),
+    reachable: () =>
+      nodes.all.map((node) => ({
+        node: node.name,
+        isDrained: node.isDrained,
+        reach: (withinMs) => reachNode(node, { ...ownQuestionOf(options), withinMs }),
+      })),
     waiting: () => sendOptions.queue.size,
     isQueueStanding: () => sendOptions.queue.isStanding,
     giveBack(answer) {
@@ -216,11 +223,18 @@ function createProberOf(options: UpstreamOptions, { nodes, sendOptions }: Shared
     deployments: false,
     ...times,
     nodes: nodes.live,
-    engine: options.remoteName ?? 'default',
-    headers: createWireHeaders(options)({ accept: 'application/json' }),
+    ...ownQuestionOf(options),
     now: sendOptions.now,
     random: options.random ?? Math.random,
   })
+}
+
+/** What the gateway asks a node for itself, and as whom. */
+function ownQuestionOf(options: UpstreamOptions) {
+  return {
+    engine: options.remoteName ?? 'default',
+    headers: createWireHeaders(options)({ accept: 'application/json' }),
+  }
 }
 
 function createNodePool(

@@ -12,6 +12,15 @@ export interface ProbeTimes {
   readonly deployments?: boolean
 }
 
+/** A node that can be asked whether it is of use. */
+export interface ReachableNode {
+  /** `http://host:8080/engine-rest` */
+  readonly node: string
+  readonly isDrained: boolean
+  /** Resolves with the version, null where the node does not say it. @throws Error that says why the node is of no use */
+  readonly reach: (withinMs: number) => Promise<string | null>
+}
+
 /** One engine and its nodes. */
 export interface Upstream {
   readonly engine: string
@@ -30,6 +39,8 @@ export interface Upstream {
   /** A deployment was created or deleted: reads the registered deployments again where they are needed. */
   deployed(): Promise<void>
   nodes(): readonly NodeState[]
+  /** Each node with a question that finds out whether it is of use, drained ones included. */
+  reachable(): readonly ReachableNode[]
   /** Requests that wait for a free node. */
   waiting(): number
   /** Requests have waited for so long that new ones may wait for the target only. */

@@ -116,7 +116,7 @@ export function replyCodeOf(error: Error): string {
   return error instanceof ReplyError ? (error.message.split(' ', 1)[0] ?? '') : ''
 }
 
-// Only the message: ioredis attaches the command to the error, and for AUTH that is the password.
-function reasonOf(error: Error & { code?: string }): string {
+/** Only the message: ioredis attaches the command to the error, and for AUTH that is the password. */
+export function reasonOf(error: Error & { code?: string }): string {
   return error.message === '' ? (error.code ?? error.name) : error.message
 }

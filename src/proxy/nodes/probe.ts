@@ -1,5 +1,6 @@
 import type { Client } from 'undici'
 import { messageOf } from '../../errors.ts'
+import { stringIn } from '../../request/value.ts'
 import { isConnectTimeout, isUnsent } from '../wire/failure.ts'
 import type { ProbeResult } from './health.ts'
 
@@ -23,6 +24,7 @@ export interface Probed {
 const MAX_BYTES = 64 * 1024
 const MAX_REGISTERED_BYTES = 4 * 1024 ** 2
 const MAX_DETAIL_CHARS = 200
+const MAX_VERSION_CHARS = 50
 
 /** Asks a node for its engines, on a new connection: a reused one does not show whether the node accepts new ones. */
 export async function probe(client: Client, request: ProbeRequest): Promise<Probed> {
@@ -48,6 +50,33 @@ export async function readRegistered(
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
     const registered: unknown = JSON.parse(await readBody(body, MAX_REGISTERED_BYTES))
     return statusCode === 200 && Array.isArray(registered) ? new Set(registered.map(String)) : null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * What a node says of its version, with the gateway's own credentials; null: it is too old to say. @throws Error that says why
+ * it gives no answer
+ */
+export async function readVersion(
+  client: Client,
+  { path, headers, timeoutMs }: Omit<ProbeRequest, 'engine'>,
+): Promise<string | null> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
+  const text = await readBody(body, MAX_BYTES)
+  if (statusCode === 404) return null
+  if (statusCode === 401 || statusCode === 403)
+    throw new Error(`it refuses the gateway's own credentials: ${statusCode}`)
+  if (statusCode !== 200) throw new Error(`it answers /version with ${statusCode}`)
+  return stringIn(parsedJson(text), 'version')?.slice(0, MAX_VERSION_CHARS) ?? null
+}
+
+/** Null: it is no JSON. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
   } catch {
     return null
   }

@@ -1,0 +1,79 @@
+import { type Config, settingsOf } from '../config/config.ts'
+import { pingRedis } from '../redis/ping.ts'
+import { jsonOf } from '../request/engine-request.ts'
+import type { Upstream } from '../proxy/upstream.ts'
+import { askerOf } from './engine-client.ts'
+import type { ConnectionCheck } from './runtime.ts'
+
+interface ConnectedEngine {
+  readonly engine: string
+  /** As who the gateway asks on its own behalf. */
+  readonly own: Upstream
+}
+
+/** All that a configuration says is elsewhere, each with a question that changes nothing there. */
+export function connectionChecksOf(
+  config: Config,
+  engines: readonly ConnectedEngine[],
+): readonly ConnectionCheck[] {
+  return [
+    ...engines.flatMap(nodeChecks),
+    ...engines.flatMap((engine) => sourceChecks(config, engine)),
+    ...redisChecks(config),
+  ]
+}
+
+function nodeChecks({ engine, own }: ConnectedEngine): readonly ConnectionCheck[] {
+  return own.reachable().map(({ node, isDrained, reach }) => ({
+    what: `node of ${engine}`,
+    address: node,
+    run: async (withinMs) => {
+      const version = await reach(withinMs)
+      return [`version ${version ?? 'unknown'}`, ...(isDrained ? ['drained'] : [])].join(', ')
+    },
+  }))
+}
+
+/** One row of what is read whole or by user otherwise. */
+const LISTS = { users: '/user?maxResults=1', records: '/authorization?maxResults=1' } as const
+const MAX_LIST_BYTES = 64 * 1024
+
+function sourceChecks(config: Config, { engine, own }: ConnectedEngine): readonly ConnectionCheck[] {
+  const engineConfig = config.engines[engine]
+  if (engineConfig === undefined) return []
+  const { identity, authorization } = settingsOf(config, engineConfig)
+  const sources = { users: identity.source, records: authorization.records.source }
+  const address = own.nodes()[0]?.node ?? ''
+  return (['users', 'records'] as const)
+    .filter((source) => sources[source] === 'engine')
+    .map((source) => ({
+      what: `${source} of ${engine}`,
+      address: address + LISTS[source],
+      run: async (headersMs) => {
+        const question = {
+          method: 'GET',
+          path: LISTS[source],
+          limitBytes: MAX_LIST_BYTES,
+          headersMs,
+        } as const
+        const list = jsonOf(await askerOf(own)(question), LISTS[source])
+        if (!Array.isArray(list)) throw new Error('it is no list')
+        return list.length === 0 ? 'no row, or none that the account may see' : 'readable'
+      },
+    }))
+}
+
+function redisChecks({ cache: { redis } }: Config): readonly ConnectionCheck[] {
+  if (redis === null) return []
+  const run = async (withinMs: number) => {
+    await pingRedis(redis, withinMs)
+    return 'PONG'
+  }
+  return [{ what: 'redis', address: addressOf(redis), run }]
+}
+
+/** Without user, password and query, in which a password may stand, too. */
+function addressOf(url: string): string {
+  const { protocol, host, pathname } = new URL(url)
+  return `${protocol}//${host}${pathname}`
+}

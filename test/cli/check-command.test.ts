@@ -1,0 +1,164 @@
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { refusingUrl, startNode, type Seen } from '../support/fake-engine.ts'
+import { startRedis } from '../support/redis.ts'
+import { writeSetup } from '../support/reloadable.ts'
+import { redisSkip } from '../support/requirements.ts'
+import { runInProcess } from '../support/run-command.ts'
+
+const sandbox = await startSandbox()
+t.teardown(() => sandbox.close())
+
+/** Takes connections and never says a word. */
+async function silentUrl(t: Test): Promise<string> {
+  const server: Server = createServer((socket) => void socket.on('error', () => undefined).resume())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/engine-rest`
+}
+
+async function checked(t: Test, settings: Readonly<Record<string, unknown>>, ...rest: readonly string[]) {
+  const { file, write } = await writeSetup(t)
+  await write(settings)
+  const ran = await runInProcess(['check', '--config', file, '--connect', ...rest])
+  return {
+    ...ran,
+    lines: ran.out.split('\n').map((line) => line.replace(/\d+ ms/, 'N ms').replace(/ +/g, ' ')),
+  }
+}
+
+/** As a secured engine: everybody may ask for the engines, nobody else for more. */
+function secured({ url, headers }: Seen): readonly [number, unknown] {
+  if (url === '/engine-rest/engine') return [200, [{ name: 'default' }]]
+  if (headers.authorization !== `Basic ${Buffer.from('gate:right').toString('base64')}`) return [401, '']
+  if (url === '/engine-rest/version') return [200, { version: '7.24.0' }]
+  return [200, url.startsWith('/authorization', '/engine-rest'.length) ? [{ id: 'a' }] : []]
+}
+
+async function startSecured(t: Test) {
+  const { url, seen } = await startNode(t, (request, response) => {
+    const [status, value] = secured(request)
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+  })
+  return { url: `${url}/engine-rest`, seen }
+}
+
+t.test('what answers is named with its version', async (t) => {
+  const { code, err, lines } = await checked(t, {
+    engines: {
+      default: { nodes: [{ url: sandbox.base, drain: true }] },
+      second: { nodes: [sandbox.base], remoteName: 'second' },
+    },
+  })
+  t.match({ code, err }, { code: 0, err: '' })
+  t.equal(lines[0], `ok node of default ${sandbox.base} N ms version 7.22.0, drained`)
+  t.equal(lines[1], `ok node of second ${sandbox.base} N ms version 7.22.0`)
+  t.match(lines[2], / is good, and everything answers$/)
+})
+
+t.test('without --connect nothing is asked', async (t) => {
+  const { file, write } = await writeSetup(t)
+  const before = sandbox.requests
+  await write({ engines: { default: { nodes: [sandbox.base] } }, health: { probe: false } })
+  t.match(await runInProcess(['check', '--config', file]), { code: 0, out: `${file} is good\n` })
+  t.equal(sandbox.requests, before)
+})
+
+t.test('nodes that are away, are silent or are something else are told from those that answer', async (t) => {
+  const [dead, silent] = [`${await refusingUrl()}/engine-rest`, await silentUrl(t)]
+  const other = await startNode(t, (_, response) => response.end('[{"name":"other"}]'))
+  const page = await startNode(t, (_, response) => response.end('<html>hello'))
+  const startedMs = performance.now()
+  const { code, lines } = await checked(
+    t,
+    { engines: { default: { nodes: [dead, silent, sandbox.base, other.url, page.url] } } },
+    '--timeout',
+    '0.8',
+  )
+  t.equal(code, 1)
+  t.match(lines[0], /^FAILED node of default \S+ N ms connect ECONNREFUSED/)
+  t.match(lines[1], /^FAILED node of default \S+ N ms no answer within 0.8 s$/)
+  t.match(lines[2], /^ok /)
+  t.match(lines[3], /^FAILED .* it names other, not default$/)
+  t.match(lines[4], /^FAILED .*JSON/)
+  t.match(lines[5], / is good; 4 of 5 connections failed$/)
+  t.ok(performance.now() - startedMs < 20_000, 'and all of them wait together')
+})
+
+t.test('the service account is tried, and never printed', async (t) => {
+  const engine = await startSecured(t)
+  const settingsWith = (password: string) => ({
+    engines: { default: { nodes: [engine.url], service: { username: 'gate', password } } },
+    identity: { source: 'engine' },
+    authorization: { records: { source: 'engine' } },
+  })
+  const right = await checked(t, settingsWith('right'))
+  t.equal(right.code, 0, right.out)
+  t.match(right.lines, [
+    /^ok node of default .* version 7\.24\.0$/,
+    /^ok users of default \S+\/user\?maxResults=1 N ms no row, or none that the account may see$/,
+    /^ok records of default \S+\/authorization\?maxResults=1 N ms readable$/,
+  ])
+  t.same(
+    engine.seen.filter(({ method }) => method !== 'GET'),
+    [],
+    'nothing is changed',
+  )
+  const wrong = await checked(t, settingsWith('wrong-hunter2'), '--format', 'json')
+  t.equal(wrong.code, 1)
+  t.match(JSON.parse(wrong.out), {
+    good: true,
+    problems: [],
+    connections: [
+      { what: 'node of default', ok: false, detail: "it refuses the gateway's own credentials: 401" },
+      { what: 'users of default', ok: false, detail: /401/ },
+      { what: 'records of default', ok: false, detail: /401/ },
+    ],
+  })
+  t.notMatch(wrong.out + wrong.err + right.out, /hunter2|right/)
+})
+
+t.test('Redis is asked, and its password not printed', { skip: redisSkip }, async (t) => {
+  const redis = await startRedis({ args: ['--requirepass', 'hunter2hunter2'] })
+  t.teardown(() => redis.stop())
+  const engines = { default: { nodes: [sandbox.base] } }
+  const at = `127.0.0.1:${redis.port}`
+  const ask = (url: string) => checked(t, { engines, cache: { redis: url } }, '--timeout', '2')
+  const right = await ask(`redis://:hunter2hunter2@${at}/1`)
+  t.equal(right.code, 0, right.out)
+  t.equal(right.lines[1], `ok redis redis://${at}/1 N ms PONG`)
+  for (const url of [`redis://:wrong-hunter2@${at}`, `redis://${at}`, `redis://:hunter2@127.0.0.1:9`]) {
+    const { code, out, err, lines } = await ask(url)
+    t.equal(code, 1)
+    t.match(lines[1], /^FAILED redis redis:\/\/127\.0\.0\.1:\d+ N ms (WRONGPASS|NOAUTH|.*ECONNREFUSED)/, url)
+    t.notMatch(out + err, /hunter2/)
+  }
+})
+
+t.test('a configuration with mistakes is told as JSON, too, and nothing is asked', async (t) => {
+  const { file, write } = await writeSetup(t)
+  await write({ engines: { default: { nodes: [] } } })
+  const before = sandbox.requests
+  const { code, out } = await runInProcess(['check', '-c', file, '--connect', '--format', 'json'])
+  t.equal(code, 1)
+  t.match(JSON.parse(out), {
+    good: false,
+    problems: [/^engines\.default\.nodes: at least one node is needed$/],
+    connections: null,
+  })
+  t.equal(sandbox.requests, before)
+  await writeFile(join(dirname(file), 'users.yaml'), 'users: [')
+  await write({ engines: { default: { nodes: [sandbox.base] } } })
+  t.match(await runInProcess(['check', '-c', file, '--connect']), { code: 1, err: /users\.yaml/ })
+})
+
+t.test('a time that is none is a mistake', async (t) => {
+  for (const time of ['0', '-1', '5s', '61', ''])
+    t.match(await runInProcess(['check', '-c', 'x.yaml', '--timeout', time]), { code: 2, out: '' }, time)
+})
