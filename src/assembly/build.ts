@@ -13,6 +13,7 @@ import { OPERATIONS } from '../operations/all.ts'
 import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './runtime.ts'
 import { createPasswords } from '../policy/authn/password.ts'
 import { connectionChecksOf } from './connection-checks.ts'
+import { knownSubjectsOf } from './known-subjects.ts'
 import { withModes } from './modes.ts'
 import { endPolls, withNodes } from './running-nodes.ts'
 import { withGauges } from './running-gauges.ts'
@@ -54,6 +55,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
       redis: stores.cache.shared,
       pressure: PRESSURE_KINDS.filter(pressure.isOver),
     }),
+    subjectsOf: (name) => knownSubjectsOf(built.find(({ parts }) => parts.name === name)?.sources ?? null),
     connections: () =>
       connectionChecksOf(
         config,

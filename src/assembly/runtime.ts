@@ -49,6 +49,8 @@ export interface RuntimeParts {
   readonly readiness: RunningSources['readiness']
   readonly missing: RunningSources['missing']
   readonly status: () => ProcessStatus
+  /** Who is known at an engine. @throws GatewayError if users or records are unavailable now */
+  readonly subjectsOf: (engine: string) => KnownSubjects
   /** What is elsewhere, and how to find out whether it answers. */
   readonly connections: () => readonly ConnectionCheck[]
   /** Is in force from now on: what it holds is its own, and its state is what scrapes show. */
@@ -66,6 +68,15 @@ export interface RuntimeParts {
   readonly endPolls: () => void
   /** Lets go of connections to engines and Redis, after what is under way. */
   readonly close: () => Promise<void>
+}
+
+/** The users and groups of an engine that can be named, in alphabetical order. */
+export interface KnownSubjects {
+  /** Whether `users` is all of them; false: those that records name. */
+  readonly areListed: boolean
+  readonly users: readonly string[]
+  /** Those of these users, and those that records name. */
+  readonly groups: readonly string[]
 }
 
 /** Something that answers elsewhere, or does not. */

@@ -8,12 +8,14 @@ import { policyTestCommand } from './policy-command.ts'
 import { schemaCommand } from './schema-command.ts'
 import { startCommand, workerCommand } from './start-command.ts'
 import { suggestCommand } from './suggest-command.ts'
+import { whoCanCommand } from './who-can-command.ts'
 
 /** All commands, in the order in which help lists them. Help, completion and docs/commands.md are made from this. */
 export const COMMANDS: readonly Command[] = [
   startCommand,
   checkCommand,
   explainCommand,
+  whoCanCommand,
   suggestCommand,
   policyTestCommand,
   hashPasswordCommand,

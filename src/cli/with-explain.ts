@@ -3,7 +3,7 @@ import { loadConfig } from '../config/config.ts'
 import { createLogger, openDestination } from '../log.ts'
 import { type BuildDryRun, createExplain, type Explain } from '../pipeline/explain.ts'
 
-interface Asked extends Pick<RuntimeParts, 'config'> {
+interface Asked extends Pick<RuntimeParts, 'subjectsOf'> {
   readonly explain: Explain
 }
 
@@ -29,10 +29,10 @@ export async function withExplain<T>(
     log: { ...loaded.log, audit: 'off' },
   }
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
-  const { parts, start, close } = await build({ config, log, version: 'explain' })
+  const { parts, subjectsOf, start, close } = await build({ config, log, version: 'explain' })
   try {
     await start()
-    return await use({ config, explain: createExplain(parts, buildDryRun) })
+    return await use({ subjectsOf, explain: createExplain(parts, buildDryRun) })
   } finally {
     await close()
   }

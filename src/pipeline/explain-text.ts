@@ -75,7 +75,8 @@ function permissionLine({ permission, resource, resourceId, record }: DecidedPer
 
 const TYPES = ['GLOBAL', 'GRANT', 'REVOKE'] as const
 
-function decidedBy(record: Deciding | null): string {
+/** `granted by GRANT to group clerks on * (step 6)` */
+export function decidedBy(record: Deciding | null): string {
   if (record === null) return 'no record'
   const { permitted, implied, type, level, subject, resourceId, step } = record
   const word = permitted ? 'granted' : 'revoked'

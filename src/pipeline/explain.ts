@@ -50,8 +50,11 @@ interface GivenAnswer {
 /** The question cannot be answered as it is put. */
 export class QuestionError extends Error {}
 
-/** Runs the stages that look at a request, with somebody for the caller. @throws QuestionError, or GatewayError when the engine does not answer */
-export type Explain = (question: Question) => Promise<Explained>
+/**
+ * Runs the stages that look at a request, with somebody for the caller: `principal`, else the user whom the question names.
+ * @throws QuestionError, or GatewayError when the engine does not answer
+ */
+export type Explain = (question: Question, principal?: Principal) => Promise<Explained>
 
 /** A question as JSON has it. @throws QuestionError */
 export function questionOf(value: unknown): Question {
@@ -78,13 +81,13 @@ export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
       contexts.delete(context.id)
     }
   }
-  return async function explain(question) {
+  return async function explain(question, given) {
     const engine = parts.engines.get(question.engine)
     if (engine === undefined)
       throw new QuestionError(
         `There is no engine ${question.engine}, but ${[...parts.engines.keys()].join(', ')}`,
       )
-    const principal = await engine.principalOf(question.user)
+    const principal = given ?? (await engine.principalOf(question.user))
     if (principal === null) throw new QuestionError(`Engine ${engine.name} has no user ${question.user}`)
     const [method = '', target = ''] = question.request.trim().split(/\s+/)
     const context = new RequestContext(randomUUID(), '')

@@ -50,6 +50,8 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
       return findCondition(user, () => inEvenTime(isRight))
     },
     principalOf: (userId) => principalOf(ask, userId),
+    // A directory behind the engine may hold any number of them.
+    everybody: () => null,
     groupsOf: (userId) => readIds(ask, `/group?member=${encodeURIComponent(userId)}`),
     stampOf: () => epoch.current,
     state: () => ({ problem, ageMs: answeredAt === null ? null : now() - answeredAt }),

@@ -33,6 +33,7 @@ export function createFileIdentity({ file, passwords }: FileIdentityOptions): Id
       const found = users().find(userId)
       return found === undefined ? null : principalOf(found)
     },
+    everybody: () => users().all.map(principalOf),
     groupsOf: async (userId) => users().find(userId)?.groups ?? [],
     stampOf: (userId) => stampOfUser(users().find(userId)),
     state: file.state,

@@ -17,6 +17,8 @@ export interface IdentitySource {
   readonly verify: (proof: Proof) => Promise<Principal | null>
   /** The user without a proof of identity, for explanations. Null: unknown. @throws GatewayError if the users are unavailable now */
   readonly principalOf: (userId: string) => Promise<Principal | null>
+  /** Everybody; null: this source cannot say who there is. @throws GatewayError if the users are unavailable now */
+  readonly everybody: () => readonly Principal[] | null
   /** Of any user, also of one who sends no request. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
   /** A change invalidates the user's cached credentials. @throws GatewayError if no decision is possible any more */

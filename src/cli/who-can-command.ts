@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto'
+import type { KnownSubjects } from '../assembly/runtime.ts'
+import { closestOf } from '../config/closest.ts'
+import { meantText } from '../config/plain-messages.ts'
+import { OPERATIONS } from '../operations/all.ts'
+import { decidedBy, showsNothing } from '../pipeline/explain-text.ts'
+import { type Explain, type Explained, QuestionError } from '../pipeline/explain.ts'
+import { DEFAULT_ENGINE } from '../pipeline/match.ts'
+import { counted } from '../pipeline/plural.ts'
+import type { Principal } from '../request/principal.ts'
+import { UsageError } from './arguments.ts'
+import { command, CONFIG_OPTION, FORMAT_OPTION } from './command.ts'
+import { readBody } from './explain-command.ts'
+import { linesText, printAnswer, tableLines } from './output.ts'
+import { withExplain } from './with-explain.ts'
+
+export const whoCanCommand = command({
+  name: 'who-can',
+  purpose: 'say which users and groups may do something',
+  about: `Asks for each user and group in turn, as explain does. A group stands for a user of this group alone, without
+tenants; "everybody" for a user without any group. Users of a file are all asked. An engine does not list its
+users: then those are asked that records name, and the answer says so.`,
+  operands: [
+    {
+      name: 'OPERATION',
+      purpose: 'an operationId of the API, as startProcessInstanceByKey, or "METHOD /path?query"',
+      choices: () => OPERATIONS.map(({ id }) => id),
+    },
+  ],
+  options: {
+    config: CONFIG_OPTION,
+    path: {
+      type: 'string',
+      short: 'p',
+      value: 'NAME=VALUE',
+      multiple: true,
+      purpose: 'a parameter of the path of an operationId',
+    },
+    body: { type: 'string', short: 'b', value: 'FILE', purpose: 'the body of the request' },
+    engine: {
+      type: 'string',
+      short: 'e',
+      value: 'NAME',
+      default: DEFAULT_ENGINE,
+      purpose: 'the engine as configured',
+    },
+    all: { type: 'boolean', purpose: 'also those who may not, and what they lack' },
+    format: FORMAT_OPTION,
+  },
+  examples: [
+    'engine-gateway who-can startProcessInstanceByKey --path key=invoice --config gateway.yaml',
+    'engine-gateway who-can "GET /task" --all --config gateway.yaml',
+  ],
+  exitCodes: [
+    [0, 'somebody may'],
+    [1, 'nobody may'],
+    [2, 'no answer: invalid arguments, a mistake in the configuration, or an engine that does not answer'],
+  ],
+  failure: 2,
+  run: async ({ values: { config, path = [], body, engine, all, format }, operands, streams, program }) => {
+    const [operation = ''] = operands
+    const request = requestOf(operation, path)
+    const question = { engine, request, body: body === undefined ? null : readBody(body) }
+    const { subjects, answers } = await withExplain(
+      { file: config, ...program },
+      async ({ explain, subjectsOf }) => {
+        const known = subjectsOf(engine)
+        return { subjects: known, answers: await askAs(known, question, explain) }
+      },
+    )
+    printAnswer(streams, format, {
+      text: () => textOf(subjects, answers, all),
+      json: () => jsonOf(subjects, answers),
+    })
+    return answers.some(({ may }) => may) ? 0 : 1
+  },
+})
+
+/** @throws UsageError */
+function requestOf(operation: string, given: readonly string[]): string {
+  if (/\s/.test(operation.trim())) {
+    if (given.length > 0) throw new UsageError('--path is for an operationId: the request has its path')
+    return operation
+  }
+  const found = OPERATIONS.find(({ id }) => id === operation)
+  if (found === undefined) {
+    const meant = closestOf(
+      operation,
+      OPERATIONS.map(({ id }) => id),
+    )
+    throw new UsageError(`There is no operation '${operation}'${meantText(meant)}`)
+  }
+  const names = [...found.template.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const values = new Map(given.map((text) => pathValueOf(text, operation, names)))
+  const missing = names.find((name) => !values.has(name))
+  if (missing !== undefined)
+    throw new UsageError(`${operation} is ${found.template}: it needs --path ${missing}=VALUE`)
+  const path = found.template.replaceAll(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(values.get(name) ?? ''),
+  )
+  return `${found.method} ${path}`
+}
+
+/** `tenant-id=a` is `tenantId`, as the table has it. */
+function pathValueOf(text: string, operation: string, names: readonly string[]): readonly [string, string] {
+  const [, given = '', value = ''] = /^([\w-]+)=(.+)$/s.exec(text) ?? []
+  if (given === '') throw new UsageError(`--path takes NAME=VALUE, not '${text}'`)
+  const name = given.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+  if (names.includes(name)) return [name, value]
+  const known = names.length === 0 ? 'none' : names.join(', ')
+  throw new UsageError(`${operation} has no '${given}' in its path, but ${known}`)
+}
+
+interface Subject {
+  readonly kind: 'user' | 'group' | 'everybody'
+  readonly name: string
+  /** Null: the source of users says who it is. */
+  readonly principal: Principal | null
+}
+
+interface SubjectAnswer extends Pick<Subject, 'kind' | 'name'> {
+  readonly may: boolean
+  readonly explained: Explained
+}
+
+type Asked = Parameters<Explain>[0]
+
+/** One after the other: the engine serves others at the same time. */
+async function askAs(
+  { users, groups, areListed }: KnownSubjects,
+  question: Omit<Asked, 'user'>,
+  explain: Explain,
+): Promise<readonly SubjectAnswer[]> {
+  const answers: SubjectAnswer[] = []
+  // Nobody has this name, at no engine.
+  const userId = randomUUID()
+  const subjects: readonly Subject[] = [
+    { kind: 'everybody', name: '*', principal: { userId, groups: [], tenants: [] } },
+    ...groups.map((name) => ({
+      kind: 'group' as const,
+      name,
+      principal: { userId, groups: [name], tenants: [] },
+    })),
+    ...users.map((name) => ({ kind: 'user' as const, name, principal: null })),
+  ]
+  for (const { kind, name, principal } of subjects) {
+    const explained = await explain({ ...question, user: name }, principal ?? undefined).catch(
+      (error: unknown) => {
+        // A record may name a user whom the engine has deleted.
+        if (!areListed && kind === 'user' && error instanceof QuestionError) return null
+        throw error
+      },
+    )
+    if (explained === null) continue
+    const may = explained.decision === 'permitted' && !showsNothing(explained)
+    answers.push({ kind, name, may, explained })
+  }
+  checkDecided(answers)
+  return answers
+}
+
+/** A body that is refused whoever sends it says nothing of who may. @throws QuestionError */
+function checkDecided(answers: readonly SubjectAnswer[]): void {
+  const [first] = answers.map(({ explained }) => explained)
+  if (first?.answer == null) return
+  if (answers.every(({ explained }) => explained.answer !== null && explained.stage !== 'permit'))
+    throw new QuestionError(
+      `${first.request} is refused at stage ${first.stage} whoever asks: ${first.answer.status} ${JSON.stringify(first.answer.body)}`,
+    )
+}
+
+function textOf({ areListed }: KnownSubjects, answers: readonly SubjectAnswer[], isAll: boolean): string {
+  const [first] = answers
+  if (first === undefined) return ''
+  const { request, operation, engine, modes } = first.explained
+  const shown = answers.filter(({ may }) => may || isAll)
+  const rows = shown.map(({ kind, name, may, explained }) => [
+    may ? 'may' : 'may not',
+    kind,
+    name,
+    may ? reasonWhy(explained) : reasonWhyNot(explained),
+  ])
+  const off = Object.entries(modes).filter(([, mode]) => mode !== 'enforce')
+  return linesText([
+    `${request} (${operation}) at engine ${engine}`,
+    ...off.map(([name, mode]) => `${name} is on ${mode}: what it refuses here is let through`),
+    '',
+    ...tableLines(rows),
+    ...(shown.length === 0 ? [] : ['']),
+    sumOf(answers),
+    ...(areListed
+      ? []
+      : [
+          `The users of engine ${engine} are its own and cannot be listed: those that records name were asked`,
+        ]),
+  ])
+}
+
+function sumOf(answers: readonly SubjectAnswer[]): string {
+  const parts = (['user', 'group'] as const).map((kind) => {
+    const all = answers.filter((answer) => answer.kind === kind)
+    return `${all.filter(({ may }) => may).length} of ${counted(all.length, kind)}`
+  })
+  const isOpen = answers.some(({ kind, may }) => kind === 'everybody' && may)
+  return `${parts.join(' and ')} may${isOpen ? ', and everybody else' : ''}`
+}
+
+/** What has granted it first, and which rows are seen. */
+function reasonWhy({ policy }: Explained): string {
+  if (policy === null) return ''
+  const granting = policy.checks
+    .flatMap(({ decisions }) => decisions.flatMap(({ atoms }) => atoms))
+    .find(({ record }) => record?.permitted === true)?.record
+  const parts = [
+    ...(policy.rows === null ? [] : [policy.rows.sees]),
+    ...(granting == null ? [] : [decidedBy(granting)]),
+  ]
+  return parts.length === 0 ? 'no check: being authenticated is enough' : parts.join(', ')
+}
+
+function reasonWhyNot({ stage, answer, policy }: Explained): string {
+  const missing = (policy?.missing ?? []).map(
+    ({ permission, resource, resourceId }) => `${permission} on ${resource} ${resourceId}`,
+  )
+  if (missing.length > 0) return `missing ${[...new Set(missing)].join(', ')}`
+  if (answer === null) return 'no row is answered'
+  return `refused at stage ${stage}: ${answer.status}${answer.reason === null ? '' : `, ${answer.reason}`}`
+}
+
+function jsonOf({ areListed }: KnownSubjects, answers: readonly SubjectAnswer[]): unknown {
+  const [first] = answers
+  return {
+    request: first?.explained.request ?? null,
+    operation: first?.explained.operation ?? null,
+    engine: first?.explained.engine ?? null,
+    modes: first?.explained.modes ?? null,
+    usersAreListed: areListed,
+    subjects: answers.map(({ kind, name, may, explained: { stage, answer, policy } }) => ({
+      kind,
+      name,
+      may,
+      rows: policy?.rows?.sees ?? null,
+      stage,
+      status: answer?.status ?? null,
+      missing: policy?.missing ?? [],
+    })),
+  }
+}
