@@ -1,6 +1,8 @@
 import { checkCommand } from './check-command.ts'
 import type { Command } from './command.ts'
+import { completionCommand } from './completion-command.ts'
 import { demoCommand } from './demo.ts'
+import { diffCommand } from './diff-command.ts'
 import { explainCommand } from './explain-command.ts'
 import { hashPasswordCommand } from './hash-password.ts'
 import { helpCommand, versionCommand } from './help-command.ts'
@@ -14,6 +16,7 @@ import { whoCanCommand } from './who-can-command.ts'
 export const COMMANDS: readonly Command[] = [
   startCommand,
   checkCommand,
+  diffCommand,
   explainCommand,
   whoCanCommand,
   suggestCommand,
@@ -21,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
   hashPasswordCommand,
   schemaCommand,
   demoCommand,
+  completionCommand,
   helpCommand,
   versionCommand,
   workerCommand,

@@ -49,6 +49,13 @@ export function nodeFlags(): string {
   return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ')
 }
 
+/** Where a running gateway is asked, as the environment says it; null: it does not. */
+export function adminEnvironment(): { readonly url: string | null; readonly token: string | null } {
+  const { ENGINE_GATEWAY_ADMIN: url, ENGINE_GATEWAY_ADMIN_TOKEN: token } = process.env
+  // An empty variable says nothing, as in a shell.
+  return { url: url || null, token: token || null }
+}
+
 /** The JSON schema of the file, for editors; in the older draft for Helm. */
 export function configJsonSchema(target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12'): unknown {
   return z.toJSONSchema(schema, { io: 'input', target })

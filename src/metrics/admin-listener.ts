@@ -36,6 +36,8 @@ export interface AdminOptions {
   readonly explain: (question: unknown) => Promise<JsonAnswer>
   /** How things are: for people a page, which asks for the value again and again. */
   readonly status: { readonly page: AdminPage; readonly read: () => Promise<unknown> }
+  /** The configuration in force, without its secrets. */
+  readonly configuration: () => Promise<unknown>
   /** Reloads the configuration. */
   readonly reload: () => Promise<JsonAnswer>
   readonly log: Pick<Logger, 'error'>
@@ -85,6 +87,7 @@ function addAnswers(
     readiness,
     explain,
     status,
+    configuration,
     reload,
     log,
   }: Omit<AdminOptions, 'host' | 'port'>,
@@ -111,6 +114,9 @@ function addAnswers(
   })
   app.get('/status.json', async (_request, reply) => {
     return jsonOf({ status: 200, value: await status.read() }, reply)
+  })
+  app.get('/config', async (_request, reply) => {
+    return jsonOf({ status: 200, value: await configuration() }, reply)
   })
   app.post('/explain', { bodyLimit: MAX_QUESTION_BYTES }, async (request, reply) => {
     return jsonOf(await explain(request.body), reply)

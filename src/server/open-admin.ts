@@ -8,9 +8,12 @@ import type { ProcessStatus } from '../status/process-status.ts'
 import { type Status, statusOf } from '../status/status.ts'
 import { createStatusPage } from '../status/status-page.ts'
 import type { Reload, Reloaded } from './reload.ts'
+import { createRunningConfig } from './running-config.ts'
 import { versionOf } from './version.ts'
 
-interface Operated extends Pick<AdminOptions, 'access' | 'metrics' | 'readiness' | 'explain'> {
+interface Operated extends Pick<AdminOptions, 'metrics' | 'readiness' | 'explain'> {
+  /** The configuration in force. */
+  readonly current: () => Config
   readonly reload: Reload
   /** Those of the processes that serve, and how many there should be. */
   readonly processes: () => Promise<{
@@ -26,7 +29,7 @@ const STATUS_MS = 1000
 /** The admin listener before what serves, be it in this process or in others. */
 export function openAdmin(
   { host, port }: Pick<Config['admin'], 'host' | 'port'>,
-  { reload, readiness, processes, ...operated }: Operated,
+  { current, reload, readiness, processes, ...operated }: Operated,
 ): Promise<Admin> {
   // There is one token for all: wrong ones of others must not delay those who have it.
   const throttle = createThrottle({ slowUserAfter: Infinity })
@@ -40,7 +43,7 @@ export function openAdmin(
       readiness: state,
       configuration: reload.status(),
       version,
-      mayAsk: operated.access().token !== null,
+      mayAsk: current().admin.token !== null,
     })
   }
   const latest = new LRUCache<'status', Status>({ max: 1, ttl: STATUS_MS, fetchMethod: readStatus })
@@ -48,6 +51,8 @@ export function openAdmin(
     host,
     port,
     ...operated,
+    access: () => current().admin,
+    configuration: createRunningConfig(current),
     slowGuesses: (address, verify) => throttle.attempt({ user: 'admin', address }, verify),
     reload: async () => answerOf(await reload.run('request')),
     readiness: readinessNow,

@@ -26,11 +26,10 @@ export async function start({ config, log, open, file }: StartOptions): Promise<
     metrics,
     log,
   })
-  const access = () => current().config.admin
   const admin = await atKey(
     'admin',
     openAdmin(config.admin, {
-      access,
+      current: () => current().config,
       metrics,
       readiness,
       explain,

@@ -54,7 +54,7 @@ export async function startWorkers({
     log,
   })
   const admin = await openAdmin(config.admin, {
-    access: () => workerPool.config.admin,
+    current: () => workerPool.config,
     metrics: { contentType: metrics.contentType, text: () => workerPool.metricsText() },
     readiness: () => workerPool.readiness(),
     explain: (question) => workerPool.explain(question),

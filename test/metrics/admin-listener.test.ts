@@ -33,6 +33,7 @@ async function openAdmin(t: Test, parts: Given = {}) {
       page: { html: '<p>how it is', headers: { 'content-security-policy': "default-src 'none'" } },
       read: async () => ({ ready: true }),
     },
+    configuration: async () => ({ config: { version: 1 }, secrets: null }),
     reload: async () => ({ status: 422, value: { result: 'refused', problems: ['listen.port: no'] } }),
     readiness: parts.readiness ?? (() => ({ ready: true, checks: {} })),
     log: { error: (...words: unknown[]) => void errors.push(words) },

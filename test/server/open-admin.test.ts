@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
 import { openAdmin } from '../../src/server/open-admin.ts'
+import { loadSettings, settingsWith } from '../support/config-file.ts'
 
 const TOKEN = 'abcdefghij-0123456789'
 
@@ -11,10 +12,11 @@ interface Given {
 }
 
 async function open(t: Test, { token = null, onProcesses = () => undefined }: Given) {
+  const config = loadSettings(t, settingsWith({}))
   const admin = await openAdmin(
     { host: '127.0.0.1', port: 0 },
     {
-      access: () => ({ host: '127.0.0.1', hosts: [], token }),
+      current: () => ({ ...config, admin: { ...config.admin, token } }),
       metrics: createMetrics({ version: '1' }),
       readiness: () => ({ ready: true, checks: {} }),
       explain: async () => ({ status: 200, value: {} }),

@@ -79,6 +79,7 @@ async function openAdmin(t: Test, { process, configuration = CONFIGURATION, expl
     metrics: createMetrics({ version: '1' }),
     readiness: () => ({ ready: true, checks: {} }),
     explain: async (question) => ({ status: 200, value: explain?.(question) ?? {} }),
+    configuration: async () => ({}),
     reload: async () => ({ status: 200, value: {} }),
     status: {
       page: createStatusPage(OPERATIONS),

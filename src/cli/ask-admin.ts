@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import { adminEnvironment, type Config } from '../config/config.ts'
+import { messageOf } from '../errors.ts'
+import { CommandError } from './command-failure.ts'
+
+/** How a running gateway is asked. */
+export interface AdminAddress {
+  /** `http://127.0.0.1:9090` */
+  readonly origin: string
+  readonly token: string | null
+}
+
+/** Options of commands that ask a running gateway. */
+export const ADMIN_OPTIONS = {
+  admin: {
+    type: 'string',
+    value: 'URL',
+    purpose: 'the admin listener; else ENGINE_GATEWAY_ADMIN, else as the configuration says',
+  },
+  'token-file': {
+    type: 'string',
+    value: 'FILE',
+    purpose: 'holds its token; else ENGINE_GATEWAY_ADMIN_TOKEN, else as the configuration says',
+  },
+} as const
+
+interface Given {
+  readonly admin?: string | undefined
+  readonly 'token-file'?: string | undefined
+}
+
+/** By the options, else by the environment, else by the configuration. @throws CommandError */
+export function adminAddressOf(
+  { admin: asked, 'token-file': tokenFile }: Given,
+  { admin }: Pick<Config, 'admin'>,
+): AdminAddress {
+  const environment = adminEnvironment()
+  const token = tokenFile === undefined ? (environment.token ?? admin.token) : tokenIn(tokenFile)
+  const url = asked ?? environment.url
+  if (url != null) return { origin: originIn(url), token }
+  if (admin.port === 0) throw new CommandError('admin.port is 0: say with --admin where the gateway listens')
+  const isAnywhere = admin.host === '0.0.0.0' || admin.host === '::'
+  const host = isAnywhere ? '127.0.0.1' : admin.host.includes(':') ? `[${admin.host}]` : admin.host
+  return { origin: `http://${host}:${admin.port}`, token }
+}
+
+function tokenIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new CommandError(messageOf(error), { cause: error })
+  }
+}
+
+function originIn(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    throw new CommandError('--admin takes a URL like http://127.0.0.1:9090')
+  return url.origin
+}
+
+const WITHIN_MS = 30_000
+const MAX_BYTES = 16 * 1024 ** 2
+
+/** The JSON that a running gateway answers. @throws CommandError that says why there is none */
+export async function askAdmin({ origin, token }: AdminAddress, path: string): Promise<unknown> {
+  const signal = AbortSignal.timeout(WITHIN_MS)
+  const headers = {
+    accept: 'application/json',
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+  }
+  try {
+    // A redirect would take the token elsewhere.
+    const response = await fetch(origin + path, { headers, signal, redirect: 'error' })
+    const text = await textWithin(response)
+    if (response.status !== 200)
+      throw new CommandError(`${origin}${path}: ${refusalOf(response.status, text)}`)
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError(`${origin}${path}: ${reasonOfFetch(error)}`, { cause: error })
+  }
+}
+
+async function textWithin({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length
+    if (bytes > MAX_BYTES) throw new Error(`the answer is longer than ${MAX_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function refusalOf(status: number, text: string): string {
+  if (status === 401) return 'the token is missing or wrong: give --token-file'
+  if (status === 404) return 'there is no such page: is this the admin listener, and of this version?'
+  return `it answers ${status} ${text.split('\n', 1).join('').slice(0, 200)}`
+}
+
+/** fetch hides the reason below its own error. */
+function reasonOfFetch(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (cause instanceof Error && cause.name === 'TimeoutError') return `no answer within ${WITHIN_MS / 1000} s`
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no answer'
+  const message = messageOf(cause)
+  return message === '' ? code : message
+}

@@ -1,0 +1,130 @@
+import { changesBetween, restartProblems } from '../config/config-changes.ts'
+import { loadConfig } from '../config/config.ts'
+import { isMapping } from '../config/mapping.ts'
+import { redactedOf, secretDigestsOf } from '../config/redacted.ts'
+import { isObject, stringIn } from '../request/value.ts'
+import { counted } from '../pipeline/plural.ts'
+import { ADMIN_OPTIONS, type AdminAddress, adminAddressOf, askAdmin } from './ask-admin.ts'
+import { CommandError } from './command-failure.ts'
+import { command, CONFIG_OPTION, FORMAT_OPTION } from './command.ts'
+import { linesText, printAnswer } from './output.ts'
+
+export const diffCommand = command({
+  name: 'diff',
+  purpose: 'say in what the running configuration differs from a file',
+  about: `Asks the admin listener of a running gateway, and reads the file as that would: with its own environment and
+files. Durations are in milliseconds, sizes in bytes, file names absolute. A secret is never printed: where
+admin.token is set it is said that one differs.`,
+  options: { config: CONFIG_OPTION, ...ADMIN_OPTIONS, format: FORMAT_OPTION },
+  examples: [
+    'engine-gateway diff --config gateway.yaml',
+    'engine-gateway diff --config new.yaml --admin http://gateway:9090 --token-file token',
+  ],
+  exitCodes: [
+    [0, 'nothing differs'],
+    [1, 'something differs'],
+    [2, 'no answer: invalid arguments, a mistake in the file, or the gateway does not answer'],
+  ],
+  failure: 2,
+  run: async ({ values: { config: file, format, ...given }, streams }) => {
+    const config = loadConfig(file)
+    const address = adminAddressOf(given, config)
+    const running = runningOf(await askAdmin(address, '/config'))
+    const differences = await differencesBetween(running, config, address)
+    if (running.secrets === null)
+      streams.stderr.write('secrets were not compared: the running gateway has no admin.token\n')
+    printAnswer(streams, format, {
+      text: () => textOf(differences, file),
+      json: () => ({
+        file,
+        admin: address.origin,
+        secretsCompared: running.secrets !== null,
+        differences,
+      }),
+    })
+    return differences.length === 0 ? 0 : 1
+  },
+})
+
+interface Running {
+  readonly config: unknown
+  readonly secrets: { readonly salt: string; readonly digests: Readonly<Record<string, unknown>> } | null
+}
+
+/** @throws CommandError */
+function runningOf(answer: unknown): Running {
+  if (!isObject(answer) || !isObject(answer['config']))
+    throw new CommandError('The answer is no configuration')
+  const { config, secrets } = answer
+  const salt = stringIn(secrets, 'salt')
+  if (!isObject(secrets) || salt === null || !isObject(secrets['digests'])) return { config, secrets: null }
+  return { config, secrets: { salt, digests: secrets['digests'] } }
+}
+
+interface Difference {
+  readonly path: string
+  /** Null: there is no such key. Without secrets. */
+  readonly running: unknown
+  readonly file: unknown
+  readonly isSecret: boolean
+  readonly applies: 'reload' | 'restart'
+}
+
+async function differencesBetween(
+  { config: before, secrets }: Running,
+  config: unknown,
+  { token }: AdminAddress,
+): Promise<readonly Difference[]> {
+  const after: unknown = JSON.parse(JSON.stringify(redactedOf(config)))
+  const shown = changesBetween(before, after)
+  const digests =
+    secrets === null || token === null
+      ? null
+      : await secretDigestsOf(config, { key: token, salt: secrets.salt })
+  const hidden = Object.entries(digests ?? {})
+    .filter(([path, digest]) => digest !== secrets?.digests[path])
+    .map(([path]) => path)
+    // Where the key itself is new, or more than the secret differs, that says it.
+    .filter(
+      (path) =>
+        !shown.some((one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`)),
+    )
+  return [
+    ...shown.map((path) => differenceAt(path, { before, after, isSecret: false })),
+    ...hidden.map((path) => differenceAt(path, { before, after, isSecret: true })),
+  ].sort((one, other) => (one.path < other.path ? -1 : 1))
+}
+
+interface Sides {
+  readonly before: unknown
+  readonly after: unknown
+  readonly isSecret: boolean
+}
+
+function differenceAt(path: string, { before, after, isSecret }: Sides): Difference {
+  const applies = restartProblems([path]).length > 0 ? 'restart' : 'reload'
+  return { path, running: valueAt(before, path), file: valueAt(after, path), isSecret, applies }
+}
+
+/** Null: there is none. */
+function valueAt(value: unknown, path: string): unknown {
+  let at: unknown = value
+  for (const key of path.split('.')) at = isMapping(at) ? at[key] : undefined
+  return at ?? null
+}
+
+function textOf(differences: readonly Difference[], file: string): string {
+  if (differences.length === 0) return linesText([`${file} is what runs`])
+  const lines = differences.map(({ path, running, file: wanted, isSecret, applies }) => {
+    const change = isSecret ? '(secret, differs)' : `${valueText(running)} → ${valueText(wanted)}`
+    return `${path}: ${change}${applies === 'restart' ? '  (needs a restart)' : ''}`
+  })
+  const restarts = differences.filter(({ applies }) => applies === 'restart').length
+  const sum = `${counted(differences.length, 'difference')}: ${restarts === 0 ? 'a reload applies all' : `a reload refuses the file, as ${restarts} of them ${restarts === 1 ? 'needs' : 'need'} a restart`}`
+  return linesText([...lines, sum])
+}
+
+function valueText(value: unknown): string {
+  if (value === null) return '(none)'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

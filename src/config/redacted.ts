@@ -1,0 +1,72 @@
+import { createHmac, scrypt } from 'node:crypto'
+import { promisify } from 'node:util'
+import { isMapping } from './mapping.ts'
+
+/** What stands in the place of a secret. */
+export const SECRET = '(secret)'
+
+/** Of a key of the configuration whose value is a secret. */
+const SECRET_KEY = /(?:password|passwd|secret|token|keys?)$/i
+/** In a URL: the user, the password, and the query, in which a driver may take a password, too. */
+const URL_SECRET = /^([a-z][a-z\d+.-]*:\/\/)(?:([^/?#@]*)@)?([^?#]*)(?:\?.*)?$/is
+
+/** A value of the configuration without its secrets, as JSON has it; keys stay. */
+export function redactedOf(value: unknown, key = ''): unknown {
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value))
+    return SECRET_KEY.test(key) ? value.map(() => SECRET) : value.map((item) => redactedOf(item))
+  if (isMapping(value))
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, redactedOf(member, name)]))
+  if (typeof value !== 'string') return value
+  return SECRET_KEY.test(key) ? SECRET : withoutUrlSecret(value)
+}
+
+function withoutUrlSecret(text: string): string {
+  const [, scheme, user, rest = ''] = URL_SECRET.exec(text) ?? []
+  if (scheme === undefined || (user === undefined && !text.includes('?'))) return text
+  return `${scheme}${user === undefined ? '' : `${SECRET}@`}${rest}${text.includes('?') ? `?${SECRET}` : ''}`
+}
+
+/** Key and salt of digests: without both nothing can be told of a secret. */
+export interface DigestKey {
+  /** That both sides know. */
+  readonly key: string
+  /** Random, in hexadecimal digits. */
+  readonly salt: string
+}
+
+/** Each digest costs some 20 ms, so that a secret that a person chose is not guessed from it. */
+const SCRYPT = { N: 2 ** 13, r: 8, p: 1 }
+const DIGEST_BYTES = 24
+
+/**
+ * A keyed digest of each secret, by its path: equal digests are equal secrets. Secrets are strings and lists of strings that
+ * `redactedOf` does not show whole.
+ */
+export async function secretDigestsOf(
+  config: unknown,
+  { key, salt }: DigestKey,
+): Promise<Readonly<Record<string, string>>> {
+  const digests: Record<string, string> = {}
+  for (const [path, text] of secretsIn(config, '', '')) {
+    const keyed = createHmac('sha256', key).update(`${path}\0${text}`).digest()
+    const derived = await derive(keyed, Buffer.from(salt, 'hex'))
+    digests[path] = derived.toString('base64url')
+  }
+  return digests
+}
+
+const derive = (password: Buffer, salt: Buffer) => deriveBytes(password, salt, DIGEST_BYTES, SCRYPT)
+const deriveBytes: (p: Buffer, s: Buffer, bytes: number, options: typeof SCRYPT) => Promise<Buffer> =
+  promisify(scrypt)
+
+function secretsIn(value: unknown, path: string, key: string): readonly (readonly [string, string])[] {
+  if (isMapping(value))
+    return Object.entries(value).flatMap(([name, member]) =>
+      secretsIn(member, path === '' ? name : `${path}.${name}`, name),
+    )
+  if (Array.isArray(value) && !SECRET_KEY.test(key))
+    return value.flatMap((item, at) => secretsIn(item, `${path}[${at}]`, ''))
+  const isShown = JSON.stringify(redactedOf(value, key)) === JSON.stringify(value ?? null)
+  return isShown || (Array.isArray(value) && value.length === 0) ? [] : [[path, JSON.stringify(value)]]
+}

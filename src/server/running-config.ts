@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import type { Config } from '../config/config.ts'
+import { redactedOf, secretDigestsOf } from '../config/redacted.ts'
+
+/** The configuration in force, as `GET /config` of the admin listener answers it. */
+export interface RunningConfig {
+  /** With defaults and absolute paths, in milliseconds and bytes; secrets are `(secret)`. */
+  readonly config: unknown
+  /** Null: without `admin.token` nothing is told of secrets, as everybody may ask. */
+  readonly secrets: {
+    readonly salt: string
+    /** By path; keyed with `admin.token`. */
+    readonly digests: Readonly<Record<string, string>>
+  } | null
+}
+
+const SALT_BYTES = 16
+
+/** Makes the answer once for each configuration that comes into force, however often it is asked for. */
+export function createRunningConfig(current: () => Config): () => Promise<RunningConfig> {
+  let latest: { readonly of: Config; readonly answer: Promise<RunningConfig> } | null = null
+  return async function readRunningConfig() {
+    const config = current()
+    if (latest?.of !== config) latest = { of: config, answer: answerOf(config) }
+    return latest.answer
+  }
+}
+
+async function answerOf(config: Config): Promise<RunningConfig> {
+  const { token } = config.admin
+  if (token === null) return { config: redactedOf(config), secrets: null }
+  const salt = randomBytes(SALT_BYTES).toString('hex')
+  const digests = await secretDigestsOf(config, { key: token, salt })
+  return { config: redactedOf(config), secrets: { salt, digests } }
+}

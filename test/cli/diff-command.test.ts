@@ -1,0 +1,151 @@
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { refusingUrl } from '../support/fake-engine.ts'
+import { startReloadable, writeSetup } from '../support/reloadable.ts'
+import { runInProcess } from '../support/run-command.ts'
+
+const TOKEN = 'abcdefghij-0123456789'
+const NODES = ['http://127.0.0.1:9/engine-rest']
+const account = (password: string) => ({ username: 'gate', password })
+const RUNNING = {
+  engines: { default: { nodes: NODES, service: account('hunter2-one') } },
+  health: { probe: false },
+  admin: { port: 0, token: TOKEN },
+  cache: { redis: 'redis://:hunter2-redis@127.0.0.1:9/1' },
+}
+
+/** The gateway runs with `RUNNING`; each file is beside its own, with the same users and records. */
+async function setUp(t: Test, settings: Readonly<Record<string, unknown>> = RUNNING) {
+  const { running, file } = await startReloadable(t, settings)
+  const folder = dirname(file)
+  const tokenFile = join(folder, 'token')
+  await writeFile(tokenFile, `${TOKEN}\n`)
+  const other = join(folder, 'other.yaml')
+  return {
+    address: running.adminAddress,
+    diff: async (changed: Readonly<Record<string, unknown>>, ...rest: readonly string[]) => {
+      await writeFile(
+        other,
+        JSON.stringify({
+          version: 1,
+          listen: { port: 0 },
+          identity: { source: 'file', file: 'users.yaml', remember: '1h' },
+          authorization: { records: { source: 'file', file: 'records.yaml' } },
+          ...settings,
+          ...changed,
+        }),
+      )
+      return runInProcess([
+        'diff',
+        '--config',
+        other,
+        '--admin',
+        running.adminAddress,
+        '--token-file',
+        tokenFile,
+        ...rest,
+      ])
+    },
+  }
+}
+
+t.test('what is equal, what differs, and what needs a restart', async (t) => {
+  const { diff } = await setUp(t)
+  t.match(await diff({}), { code: 0, out: /other\.yaml is what runs\n$/, err: '' })
+  const { code, out } = await diff({
+    listen: { port: 1234 },
+    timeouts: { headers: '30s' },
+    engines: { ...RUNNING.engines, orders: { nodes: NODES } },
+  })
+  t.equal(code, 1)
+  t.match(out, /^listen\.port: 0 → 1234 {2}\(needs a restart\)$/m)
+  t.match(out, /^timeouts\.headers: 60000 → 30000$/m)
+  t.match(out, /^engines\.orders: \(none\) → \{"nodes":/m)
+  t.match(out, /^3 differences: a reload refuses the file, as 1 of them needs a restart$/m)
+})
+
+t.test('that a secret differs is said, and no secret is', async (t) => {
+  const { diff } = await setUp(t)
+  const engines = { default: { nodes: NODES, service: account('hunter2-two') } }
+  const cache = { redis: 'redis://:hunter2-other@127.0.0.1:9/1' }
+  const admin = { port: 0, token: `${TOKEN}-hunter2` }
+  const text = await diff({ engines, cache, admin })
+  t.equal(text.code, 1)
+  t.same(text.out.split('\n'), [
+    'admin.token: (secret, differs)',
+    'cache.redis: (secret, differs)',
+    'engines.default.service.password: (secret, differs)',
+    '3 differences: a reload applies all',
+    '',
+  ])
+  const json = await diff({ engines, cache: { redis: 'redis://:hunter2@elsewhere:9/1' } }, '--format', 'json')
+  t.match(JSON.parse(json.out), {
+    secretsCompared: true,
+    differences: [
+      { path: 'cache.redis', running: 'redis://(secret)@127.0.0.1:9/1', isSecret: false, applies: 'reload' },
+      { path: 'engines.default.service.password', running: '(secret)', file: '(secret)', isSecret: true },
+    ],
+  })
+  t.notMatch(text.out + text.err + json.out + json.err, /hunter2|abcdefghij/)
+})
+
+t.test('GET /config shows no secret, and wants the token', async (t) => {
+  const { address } = await setUp(t)
+  t.equal((await fetch(`${address}/config`)).status, 401)
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  const answer = await fetch(`${address}/config`, { headers })
+  const text = await answer.text()
+  t.equal(answer.status, 200)
+  t.equal(answer.headers.get('cache-control'), 'no-store')
+  t.notMatch(text, /hunter2|abcdefghij/)
+  t.match(JSON.parse(text).config, {
+    admin: { token: '(secret)' },
+    cache: { redis: 'redis://(secret)@127.0.0.1:9/1' },
+    engines: { default: { service: { username: 'gate', password: '(secret)' } } },
+  })
+  t.equal(await (await fetch(`${address}/config`, { headers })).text(), text, 'made once')
+  t.equal((await fetch(`${address}/config`, { headers: { ...headers, origin: 'http://evil' } })).status, 403)
+})
+
+t.test('without a token nothing is told of secrets', async (t) => {
+  const { diff, address } = await setUp(t, { ...RUNNING, admin: { port: 0 } })
+  t.match(JSON.parse(await (await fetch(`${address}/config`)).text()), { secrets: null })
+  const engines = { default: { nodes: NODES, service: account('hunter2-two') } }
+  t.match(await diff({ engines }), {
+    code: 0,
+    err: 'secrets were not compared: the running gateway has no admin.token\n',
+  })
+})
+
+t.test('a gateway that gives no answer is no difference', async (t) => {
+  const { file, write } = await writeSetup(t)
+  await write(RUNNING)
+  const wrong = join(dirname(file), 'wrong')
+  await writeFile(wrong, 'not-the-token-0123456789')
+  const { address } = await setUp(t)
+  const ask = (...rest: readonly string[]) => runInProcess(['diff', '-c', file, ...rest])
+  t.match(await ask(), { code: 2, out: '', err: /^admin\.port is 0/ })
+  t.match(await ask('--admin', await refusingUrl()), { code: 2, out: '', err: /ECONNREFUSED/ })
+  t.match(await ask('--admin', address, '--token-file', wrong), { code: 2, err: /token is missing or wrong/ })
+  t.match(await ask('--admin', address, '--token-file', `${wrong}-none`), { code: 2, err: /ENOENT/ })
+  t.match(await ask('--admin', 'ftp://x'), { code: 2, err: /--admin takes a URL/ })
+  await writeFile(file, 'version: 2')
+  t.match(await ask('--admin', address), { code: 2, out: '', err: /^ {2}version: /m })
+})
+
+t.test('what is no gateway is told from one', async (t) => {
+  const { file, write } = await writeSetup(t)
+  await write(RUNNING)
+  const server = createServer(({ url }, response) => {
+    if (url?.startsWith('/config') !== true) response.writeHead(404)
+    response.end('<html>')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const address = server.address()
+  const at = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  t.match(await runInProcess(['diff', '-c', file, '--admin', at]), { code: 2, out: '', err: /JSON/ })
+})
