@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
@@ -60,7 +61,7 @@ function lockOf(tarball: string): object {
   }
 }
 
-t.test('the packed project is installed without what builds it, and its command runs', (t) => {
+t.test('the packed project is installed without what builds it, and its command runs', async (t) => {
   const folder = t.testdir({ sources: {}, home: {} })
   const [sources, home] = [join(folder, 'sources'), join(folder, 'home')]
   copySources(sources)
@@ -97,5 +98,24 @@ t.test('the packed project is installed without what builds it, and its command 
   t.match(command('help'), { status: 0, stdout: /^Usage: engine-gateway/ })
   const example = join(home, 'node_modules', NAME, 'config', 'gateway.yaml')
   t.match(command('check', '--config', example), { status: 0, stdout: / is good\n$/ })
-  t.end()
+  t.match(command('completion', 'bash'), {
+    status: 0,
+    stdout: /^complete -F _engine_gateway engine-gateway$/m,
+  })
+  for (const words of [['start'], []]) {
+    const ports = ['PORT=0', 'ADMIN_PORT=0', `PATH=${dirname(process.execPath)}:/usr/bin:/bin`]
+    const bin = join(home, 'node_modules', '.bin', NAME)
+    const gateway = spawn('env', ['-u', 'NODE_OPTIONS', ...ports, bin, ...words, '--config', example], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.teardown(() => gateway.kill('SIGKILL'))
+    let said = ''
+    gateway.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const address = /"address":"([^"]+)".*"listening"/
+    while (!address.test(said)) await once(gateway.stdout, 'data')
+    t.equal((await fetch(`${address.exec(said)?.[1]}/engine-rest/task`)).status, 401, words.join(' '))
+    gateway.kill('SIGTERM')
+    await once(gateway, 'exit')
+    t.equal(gateway.exitCode, 0, `start as ${words.join(' ') || 'the default'}`)
+  }
 })

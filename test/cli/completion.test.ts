@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { shownCommands } from '../../src/cli/help-text.ts'
+import { runInProcess } from '../support/run-command.ts'
+
+const shown = shownCommands(COMMANDS)
+
+/** What bash has in COMPREPLY at the end of each line. */
+async function completed(
+  t: Test,
+  lines: readonly (readonly string[])[],
+): Promise<readonly (readonly string[])[]> {
+  const { code, out: script } = await runInProcess(['completion', 'bash'])
+  t.equal(code, 0)
+  const folder = t.testdir({ 'one.yaml': '', 'two.json': '' })
+  const file = join(folder, 'completion')
+  writeFileSync(file, script)
+  const asked = lines.map(
+    (words) =>
+      `COMP_WORDS=(engine-gateway ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _engine_gateway; echo "\${COMPREPLY[*]}"`,
+  )
+  const text = [`source '${file}'`, 'complete -p engine-gateway', ...asked].join('\n')
+  const out = execFileSync('bash', ['--norc', '-c', text], { cwd: folder, encoding: 'utf8' })
+  const [declared, ...replies] = out.trimEnd().split('\n')
+  t.equal(declared, 'complete -F _engine_gateway engine-gateway')
+  return lines.map((_, at) => (replies[at] ?? '').split(' ').filter((word) => word !== ''))
+}
+
+t.test('bash completes every command with its options', async (t) => {
+  const lines = shown.map(({ name }) => [...name.split(' '), '-'])
+  const replies = await completed(t, [[''], ...lines])
+  t.same(
+    replies[0],
+    shown.map(({ name }) => name.split(' ')[0]),
+  )
+  for (const [at, { name, options }] of shown.entries())
+    for (const option of [...Object.keys(options), 'help'])
+      t.ok(replies[at + 1]?.includes(`--${option}`), `${name} --${option}`)
+})
+
+t.test('bash completes values, wherever the command stands', async (t) => {
+  const cases: readonly (readonly [readonly string[], readonly string[]])[] = [
+    [['chec'], ['check']],
+    [['--config', 'one.yaml', 'expl'], ['explain']],
+    [
+      ['check', '--format', ''],
+      ['text', 'json'],
+    ],
+    [['check', '--form'], ['--format']],
+    [['policy', ''], ['test']],
+    [['policy', 'test', 't'], ['two.json']],
+    [['check', '--config', 'on'], ['one.yaml']],
+    [['check', '-c', 'on'], ['one.yaml']],
+    [['explain', '--user', ''], []],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+    [['help', 'who'], ['who-can']],
+    [['who-can', 'throwSig'], ['throwSignal']],
+    [['nosuch', '-'], []],
+  ]
+  const replies = await completed(
+    t,
+    cases.map(([words]) => words),
+  )
+  for (const [at, [words, expected]] of cases.entries()) t.same(replies[at], expected, words.join(' '))
+})
+
+t.test('zsh and fish name every command, option and purpose', async (t) => {
+  const { out: zsh } = await runInProcess(['completion', 'zsh'])
+  t.match(zsh, /^#compdef engine-gateway\n/)
+  const { out: fish } = await runInProcess(['completion', 'fish'])
+  for (const { name, options } of shown) {
+    const [word = ''] = name.split(' ')
+    t.match(zsh, `'${word}:`)
+    const lines = fish.split('\n').filter((line) => line.includes(`'__fish_seen_subcommand_from ${word}'`))
+    for (const option of Object.keys(options)) {
+      t.match(zsh, `--${option}[`)
+      t.ok(
+        lines.some((line) => line.includes(` -l ${option} `)),
+        `${name} --${option}`,
+      )
+    }
+  }
+  // Both quote as bash does: what is quoted must end.
+  for (const script of [zsh, fish]) execFileSync('bash', ['-n'], { input: script })
+})
+
+t.test('another shell is a mistake', async (t) => {
+  t.match(await runInProcess(['completion', 'csh']), {
+    code: 2,
+    out: '',
+    err: /takes bash, zsh, fish, not 'csh'/,
+  })
+  t.match(await runInProcess(['completion']), { code: 2, err: /completion needs SHELL/ })
+})
