@@ -52,8 +52,11 @@ async function setUp(t: Test, settings: Readonly<Record<string, unknown>> = RUNN
   }
 }
 
+/** A start and a drain for each test would take most of the time. */
+const shared = setUp(t)
+
 t.test('what is equal, what differs, and what needs a restart', async (t) => {
-  const { diff } = await setUp(t)
+  const { diff } = await shared
   t.match(await diff({}), { code: 0, out: /other\.yaml is what runs\n$/, err: '' })
   const { code, out } = await diff({
     listen: { port: 1234 },
@@ -68,7 +71,7 @@ t.test('what is equal, what differs, and what needs a restart', async (t) => {
 })
 
 t.test('that a secret differs is said, and no secret is', async (t) => {
-  const { diff } = await setUp(t)
+  const { diff } = await shared
   const engines = { default: { nodes: NODES, service: account('hunter2-two') } }
   const cache = { redis: 'redis://:hunter2-other@127.0.0.1:9/1' }
   const admin = { port: 0, token: `${TOKEN}-hunter2` }
@@ -93,7 +96,7 @@ t.test('that a secret differs is said, and no secret is', async (t) => {
 })
 
 t.test('GET /config shows no secret, and wants the token', async (t) => {
-  const { address } = await setUp(t)
+  const { address } = await shared
   t.equal((await fetch(`${address}/config`)).status, 401)
   const headers = { authorization: `Bearer ${TOKEN}` }
   const answer = await fetch(`${address}/config`, { headers })
@@ -125,7 +128,7 @@ t.test('a gateway that gives no answer is no difference', async (t) => {
   await write(RUNNING)
   const wrong = join(dirname(file), 'wrong')
   await writeFile(wrong, 'not-the-token-0123456789')
-  const { address } = await setUp(t)
+  const { address } = await shared
   const ask = (...rest: readonly string[]) => runInProcess(['diff', '-c', file, ...rest])
   t.match(await ask(), { code: 2, out: '', err: /^admin\.port is 0/ })
   t.match(await ask('--admin', await refusingUrl()), { code: 2, out: '', err: /ECONNREFUSED/ })
