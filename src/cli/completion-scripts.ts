@@ -85,14 +85,13 @@ function defaultOf(commands: Commands): Description {
 }
 
 function zshScript(commands: Commands): string {
-  const specs = (command: Description) => optionsOf(command).flatMap((option) => zshSpecs(option))
   const cases = commands.map((command) => {
     const words = wordsAfter(command, commands)
     const operands = [
       ...(words.length === 0 ? [] : [`'1:argument:(${words.join(' ')})'`]),
       ...(takesFile(command) ? [`'*:file:_files'`] : []),
     ]
-    return `    ${firstWordOf(command)}) _arguments ${[...specs(command), ...operands].join(' ')} ;;`
+    return `    ${firstWordOf(command)}) _arguments ${[...zshSpecsOf(command), ...operands].join(' ')} ;;`
   })
   const names = commands.map((command) => quoted(`${firstWordOf(command)}:${zshText(command.purpose)}`))
   return `#compdef ${PROGRAM}
@@ -100,7 +99,7 @@ function zshScript(commands: Commands): string {
 _engine_gateway() {
   local context state line
   typeset -A opt_args
-  _arguments -C ${specs(defaultOf(commands)).join(' ')} '1:command:->command' '*::argument:->argument'
+  _arguments -C ${zshSpecsOf(defaultOf(commands)).join(' ')} '1:command:->command' '*::argument:->argument'
   case $state in
     command) local -a commands=(${names.join(' ')}); _describe command commands; return ;;
   esac
@@ -110,6 +109,10 @@ ${cases.join('\n')}
 }
 if [ "$funcstack[1]" = "_engine_gateway" ]; then _engine_gateway "$@"; else compdef _engine_gateway ${PROGRAM}; fi
 `
+}
+
+function zshSpecsOf(command: Description): readonly string[] {
+  return optionsOf(command).flatMap(zshSpecs)
 }
 
 function zshSpecs(option: NamedOption): readonly string[] {
