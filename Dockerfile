@@ -19,8 +19,8 @@ COPY --from=build /app/dist dist
 COPY config config
 # `kubectl exec deploy/gateway -- engine-gateway check --config …`
 RUN ln -s /app/dist/main.js /usr/local/bin/engine-gateway
-# By number, so that Kubernetes can see that it is not root. Nothing is ever written: the root may be read-only.
-USER 1000:1000
+# By number, so that Kubernetes can see that it is not root; any other will do, too. Nothing is ever written: the root may be read-only.
+USER 10001:10001
 EXPOSE 8080 9090
 # --max-semi-space-size: what Node takes for new objects grows with the machine; this is a quarter of it on a large one, 100 MB less.
 # --no-allocation-site-pretenuring: what outlives a few collections while requests begin to come, V8 makes old from then on,

@@ -1,47 +1,26 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { parse, parseAllDocuments } from 'yaml'
+import { parse } from 'yaml'
 import { loadConfig } from '../src/config/config.ts'
+import {
+  at,
+  CHART as chart,
+  configFolderOf,
+  find,
+  helm,
+  type Json,
+  podOf,
+  render,
+  renderAt,
+} from './helm/render.ts'
 import { helmSkip } from './support/requirements.ts'
 
-const chart = join(import.meta.dirname, '../helm/engine-gateway')
 const skip = helmSkip
-
-type Json = Readonly<Record<string, unknown>>
-
-function render(...sets: readonly string[]): readonly Json[] {
-  return renderAt(chart, sets)
-}
-
-function renderAt(folder: string, sets: readonly string[]): readonly Json[] {
-  const options = sets.flatMap((set) => ['--set', set])
-  const text = execFileSync('helm', ['template', 'gw', folder, ...options], {
-    encoding: 'utf8',
-    stdio: 'pipe',
-  })
-  return parseAllDocuments(text).map((document): Json => document.toJS())
-}
-
-function find(objects: readonly Json[], kind: string, name = 'gw-engine-gateway'): Json | undefined {
-  return objects.find((one) => one['kind'] === kind && at(one, 'metadata.name') === name)
-}
-
-/** `at(pod, 'spec.containers.0.image')` */
-function at(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((inner, key) => {
-    if (typeof inner !== 'object' || inner === null) return undefined
-    return Object.entries(inner).find(([name]) => name === key)?.[1]
-  }, value)
-}
-
-function podOf(objects: readonly Json[]): unknown {
-  return at(find(objects, 'Deployment'), 'spec.template')
-}
 
 function checksumOf(...sets: readonly string[]): unknown {
   return at(podOf(render(...sets)), 'metadata.annotations.checksum/config')
@@ -64,6 +43,11 @@ function isUsersMounted(...sets: readonly string[]): boolean {
   return JSON.stringify(sourcesOf(...sets)).includes('engine-gateway-users')
 }
 
+/** The rendered gateway.yaml, as the gateway itself reads it. */
+function configOf(t: Test, objects: readonly Json[], env: NodeJS.ProcessEnv = {}) {
+  return loadConfig(join(configFolderOf(t, objects), 'gateway.yaml'), env)
+}
+
 /** The exit code of what `helm test` runs, asked of another place. */
 async function testOf(origin: string, ...sets: readonly string[]): Promise<number | null> {
   const pod = find(render(...sets), 'Pod', 'gw-engine-gateway-refuses-strangers')
@@ -77,13 +61,6 @@ async function testOf(origin: string, ...sets: readonly string[]): Promise<numbe
 function portOf(server: Server): number {
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-/** The rendered gateway.yaml, as the gateway itself reads it. */
-function configOf(t: Test, objects: readonly Json[], env: NodeJS.ProcessEnv = {}) {
-  const data = Object.entries(at(find(objects, 'ConfigMap'), 'data') ?? {})
-  const folder = t.testdir(Object.fromEntries(data.map(([name, text]) => [name, String(text)])))
-  return loadConfig(join(folder, 'gateway.yaml'), env)
 }
 
 void t.test('a mistake in the configuration is refused before anything is rendered', { skip }, (t) => {
@@ -112,7 +89,7 @@ t.test('a pod has time to start with little of a processor, and to drain', { ski
 
 t.test('the chart', { skip }, async (t) => {
   await t.test('passes lint without a warning', async (t) => {
-    t.doesNotThrow(() => execFileSync('helm', ['lint', '--strict', chart], { stdio: 'pipe' }))
+    t.doesNotThrow(() => helm('lint', '--strict', chart))
   })
 
   await t.test(
@@ -298,16 +275,31 @@ t.test('the chart', { skip }, async (t) => {
   })
 
   await t.test('renders what is optional only when asked', async (t) => {
-    const optional = ['Ingress', 'NetworkPolicy', 'PodDisruptionBudget', 'PrometheusRule', 'ServiceMonitor']
+    const optional = [
+      'HorizontalPodAutoscaler',
+      'HTTPRoute',
+      'Ingress',
+      'NetworkPolicy',
+      'PrometheusRule',
+      'ServiceMonitor',
+    ]
     const without = render()
     t.same(
       optional.filter((kind) => find(without, kind) !== undefined),
       [],
     )
-    const enabled = ['ingress', 'networkPolicy', 'podDisruptionBudget', 'prometheusRule', 'serviceMonitor']
+    const enabled = [
+      'autoscaling',
+      'httpRoute',
+      'ingress',
+      'networkPolicy',
+      'prometheusRule',
+      'serviceMonitor',
+    ]
     const all = render(
       ...enabled.map((name) => `${name}.enabled=true`),
       'ingress.hosts={gateway.example.org}',
+      'httpRoute.parentRefs[0].name=public',
     )
     t.same(
       optional.filter((kind) => find(all, kind) !== undefined),

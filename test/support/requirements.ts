@@ -16,6 +16,10 @@ export const chromiumSkip = skipOf('a browser', ['chromium'])
 /** Why tests of alerts and of what is scraped are skipped; false when they run. For tap's `{ skip }`. */
 export const promtoolSkip = skipOf('Prometheus', ['promtool'])
 
+/** Why tests of the chart with the schemas of Kubernetes are skipped; false when they run. Asked where it is needed: it fails nobody else. */
+export const kubernetesSkip = () =>
+  skipOf('what helm/install-tools installs', ['helm', 'kubectl-validate', 'kube-score'])
+
 /** Of generated inputs. Another one makes other inputs: `GATEWAY_TEST_SEED=7 npx tap run …`. */
 export const seed = Number(process.env['GATEWAY_TEST_SEED'] ?? 1)
 

@@ -16,6 +16,12 @@ app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 |
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{- /* The pods of the gateway, without those of tests. */ -}}
+{{- define "engine-gateway.podSelectorLabels" -}}
+{{ include "engine-gateway.selectorLabels" . }}
+app.kubernetes.io/component: gateway
+{{- end -}}
+
 {{- define "engine-gateway.labels" -}}
 {{ include "engine-gateway.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -58,6 +64,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- range $engine := $config.engines -}}
 {{- if and $engine (eq (dig "identity" "source" "" $engine) "file") -}}
 {{- $_ := set $engine.identity "file" (default "users.yaml" $engine.identity.file) -}}
+{{- end -}}
+{{- if and $engine (eq (dig "authorization" "records" "source" "" $engine) "file") -}}
+{{- $_ := set $engine.authorization.records "file" (default "authorizations.yaml" $engine.authorization.records.file) -}}
 {{- end -}}
 {{- end -}}
 {{- if eq (dig "authorization" "records" "source" "" $config) "file" -}}
@@ -104,4 +113,93 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
     name: {{ .source.existingConfigMap }}
     items: [{ key: {{ .source.key }}, path: {{ .path }} }]
 {{- end }}
+{{- end -}}
+
+{{- /* The pods that there are at least. */ -}}
+{{- define "engine-gateway.leastReplicas" -}}
+{{- ternary .Values.autoscaling.minReplicas .Values.replicaCount .Values.autoscaling.enabled -}}
+{{- end -}}
+
+{{- /* `timeouts.drain` in seconds, rounded up; its default where the chart cannot know it. */ -}}
+{{- define "engine-gateway.drainSeconds" -}}
+{{- $drain := ternary "" (dig "timeouts" "drain" "" .Values.config | toString) (ne .Values.existingConfigMap "") -}}
+{{- if regexMatch "^[0-9]+(ms|s|m|h)$" $drain -}}
+{{- $unit := regexFind "[a-z]+$" $drain -}}
+{{- $ms := mul (atoi (trimSuffix $unit $drain)) (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) $unit) -}}
+{{- div (add $ms 999) 1000 -}}
+{{- else -}}
+20
+{{- end -}}
+{{- end -}}
+
+{{- /* From the moment when a pod is told to end to the one when it is killed. */ -}}
+{{- define "engine-gateway.gracePeriodSeconds" -}}
+{{- /* What a primary waits beyond the drain of its workers, and the process for its exit. */ -}}
+{{- $least := add .Values.preStopSleepSeconds (include "engine-gateway.drainSeconds" . | atoi) 5 -}}
+{{- $given := .Values.terminationGracePeriodSeconds | int64 -}}
+{{- if eq $given 0 -}}
+{{- add $least 10 -}}
+{{- else if lt $given $least -}}
+{{- fail (printf "terminationGracePeriodSeconds is %d: preStopSleepSeconds and timeouts.drain of the configuration need %d, or 0 for what fits" $given $least) -}}
+{{- else -}}
+{{- $given -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The port of a URL; fails where it is a variable. Takes `url`, and `instead`: the value that must be set then. */ -}}
+{{- define "engine-gateway.portOf" -}}
+{{- $url := toString .url -}}
+{{- if contains "${" $url -}}
+{{- fail (printf "a URL is a variable, whose port the chart does not know: set %s" .instead) -}}
+{{- end -}}
+{{- $port := regexFind ":[0-9]+$" (urlParse $url).host | trimPrefix ":" -}}
+{{- default (ternary "443" "80" (hasPrefix "https:" (lower $url))) $port -}}
+{{- end -}}
+
+{{- /* The ports of all engines and of what `passthrough` leads to, as `{ ports: […] }`. */ -}}
+{{- define "engine-gateway.enginePorts" -}}
+{{- $instead := "networkPolicy.egress.engines.ports" -}}
+{{- if .Values.existingConfigMap -}}
+{{- fail (printf "what is in existingConfigMap the chart does not know: set %s" $instead) -}}
+{{- end -}}
+{{- $urls := list -}}
+{{- range $engine := .Values.config.engines -}}
+{{- range $node := (default (dict) $engine).nodes -}}
+{{- $urls = append $urls (kindIs "map" $node | ternary (dig "url" "" (kindIs "map" $node | ternary $node (dict))) $node) -}}
+{{- end -}}
+{{- end -}}
+{{- range .Values.config.passthrough -}}
+{{- $urls = append $urls .upstream -}}
+{{- end -}}
+{{- $ports := list -}}
+{{- range $urls -}}
+{{- $ports = append $ports (include "engine-gateway.portOf" (dict "url" . "instead" $instead) | int) -}}
+{{- end -}}
+{{- toJson (dict "ports" ($ports | uniq)) -}}
+{{- end -}}
+
+{{- /* The port of Redis, as `{ ports: […] }`; none where there is no Redis. */ -}}
+{{- define "engine-gateway.redisPorts" -}}
+{{- $url := dig "cache" "redis" "" .Values.config | default "" -}}
+{{- $ports := list -}}
+{{- if or .Values.redis.existingSecret (contains "${" $url) -}}
+{{- $ports = list 6379 -}}
+{{- else if and $url (not .Values.existingConfigMap) -}}
+{{- $ports = list (regexFind ":[0-9]+$" (urlParse $url).host | trimPrefix ":" | default "6379" | int) -}}
+{{- end -}}
+{{- toJson (dict "ports" $ports) -}}
+{{- end -}}
+
+{{- /* A rule of a network policy. Takes `to`, `ports` and `protocols`. */ -}}
+{{- define "engine-gateway.egressRule" -}}
+- ports:
+    {{- range $port := .ports }}
+    {{- range $.protocols }}
+    - { port: {{ $port }}, protocol: {{ . }} }
+    {{- end }}
+    {{- end }}
+  {{- with .to }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 {{- end -}}

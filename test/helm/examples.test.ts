@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { build } from '../../src/assembly/build.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { helmSkip, kubernetesSkip } from '../support/requirements.ts'
+import { at, CHART, configFolderOf, helm, type Json, objectsOf, podOf } from './render.ts'
+
+const ROOT = join(CHART, '../..')
+const CRDS = join(ROOT, 'node_modules/.cache/crds')
+const EXAMPLES = globSync('helm/examples/*.yaml', { cwd: ROOT }).toSorted()
+/** What the secrets of the examples hold, by the variables of the container. */
+const SECRETS = {
+  ADMIN_TOKEN: 'a-token-of-this-test',
+  REDIS_URL: 'rediss://gateway:secret@redis:6379/0',
+  REDIS_SIGNING_KEY: 'k'.repeat(32),
+}
+const CLERKS = [{ id: 'mary', passwordHash: `$2b$10$${'a'.repeat(53)}`, groups: ['clerks'] }]
+/** What is critical to kube-score and chosen: docs/helm.md says why. */
+const CHOSEN = ['--ignore-container-cpu-limit', '--ignore-test', 'container-image-pull-policy']
+
+t.ok(EXAMPLES.length >= 4)
+
+for (const example of EXAMPLES) {
+  t.test(example, { skip: helmSkip }, async (t) => {
+    const values = ['--namespace', 'gateway', '--values', join(ROOT, example)]
+    t.doesNotThrow(() => helm('lint', '--strict', CHART, ...values), 'lint has no warning')
+    const text = helm('template', 'gw', CHART, ...values)
+
+    await t.test('makes a configuration that is good, and dangerous in nothing', async (t) => {
+      const objects = objectsOf(text)
+      const folder = configFolderOf(t, objects)
+      writeFileSync(join(folder, 'users.yaml'), JSON.stringify({ users: CLERKS }))
+      if (isMounted(objects, 'authorizations.yaml'))
+        writeFileSync(join(folder, 'authorizations.yaml'), JSON.stringify({ authorizations: [] }))
+      moveSecrets(t, objects, folder)
+      // As the command `check` does it.
+      const config = loadConfig(join(folder, 'gateway.yaml'), secretsOf(objects))
+      const { close, warnings } = await build({ config, log: pino({ level: 'silent' }), version: '0' })
+      await close()
+      t.same(warnings, [])
+    })
+
+    await t.test('is what Kubernetes takes', { skip: kubernetesSkip() }, async (t) => {
+      t.ok(existsSync(CRDS), 'helm/install-tools has made node_modules/.cache/crds')
+      const { status, said } = run(t, text, 'kubectl-validate', '--local-crds', CRDS)
+      t.equal(status, 0, said)
+    })
+
+    await t.test('has nothing that is critical to kube-score', { skip: kubernetesSkip() }, async (t) => {
+      // The pod of `helm test` ends by itself.
+      const pods = helm('template', 'gw', CHART, ...values, '--skip-tests')
+      const { status, said } = run(t, pods, 'kube-score', 'score', ...CHOSEN)
+      t.equal(status, 0, said)
+      t.match(said, 'apps/v1/Deployment')
+    })
+  })
+}
+
+/** Whether the file is taken from a secret of the operator's. */
+function isMounted(objects: readonly Json[], file: string): boolean {
+  return listAt(podOf(objects), 'spec.volumes.0.projected.sources').some(
+    (source) => at(source, 'secret.items.0.path') === file,
+  )
+}
+
+function secretsOf(objects: readonly Json[]): NodeJS.ProcessEnv {
+  const names = listAt(podOf(objects), 'spec.containers.0.env').map((one) => at(one, 'name'))
+  return Object.fromEntries(Object.entries(SECRETS).filter(([name]) => names.includes(name)))
+}
+
+/** What the configuration reads below /run/secrets becomes files below its own folder, where the pod mounts a secret for it. */
+function moveSecrets(t: Test, objects: readonly Json[], folder: string): void {
+  const mounted = listAt(podOf(objects), 'spec.containers.0.volumeMounts').map((one) => at(one, 'mountPath'))
+  const file = join(folder, 'gateway.yaml')
+  const text = readFileSync(file, 'utf8')
+  for (const [, path = ''] of text.matchAll(/\$\{file:(\/run\/secrets\/[^}]+)\}/g)) {
+    t.ok(mounted.includes(dirname(path)), path)
+    mkdirSync(join(folder, dirname(path)), { recursive: true })
+    writeFileSync(join(folder, path), 'secret')
+  }
+  writeFileSync(file, text.replaceAll('${file:/run/', `\${file:${folder}/run/`))
+}
+
+function listAt(value: unknown, path: string): readonly unknown[] {
+  const list = at(value, path)
+  return Array.isArray(list) ? list : []
+}
+
+/** Runs a program on a file with these objects. */
+function run(t: Test, objects: string, program: string, ...args: readonly string[]) {
+  const file = join(t.testdir({ 'all.yaml': objects }), 'all.yaml')
+  const { status, stdout, stderr } = spawnSync(program, [...args, file], { encoding: 'utf8' })
+  return { status, said: `${stdout}${stderr}` }
+}
