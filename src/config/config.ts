@@ -12,6 +12,8 @@ import { type MissingVariable, substitute } from './substitute.ts'
 export type { AuthorizationConfig, Config, EngineConfig, IdentityConfig } from './schema.ts'
 export { settingsOf } from './schema.ts'
 
+const URL_OR_VARIABLE = String.raw`^[a-z]+://|\$\{[^}]+\}`
+
 /** All problems of a configuration, each as `path: problem`. The process stops before it listens. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
@@ -58,7 +60,14 @@ export function adminEnvironment(): { readonly url: string | null; readonly toke
 
 /** The JSON schema of the file, for editors; in the older draft for Helm. */
 export function configJsonSchema(target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12'): unknown {
-  return z.toJSONSchema(schema, { io: 'input', target })
+  return z.toJSONSchema(schema, { io: 'input', target, override: ({ jsonSchema }) => allowVariable(jsonSchema) })
+}
+
+/** A URL may be a variable, or have one in it: `format` allows none. */
+function allowVariable(schemaOfValue: { format?: string; pattern?: string }): void {
+  if (schemaOfValue.format !== 'uri') return
+  delete schemaOfValue.format
+  schemaOfValue.pattern = URL_OR_VARIABLE
 }
 
 function read(file: string): string {

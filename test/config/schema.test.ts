@@ -15,3 +15,21 @@ t.test("the chart's schema in the repository has that of the configuration", asy
   const written: unknown = JSON.parse(await readFile(file, 'utf8'))
   t.same(written, valuesSchema(), 'npm run schema writes it anew')
 })
+
+t.test('a URL may be a variable, or have one in it', async (t) => {
+  const urls: string[] = []
+  JSON.stringify(configJsonSchema(), (_, value: unknown) => {
+    if (/`http|`redis/.test(textAt(value, 'title'))) urls.push(textAt(value, 'pattern'))
+    return value
+  })
+  t.equal(urls.length, 4)
+  for (const pattern of urls.map((one) => new RegExp(one))) {
+    for (const url of ['http://a:8080/b', '${URL}', 'http://${HOST}:8080/b']) t.match(url, pattern)
+    t.notMatch('engine:8080', pattern)
+  }
+})
+
+function textAt(value: unknown, name: string): string {
+  const found = Object.entries(Object(value)).find(([key]) => key === name)?.[1]
+  return typeof found === 'string' ? found : ''
+}

@@ -182,7 +182,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "engine-gateway.redisPorts" -}}
 {{- $url := dig "cache" "redis" "" .Values.config | default "" -}}
 {{- $ports := list -}}
-{{- if or .Values.redis.existingSecret (contains "${" $url) -}}
+{{- if .Values.redis.existingSecret -}}
 {{- $ports = list 6379 -}}
 {{- else if and $url (not .Values.existingConfigMap) -}}
 {{- $ports = list (regexFind ":[0-9]+$" (urlParse $url).host | trimPrefix ":" | default "6379" | int) -}}

@@ -1,0 +1,96 @@
+import t from 'tap'
+import { helmSkip } from '../support/requirements.ts'
+import { at, find, render } from './render.ts'
+
+const ON = ['networkPolicy.enabled=true', 'networkPolicy.egress.enabled=true']
+const EGRESS = 'networkPolicy.egress'
+
+/** Of a policy with rules for what the pods may reach. */
+function egressOf(...sets: readonly string[]): unknown {
+  return at(find(render(...ON, ...sets), 'NetworkPolicy'), 'spec.egress')
+}
+
+/** The ports of its second rule. */
+function enginePortsOf(...sets: readonly string[]): unknown {
+  return at(egressOf(...sets), '1.ports')
+}
+
+t.test('the network', { skip: helmSkip }, async (t) => {
+  await t.test('lets nobody but the namespaces that are named reach the admin port', async (t) => {
+    const policy = (...sets: readonly string[]) =>
+      at(find(render('networkPolicy.enabled=true', ...sets), 'NetworkPolicy'), 'spec')
+    const monitoring = 'networkPolicy.adminFrom[0].matchLabels.team=monitoring'
+    t.same(at(policy(monitoring), 'ingress'), [
+      { ports: [{ port: 'http', protocol: 'TCP' }] },
+      {
+        ports: [{ port: 'admin', protocol: 'TCP' }],
+        from: [{ namespaceSelector: { matchLabels: { team: 'monitoring' } } }],
+      },
+    ])
+    t.same(at(policy(), 'ingress'), [{ ports: [{ port: 'http', protocol: 'TCP' }] }])
+    t.same(at(policy(), 'policyTypes'), ['Ingress'])
+    t.equal(at(policy(), 'egress'), undefined)
+  })
+
+  await t.test('is closed to all but names, engines and what is listed, once it is closed', async (t) => {
+    const engines = { matchLabels: { team: 'engines' } }
+    t.same(egressOf(`${EGRESS}.engines.to[0].namespaceSelector.matchLabels.team=engines`), [
+      {
+        ports: [
+          { port: 53, protocol: 'UDP' },
+          { port: 53, protocol: 'TCP' },
+        ],
+        to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } }],
+      },
+      { ports: [{ port: 8080, protocol: 'TCP' }], to: [{ namespaceSelector: engines }] },
+    ])
+    t.match(egressOf(`${EGRESS}.rules[0].ports[0].port=4318`), [{}, {}, { ports: [{ port: 4318 }] }])
+    t.same(at(find(render(...ON), 'NetworkPolicy'), 'spec.policyTypes'), ['Ingress', 'Egress'])
+  })
+
+  await t.test('is open at the ports of the engines in the configuration', async (t) => {
+    const nodes = 'config.engines.default.nodes'
+    t.same(
+      enginePortsOf(
+        `${nodes}={http://a:8080/engine-rest,https://b/engine-rest,http://[::1]:81/engine-rest}`,
+        'config.engines.orders.nodes[0].url=http://c/engine-rest',
+        'config.passthrough[0].prefix=/app',
+        'config.passthrough[0].upstream=http://web:8080',
+      ),
+      [8080, 443, 81, 80].map((port) => ({ port, protocol: 'TCP' })),
+    )
+    const own = [`${EGRESS}.engines.ports={9000}`]
+    t.same(enginePortsOf(...own, `${nodes}[0]=\${ENGINE_URL}`), [{ port: 9000, protocol: 'TCP' }])
+    t.same(enginePortsOf(...own, 'existingConfigMap=mine'), [{ port: 9000, protocol: 'TCP' }])
+    const message = /set networkPolicy\.egress\.engines\.ports/
+    t.throws(() => egressOf(`${nodes}[0]=\${ENGINE_URL}`), message)
+    t.throws(() => egressOf('existingConfigMap=mine'), message)
+  })
+
+  await t.test('is open to Redis where there is one', async (t) => {
+    const redisOf = (...sets: readonly string[]) => at(egressOf(...sets), '2.ports.0.port')
+    t.equal(redisOf(), undefined)
+    t.equal(redisOf('redis.existingSecret=redis'), 6379)
+    t.equal(redisOf('config.cache.redis=rediss://user:secret@redis:6380/1'), 6380)
+    t.equal(redisOf('config.cache.redis=redis://redis'), 6379)
+    t.equal(redisOf('redis.existingSecret=redis', `${EGRESS}.redis.ports={26379}`), 26379)
+  })
+
+  await t.test('has a route at the listeners that are named, without a time of its own', async (t) => {
+    const on = ['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public']
+    const route = find(render(...on, 'httpRoute.hostnames={gateway.example.org}'), 'HTTPRoute')
+    t.same(at(route, 'spec'), {
+      parentRefs: [{ name: 'public' }],
+      hostnames: ['gateway.example.org'],
+      rules: [
+        {
+          matches: [{ path: { type: 'PathPrefix', value: '/' } }],
+          timeouts: { request: '0s', backendRequest: '0s' },
+          backendRefs: [{ name: 'gw-engine-gateway', port: 80 }],
+        },
+      ],
+    })
+    t.throws(() => render('httpRoute.enabled=true'), /\/httpRoute\/parentRefs'/)
+    t.throws(() => render(...on, 'httpRoute.timeouts.request=1d'), /\/httpRoute\/timeouts\/request'/)
+  })
+})

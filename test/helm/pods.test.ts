@@ -1,0 +1,130 @@
+import t from 'tap'
+import { helmSkip } from '../support/requirements.ts'
+import { at, find, podOf, render } from './render.ts'
+
+const container = (...sets: readonly string[]) => at(podOf(render(...sets)), 'spec.containers.0')
+const graceOf = (...sets: readonly string[]) =>
+  at(podOf(render(...sets)), 'spec.terminationGracePeriodSeconds')
+
+t.test('the pods', { skip: helmSkip }, async (t) => {
+  await t.test('are as many as the autoscaler says, where there is one', async (t) => {
+    t.equal(at(find(render('replicaCount=3'), 'Deployment'), 'spec.replicas'), 3)
+    const set = [
+      'autoscaling.enabled=true',
+      'autoscaling.metrics[0].type=Pods',
+      'autoscaling.behavior.scaleDown.stabilizationWindowSeconds=60',
+    ]
+    const objects = render(...set)
+    t.notOk(Object.hasOwn(Object(at(find(objects, 'Deployment'), 'spec')), 'replicas'))
+    t.match(at(find(objects, 'HorizontalPodAutoscaler'), 'spec'), {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'gw-engine-gateway' },
+      minReplicas: 2,
+      maxReplicas: 6,
+      metrics: [
+        { resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } } },
+        { type: 'Pods' },
+      ],
+      behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
+    })
+    const alone = find(render(...set, 'autoscaling.targetCPUUtilization=0'), 'HorizontalPodAutoscaler')
+    t.same(at(alone, 'spec.metrics'), [{ type: 'Pods' }])
+  })
+
+  await t.test('are not scaled by what says nothing', async (t) => {
+    const on = 'autoscaling.enabled=true'
+    t.throws(() => render(on, 'autoscaling.targetCPUUtilization=0'), /nothing to go by/)
+    t.throws(() => render(on, 'autoscaling.maxReplicas=1'), /maxReplicas is 1, less than .*minReplicas, 2/)
+    t.throws(() => render(on, 'resources.requests.cpu=null'), /share of resources\.requests\.cpu/)
+  })
+
+  await t.test('are spread over zones and nodes, those of one rollout among themselves', async (t) => {
+    const labels = at(find(render(), 'Deployment'), 'spec.selector.matchLabels')
+    const own = {
+      maxSkew: 1,
+      whenUnsatisfiable: 'ScheduleAnyway',
+      labelSelector: { matchLabels: labels },
+      matchLabelKeys: ['pod-template-hash'],
+    }
+    t.same(at(podOf(render()), 'spec.topologySpreadConstraints'), [
+      { ...own, topologyKey: 'topology.kubernetes.io/zone' },
+      { ...own, topologyKey: 'kubernetes.io/hostname' },
+    ])
+    const first = 'topologySpreadConstraints[0]'
+    const others = [
+      `${first}.maxSkew=2`,
+      `${first}.topologyKey=rack`,
+      `${first}.whenUnsatisfiable=DoNotSchedule`,
+    ]
+    const selector = `${first}.labelSelector.matchLabels.a=b`
+    t.match(at(podOf(render(...others, selector)), 'spec.topologySpreadConstraints'), [
+      { maxSkew: 2, topologyKey: 'rack', labelSelector: { matchLabels: { a: 'b' } } },
+    ])
+    t.equal(at(podOf(render('topologySpreadConstraints=null')), 'spec.topologySpreadConstraints'), undefined)
+  })
+
+  await t.test('can always be evicted one at a time', async (t) => {
+    const budgetOf = (...sets: readonly string[]) => at(find(render(...sets), 'PodDisruptionBudget'), 'spec')
+    t.match(budgetOf('replicaCount=1'), { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' })
+    t.match(budgetOf('replicaCount=3', 'podDisruptionBudget.minAvailable=2'), { minAvailable: 2 })
+    t.match(budgetOf('replicaCount=3', 'podDisruptionBudget.minAvailable=66%'), { minAvailable: '66%' })
+    t.equal(budgetOf('podDisruptionBudget.enabled=false'), undefined)
+    for (const sets of [
+      ['replicaCount=1', 'podDisruptionBudget.minAvailable=1'],
+      ['replicaCount=1', 'podDisruptionBudget.minAvailable=50%'],
+      ['replicaCount=3', 'podDisruptionBudget.minAvailable=67%'],
+      ['podDisruptionBudget.maxUnavailable=0'],
+      ['podDisruptionBudget.maxUnavailable=0%'],
+      ['autoscaling.enabled=true', 'replicaCount=9', 'podDisruptionBudget.minAvailable=2'],
+    ])
+      t.throws(() => render(...sets), /no pod could be evicted/, sets.join(' '))
+  })
+
+  await t.test('are given the time that their drain takes', async (t) => {
+    t.equal(graceOf(), 40)
+    t.equal(graceOf('config.timeouts.drain=2m', 'preStopSleepSeconds=10'), 145)
+    t.equal(graceOf('config.timeouts.drain=1500ms', 'preStopSleepSeconds=0'), 17)
+    t.equal(graceOf('config.timeouts.drain=${DRAIN}'), 40)
+    t.equal(graceOf('terminationGracePeriodSeconds=30'), 30)
+    t.throws(
+      () => render('terminationGracePeriodSeconds=30', 'config.timeouts.drain=30s'),
+      /terminationGracePeriodSeconds is 30: .* need 40/,
+    )
+  })
+
+  await t.test('have secrets as files, each below its name', async (t) => {
+    const pod = podOf(render('secretFiles={orders-account,billing}'))
+    t.match(at(pod, 'spec.containers.0.volumeMounts'), [
+      {},
+      { name: 'secret-0', mountPath: '/run/secrets/orders-account', readOnly: true },
+      { name: 'secret-1', mountPath: '/run/secrets/billing', readOnly: true },
+    ])
+    t.match(at(pod, 'spec.volumes'), [
+      {},
+      { name: 'secret-0', secret: { secretName: 'orders-account' } },
+      { name: 'secret-1', secret: { secretName: 'billing' } },
+    ])
+    t.throws(() => render('secretFiles={../etc}'), /\/secretFiles\/0'/)
+  })
+
+  await t.test('trust the authorities that they are given', async (t) => {
+    const file = '/etc/engine-gateway-trusted/ca.crt'
+    for (const [kind, value] of [
+      ['configMap', 'trustedCertificates.existingConfigMap=company'],
+      ['secret', 'trustedCertificates.existingSecret=company'],
+    ] as const) {
+      const pod = podOf(render(value, 'trustedCertificates.key=root.pem'))
+      t.match(at(pod, 'spec.containers.0.env'), [{ name: 'NODE_EXTRA_CA_CERTS', value: file }])
+      t.match(at(pod, 'spec.containers.0.volumeMounts.1.mountPath'), '/etc/engine-gateway-trusted')
+      t.match(at(pod, 'spec.volumes.1.projected.sources'), [
+        { [kind]: { name: 'company', items: [{ key: 'root.pem', path: 'ca.crt' }] } },
+      ])
+    }
+    t.equal(at(container(), 'env'), undefined)
+  })
+
+  await t.test('read the records of one engine from the file of all', async (t) => {
+    const objects = render('config.engines.default.authorization.records.source=file')
+    const text = String(Object.entries(Object(at(find(objects, 'ConfigMap'), 'data')))[0]?.[1])
+    t.match(text, /default:\n +authorization:\n +records:\n +file: authorizations\.yaml/)
+  })
+})

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { helmSkip } from '../support/requirements.ts'
+import { at, CHART, render } from './render.ts'
+
+const schema: unknown = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'))
+const values: unknown = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'))
+
+/** Objects of Kubernetes that are taken as they are: what is in them the API server checks. */
+const TAKEN_AS_THEY_ARE = [
+  /^properties\.global$/,
+  /^properties\.autoscaling\..*\.(containerResource|external|object|pods|resource)$/,
+  /^properties\.extraEnv\.items\.properties\.valueFrom\.properties\.\w+$/,
+  /^properties\.extraVolumes\.items(\.additionalProperties)?$/,
+]
+
+/** The paths of all schemas of objects, without those of the configuration, which has tests of its own. */
+function objectSchemas(
+  value: unknown,
+  path: readonly string[] = [],
+): readonly (readonly [string, unknown])[] {
+  if (typeof value !== 'object' || value === null || path.join('.') === 'properties.config') return []
+  const inner = Object.entries(value).flatMap(([name, one]) => objectSchemas(one, [...path, name]))
+  return at(value, 'type') === 'object' ? [[path.join('.'), value], ...inner] : inner
+}
+
+/** The keys of all sections that have names of the chart. */
+function keysOf(schemaOf: unknown, path = ''): readonly string[] {
+  return Object.entries(Object(at(schemaOf, 'properties'))).flatMap(([name, one]) => [
+    `${path}${name}`,
+    ...keysOf(one, `${path}${name}.`),
+  ])
+}
+
+t.test('no section takes a key that the chart does not know', async (t) => {
+  const objects = objectSchemas(schema)
+  t.ok(objects.length > 40)
+  t.same(
+    objects
+      .filter(
+        ([, one]) =>
+          at(one, 'additionalProperties') === undefined || at(one, 'additionalProperties') === true,
+      )
+      .map(([path]) => path)
+      .filter((path) => !TAKEN_AS_THEY_ARE.some((pattern) => pattern.test(path))),
+    [],
+  )
+})
+
+t.test('values.yaml shows every key', async (t) => {
+  const OF_KUBERNETES =
+    /^(global|config|affinity|podSecurityContext|securityContext|resources|autoscaling\.behavior|\w+Probe)\b/
+  t.same(
+    keysOf(schema).filter((path) => !OF_KUBERNETES.test(path) && at(values, path) === undefined),
+    [],
+  )
+})
+
+t.test('an unknown value is named with its path', { skip: helmSkip }, async (t) => {
+  for (const [set, message] of [
+    ['replicas=3', /at '': additional properties 'replicas' not allowed/],
+    ['autoscaling.max=3', /at '\/autoscaling': additional properties 'max'/],
+    ['networkPolicy.egress.dns.port=53', /at '\/networkPolicy\/egress\/dns': additional properties 'port'/],
+    [
+      'networkPolicy.egress.engines.to[0].namespace=a',
+      /at '\/networkPolicy\/egress\/engines\/to\/0'.* 'namespace'/,
+    ],
+    ['securityContext.readOnlyRootFileSystem=true', /at '\/securityContext': .*'readOnlyRootFileSystem'/],
+    ['resources.limit.cpu=1', /at '\/resources': additional properties 'limit'/],
+    ['tolerations[0].effects=NoSchedule', /at '\/tolerations\/0': additional properties 'effects'/],
+    ['authorizations.records[0].resource=6', /at '\/authorizations\/records\/0'/],
+    ['httpRoute.parentRefs[0].gateway=a', /at '\/httpRoute\/parentRefs\/0'/],
+  ] as const)
+    t.throws(() => render(set), { message }, set)
+})
