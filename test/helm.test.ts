@@ -247,6 +247,22 @@ t.test('the chart', { skip }, async (t) => {
     t.same(configOf(t, render(trusted)).listen.trustedProxies, ['10.0.0.0/8'])
   })
 
+  await t.test('says what is open, closed or alone', async (t) => {
+    const policy = 'networkPolicy.enabled=true'
+    const closed = /set networkPolicy\.adminFrom/
+    t.match(notesOf(t, policy, 'serviceMonitor.enabled=true'), closed)
+    t.notMatch(notesOf(t, policy), closed)
+    t.match(notesOf(t, policy, 'networkPolicy.egress.enabled=true'), /set networkPolicy\.egress\.engines\.to/)
+    const route = ['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public']
+    t.match(notesOf(t, ...route), /behind the HTTPRoute/)
+    t.match(notesOf(t, 'replicaCount=1'), /Set replicaCount to 2/)
+    t.match(
+      notesOf(t, 'autoscaling.enabled=true', 'autoscaling.minReplicas=1'),
+      /Set autoscaling\.minReplicas/,
+    )
+    t.notMatch(notesOf(t), /one pod/)
+  })
+
   await t.test('is not rendered where users are read and nobody gives them', async (t) => {
     const none = 'users.existingSecret='
     const message = /identity\.source is file: set users\.existingSecret/

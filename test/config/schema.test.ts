@@ -19,10 +19,11 @@ t.test("the chart's schema in the repository has that of the configuration", asy
 t.test('a URL may be a variable, or have one in it', async (t) => {
   const urls: string[] = []
   JSON.stringify(configJsonSchema(), (_, value: unknown) => {
-    if (/`http|`redis/.test(textAt(value, 'title'))) urls.push(textAt(value, 'pattern'))
+    if (/URL/.test(textAt(value, 'title')) && textAt(value, 'type') === 'string')
+      urls.push(textAt(value, 'pattern'))
     return value
   })
-  t.equal(urls.length, 4)
+  t.ok(urls.length >= 4)
   for (const pattern of urls.map((one) => new RegExp(one))) {
     for (const url of ['http://a:8080/b', '${URL}', 'http://${HOST}:8080/b']) t.match(url, pattern)
     t.notMatch('engine:8080', pattern)

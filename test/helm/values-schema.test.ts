@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -74,4 +74,13 @@ t.test('an unknown value is named with its path', { skip: helmSkip }, async (t) 
     ['httpRoute.parentRefs[0].gateway=a', /at '\/httpRoute\/parentRefs\/0'/],
   ] as const)
     t.throws(() => render(set), { message }, set)
+})
+
+t.test('docs/helm.md names every example', async (t) => {
+  const page = readFileSync(join(CHART, '../../docs/helm.md'), 'utf8')
+  const files = globSync('*.yaml', { cwd: join(CHART, '../examples') })
+  t.same(
+    files.filter((file) => !page.includes(`(../helm/examples/${file})`)),
+    [],
+  )
 })

@@ -178,16 +178,27 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toJson (dict "ports" ($ports | uniq)) -}}
 {{- end -}}
 
-{{- /* The port of Redis, as `{ ports: […] }`; none where there is no Redis. */ -}}
+{{- /* The ports of Redis, as `{ ports: […] }`; none where there is no Redis. */ -}}
 {{- define "engine-gateway.redisPorts" -}}
-{{- $url := dig "cache" "redis" "" .Values.config | default "" -}}
+{{- $redis := ternary nil (dig "cache" "redis" nil .Values.config) (ne .Values.existingConfigMap "") -}}
 {{- $ports := list -}}
 {{- if .Values.redis.existingSecret -}}
 {{- $ports = list 6379 -}}
-{{- else if and $url (not .Values.existingConfigMap) -}}
-{{- $ports = list (regexFind ":[0-9]+$" (urlParse $url).host | trimPrefix ":" | default "6379" | int) -}}
+{{- else if kindIs "map" $redis -}}
+{{- if $redis.sentinel -}}
+{{- /* That of the servers that they name, which the chart does not know. */ -}}
+{{- $ports = list 6379 -}}
 {{- end -}}
-{{- toJson (dict "ports" $ports) -}}
+{{- range dig "sentinel" "nodes" list $redis -}}
+{{- $ports = append $ports (regexFind ":[0-9]+$" . | trimPrefix ":" | default "26379" | int) -}}
+{{- end -}}
+{{- range concat (dig "cluster" "nodes" list $redis) (list (dig "url" "" $redis) | compact) -}}
+{{- $ports = append $ports (regexFind ":[0-9]+(/|$)" . | trimAll ":/" | default "6379" | int) -}}
+{{- end -}}
+{{- else if $redis -}}
+{{- $ports = list (regexFind ":[0-9]+$" (urlParse $redis).host | trimPrefix ":" | default "6379" | int) -}}
+{{- end -}}
+{{- toJson (dict "ports" ($ports | uniq)) -}}
 {{- end -}}
 
 {{- /* A rule of a network policy. Takes `to`, `ports` and `protocols`. */ -}}
