@@ -20,22 +20,30 @@ export interface Image {
  * runs the test. Needs the right to mount, and what `npm ci` needs. @throws where a step fails, or its kind is not known
  */
 export function buildImage(folder: string): Image {
-  const [build, final] = ['build', 'final'].map((stage) => join(folder, stage))
-  if (build === undefined || final === undefined) throw new Error('a folder for each stage is needed')
-  const told = new Map<string, string>()
-  let root = ''
-  makeSystem(final)
+  const stages: Stages = { build: join(folder, 'build'), final: join(folder, 'final') }
+  makeSystem(stages.final)
+  let stage: keyof Stages | null = null
+  const told = { USER: '', ENV: '', ENTRYPOINT: '[]' }
   for (const line of readFileSync(join(ROOT, 'Dockerfile'), 'utf8').split('\n')) {
     const [, name = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? []
-    if (name === 'FROM') root = root === '' ? build : final
-    else if (name === 'WORKDIR') mkdirSync(join(root, rest), { recursive: true })
-    else if (name === 'COPY') copy(rest, build, root)
-    else if (name === 'RUN') runStep(rest, root, root === final)
-    else if (['ENV', 'USER', 'ENTRYPOINT'].includes(name)) told.set(name, rest)
-    else if (!['', 'ARG', 'EXPOSE'].includes(name)) throw new Error(`the Dockerfile has a step ${name}`)
+    if (name === 'FROM') stage = stage === null ? 'build' : 'final'
+    else if (name === 'USER' || name === 'ENV' || name === 'ENTRYPOINT') told[name] = rest
+    else if (stage !== null) doStep(name, rest, stages, stage)
   }
-  const [user = '', env = '', entrypoint = '[]'] = ['USER', 'ENV', 'ENTRYPOINT'].map((name) => told.get(name))
-  return { root: final, user, env, entrypoint: JSON.parse(entrypoint) }
+  return { root: stages.final, user: told.USER, env: told.ENV, entrypoint: JSON.parse(told.ENTRYPOINT) }
+}
+
+interface Stages {
+  readonly build: string
+  readonly final: string
+}
+
+function doStep(name: string, rest: string, stages: Stages, stage: keyof Stages): void {
+  const root = stages[stage]
+  if (name === 'WORKDIR') mkdirSync(join(root, rest), { recursive: true })
+  else if (name === 'COPY') copy(rest, stages.build, root)
+  else if (name === 'RUN') runStep(rest, root, stage === 'final')
+  else if (name !== '' && name !== 'EXPOSE') throw new Error(`the Dockerfile has a step ${name}`)
 }
 
 /** What `spawn` takes to run a command in the image as the chart's security contexts say: its own user, nothing writable, no capability. */

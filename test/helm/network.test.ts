@@ -5,6 +5,10 @@ import { at, find, render } from './render.ts'
 const ON = ['networkPolicy.enabled=true', 'networkPolicy.egress.enabled=true']
 const EGRESS = 'networkPolicy.egress'
 
+function policyOf(...sets: readonly string[]): unknown {
+  return at(find(render('networkPolicy.enabled=true', ...sets), 'NetworkPolicy'), 'spec')
+}
+
 /** Of a policy with rules for what the pods may reach. */
 function egressOf(...sets: readonly string[]): unknown {
   return at(find(render(...ON, ...sets), 'NetworkPolicy'), 'spec.egress')
@@ -15,21 +19,24 @@ function enginePortsOf(...sets: readonly string[]): unknown {
   return at(egressOf(...sets), '1.ports')
 }
 
+/** The first port of its third rule. */
+function redisPortOf(...sets: readonly string[]): unknown {
+  return at(egressOf(...sets), '2.ports.0.port')
+}
+
 t.test('the network', { skip: helmSkip }, async (t) => {
   await t.test('lets nobody but the namespaces that are named reach the admin port', async (t) => {
-    const policy = (...sets: readonly string[]) =>
-      at(find(render('networkPolicy.enabled=true', ...sets), 'NetworkPolicy'), 'spec')
     const monitoring = 'networkPolicy.adminFrom[0].matchLabels.team=monitoring'
-    t.same(at(policy(monitoring), 'ingress'), [
+    t.same(at(policyOf(monitoring), 'ingress'), [
       { ports: [{ port: 'http', protocol: 'TCP' }] },
       {
         ports: [{ port: 'admin', protocol: 'TCP' }],
         from: [{ namespaceSelector: { matchLabels: { team: 'monitoring' } } }],
       },
     ])
-    t.same(at(policy(), 'ingress'), [{ ports: [{ port: 'http', protocol: 'TCP' }] }])
-    t.same(at(policy(), 'policyTypes'), ['Ingress'])
-    t.equal(at(policy(), 'egress'), undefined)
+    t.same(at(policyOf(), 'ingress'), [{ ports: [{ port: 'http', protocol: 'TCP' }] }])
+    t.same(at(policyOf(), 'policyTypes'), ['Ingress'])
+    t.equal(at(policyOf(), 'egress'), undefined)
   })
 
   await t.test('is closed to all but names, engines and what is listed, once it is closed', async (t) => {
@@ -68,12 +75,11 @@ t.test('the network', { skip: helmSkip }, async (t) => {
   })
 
   await t.test('is open to Redis where there is one', async (t) => {
-    const redisOf = (...sets: readonly string[]) => at(egressOf(...sets), '2.ports.0.port')
-    t.equal(redisOf(), undefined)
-    t.equal(redisOf('redis.existingSecret=redis'), 6379)
-    t.equal(redisOf('config.cache.redis=rediss://user:secret@redis:6380/1'), 6380)
-    t.equal(redisOf('config.cache.redis=redis://redis'), 6379)
-    t.equal(redisOf('redis.existingSecret=redis', `${EGRESS}.redis.ports={26379}`), 26379)
+    t.equal(redisPortOf(), undefined)
+    t.equal(redisPortOf('redis.existingSecret=redis'), 6379)
+    t.equal(redisPortOf('config.cache.redis=rediss://user:secret@redis:6380/1'), 6380)
+    t.equal(redisPortOf('config.cache.redis=redis://redis'), 6379)
+    t.equal(redisPortOf('redis.existingSecret=redis', `${EGRESS}.redis.ports={26379}`), 26379)
   })
 
   await t.test('has a route at the listeners that are named, without a time of its own', async (t) => {

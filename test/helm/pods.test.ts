@@ -3,6 +3,7 @@ import { helmSkip } from '../support/requirements.ts'
 import { at, find, podOf, render } from './render.ts'
 
 const container = (...sets: readonly string[]) => at(podOf(render(...sets)), 'spec.containers.0')
+const budgetOf = (...sets: readonly string[]) => at(find(render(...sets), 'PodDisruptionBudget'), 'spec')
 const graceOf = (...sets: readonly string[]) =>
   at(podOf(render(...sets)), 'spec.terminationGracePeriodSeconds')
 
@@ -63,7 +64,6 @@ t.test('the pods', { skip: helmSkip }, async (t) => {
   })
 
   await t.test('can always be evicted one at a time', async (t) => {
-    const budgetOf = (...sets: readonly string[]) => at(find(render(...sets), 'PodDisruptionBudget'), 'spec')
     t.match(budgetOf('replicaCount=1'), { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' })
     t.match(budgetOf('replicaCount=3', 'podDisruptionBudget.minAvailable=2'), { minAvailable: 2 })
     t.match(budgetOf('replicaCount=3', 'podDisruptionBudget.minAvailable=66%'), { minAvailable: '66%' })
