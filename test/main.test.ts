@@ -110,6 +110,24 @@ t.test('the demo listens, its tour holds, and it ends on SIGTERM', async (t) => 
   t.equal(child.exitCode, 0)
 })
 
+t.test('the sandbox listens alone, says where, and ends on SIGTERM', async (t) => {
+  const child = spawn(process.execPath, [MAIN, 'sandbox', '--port', '0'], { stdio: STDIO })
+  t.teardown(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  while (!said.includes('\n')) await once(child.stdout, 'data')
+  const [, base = ''] = / listens at (\S+)\n$/.exec(said) ?? []
+  t.equal((await fetch(`${base}/task/count`)).status, 200)
+  const port = new URL(base).port
+  t.match(await run('sandbox', '--port', port), {
+    code: 1,
+    err: new RegExp(`^The sandbox has 1 problem\n  .*EADDRINUSE.*:${port}: --port takes another one\n$`),
+  })
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+  t.equal(child.exitCode, 0)
+})
+
 t.test('a command may stand after options, as the entry point of the image puts it', async (t) => {
   const { code, out } = await run('--config', 'x.yaml', 'explain', '--help')
   t.match({ code, out }, { code: 0, out: /^Usage: engine-gateway explain/ })

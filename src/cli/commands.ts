@@ -7,6 +7,7 @@ import { explainCommand } from './explain-command.ts'
 import { hashPasswordCommand } from './hash-password.ts'
 import { helpCommand, versionCommand } from './help-command.ts'
 import { policyTestCommand } from './policy-command.ts'
+import { sandboxCommand } from './sandbox-command.ts'
 import { schemaCommand } from './schema-command.ts'
 import { startCommand, workerCommand } from './start-command.ts'
 import { suggestCommand } from './suggest-command.ts'
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   hashPasswordCommand,
   schemaCommand,
   demoCommand,
+  sandboxCommand,
   completionCommand,
   helpCommand,
   versionCommand,

@@ -60,7 +60,11 @@ export function adminEnvironment(): { readonly url: string | null; readonly toke
 
 /** The JSON schema of the file, for editors; in the older draft for Helm. */
 export function configJsonSchema(target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12'): unknown {
-  return z.toJSONSchema(schema, { io: 'input', target, override: ({ jsonSchema }) => allowVariable(jsonSchema) })
+  return z.toJSONSchema(schema, {
+    io: 'input',
+    target,
+    override: ({ jsonSchema }) => allowVariable(jsonSchema),
+  })
 }
 
 /** A URL may be a variable, or have one in it: `format` allows none. */

@@ -6,7 +6,8 @@ import { among, equals, listOf, page, queryOf, select } from './query.ts'
 import type { Tests } from './query.ts'
 import { get, post, put } from './router.ts'
 import type { Route } from './router.ts'
-import { assign } from './runtime.ts'
+import { assign, leave } from './runtime.ts'
+import { variablesOf } from './variables.ts'
 
 export const taskRoutes: readonly Route[] = [
   get('/task', (ask) => vary(json(page(ask, find(ask, queryOf(ask))).map(bodyOf)))),
@@ -17,6 +18,8 @@ export const taskRoutes: readonly Route[] = [
   get('/task/:id', (ask) => vary(json(bodyOf(taskOf(ask))))),
   put('/task/:id', update),
   get('/task/:id/identity-links', (ask) => json(linksOf(taskOf(ask)))),
+  post('/task/:id/claim', claim),
+  post('/task/:id/complete', complete),
 ]
 
 /** On the answers of which the engine has a HAL variant. */
@@ -55,6 +58,39 @@ function update(ask: Ask): Reply {
   task.priority = Number(ask.body['priority'] ?? 0)
   task.lastUpdated = timeOf(Date.now())
   return nothing()
+}
+
+/** For the user that the body names; nobody has the task then, if it names none. */
+function claim(ask: Ask): Reply {
+  const task = taskToChange(ask, 'NullValueException', '')
+  const userId = textOf(ask.body['userId'])
+  if (userId !== null && task.assignee !== null && task.assignee !== userId) {
+    const message = `Task '${task.id}' is already claimed by someone else.`
+    throw new Fault(500, 'TaskAlreadyClaimedException', message, 0)
+  }
+  assign(ask.engine, task, userId)
+  task.lastUpdated = timeOf(Date.now())
+  return nothing()
+}
+
+/** Ends a task, and lets its execution go on. */
+function complete(ask: Ask): Reply {
+  const doing = `Cannot complete task ${ask.params['id'] ?? ''}`
+  const task = taskToChange(ask, 'RestException', `${doing}: `)
+  const variables = variablesOf(ask.body['variables'], doing)
+  const { engine } = ask
+  engine.tasks.delete(task.id)
+  const execution = engine.executions.get(task.executionId ?? '')
+  if (execution !== undefined) leave(engine, execution, variables)
+  return nothing()
+}
+
+/** What changes a task calls a missing one otherwise than what reads it. */
+function taskToChange({ engine, params }: Ask, type: string, doing: string): Task {
+  const { id = '' } = params
+  const task = engine.tasks.get(id)
+  if (task !== undefined) return task
+  throw new Fault(500, type, `${doing}Cannot find task with id ${id}: task is null`, 0)
 }
 
 function textOf(value: unknown): string | null {

@@ -40,6 +40,10 @@ function noKey(message: string) {
   return { type: 'RestException', message: `No matching ${message}`, code: null }
 }
 
+function noTask(type: string, doing: string) {
+  return { type, message: `${doing}Cannot find task with id nosuch: task is null`, code: 0 }
+}
+
 type Line = readonly [ask: string, status: number, body: unknown, sent?: unknown]
 
 function rowsOf({ instanceId, versions }: LoadedEntities): readonly Line[] {
@@ -58,6 +62,8 @@ function rowsOf({ instanceId, versions }: LoadedEntities): readonly Line[] {
       { type: 'QueryParamException', message: 'HTTP 404 Not Found', code: null },
     ],
     ['GET /task/nosuch', 404, invalid('No matching task with id nosuch')],
+    ['POST /task/nosuch/claim', 500, noTask('NullValueException', ''), { userId: 'mary' }],
+    ['POST /task/nosuch/complete', 500, noTask('RestException', 'Cannot complete task nosuch: '), {}],
     ['PUT /task/nosuch', 404, invalid('No matching task with id nosuch'), {}],
     ['GET /process-instance/nosuch', 404, invalid('Process instance with id nosuch does not exist')],
     ['GET /process-instance/nosuch/comment', 404, invalid('No process instance found for id nosuch')],

@@ -39,6 +39,31 @@ void t.test('a form with a value that is not valid starts nothing', async (t) =>
   t.same(await idsOf(base, '/process-instance'), before)
 })
 
+void t.test('a task is claimed by one user, and completed once', async (t) => {
+  const base = await open(t)
+  const [id] = await idsOf(base, '/task?processInstanceBusinessKey=order-1')
+  const [instanceId] = await idsOf(base, '/process-instance?businessKey=order-1')
+  const post = (what: string, body: unknown) =>
+    exchange(base, { method: 'POST', path: `/task/${id}/${what}`, body })
+  t.equal((await post('claim', { userId: 'mary' })).status, 204)
+  t.same(await idsOf(base, '/task?processInstanceBusinessKey=order-1&assignee=mary'), [id])
+  t.equal((await post('claim', { userId: 'mary' })).status, 204)
+  t.match(await post('claim', { userId: 'peter' }), {
+    status: 500,
+    body: {
+      type: 'TaskAlreadyClaimedException',
+      message: `Task '${id}' is already claimed by someone else.`,
+      code: 0,
+    },
+  })
+  t.equal((await post('complete', { variables: { approved: { value: true } } })).status, 204)
+  t.same(await idsOf(base, '/task?processInstanceBusinessKey=order-1'), [])
+  t.same(await idsOf(base, '/process-instance?businessKey=order-1'), [], 'the instance has ended with it')
+  const ended = await exchange(base, { method: 'GET', path: `/history/process-instance/${instanceId}` })
+  t.match(ended.body, { state: 'COMPLETED' })
+  t.equal((await post('complete', {})).status, 500)
+})
+
 void t.test('a variable keeps its value and its type', async (t) => {
   const base = await open(t)
   const [id] = await idsOf(base, '/process-instance?businessKey=order-1')
