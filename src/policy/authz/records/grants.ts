@@ -43,7 +43,8 @@ const RESOURCE_BY_NAME: ReadonlyMap<string, ResourceName> = new Map(
 
 /**
  * The fewest grants that meet every need, as far as a greedy search finds them: first what has no alternative, then at
- * each step what meets most; of equals the one that the engine asks about first. `*` only where no single id would do.
+ * each step what meets most; of equals one on an id that is chosen already, which makes no further record, else the one that
+ * the engine asks about first. `*` only where no single id would do.
  */
 export function smallestGrants(needs: readonly Need[]): readonly Grant[] {
   const chosen = new Map<string, Grant>()
@@ -59,7 +60,7 @@ export function smallestGrants(needs: readonly Need[]): readonly Grant[] {
   }
   let left = open.filter((need) => need.anyOf.length > 0 && !isMet(need))
   while (left.length > 0) {
-    const best = mostWanted(left)
+    const best = mostWanted(left, new Set([...chosen.values()].map(recordKeyOf)))
     chosen.set(grantKeyOf(best), best)
     left = left.filter((need) => !isMet(need))
   }
@@ -76,8 +77,14 @@ function isOnAll(anyOf: readonly Grant[]): boolean {
   return anyOf.every(({ resourceId }) => resourceId === '*')
 }
 
-function mostWanted(needs: readonly Required<Need>[]): Grant {
-  const votes = new Map<string, { readonly grant: Grant; weight: number }>()
+interface Vote {
+  readonly grant: Grant
+  weight: number
+}
+
+/** @param chosen keys of the records that there will be in any case */
+function mostWanted(needs: readonly Required<Need>[], chosen: ReadonlySet<string>): Grant {
+  const votes = new Map<string, Vote>()
   for (const { anyOf, weight } of needs) {
     for (const grant of anyOf) {
       const vote = votes.get(grantKeyOf(grant))
@@ -85,7 +92,16 @@ function mostWanted(needs: readonly Required<Need>[]): Grant {
       else vote.weight += weight
     }
   }
-  return [...votes.values()].reduce((best, vote) => (vote.weight > best.weight ? vote : best)).grant
+  const isBetter = (vote: Vote, best: Vote): boolean =>
+    vote.weight === best.weight
+      ? chosen.has(recordKeyOf(vote.grant)) && !chosen.has(recordKeyOf(best.grant))
+      : vote.weight > best.weight
+  return [...votes.values()].reduce((best, vote) => (isBetter(vote, best) ? vote : best)).grant
+}
+
+/** Grants with the same key are one record. */
+function recordKeyOf(grant: Grant): string {
+  return grantKeyOf({ ...grant, permission: '' })
 }
 
 function grantKeyOf({ resource, permission, resourceId }: Grant): string {
@@ -99,7 +115,7 @@ export function recordsOfGrants(
 ): readonly AuthorizationRecord[] {
   const permissions = new Map<string, { readonly grant: Grant; readonly names: string[] }>()
   for (const grant of grants) {
-    const key = grantKeyOf({ ...grant, permission: '' })
+    const key = recordKeyOf(grant)
     const record = permissions.get(key)
     if (record === undefined) permissions.set(key, { grant, names: [grant.permission] })
     else if (!record.names.includes(grant.permission)) record.names.push(grant.permission)

@@ -16,6 +16,11 @@ const readTasksOf = (resourceId: string): Grant => ({
   permission: 'READ_TASK',
   resourceId,
 })
+const startOf = (resourceId: string): Grant => ({
+  resource: 'PROCESS_DEFINITION',
+  permission: 'CREATE_INSTANCE',
+  resourceId,
+})
 
 t.test('the smallest grants', async (t) => {
   const cases: readonly (readonly [
@@ -43,6 +48,16 @@ t.test('the smallest grants', async (t) => {
       '* is not taken where an id would do',
       [[readTask('*'), readTasksOf('review')]],
       [readTasksOf('review')],
+    ],
+    [
+      'of equals one that adds to a record that is needed in any case',
+      [[startOf('review')], [readTask('t1'), readTasksOf('review')]],
+      [startOf('review'), readTasksOf('review')],
+    ],
+    [
+      'but not one on another id',
+      [[startOf('payout')], [readTask('t1'), readTasksOf('review')]],
+      [startOf('payout'), readTask('t1')],
     ],
     ['* that must be is enough for every id', [[readTask('t1')], [readTask('*')]], [readTask('*')]],
   ]
