@@ -9,13 +9,14 @@ const PAGES = [
   'SECURITY.md',
   'CHANGELOG.md',
   'bench/README.md',
+  'examples/README.md',
   ...globSync('docs/**/*.md', { cwd: ROOT }),
 ]
 
 for (const page of PAGES) {
   t.test(`${page} names files, pages and headings that exist`, (t) => {
     const text = readFileSync(join(ROOT, page), 'utf8')
-    const named = matchesOf(/(?<![\w/.])((?:src|docs|test|config|bench|helm)\/[\w./-]*\w)/g, text)
+    const named = matchesOf(/(?<![\w/.])((?:src|docs|test|config|bench|helm|examples)\/[\w./-]*\w)/g, text)
     // Sources are named with all of their path.
     const short = matchesOf(/`([\w-]+(?:\/[\w-]+)*\.ts)`/g, text).filter((path) => path.includes('/'))
     t.same(

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { until } from './cache-harness.ts'
+import { type PageStep, patternOf, stepsOf } from './page-steps.ts'
+import { promtoolSkip, redisSkip } from './requirements.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** What a reader has in a checkout, as far as a page uses it. */
+const CHECKOUT = ['package.json', 'node_modules', 'src', 'config', 'examples', 'helm']
+/** A command line starts a process of its own, on a machine that may be busy. */
+const STEP_MS = 120_000
+/** Programs that a page can do without. */
+const OPTIONAL: Readonly<Record<string, string | false>> = {
+  'redis-server': redisSkip,
+  promtool: promtoolSkip,
+}
+/** In a test nothing is installed, and no image is run. */
+const NEVER = ['setup', 'docker']
+
+interface Setting {
+  /** Below the project: `docs/getting-started.md`. */
+  readonly page: string
+  /** Words of blocks that are left out, as that of an alternative. */
+  readonly without: readonly string[]
+  /** Texts of the page, in commands and outputs, and what stands for them here: ports. */
+  readonly replaced: Readonly<Record<string, string>>
+}
+
+/**
+ * Runs the commands of a page one after the other in a folder like a checkout, and compares what they print with what the page
+ * says. A block `background` runs on until the end; one `eventually` is repeated until it prints that.
+ */
+export async function runPage(t: Test, { page, without, replaced }: Setting): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'engine-gateway-page-'))
+  for (const name of CHECKOUT) symlinkSync(join(ROOT, name), join(folder, name))
+  const shell = openShell(folder)
+  const background: Printing[] = []
+  t.teardown(async () => {
+    for (const one of [shell, ...background]) await end(one.child)
+    rmSync(folder, { recursive: true })
+  })
+  const text = Object.entries(replaced).reduce(
+    (all, [from, to]) => all.replaceAll(from, to),
+    readFileSync(join(ROOT, page), 'utf8'),
+  )
+  const steps = stepsOf(text).filter(
+    ({ words }) => !words.some((word) => [...NEVER, ...without].includes(word)),
+  )
+  for (const step of steps) {
+    const skip = step.words.map((word) => OPTIONAL[word]).find((reason) => typeof reason === 'string')
+    await t.test(step.name, { skip: skip ?? false }, async (t) => {
+      if (!step.words.includes('background')) return runStep(t, shell, step)
+      const started = openProcess('sh', ['-c', step.commands], folder)
+      background.push(started)
+      const pattern = new RegExp(`^${patternOf(step.output ?? '')}`)
+      await untilPrinted(started, 0, pattern)
+      return compare(t, { printed: started.printed(), pattern, output: step.output })
+    })
+  }
+}
+
+async function runStep(t: Test, shell: Shell, { commands, output, words }: PageStep): Promise<void> {
+  const pattern = new RegExp(`^${patternOf(output ?? '')}$`)
+  let printed = await shell.run(commands)
+  if (words.includes('eventually'))
+    await until(async () => {
+      if (!pattern.test(printed)) printed = await shell.run(commands)
+      return pattern.test(printed)
+    }, STEP_MS)
+  compare(t, { printed, pattern, output })
+}
+
+interface Compared extends Pick<PageStep, 'output'> {
+  readonly printed: string
+  readonly pattern: RegExp
+}
+
+/** A difference is shown beside the page's own words, not beside a pattern. */
+function compare(t: Test, { printed, pattern, output }: Compared): void {
+  if (pattern.test(printed)) t.pass('it prints what the page says')
+  else t.equal(printed, output ?? '')
+}
+
+interface Printing {
+  readonly child: ChildProcess
+  /** What it has written, to both of its outputs. */
+  readonly printed: () => string
+}
+
+interface Shell extends Printing {
+  /** What the commands print. What they set stays set for the next. */
+  readonly run: (commands: string) => Promise<string>
+}
+
+function openShell(folder: string): Shell {
+  const shell = openProcess('sh', [], folder)
+  shell.child.stdin?.write('exec 2>&1\n')
+  let count = 0
+  return {
+    ...shell,
+    run: async (commands) => {
+      count += 1
+      const end = `-- end of step ${count} --\n`
+      const from = shell.printed().length
+      shell.child.stdin?.write(`{\n${commands}} < /dev/null\necho '${end.trim()}'\n`)
+      await untilPrinted(shell, from, new RegExp(`${end}$`))
+      return shell.printed().slice(from, -end.length)
+    },
+  }
+}
+
+/** A group of its own, to end it with all that it has started. */
+function openProcess(command: string, args: readonly string[], cwd: string): Printing {
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', command, ...args], { cwd, detached: true, stdio: 'pipe' })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (printed += chunk.toString().replaceAll('\r', '')))
+  return { child, printed: () => printed }
+}
+
+async function untilPrinted({ child, printed }: Printing, from: number, pattern: RegExp): Promise<void> {
+  await until(() => pattern.test(printed().slice(from)) || child.exitCode !== null, STEP_MS)
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null) return
+  const ended = once(child, 'exit')
+  process.kill(-child.pid, 'SIGTERM')
+  await ended
+}
