@@ -132,11 +132,14 @@ t.test('the configuration of the example is good once its users have passwords',
   t.end()
 })
 
+function ofAdministrators(path: string): readonly unknown[] {
+  const records: readonly { readonly groupId?: string }[] = parse(
+    readFileSync(join(ROOT, path), 'utf8'),
+  ).authorizations
+  return records.filter(({ groupId }) => groupId === 'camunda-admin')
+}
+
 t.test('administrators have the records that config/authorizations.yaml explains', (t) => {
-  const recordsOf = (path: string): readonly { readonly groupId?: string }[] =>
-    parse(readFileSync(join(ROOT, path), 'utf8')).authorizations
-  const ofAdministrators = (path: string) =>
-    recordsOf(path).filter(({ groupId }) => groupId === 'camunda-admin')
   t.ok(ofAdministrators('config/authorizations.yaml').length > 20)
   t.same(
     ofAdministrators('examples/compose/gateway/authorizations.yaml'),

@@ -84,8 +84,9 @@ async function readyOf(
 }
 
 // A test that is killed runs no exit hook. Its end of this pipe closes all the same, and the shell then ends the server.
-function tether(pid: number): () => void {
-  const shell = spawn('/bin/sh', ['-c', 'read -r _; kill -9 "$0"', String(pid)], {
+/** @param target a process, or a group as a negative number. Returns what lets go of it: it has ended. */
+export function tether(target: number): () => void {
+  const shell = spawn('/bin/sh', ['-c', 'read -r _; kill -9 "$0"', String(target)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   })

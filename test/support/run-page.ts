@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { tether } from '../engine/child.ts'
 import { until } from './cache-harness.ts'
 import { type PageStep, patternOf, stepsOf } from './page-steps.ts'
 import { promtoolSkip, redisSkip } from './requirements.ts'
@@ -12,7 +13,7 @@ const ROOT = join(import.meta.dirname, '../..')
 /** What a reader has in a checkout, as far as a page uses it. */
 const CHECKOUT = ['package.json', 'node_modules', 'src', 'config', 'examples', 'helm']
 /** A command line starts a process of its own, on a machine that may be busy. */
-const STEP_MS = 120_000
+const STEP_MS = 300_000
 /** Programs that a page can do without. */
 const OPTIONAL: Readonly<Record<string, string | false>> = {
   'redis-server': redisSkip,
@@ -104,18 +105,19 @@ function openShell(folder: string): Shell {
     ...shell,
     run: async (commands) => {
       count += 1
-      const end = `-- end of step ${count} --\n`
+      const mark = `-- end of step ${count} --\n`
       const from = shell.printed().length
-      shell.child.stdin?.write(`{\n${commands}} < /dev/null\necho '${end.trim()}'\n`)
-      await untilPrinted(shell, from, new RegExp(`${end}$`))
-      return shell.printed().slice(from, -end.length)
+      shell.child.stdin?.write(`{\n${commands}} < /dev/null\necho '${mark.trim()}'\n`)
+      await untilPrinted(shell, from, new RegExp(`${mark}$`))
+      return shell.printed().slice(from, -mark.length)
     },
   }
 }
 
-/** A group of its own, to end it with all that it has started. */
+/** A group of its own, to end it with all that it has started, also where the test is killed. */
 function openProcess(command: string, args: readonly string[], cwd: string): Printing {
   const child = spawn('env', ['-u', 'NODE_OPTIONS', command, ...args], { cwd, detached: true, stdio: 'pipe' })
+  if (child.pid !== undefined) child.once('exit', tether(-child.pid))
   let printed = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (printed += chunk.toString().replaceAll('\r', '')))
