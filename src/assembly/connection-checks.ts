@@ -1,4 +1,5 @@
 import { type Config, settingsOf } from '../config/config.ts'
+import type { RedisNode, RedisSettings } from '../config/redis-types.ts'
 import { pingRedis } from '../redis/ping.ts'
 import { jsonOf } from '../request/engine-request.ts'
 import type { Upstream } from '../proxy/upstream.ts'
@@ -72,8 +73,14 @@ function redisChecks({ cache: { redis } }: Config): readonly ConnectionCheck[] {
   return [{ what: 'redis', address: addressOf(redis), run }]
 }
 
-/** Without user, password and query, in which a password may stand, too. */
-function addressOf(url: string): string {
+/** Without accounts and queries, in which a password may stand, too. */
+function addressOf({ url, sentinel, cluster }: RedisSettings): string {
+  if (sentinel !== undefined) return `${sentinel.master} of ${listed(sentinel.nodes)}`
+  if (url === undefined) return listed(cluster?.nodes ?? [])
   const { protocol, host, pathname } = new URL(url)
   return `${protocol}//${host}${pathname}`
+}
+
+function listed(nodes: readonly RedisNode[]): string {
+  return nodes.map(({ host, port }) => `${host}:${port}`).join(', ')
 }

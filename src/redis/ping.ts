@@ -1,24 +1,39 @@
-import { answerWithin, openRedis } from './connection.ts'
+import { EventEmitter, once } from 'node:events'
+import type { RedisSettings } from '../config/redis-types.ts'
+import { answerWithin } from './connection.ts'
+import { openClient, type Reply } from './redis-client.ts'
 import { reasonOf } from './redis-link.ts'
 
 /**
- * Connects, and has Redis answer PING. @throws Error that says why it does not, without a credential
- * @param url `redis://user:secret@host:6379/0`
+ * Connects, and has Redis answer PING. What one sentinel or one node of a cluster says is not the last word: the others are
+ * waited for. @throws Error that says why it does not answer, without a credential
  */
-export async function pingRedis(url: string, withinMs: number): Promise<void> {
-  const redis = openRedis(url)
+export async function pingRedis(settings: RedisSettings, withinMs: number): Promise<void> {
+  const isLastWord = settings.url !== undefined
+  const news = new EventEmitter()
+  const reasons: Error[] = []
+  const ready = once(news, 'ready')
+  const client = openClient(settings, {
+    onReady: () => news.emit('ready'),
+    onClose: () => undefined,
+    onError: (error) => {
+      const reason = new Error(reasonOf(error))
+      reasons.push(reason)
+      // `once` rejects with it, and hears of no other.
+      if (isLastWord && reasons.length === 1) news.emit('error', reason)
+    },
+  })
   try {
-    await answerWithin(
-      withinMs,
-      redis,
-      new Promise<void>((resolve, reject) => {
-        redis.on('error', (error) => reject(new Error(reasonOf(error))))
-        redis.once('ready', () => {
-          redis.ping().then(() => resolve(), reject)
-        })
-      }),
-    )
+    const answer = ready.then(() => client.send([['ping']])).then(raiseRefusal)
+    await answerWithin(withinMs, client.bytesRead, answer)
+  } catch (error) {
+    throw reasons.at(-1) ?? error
   } finally {
-    redis.disconnect()
+    client.close()
   }
+}
+
+function raiseRefusal([reply]: readonly Reply[]): void {
+  const [error] = reply ?? []
+  if (error !== null && error !== undefined) throw new Error(reasonOf(error))
 }

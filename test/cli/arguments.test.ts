@@ -15,7 +15,6 @@ t.test('what a command does not take is refused in one line below the usage', as
     [['--frobnicate'], "Unknown option '--frobnicate'"],
     [['start', '--config'], "Option '-c, --config <value>' argument missing"],
     [['frobnicate'], "There is no command 'frobnicate'"],
-    [['worker'], "There is no command 'worker'"],
     [['policy'], 'policy test needs FILE'],
     [['help', 'chekc'], "There is no command 'chekc': did you mean check?"],
     [['--confg', 'x.yaml'], "Unknown option '--confg': did you mean --config?"],

@@ -43,5 +43,10 @@ function settingsOf(port: number, hasTls: boolean): string[] {
     'no',
     '--dir',
     tmpdir(),
+    // A replica writes what it is sent: no other server may find it, and nothing of it stays.
+    '--dbfilename',
+    `engine-gateway-${port}.rdb`,
+    '--rdb-del-sync-files',
+    'yes',
   ]
 }
