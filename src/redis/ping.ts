@@ -10,7 +10,8 @@ import { reasonOf } from './redis-link.ts'
  */
 export async function pingRedis(settings: RedisSettings, withinMs: number): Promise<void> {
   const isLastWord = settings.url !== undefined
-  const news = new EventEmitter()
+  // A later error has no other listener.
+  const news = new EventEmitter().on('error', () => undefined)
   const reasons: Error[] = []
   const ready = once(news, 'ready')
   const client = openClient(settings, {
