@@ -259,7 +259,7 @@ t.test('the sandbox is for the demo and the tests', (t) => {
     ({ file, imports }) =>
       !isWithin(file, ['sandbox']) && imports.some((name) => isWithin(name, ['sandbox'])),
   )
-  t.same(importing, ['cli/demo.ts'])
+  t.same(importing, ['cli/demo.ts', 'cli/sandbox-command.ts'])
   t.end()
 })
 

@@ -79,7 +79,7 @@ t.test('that a secret differs is said, and no secret is', async (t) => {
   t.equal(text.code, 1)
   t.same(text.out.split('\n'), [
     'admin.token: (secret, differs)',
-    'cache.redis: (secret, differs)',
+    'cache.redis.url: (secret, differs)',
     'engines.default.service.password: (secret, differs)',
     '3 differences: a reload applies all',
     '',
@@ -106,7 +106,7 @@ t.test('GET /config shows no secret, and wants the token', async (t) => {
   t.notMatch(text, /hunter2|abcdefghij/)
   t.match(JSON.parse(text).config, {
     admin: { token: '(secret)' },
-    cache: { redis: 'redis://(secret)@127.0.0.1:9/1' },
+    cache: { redis: { url: 'redis://(secret)@127.0.0.1:9/1' } },
     engines: { default: { service: { username: 'gate', password: '(secret)' } } },
   })
   t.equal(await (await fetch(`${address}/config`, { headers })).text(), text, 'made once')

@@ -240,6 +240,7 @@ t.test('what it does not know is answered with its usage', async (t) => {
 t.test('for programs there is JSON', async (t) => {
   const lines = [
     lineOf({ missing: [readTask('t1'), READ_REVIEW_TASKS] }),
+    lineOf({ missing: [readTask('t2'), READ_REVIEW_TASKS] }),
     lineOf({ operation: 'cleanupAsync', rule: 'check 0: admin' }),
     lineOf({ operation: 'fetchAndLock', rule: 'rows: none', user: 'peter' }),
     'garbage',
@@ -247,8 +248,8 @@ t.test('for programs there is JSON', async (t) => {
   const { code, out } = await run(['--format', 'json'], lines)
   t.equal(code, 1)
   t.match(JSON.parse(out), {
-    records: [{ record: { userId: 'mary', resourceType: 6, permissions: ['READ_TASK'] }, times: 1 }],
-    requests: 1,
+    records: [{ record: { userId: 'mary', resourceType: 6, permissions: ['READ_TASK'] }, times: 2 }],
+    requests: 2,
     users: ['mary'],
     unmet: 0,
     noRecord: [{ what: 'cleanupAsync by mary: check 0: admin', times: 1 }],

@@ -31,7 +31,7 @@ const TOLD: readonly Case[] = [
   [{ admin: { port: '70000' } }, 'admin.port: a whole number from 0 to 65535 is needed'],
   [{ workers: 1.5 }, 'workers: a whole number from 1 to 64 is needed'],
   [engines({ credentials: 'forwrd' }), CREDENTIALS],
-  [engines({ credentials: { username: 'a' } }), CREDENTIALS],
+  [engines({ credentials: { username: 'a' } }), 'engines.default.credentials.password: is missing'],
   [users('forever'), 'limits.rate.users.x: unlimited or { requests, per, burst } is needed'],
   [pressure('2TiB'), 'limits.pressure.memory: a share from 0.01 to 1 or a size like 400MiB is needed'],
   [{ timeouts: { body: 30 } }, 'timeouts.body: write it like 30s'],
@@ -44,7 +44,10 @@ const TOLD: readonly Case[] = [
     { cache: { signingKeys: Array.from({ length: 5 }, () => 'x'.repeat(32)) } },
     'cache.signingKeys: at most 4 keys are taken',
   ],
-  [{ cache: { redis: 'http://x' } }, 'cache.redis: a redis:// or rediss:// URL, or null, is needed'],
+  [
+    { cache: { redis: 'http://x' } },
+    'cache.redis: a redis:// or rediss:// URL, { url }, { sentinel }, { cluster } or null is needed',
+  ],
   [
     { passthrough: [{ prefix: 'app/', upstream: 'http://web' }] },
     'passthrough[0].prefix: write it like /app, without a slash at its end and without .. in it',
@@ -102,7 +105,7 @@ t.test('nothing of a size and no time at all are refused where nothing would wor
     problemsIn(t, settingsWith(zeros)).toSorted(),
     [
       ...['body', 'deploymentBody'].map((key) => `limits.${key}: ${bytes}`),
-      'limits.pressure.memory: a share from 0.01 to 1 or a size like 400MiB is needed',
+      'limits.pressure.memory: must be at least 1B',
       `limits.queue.wait: ${ms}`,
       ...['connect', 'headers', 'body', 'answer', 'request'].map((key) => `timeouts.${key}: ${ms}`),
       `health.timeout: ${ms}`,
