@@ -33,6 +33,8 @@ export interface GatewayProcess extends Omit<Child, 'ready'> {
   readonly headers: Readonly<Record<string, string>>
   /** Resident memory: what it has now, and the most it ever had. */
   readonly memory: () => Promise<{ readonly bytes: number; readonly peakBytes: number }>
+  /** From here on the most memory counts anew. */
+  readonly forgetPeak: () => Promise<void>
 }
 
 export async function startGatewayProcess(options: GatewayProcessOptions): Promise<GatewayProcess> {
@@ -65,6 +67,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
     base: `${address}/engine-rest`,
     headers: { authorization: `Basic ${Buffer.from('demo:demo').toString('base64')}` },
     memory: () => memoryOf(child.pid),
+    forgetPeak: () => writeFile(`/proc/${child.pid}/clear_refs`, '5'),
     stop: async () => {
       await child.stop()
       await rm(folder, { recursive: true })
