@@ -1,5 +1,13 @@
-/** Where a row of a JSON array stands in its bytes. */
-export interface Span {
+import { isRecord } from './value.ts'
+
+/** A row of a JSON array, and where it stands in the array's bytes. */
+export interface JsonRow {
+  readonly row: Readonly<Record<string, unknown>>
+  readonly start: number
+  readonly end: number
+}
+
+interface Span {
   readonly start: number
   readonly end: number
 }
@@ -11,28 +19,64 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b])
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
 
 /**
- * The elements of a JSON array as spans of its bytes, so that some can be left out without re-encoding the others:
- * numbers keep their digits. The bytes must be valid JSON. Multi-byte characters never hold one of the bytes looked for.
+ * The rows of a JSON array, `size` of them parsed at a time, so that those of a long one are not all there at once. Their
+ * spans let some be left out without re-encoding the others: numbers keep their digits.
+ * @throws SyntaxError where the bytes are no JSON array of objects
  */
-export function spansOf(json: Buffer): readonly Span[] {
-  const spans: Span[] = []
+export function* rowBatches(json: Buffer, size: number): Generator<readonly JsonRow[]> {
+  let batch: Span[] = []
+  for (const span of spansOf(json)) {
+    if (batch.length === size) {
+      yield parsed(json, batch)
+      batch = []
+    }
+    batch.push(span)
+  }
+  if (batch.length > 0) yield parsed(json, batch)
+}
+
+function parsed(json: Buffer, spans: readonly Span[]): readonly JsonRow[] {
+  const rows: unknown = JSON.parse(`[${json.toString('utf8', spans[0]?.start, spans.at(-1)?.end)}]`)
+  if (!Array.isArray(rows) || rows.length !== spans.length) throw new SyntaxError('No array of rows')
+  return spans.map((span, index) => {
+    const row: unknown = rows[index]
+    if (!isRecord(row)) throw new SyntaxError('A row that is no object')
+    return { row, ...span }
+  })
+}
+
+/** The elements of a JSON array. Multi-byte characters never hold one of the bytes looked for. */
+function* spansOf(json: Buffer): Generator<Span> {
   let depth = 0
-  let start = json.indexOf('[') + 1
-  for (let at = start - 1; at < json.length; at += 1) {
+  let count = 0
+  let start = 0
+  for (let at = opensAt(json); at < json.length; at += 1) {
     const byte = json[at] ?? 0
     if (byte === QUOTE) at = endOfString(json, at)
     else if (OPENING.has(byte)) depth += 1
     else if (CLOSING.has(byte)) depth -= 1
-    if (depth === 1 && byte === COMMA) {
-      spans.push({ start, end: at })
+    if (depth === 1 && start === 0) start = at + 1
+    else if (depth === 1 && byte === COMMA) {
+      yield { start, end: at }
+      count += 1
       start = at + 1
     }
-    if (depth === 0) {
-      if (json.toString('latin1', start, at).trim() !== '') spans.push({ start, end: at })
-      break
-    }
+    if (depth > 0) continue
+    if (byte !== 0x5d || !isBlank(json, at + 1, json.length)) break
+    // After a comma an empty element is none that JSON knows.
+    if (count > 0 || !isBlank(json, start, at)) yield { start, end: at }
+    return
   }
-  return spans
+  throw new SyntaxError('No JSON array')
+}
+
+function opensAt(json: Buffer): number {
+  const at = json.indexOf('[')
+  return at >= 0 && isBlank(json, 0, at) ? at : json.length
+}
+
+function isBlank(json: Buffer, start: number, end: number): boolean {
+  return json.toString('latin1', start, end).trim() === ''
 }
 
 function endOfString(json: Buffer, opening: number): number {

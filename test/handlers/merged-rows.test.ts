@@ -1,5 +1,6 @@
 import t from 'tap'
-import { MergedRows, OrderUnknown } from '../../src/handlers/rows/merged-rows.ts'
+import { MergedRows } from '../../src/handlers/rows/merged-rows.ts'
+import { OrderUnknown } from '../../src/handlers/rows/part-reader.ts'
 import type { ReadList, ReadRow } from '../../src/handlers/rows/steady-list.ts'
 import { Random } from '../differential/random.ts'
 
@@ -45,6 +46,78 @@ function partsOf(random: Random): readonly (readonly PartRow[])[] {
   )
 }
 
+/** Parts with more rows, all visible, that are spread alike, one after the other, or of few values. */
+function longPartsOf(random: Random): readonly (readonly PartRow[])[] {
+  const kind = random.below(3)
+  return Array.from({ length: 2 + random.below(4) }, (_, part) =>
+    Array.from({ length: random.below(1500) }, (_row, index) => {
+      const at =
+        kind === 0 ? random.below(900) : kind === 1 ? part * 100 + random.below(150) : random.below(3)
+      return {
+        id: `${String(at).padStart(3, '0')}-${random.below(900)}-${part}-${index}`,
+        priority: random.below(4),
+        isVisible: true,
+      }
+    }).toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+  )
+}
+
+function countsOf(parts: readonly (readonly PartRow[])[]) {
+  return async () => parts.map(({ length }) => length)
+}
+
+t.test('a page far down is that of the whole list', async (t) => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const random = new Random(seed)
+    const parts = longPartsOf(random)
+    const isById = random.below(2) === 0
+    const order = {
+      member: isById ? 'id' : 'priority',
+      kind: isById ? 'id' : 'number',
+      isDescending: false,
+    } as const
+    const sorted = parts.map((rows) => sortedBy(rows, (row) => row[isById ? 'id' : 'priority'] ?? 0))
+    const lists = () => sorted.map((rows) => partOf(rows))
+    const whole = await idsIn(new MergedRows(lists(), { order, maxHidden: 0 }).upTo(10_000))
+    for (const first of [0, 0.2, 0.5, 0.9, 1, 1.2].map((share) => Math.floor(share * whole.length))) {
+      const merged = new MergedRows(lists(), { order, maxHidden: 0 })
+      const page = await idsIn(merged.page({ first, max: 50, counts: countsOf(parts) }))
+      t.same(page, whole.slice(first, first + 50), `seed ${seed}, from ${first} of ${whole.length}`)
+    }
+  }
+})
+
+t.test('of rows that are spread alike few are read before a page', async (t) => {
+  const reads: number[] = []
+  const random = new Random(1)
+  const parts = Array.from({ length: 5 }, (_, part) =>
+    sortedBy(
+      Array.from({ length: 5000 }, (_row, index) => rowOf(`${random.below(900_000)}-${part}-${index}`)),
+      ({ id }) => id,
+    ),
+  )
+  for (const first of [5000, 12_500, 24_950]) {
+    const merged = new MergedRows(
+      parts.map((rows) => partOf(rows, reads)),
+      { order: BY_ID, maxHidden: 0 },
+    )
+    t.equal((await idsIn(merged.page({ first, max: 50, counts: countsOf(parts) }))).length, 50)
+  }
+  t.ok(reads.length <= 3 * 5 * 3, `${reads.length} reads`)
+  t.ok(reads.reduce((sum, one) => sum + one, 0) <= 3 * 5 * 500, `${reads} rows`)
+})
+
+t.test('parts that cannot be counted, or hide rows, are read from the top', async (t) => {
+  const rows = Array.from({ length: 900 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const hiding = rows.map((row, at) => ({ ...row, isVisible: at % 3 > 0 }))
+  const order = { order: BY_ID, maxHidden: 1000 }
+  const uncounted = new MergedRows([partOf(rows), partOf([])], order)
+  t.same(await idsIn(uncounted.page({ first: 500, max: 2, counts: async () => null })), ['0500', '0501'])
+  const seen = hiding.filter(({ isVisible }) => isVisible).map(({ id }) => id)
+  const merged = new MergedRows([partOf(hiding), partOf([])], order)
+  t.same(await idsIn(merged.page({ first: 500, max: 2, counts: async () => [900, 0] })), seen.slice(500, 502))
+})
+
 function sortedBy(rows: readonly PartRow[], order: (row: PartRow) => string | number): readonly PartRow[] {
   return rows.toSorted((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0))
 }
@@ -59,8 +132,7 @@ t.test('pages of merged parts make up the whole list, without gap or repetition'
     for (let first = 0; first < whole.length + size; first += size) {
       const merged = new MergedRows(
         parts.map((rows) => partOf(rows)),
-        BY_ID,
-        10_000,
+        { order: BY_ID, maxHidden: 10_000 },
       )
       paged.push(...(await idsIn(merged.upTo(first + size))).slice(first))
     }
@@ -78,8 +150,7 @@ t.test('so they do under a sort by values that are equal', async (t) => {
     const whole = await idsIn(
       new MergedRows(
         parts.map((rows) => partOf(rows)),
-        order,
-        10_000,
+        { order, maxHidden: 10_000 },
       ).upTo(10_000),
     )
     const size = 5 + random.below(60)
@@ -87,8 +158,7 @@ t.test('so they do under a sort by values that are equal', async (t) => {
     for (let first = 0; first < whole.length + size; first += size) {
       const merged = new MergedRows(
         parts.map((rows) => partOf(rows)),
-        order,
-        10_000,
+        { order, maxHidden: 10_000 },
       )
       paged.push(...(await idsIn(merged.upTo(first + size))).slice(first))
     }
@@ -103,7 +173,7 @@ t.test('no more of a part is read than a page takes', async (t) => {
     priority: 0,
     isVisible: true,
   }))
-  const merged = new MergedRows([partOf(rows, reads), partOf([], reads)], BY_ID, 10)
+  const merged = new MergedRows([partOf(rows, reads), partOf([], reads)], { order: BY_ID, maxHidden: 10 })
   t.equal((await idsIn(merged.upTo(20))).length, 20)
   t.ok(reads.reduce((sum, one) => sum + one, 0) <= 60)
 })
@@ -113,23 +183,28 @@ function rowOf(id: string, priority: number | null = 0): PartRow {
 }
 
 t.test('parts in another order, or with values of none, are not merged', async (t) => {
-  const disordered = new MergedRows([partOf([rowOf('b'), rowOf('a')]), partOf([])], BY_ID, 10)
+  const disordered = new MergedRows([partOf([rowOf('b'), rowOf('a')]), partOf([])], {
+    order: BY_ID,
+    maxHidden: 10,
+  })
   t.ok((await failureOf(disordered)) instanceof OrderUnknown)
   const order = { member: 'priority', kind: 'number', isDescending: false } as const
-  const nothing = new MergedRows([partOf([rowOf('a', null)]), partOf([])], order, 10)
+  const nothing = new MergedRows([partOf([rowOf('a', null)]), partOf([])], { order, maxHidden: 10 })
   t.ok((await failureOf(nothing)) instanceof OrderUnknown)
 })
 
 t.test('a query is given up once too many rows are left out', async (t) => {
   const hidden = Array.from({ length: 30 }, (_, index) => ({ id: `${index}`, priority: 0, isVisible: false }))
-  await t.rejects(idsIn(new MergedRows([partOf(hidden)], null, 29).upTo(10)), { code: 'GW_ROWS_NOT_EXACT' })
-  t.same(await idsIn(new MergedRows([partOf(hidden)], null, 30).upTo(10)), [])
+  await t.rejects(idsIn(new MergedRows([partOf(hidden)], { order: null, maxHidden: 29 }).upTo(10)), {
+    code: 'GW_ROWS_NOT_EXACT',
+  })
+  t.same(await idsIn(new MergedRows([partOf(hidden)], { order: null, maxHidden: 30 }).upTo(10)), [])
 })
 
 t.test('parts without an order are read one after the other', async (t) => {
   const reads: number[] = []
   const some = Array.from({ length: 30 }, (_, index) => rowOf(`${index}`))
-  const merged = new MergedRows([partOf(some, reads), partOf(some, reads)], null, 0)
+  const merged = new MergedRows([partOf(some, reads), partOf(some, reads)], { order: null, maxHidden: 0 })
   t.equal((await idsIn(merged.upTo(10))).length, 10)
   t.same(reads, [20])
 })
@@ -139,16 +214,22 @@ class BusyParts {
   readonly ever: PartRow[]
   #parts: readonly (readonly PartRow[])[]
   readonly #random: Random
+  readonly #isAllVisible: boolean
   #next = 0
 
-  constructor(parts: readonly (readonly PartRow[])[], random: Random) {
+  constructor(parts: readonly (readonly PartRow[])[], random: Random, isAllVisible: boolean) {
     this.#parts = parts
+    this.#isAllVisible = isAllVisible
     this.#random = random
     this.ever = parts.flat()
   }
 
   get now(): readonly PartRow[] {
     return this.#parts.flat()
+  }
+
+  get sizes(): readonly number[] {
+    return this.#parts.map(({ length }) => length)
   }
 
   lists(): readonly ReadList[] {
@@ -170,7 +251,7 @@ class BusyParts {
       const made = Array.from({ length: this.#random.below(2) * this.#random.below(15) }, () => ({
         id: `${this.#random.below(900)}-new-${(this.#next += 1)}`,
         priority: this.#random.below(4),
-        isVisible: this.#random.below(5) > 0,
+        isVisible: this.#isAllVisible || this.#random.below(5) > 0,
       }))
       this.ever.push(...made)
       return sortedBy([...left, ...made], ({ id }) => id)
@@ -178,42 +259,60 @@ class BusyParts {
   }
 }
 
+/** How many of the sorted ids are before this one. */
 function rankIn(ids: readonly string[], id: string): number {
-  return ids.filter((other) => other < id).length
+  let [low, high] = [0, ids.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((ids[middle] ?? '') < id) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 t.test('rows that are there all the time are on their page while others come and go', async (t) => {
   for (let seed = 1; seed <= 5 * SEEDS; seed += 1) {
     const random = new Random(seed)
+    const isFar = seed % 4 === 0
     const parts = new BusyParts(
-      partsOf(random).map((rows) => sortedBy(rows, ({ id }) => id)),
+      isFar ? longPartsOf(random) : partsOf(random).map((rows) => sortedBy(rows, ({ id }) => id)),
       random,
+      isFar,
     )
     const before = parts.now
-    const isWhole = random.below(2) === 0
-    const first = isWhole ? 0 : random.below(100)
+    const isWhole = !isFar && random.below(2) === 0
+    const first = isWhole ? 0 : isFar ? random.below(before.length + 1) : random.below(100)
     const size = isWhole ? 10_000 : 5 + random.below(60)
-    const merged = new MergedRows(parts.lists(), BY_ID, 10_000)
-    const page = (await idsIn(merged.upTo(first + size))).slice(first)
+    const merged = new MergedRows(parts.lists(), { order: BY_ID, maxHidden: 10_000 })
+    const page = await idsIn(merged.page({ first, max: size, counts: async () => parts.sizes }))
     const after = new Set(parts.now)
-    const standing = before.filter((row) => after.has(row) && row.isVisible).map(({ id }) => id)
-    const ever = parts.ever.filter(({ isVisible }) => isVisible).map(({ id }) => id)
+    const standing = before
+      .filter((row) => after.has(row) && row.isVisible)
+      .map(({ id }) => id)
+      .toSorted()
+    const ever = parts.ever
+      .filter(({ isVisible }) => isVisible)
+      .map(({ id }) => id)
+      .toSorted()
+    const [everIds, pageIds] = [new Set(ever), new Set(page)]
     // An engine answers no other page either, at whichever moment of the reading.
     t.same(
       page,
       [...new Set(page)].toSorted((one, other) => (one < other ? -1 : 1)),
       `seed ${seed}: in order and once`,
     )
-    t.ok(page.length <= size && page.every((id) => ever.includes(id)), `seed ${seed}: visible`)
+    t.ok(page.length <= size && page.every((id) => everIds.has(id)), `seed ${seed}: visible`)
     const due = standing.filter((id) => rankIn(standing, id) >= first && rankIn(ever, id) < first + size)
     t.same(
-      due.filter((id) => !page.includes(id)),
+      due.filter((id) => !pageIds.has(id)),
       [],
       `seed ${seed}: none is lost`,
     )
-    const possible = ever.filter((id) => rankIn(ever, id) >= first && rankIn(standing, id) < first + size)
+    const possible = new Set(
+      ever.filter((id) => rankIn(ever, id) >= first && rankIn(standing, id) < first + size),
+    )
     t.same(
-      page.filter((id) => !possible.includes(id)),
+      page.filter((id) => !possible.has(id)),
       [],
       `seed ${seed}: none is of another page`,
     )
@@ -221,6 +320,9 @@ t.test('rows that are there all the time are on their page while others come and
 })
 
 t.test('a row that goes from one part to another meanwhile is answered once', async (t) => {
-  const merged = new MergedRows([partOf([rowOf('a'), rowOf('b')]), partOf([rowOf('b')])], BY_ID, 0)
+  const merged = new MergedRows([partOf([rowOf('a'), rowOf('b')]), partOf([rowOf('b')])], {
+    order: BY_ID,
+    maxHidden: 0,
+  })
   t.same(await idsIn(merged.upTo(10)), ['a', 'b'])
 })

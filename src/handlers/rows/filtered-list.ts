@@ -12,7 +12,7 @@ import type { RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
 import { FEW_ROWS, hadManyRows, MANY_PARTS, noteManyRows } from './few-rows.ts'
-import { OrderUnknown } from './merged-rows.ts'
+import { OrderUnknown } from './part-reader.ts'
 import { PartRefused } from './ask-part.ts'
 import { countParts, type Listing, listParts } from './row-parts.ts'
 import type { ReadRow } from './steady-list.ts'
@@ -156,7 +156,8 @@ async function answerFiltered(exchange: Asking, filtering: Filtering, paging: Pa
   const { operation } = exchange.match
   const form = operation.rows?.form ?? 'list'
   const wanted = form === 'list' ? paging.first + paging.max : Number.POSITIVE_INFINITY
-  const read = await readVisible(exchange, filtering, { form, wanted })
+  const member = form === 'topic names' ? 'topicName' : undefined
+  const read = await readVisible(exchange, filtering, { form, member, wanted })
   if (read.seen === null) return read.answer
   return answerOf(form, read.seen.slice(paging.first, paging.first + paging.max), read.answer)
 }

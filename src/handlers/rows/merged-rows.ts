@@ -1,24 +1,24 @@
-import { GatewayError } from '../../errors.ts'
-import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { RowOrder } from '../../policy/authz/rows/row-plan.ts'
+import { Budget, PartReader, type PlacedRow } from './part-reader.ts'
+import { seekPage } from './seek-page.ts'
 import { mapSideBySide } from './side-by-side.ts'
-import { type ReadList, type ReadRow, SteadyList } from './steady-list.ts'
+import type { ReadList, ReadRow } from './steady-list.ts'
 
-/** The rows of several parts cannot be put in the engine's order. */
-export class OrderUnknown extends Error {}
+/** Rows of all parts that are kept at once: a kilobyte each, or some. */
+const MAX_HELD = 4000
 
-/** Rows that have been read already, as a part. @throws OrderUnknown */
-export function readSorted(rows: readonly ReadRow[], order: RowOrder): ReadList {
-  const placed = rows.map((row) => ({ ...row, value: valueOf(row.row, order) }))
-  const sorted = placed.toSorted((one, other) => compareIn(order, one, other))
-  return async (from, size) => ({ rows: sorted.slice(from, from + size) })
+interface Merging {
+  /** Null: one part after the other, each in whatever order the engine gives it. */
+  readonly order: RowOrder | null
+  /** More rows are not left out. */
+  readonly maxHidden: number
 }
 
-/** A row by its place in the order. */
-interface PlacedRow extends ReadRow, Place {}
-
-interface Place {
-  readonly value: string | number
+interface Page {
+  readonly first: number
+  readonly max: number
+  /** How many rows each part has; null: it cannot be told. Absent: not every row of a part is visible. */
+  readonly counts?: () => Promise<readonly number[] | null>
 }
 
 /**
@@ -29,11 +29,21 @@ export class MergedRows {
   readonly #readers: readonly PartReader[]
   readonly #isMerged: boolean
 
-  /** `order` null: one part after the other, each in whatever order the engine gives it. `maxHidden`: more rows are not left out. */
-  constructor(parts: readonly ReadList[], order: RowOrder | null, maxHidden: number) {
+  constructor(parts: readonly ReadList[], { order, maxHidden }: Merging) {
     const budget = new Budget(maxHidden)
     this.#isMerged = order !== null
-    this.#readers = parts.map((read) => new PartReader({ list: new SteadyList(read), order, budget }))
+    this.#readers = parts.map((read) => new PartReader({ read, order, budget }))
+  }
+
+  /** The rows of one page: far down, rows before it are counted and not read. @throws as `upTo` */
+  async *page({ first, max, counts }: Page): AsyncGenerator<ReadRow> {
+    const isFar = this.#isMerged && first > FAR * this.#readers.length
+    const sizes = isFar ? ((await counts?.()) ?? null) : null
+    let at = sizes === null ? 0 : await seekPage(this.#readers, { first, max, sizes })
+    for await (const row of this.upTo(first + max - at)) {
+      at += 1
+      if (at > first) yield row
+    }
   }
 
   /**
@@ -41,7 +51,8 @@ export class MergedRows {
    * @throws OrderUnknown; GatewayError GW_ROWS_NOT_EXACT where too many are left out
    */
   async *upTo(wanted: number): AsyncGenerator<ReadRow> {
-    const most = Math.max(MIN_READ, Math.floor(MAX_HELD / this.#readers.length))
+    const held = this.#isMerged ? this.#readers.length : 1
+    const most = Math.max(MIN_SHARE, Math.floor(MAX_HELD / held))
     for (const reader of this.#readers) reader.expect(wanted / this.#readers.length, most)
     if (this.#isMerged) await mapSideBySide(this.#readers, (reader) => reader.head())
     let last: unknown
@@ -72,109 +83,6 @@ export class MergedRows {
   }
 }
 
-/** Rows that may be left out before a query is given up. */
-class Budget {
-  #left: number
-
-  constructor(rows: number) {
-    this.#left = rows
-  }
-
-  leaveOut(count: number): void {
-    this.#left -= count
-    if (this.#left < 0) throw new GatewayError('GW_ROWS_NOT_EXACT')
-  }
-}
-
-interface Reading {
-  readonly list: SteadyList
-  readonly order: RowOrder | null
-  readonly budget: Budget
-}
-
-const MIN_READ = 20
-const MAX_READ = 4000
-/** Rows of all parts that are kept at once: some kilobytes each. */
-const MAX_HELD = 8000
-
-/** Reads one part, further and further. */
-class PartReader {
-  readonly #reading: Reading
-  #rows: readonly PlacedRow[] = []
-  #next = 0
-  #last: Place | null = null
-  #size = MIN_READ
-  #most = MAX_READ
-  #isRead = false
-
-  constructor(reading: Reading) {
-    this.#reading = reading
-  }
-
-  /** How many rows of it are likely to be taken, and how many at most are read at once. */
-  expect(count: number, most: number): void {
-    this.#most = Math.min(most, MAX_READ)
-    this.#size = Math.min(Math.max(Math.ceil(count) + 1, MIN_READ), this.#most)
-  }
-
-  /** The next row; null: there is none. */
-  async head(): Promise<PlacedRow | null> {
-    while (this.#next >= this.#rows.length && !this.#isRead) await this.#read()
-    return this.#rows[this.#next] ?? null
-  }
-
-  /** A page whose rows are all taken is let go before the next is read. */
-  take(): void {
-    this.#next += 1
-    if (this.#next >= this.#rows.length) this.#hold([])
-  }
-
-  compare(one: Place, other: Place): number {
-    return compareIn(this.#reading.order, one, other)
-  }
-
-  async #read(): Promise<void> {
-    const { list, order, budget } = this.#reading
-    const last = this.#last
-    const { rows, isLast, hasMoved } = await list.next(this.#size)
-    const seen = rows.filter(({ isVisible }) => isVisible)
-    budget.leaveOut(rows.length - seen.length)
-    const placed = seen.map((row) => ({ ...row, value: order === null ? 0 : valueOf(row.row, order) }))
-    // What has come in before the last row would stand in no order after it.
-    this.#hold(hasMoved && last !== null ? placed.filter((row) => this.compare(last, row) <= 0) : placed)
-    this.#check(last)
-    this.#isRead = isLast
-    this.#size = Math.min(this.#size * 2, this.#most)
-  }
-
-  #hold(rows: readonly PlacedRow[]): void {
-    const last = rows.at(-1)
-    if (last !== undefined) this.#last = { value: last.value }
-    this.#rows = rows
-    this.#next = 0
-  }
-
-  /** A database may have an order of its own: parts that are not in the one that is known here are not merged. */
-  #check(last: Place | null): void {
-    let before = last
-    for (const row of this.#rows) {
-      if (before !== null && this.compare(before, row) > 0) throw new OrderUnknown()
-      before = row
-    }
-  }
-}
-
-function compareIn(order: RowOrder | null, one: Place, other: Place): number {
-  const found = one.value < other.value ? -1 : one.value > other.value ? 1 : 0
-  return order?.isDescending === true ? -found : found
-}
-
-/** @throws OrderUnknown for a null, whose place the database chooses, and for what is no such value */
-function valueOf(row: ListRow, { member, kind }: RowOrder): string | number {
-  const value = row[member]
-  if (kind === 'id' && typeof value === 'string') return value
-  if (kind === 'number' && typeof value === 'number') return value
-  const time = kind === 'time' && typeof value === 'string' ? Date.parse(value) : Number.NaN
-  if (Number.isNaN(time)) throw new OrderUnknown()
-  return time
-}
+/** Rows of each part that are read rather than counted. */
+const FAR = 100
+const MIN_SHARE = 20

@@ -71,14 +71,14 @@ export async function restRows(resting: Resting): Promise<readonly ReadRow[] | n
 
 async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<readonly ReadRow[] | null> {
   const { keep, maxRows, read } = resting
-  const isLacking = keepLacking(resting)
   for (const part of orders) {
     // In one read: rows of equal value may change their places between two.
     for (const size of [FIRST_READ, maxRows + 1]) {
       let count = 0
+      const isLacking = keepLacking(resting)
       const keepBoth: KeepRows = async (template, rows) => {
         const lacking = await isLacking(template, rows)
-        count = lacking.filter(Boolean).length
+        count += lacking.filter(Boolean).length
         const kept = await keep(
           template,
           rows.filter((_, index) => lacking[index]),
@@ -95,10 +95,12 @@ async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<r
   return []
 }
 
-/** Those before the first row that has the member: by the other order some of them may stand at the end of a page. */
+/** Of one page those before the first row that has the member: by the other order some of them may stand at its end. */
 function keepLacking({ rest: { member } }: Resting): KeepRows {
-  return async (_, rows) => {
-    const first = rows.findIndex((row: ListRow) => typeof row[member] === 'string')
-    return rows.map((_row, index) => first === -1 || index < first)
-  }
+  let isLacking = true
+  return async (_, rows) =>
+    rows.map((row: ListRow) => {
+      isLacking &&= typeof row[member] !== 'string'
+      return isLacking
+    })
 }

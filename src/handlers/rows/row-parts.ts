@@ -9,11 +9,12 @@ import { joinRows } from '../../request/json-rows.ts'
 import type { Paging } from '../../request/paging.ts'
 import { askPart, PartRefused } from './ask-part.ts'
 import { FEW_ROWS, MANY_PARTS } from './few-rows.ts'
-import { MergedRows, readSorted } from './merged-rows.ts'
+import { MergedRows } from './merged-rows.ts'
+import { readSorted } from './part-reader.ts'
 import { countRest, type Resting, restRows } from './rest-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import type { ReadList, ReadRow } from './steady-list.ts'
-import { json, readAsIs, readPage, readWhole } from './visible-rows.ts'
+import { json, type PageRequest, readAsIs, readPage, readWhole } from './visible-rows.ts'
 
 /**
  * Counts part by part. Null: there are too many rows that must be decided one by one.
@@ -22,8 +23,8 @@ import { json, readAsIs, readPage, readWhole } from './visible-rows.ts'
 export async function countParts(exchange: Asking, listing: Omit<Listing, 'paging'>): Promise<Answer | null> {
   const { plan, keep, maxRows } = listing
   const { parts, instances, hidden, rest, asPost } = plan
-  const answers: Answer[] = []
-  const onAnswer = (answer: Answer) => void answers.push(answer)
+  const head = firstHead()
+  const onAnswer = head.onAnswer
   const sum = async (some: readonly QueryPart[]): Promise<number> => {
     const counts = await mapSideBySide(some, async (part) => {
       const answer = await countAnswer(askPart(exchange, part, asPost))
@@ -32,11 +33,8 @@ export async function countParts(exchange: Asking, listing: Omit<Listing, 'pagin
     })
     return counts.reduce((all, one) => all + one, 0)
   }
-  const answerOf = (count: number): Answer | null => {
-    const [first] = answers
-    // Rows may come and go between two counts.
-    return first === undefined ? null : { ...first, body: json({ count: Math.max(0, count) }) }
-  }
+  // Rows may come and go between two counts.
+  const answerOf = (count: number) => head.with(json({ count: Math.max(0, count) }))
   const isMany = rest !== null && !rest.isMixed && parts.length > MANY_PARTS
   if (isMany && (await sum(rest.all)) <= Math.min(FEW_ROWS, maxRows)) {
     const few = { plan: { ...plan, parts: rest.all, instances: [], rest: null }, keep, maxRows }
@@ -45,7 +43,9 @@ export async function countParts(exchange: Asking, listing: Omit<Listing, 'pagin
     return answerOf(seen)
   }
   const others =
-    rest === null ? 0 : await countRest({ rest, keep, maxRows, read: readerOf(exchange, onAnswer) })
+    rest === null
+      ? 0
+      : await countRest({ rest, keep, maxRows, read: readerOf(exchange, { member: undefined, onAnswer }) })
   if (others === null) return null
   return answerOf(others + (await sum([...parts, ...instances])) - (await sum(hidden)))
 }
@@ -101,51 +101,78 @@ async function listMerged(
   { plan, keep, paging, maxRows }: Listing,
 ): Promise<Answer | null> {
   const { rest, order, asPost } = plan
-  const answers: Answer[] = []
-  const onAnswer = (answer: Answer) => void answers.push(answer)
-  const read = readerOf(exchange, onAnswer)
+  const head = firstHead()
+  const onAnswer = head.onAnswer
+  const read = readerOf(exchange, { member: order?.member, onAnswer })
   const others = rest === null ? [] : await restRows({ rest, keep, maxRows, read })
   if (others === null) return null
-  const readers = [...readersOf(exchange, { parts, asPost, keep, onAnswer })]
+  const readers = [...readersOf(exchange, { parts, asPost, keep, member: order?.member, onAnswer })]
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
-  const merged = new MergedRows(readers, readers.length > 1 ? order : null, maxRows)
+  const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
+  const counts = async () => {
+    const sizes = await sizesOf(exchange, parts, asPost)
+    return sizes === null || others.length === 0 ? sizes : [...sizes, others.length]
+  }
   const bytes: Buffer[] = []
-  let at = 0
   let length = 0
-  for await (const row of merged.upTo(paging.first + paging.max)) {
-    at += 1
-    if (at <= paging.first) continue
+  for await (const row of merged.page({ ...paging, ...(plan.isExact && { counts }) })) {
     bytes.push(row.bytes)
     length += row.bytes.length
     if (length > MAX_READ_BYTES) throw new GatewayError('GW_ROWS_NOT_EXACT')
   }
-  const [first] = answers
-  return first === undefined ? null : { ...first, body: joinRows(bytes) }
+  return head.with(joinRows(bytes))
+}
+
+/** How many rows each part of a list has; null: the list has no such count. */
+async function sizesOf(
+  exchange: Asking,
+  parts: readonly QueryPart[],
+  asPost: PartsPlan['asPost'],
+): Promise<readonly number[] | null> {
+  if (asPost?.counts === false) return null
+  try {
+    return await mapSideBySide(parts, async (part) => {
+      const { match, upstreamRequest } = askPart(exchange, part, asPost)
+      const [list = '', query] = upstreamRequest.path.split('?')
+      const path = `${list}/count${query === undefined ? '' : `?${query}`}`
+      return countIn(await countAnswer({ match, upstreamRequest: { ...upstreamRequest, path } }))
+    })
+  } catch (error) {
+    if (error instanceof PartRefused) return null
+    throw error
+  }
 }
 
 /** Reads rows that a query cannot select. @throws PartRefused */
-function readerOf(exchange: Asking, onAnswer: (answer: Answer) => void): Resting['read'] {
+function readerOf(
+  exchange: Asking,
+  { member, onAnswer }: Pick<PageRequest, 'member'> & { readonly onAnswer: (answer: Answer) => void },
+): Resting['read'] {
   const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
   return async (part, { keep, from, size }) => {
-    const page = await readPage(askPart(exchange, part, null), { keep, form, from, size })
+    const asking = askPart(exchange, part, null)
+    const page = await readPage(asking, { keep, form, member, isTold: form === 'count', from, size })
     if (page.answer.status !== 200) throw new PartRefused()
     onAnswer(page.answer)
     return page
   }
 }
 
-interface Reading extends Pick<PartsPlan, 'asPost'> {
+interface Reading extends Pick<PartsPlan, 'asPost'>, Pick<PageRequest, 'member' | 'isTold'> {
   readonly parts: readonly QueryPart[]
   readonly keep: KeepRows
   readonly onAnswer?: (answer: Answer) => void
 }
 
-function readersOf(exchange: Asking, { parts, asPost, keep, onAnswer }: Reading): readonly ReadList[] {
+function readersOf(
+  exchange: Asking,
+  { parts, asPost, keep, member, isTold = false, onAnswer }: Reading,
+): readonly ReadList[] {
   const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
   return parts.map((part): ReadList => {
     const asking = askPart(exchange, part, asPost)
     return async (from, size) => {
-      const page = await readPage(asking, { keep, known: part.known, form, from, size })
+      const page = await readPage(asking, { keep, known: part.known, form, member, isTold, from, size })
       if (page.answer.status !== 200) throw new PartRefused()
       onAnswer?.(page.answer)
       return page
@@ -154,21 +181,22 @@ function readersOf(exchange: Asking, { parts, asPost, keep, onAnswer }: Reading)
 }
 
 /**
- * The visible rows of all parts, one part after the other.
+ * The visible rows of all parts, one part after the other: of each its id, and the member by which it is told.
  * @throws PartRefused; GatewayError GW_ROWS_NOT_EXACT where too many are left out
  */
 export async function* eachRow(
   exchange: Asking,
-  { plan, keep, maxRows }: Omit<Listing, 'paging'>,
+  { plan, keep, maxRows, member }: Omit<Listing, 'paging'> & Pick<PageRequest, 'member'>,
   wanted: number,
 ): AsyncGenerator<ReadRow> {
   const { rest, asPost } = plan
-  const others =
-    rest === null ? [] : await restRows({ rest, keep, maxRows, read: readerOf(exchange, () => undefined) })
+  const read = readerOf(exchange, { member, onAnswer: () => undefined })
+  const others = rest === null ? [] : await restRows({ rest, keep, maxRows, read })
   if (others === null) throw new GatewayError('GW_ROWS_NOT_EXACT')
   yield* others.slice(0, wanted)
-  const readers = readersOf(exchange, { parts: [...plan.parts, ...plan.instances], asPost, keep })
-  yield* new MergedRows(readers, null, maxRows).upTo(wanted - others.length)
+  const parts = [...plan.parts, ...plan.instances]
+  const readers = readersOf(exchange, { parts, asPost, keep, member, isTold: true })
+  yield* new MergedRows(readers, { order: null, maxHidden: maxRows }).upTo(wanted - others.length)
 }
 
 /** The engine pages by itself. Null: it has shown a row that the caller may not see, so its pages are not the caller's. */
@@ -180,4 +208,15 @@ async function listWhole(
   const page = await readAsIs(askPart(exchange, part, plan.asPost), { keep, form: 'list', known: part.known })
   if (page.answer.status !== 200) throw new PartRefused()
   return page.rows.every(({ isVisible }) => isVisible) ? page.answer : null
+}
+
+/** Of several answers the status and the headers of the first: their bodies are let go. */
+function firstHead() {
+  let head: Omit<Answer, 'body'> | null = null
+  return {
+    onAnswer: ({ status, headers }: Answer) => {
+      head ??= { status, headers }
+    },
+    with: (body: Buffer): Answer | null => (head === null ? null : { ...head, body }),
+  }
 }

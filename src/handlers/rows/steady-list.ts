@@ -36,12 +36,13 @@ const MAX_BACK = 4000
  */
 export class SteadyList<Page extends ListPage = ListPage> {
   readonly #read: ReadList<Page>
-  #from = 0
+  #from: number
   /** Ids of rows that were read, the last of them last. */
   #known: readonly string[] = []
 
-  constructor(read: ReadList<Page>) {
+  constructor(read: ReadList<Page>, from = 0) {
     this.#read = read
+    this.#from = from
   }
 
   async next(size: number): Promise<Continued<Page>> {

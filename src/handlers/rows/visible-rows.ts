@@ -4,8 +4,7 @@ import type { Asking } from '../../pipeline/context.ts'
 import type { RowsForm } from '../../operations/notation.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { jsonAcceptOf } from '../../request/accept.ts'
-import { isRecord } from '../../request/value.ts'
-import { spansOf } from '../../request/json-rows.ts'
+import { type JsonRow, rowBatches } from '../../request/json-rows.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { PlanRows, RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
@@ -21,14 +20,21 @@ export async function readWhole({ match, upstreamRequest }: Asking): Promise<Ans
   return { ...answer, headers }
 }
 
-export interface PageRequest {
+interface RowReading {
   /** Null: no row is looked at. */
   readonly keep: KeepRows | null
   readonly form: RowsForm | 'list'
-  readonly from: number
-  readonly size: number
   /** Members of every row that the rows may not show. */
   readonly known?: Readonly<Record<string, string>>
+  /** Of a row this is kept beside its id: a member by which rows are told. */
+  readonly member?: string | undefined
+  /** The rows' bytes are not kept: only which there are counts. */
+  readonly isTold?: boolean
+}
+
+export interface PageRequest extends RowReading {
+  readonly from: number
+  readonly size: number
 }
 
 /** What one read of a list has given. */
@@ -44,28 +50,59 @@ export async function readPage(exchange: Asking, { from, size, ...page }: PageRe
 }
 
 /** Reads a list as it is asked for. */
-export async function readAsIs(
-  { match, upstreamRequest }: Asking,
-  { keep, form, known = {} }: Pick<PageRequest, 'keep' | 'form' | 'known'>,
-): Promise<ReadPage> {
+export async function readAsIs({ match, upstreamRequest }: Asking, reading: RowReading): Promise<ReadPage> {
   match.accessRequest.stillAwaited?.()
   // The rows can be told in JSON only, whatever else the client takes.
   const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
   const answer = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers } })
+  const { keep, form } = reading
   if (answer.status !== 200 || keep === null) return { answer, rows: [] }
-  const rows = rowsOf(answer)
-  const kept = await keep(
-    templateOf(match.operation.template, form),
-    rows.map((row) => ({ ...known, ...row })),
-  )
-  const spans = spansOf(answer.body)
-  return {
-    answer,
-    rows: rows.map((row, index) => {
-      const { start, end } = spans[index] ?? { start: 0, end: 0 }
-      return { row, bytes: answer.body.subarray(start, end), isVisible: kept[index] === true && end > 0 }
-    }),
+  const template = templateOf(match.operation.template, form)
+  return { answer, rows: await rowsOf(answer, reading, (rows) => keep(template, rows)) }
+}
+
+/** Rows that are parsed and decided together. */
+const ROWS_AT_ONCE = 1000
+
+/** Of the rows that a page has, only what is needed stays in memory. */
+async function rowsOf(
+  { body }: Answer,
+  { known = {}, ...reading }: RowReading,
+  keep: (rows: readonly ListRow[]) => Promise<readonly boolean[]>,
+): Promise<readonly ReadRow[]> {
+  const read: ReadRow[] = []
+  const batches = rowBatches(body, ROWS_AT_ONCE)
+  for (let batch = nextOf(batches, body); batch !== null; batch = nextOf(batches, body)) {
+    const kept = await keep(batch.map(({ row }) => ({ ...known, ...row })))
+    const shown = kept.filter(Boolean).length
+    // A few rows would keep the whole body in memory.
+    const bytesOf = reading.isTold === true ? () => NO_BYTES : bytesIn(body, shown * 2 < batch.length)
+    for (const [index, one] of batch.entries()) {
+      const isVisible = kept[index] === true
+      read.push({ row: slimRow(one, reading), bytes: isVisible ? bytesOf(one) : NO_BYTES, isVisible })
+    }
   }
+  return read
+}
+
+/** Null: there are no more. @throws GatewayError where the body is something else than rows */
+function nextOf(batches: ReturnType<typeof rowBatches>, body: Buffer): readonly JsonRow[] | null {
+  try {
+    return batches.next().value ?? null
+  } catch (cause) {
+    jsonIn(body)
+    throw new GatewayError('GW_ROWS_NOT_EXACT', { cause })
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+function bytesIn(body: Buffer, isCopied: boolean): (row: JsonRow) => Buffer {
+  return ({ start, end }) => (isCopied ? Buffer.from(body.subarray(start, end)) : body.subarray(start, end))
+}
+
+function slimRow({ row }: JsonRow, { member = 'id' }: RowReading): ListRow {
+  return member === 'id' ? { id: row['id'] } : { id: row['id'], [member]: row[member] }
 }
 
 /** The path that lists the rows, with the caller's query and a paging of our own. */
@@ -105,12 +142,6 @@ const TOPIC_FLAGS = {
   withRetriesLeft: 'withRetriesLeft',
 } as const
 
-function rowsOf({ body }: Answer): readonly ListRow[] {
-  const rows = jsonIn(body)
-  if (Array.isArray(rows) && rows.every(isRecord)) return rows
-  throw new GatewayError('GW_ROWS_NOT_EXACT')
-}
-
 export function json(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value))
 }
@@ -131,6 +162,11 @@ export interface Filtering {
   readonly observe?: RowsObserver | undefined
 }
 
+/** What is read of a list, and how far. */
+interface Wanted extends Pick<RowReading, 'form' | 'member'> {
+  readonly wanted: number
+}
+
 interface Reading {
   /** Null: the engine refused the query, and `answer` says how. */
   readonly seen: readonly ReadRow[] | null
@@ -139,22 +175,27 @@ interface Reading {
 
 /** Rows of the first read where the caller wants few; each further read takes twice as many. */
 const FIRST_READ = 100
+/** Of any read. */
+const MAX_ROWS_READ = 5000
+/** Of a read after the first, as far as its rows tell. */
+const MAX_BYTES_READ = 8 * 1024 ** 2
 
 /** Reads the list until enough visible rows are found, or there are no more. @throws GatewayError beyond the bound */
 export async function readVisible(
   exchange: Asking,
   { keep, maxRows }: Filtering,
-  { form, wanted }: { readonly form: RowsForm | 'list'; readonly wanted: number },
+  { form, member, wanted }: Wanted,
 ): Promise<Reading> {
   if (keep === null) return readNone(exchange, form)
   const seen: ReadRow[] = []
+  const isTold = form === 'count' || member !== undefined
   const list = new SteadyList(async (from, size) => {
-    const page = await readPage(exchange, { keep, form, from, size })
+    const page = await readPage(exchange, { keep, form, member, isTold, from, size })
     if (page.answer.status !== 200) throw new ListRefused(page.answer)
     return page
   })
   let count = 0
-  let size = Math.min(maxRows + 1, Math.max(FIRST_READ, wanted))
+  let size = Math.min(maxRows + 1, Math.max(FIRST_READ, wanted), MAX_ROWS_READ)
   try {
     for (;;) {
       const { page, rows, isLast } = await list.next(size)
@@ -162,7 +203,9 @@ export async function readVisible(
       count += rows.length
       if (isLast || seen.length >= wanted) return { seen, answer: page.answer }
       if (count > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
-      size = Math.min(size * 2, maxRows + 1 - count)
+      const bytesEach = page.answer.body.length / page.rows.length
+      const most = Math.max(FIRST_READ, Math.floor(MAX_BYTES_READ / bytesEach))
+      size = Math.min(size * 2, maxRows + 1 - count, MAX_ROWS_READ, most)
     }
   } catch (error) {
     if (error instanceof ListRefused) return { seen: null, answer: error.answer }

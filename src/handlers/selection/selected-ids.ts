@@ -124,7 +124,7 @@ export async function idsFound(
   const planned = await plannedIds(selecting, query, { gives, wanted })
   if (planned !== null) return planned
   const filtering = { keep: query.keep, maxRows: selecting.parts.config.limits.filteredRows }
-  const { seen, answer } = await readVisible(query.list, filtering, { form: 'list', wanted })
+  const { seen, answer } = await readVisible(query.list, filtering, { form: 'list', member: gives, wanted })
   if (seen === null) throw refusalOf(answer)
   return seen.flatMap(({ row }) => textIn(row, gives))
 }
@@ -141,7 +141,8 @@ async function plannedIds(
   const ids: string[] = []
   const maxRows = selecting.parts.config.limits.filteredRows
   try {
-    for await (const { row } of eachRow(list, { plan, keep, maxRows }, wanted ?? Number.POSITIVE_INFINITY)) {
+    const listing = { plan, keep, maxRows, member: gives }
+    for await (const { row } of eachRow(list, listing, wanted ?? Number.POSITIVE_INFINITY)) {
       ids.push(...textIn(row, gives))
       if (ids.length > MAX_SELECTED) throw new GatewayError('GW_ROWS_NOT_EXACT')
     }

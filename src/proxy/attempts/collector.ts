@@ -58,6 +58,7 @@ export class Collector implements Receiver<Answer> {
     const body = Buffer.allocUnsafeSlow(this.#bytes)
     let offset = 0
     for (const chunk of this.#chunks) offset += chunk.copy(body, offset)
+    this.#chunks = []
     return body
   }
 }

@@ -6,6 +6,7 @@ import type { DefinitionLists, DefinitionRow } from '../entities/definition-list
 import type { InstanceLists } from '../entities/instance-lists.ts'
 import { isNameable } from '../entities/lookup.ts'
 import { inQueries } from '../entities/lookup-lists.ts'
+import { pagingOf } from '../../../request/paging.ts'
 import type { LookUps } from '../entities/look-ups.ts'
 import type { CompiledRows, Viewer } from './compiled-rows.ts'
 import { NO_CONDITION, ownQueryOf, type OwnQuery } from './own-query.ts'
@@ -58,8 +59,7 @@ async function planKeys(asked: Asked): Promise<RowPlan> {
   if (parts === null || instances === null) return FILTER
   const rest = await restOf(asked)
   if (rest === 'unknown') return FILTER
-  // An engine may have given instances of a definition without tenant tenants of their own.
-  const isExact = instances.hidden.length === 0 && tellsTenants(asked)
+  const isExact = instances.hidden.length === 0 && !parts.some(({ isMixed }) => isMixed)
   return planOf(asked, { parts, ...instances, rest, isExact, order: orderOf(asked) })
 }
 
@@ -234,28 +234,49 @@ function goneOf(
   return deleted.filter(({ id }) => !ids.has(id))
 }
 
-/** Null: an engine gives instances of these definitions tenants of their own, which no query can leave out. */
+/**
+ * An engine may give instances of definitions that are of no tenant tenants of their own, which no query can leave out: null
+ * where they would be counted.
+ */
 async function ofDefinitions(
   asked: Asked,
   definitions: readonly DefinitionRow[],
   set?: QueryMembers,
 ): Promise<readonly QueryPart[] | null> {
-  const { query, rows, options } = asked
-  const isOpen = isRestricted(asked) && query.tenants === 'definitions' && rows.form === 'count'
+  const { query, rows, options, accessRequest } = asked
   const untenanted = definitions.filter(({ tenantId }) => tenantId === null).map(({ key }) => key)
-  if (isOpen && untenanted.length > 0) {
-    const keys = [...new Set(untenanted)]
-    if (await options.hasOwnTenants(keys.length > MAX_LIST ? null : keys)) return null
-  }
-  return definitions.flatMap((definition) => partsOf(asked, definition, set))
+  const isOpen = isRestricted(asked) && query.tenants === 'definitions' && untenanted.length > 0
+  const isCounted = rows.form === 'count'
+  const keys = [...new Set(untenanted)]
+  const isTold = isOpen && (isCounted || isFar(accessRequest))
+  const hasOwn = isTold && (await options.hasOwnTenants(keys.length > MAX_LIST ? null : keys))
+  if (isCounted && hasOwn) return null
+  const isMixed = hasOwn || (isOpen && !isTold)
+  return definitions.flatMap((definition) => partsOf({ ...asked, isMixed }, definition, set))
 }
 
+/** Rows before a page that are counted rather than read, where they can be. */
+function isFar({ query }: AccessRequest): boolean {
+  return (pagingOf(query)?.first ?? 0) >= FAR
+}
+
+const FAR = 500
+
 /** Rows of a tenant's definition are the tenant's. */
-function partsOf(asked: Asked, { id, tenantId }: DefinitionRow, set?: QueryMembers): readonly QueryPart[] {
+function partsOf(
+  asked: Asked & { readonly isMixed: boolean },
+  { id, tenantId }: DefinitionRow,
+  set?: QueryMembers,
+): readonly QueryPart[] {
   const { definition } = asked.query
   const own = set ?? (definition === undefined ? {} : { [definition]: id })
   const sets = tenantId === null ? tenantSets(asked) : [{}]
-  return sets.map((tenants) => ({ set: { ...own, ...tenants }, known: knownOf(id) }))
+  const isMixed = asked.isMixed && tenantId === null
+  return sets.map((tenants) => ({
+    set: { ...own, ...tenants },
+    known: knownOf(id),
+    ...(isMixed && { isMixed }),
+  }))
 }
 
 /** The same rows, of the caller's tenants and of none. */

@@ -7,6 +7,8 @@ export interface QueryPart {
   readonly known: Readonly<Record<string, string>>
   /** In the place of the caller's; absent: it stays. */
   readonly sort?: PartSort
+  /** Rows of other tenants may be among them. */
+  readonly isMixed?: true
 }
 
 export type QueryMembers = Readonly<Record<string, string | readonly string[] | true>>

@@ -1,0 +1,101 @@
+import type { PartReader, PlacedRow } from './part-reader.ts'
+import { mapSideBySide } from './side-by-side.ts'
+
+interface Sought {
+  /** Of all parts: rows before the page. */
+  readonly first: number
+  readonly max: number
+  /** How many rows each part has. */
+  readonly sizes: readonly number[]
+}
+
+/** What is known of the rows before the page: of each part at least `low` of them are, and at most `high`. */
+interface Bounds {
+  readonly low: readonly number[]
+  readonly high: readonly number[]
+}
+
+const MAX_ROUNDS = 4
+
+/**
+ * Puts the readers of sorted parts where a page begins, or as near before it as is found. The rows of a page that stands in
+ * the middle of all stand near the middle of each part, if they are spread alike: so each is read a little before there.
+ * What stands before the last of these beginnings is counted by then: the readers pass over it.
+ * @returns how many rows are before the readers, never more than `first`
+ */
+export async function seekPage(
+  readers: readonly PartReader[],
+  { first, max, sizes }: Sought,
+): Promise<number> {
+  const target = Math.min(first, sum(sizes))
+  let bounds: Bounds = { low: sizes.map(() => 0), high: sizes }
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const { starts, margins } = nearBefore(bounds, target)
+    for (const [at, reader] of readers.entries()) {
+      reader.startAt(starts[at] ?? 0)
+      reader.expect(2 * (margins[at] ?? 0) + max / readers.length, MAX_WINDOW)
+    }
+    const passed = await passToLastStart(readers)
+    // What is hidden was counted as well; and rows may have gone since.
+    const isOther = readers.some(({ hidden }, at) => hidden > 0 || (passed[at] === null && starts[at] !== 0))
+    if (isOther) return startAll(readers, [])
+    const found = starts.map((start, at) => start + (passed[at]?.count ?? 0))
+    const before = sum(found)
+    const isAll = passed.every((one) => one?.isAll !== false)
+    if (before <= first && isAll) {
+      if (first - before <= 2 * sum(margins) + max) return before
+      bounds = { ...bounds, low: found }
+    } else if (before > first) {
+      const isTold = (at: number) => passed[at]?.isAll !== false
+      bounds = { ...bounds, high: bounds.high.map((high, at) => (isTold(at) ? (found[at] ?? high) : high)) }
+    } else break
+  }
+  return startAll(readers, bounds.low)
+}
+
+/** Of a part more rows than these are not read to find where a page begins. */
+const MAX_WINDOW = 1000
+
+function startAll(readers: readonly PartReader[], starts: readonly number[]): number {
+  for (const [at, reader] of readers.entries()) reader.startAt(starts[at] ?? 0)
+  return sum(starts)
+}
+
+/** Where the page is likely to begin in each part, less three times the deviation of rows that are spread by chance. */
+function nearBefore({ low, high }: Bounds, first: number) {
+  const left = sum(high) - sum(low)
+  const share = left === 0 ? 0 : Math.min(1, Math.max(0, (first - sum(low)) / left))
+  const margins = low.map(
+    (from, at) => Math.ceil(3 * Math.sqrt(((high[at] ?? from) - from) * share * (1 - share))) + 3,
+  )
+  const starts = low.map((from, at) => {
+    const likely = Math.floor(((high[at] ?? from) - from) * share) - (margins[at] ?? 0)
+    return from + Math.max(0, likely)
+  })
+  return { starts, margins }
+}
+
+/** Passes over what stands before the last of the rows that the readers begin with. Null: a reader has none. */
+async function passToLastStart(readers: readonly PartReader[]) {
+  const heads = await mapSideBySide(readers, (reader) => reader.head())
+  const last = lastOf(readers, heads)
+  return mapSideBySide([...readers.entries()], async ([at, reader]) => {
+    if (last === null || heads[at] === null) return null
+    return reader.passOver((place) => {
+      const order = reader.compare(place, last.row)
+      // Rows of equal value stand in the order of their parts.
+      return order < 0 || (order === 0 && at < last.at)
+    })
+  })
+}
+
+function lastOf(readers: readonly PartReader[], heads: readonly (PlacedRow | null)[]) {
+  let last: { readonly row: PlacedRow; readonly at: number } | null = null
+  for (const [at, row] of heads.entries())
+    if (row !== null && (last === null || (readers[at]?.compare(row, last.row) ?? 0) >= 0)) last = { row, at }
+  return last
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0)
+}
