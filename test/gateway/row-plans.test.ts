@@ -177,7 +177,11 @@ function worldOf(random: Random): RowWorld {
         ...row,
         shown: { id: row.shown.id, processInstanceId: row.instanceId, tenantId: row.tenantId },
       })),
-      '/variable-instance': below(running, random(2) === 0 ? 8 : 0),
+      // Some variables are of instances that wait between two activities.
+      '/variable-instance': below(running, random(2) === 0 ? 8 : 0).map((row) => ({
+        ...row,
+        shown: { ...row.shown, activityInstanceId: random(8) === 0 ? null : row.instanceId },
+      })),
       '/external-task': below(running, 0),
       '/incident': below(running, random(2) === 0 ? 5 : 0).map((row) => ({
         ...row,

@@ -1,14 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import bcrypt from 'bcrypt'
 import { OPERATIONS } from '../../src/operations/all.ts'
-import { type Admin, createAdmin, isJson, rowsOf } from '../differential/admin.ts'
-import { basicOf, type Client, createClient, jsonOf } from '../differential/http.ts'
+import { isJson, rowsOf } from '../differential/admin.ts'
+import { basicOf, type Client, jsonOf } from '../differential/http.ts'
 import { PASSWORD } from '../differential/sets.ts'
-import { startGatewayProcess } from '../engine/gateway-process.ts'
 import type { ScaleCaller } from './callers.ts'
+import { openGatewayFor, type ScaleEngines } from './engines.ts'
 
 /** Rows of a page of a list. */
 const PAGE = 50
@@ -120,63 +116,25 @@ export interface Compared {
 
 /** Asks the secured engine and the gateway before the bare one the same, for each caller. */
 export async function compareRows(
-  secured: Client,
-  bareBase: string,
+  engines: ScaleEngines,
   { callers, only = /^/, onPair = () => undefined }: Comparing,
 ): Promise<Compared> {
-  const records = rowsOf(await createAdmin(secured).call('GET', '/authorization'))
-  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-scale-callers-'))
-  const access = await accessIn(folder, callers, records)
-  const gateway = await startGatewayProcess({ nodes: [bareBase], asImage: true, access })
-  const client = createClient(gateway.base)
+  const gateway = await openGatewayFor(engines, callers)
+  const sides = { secured: engines.atSecured, gateway: gateway.client }
   try {
     const pairs: Pair[] = []
     let mostBytes = (await gateway.memory()).peakBytes
     for (const path of PATHS.filter((one) => only.test(one)))
       for (const caller of callers) {
         await gateway.forgetPeak()
-        const pair = await pairOf({ secured, gateway: client }, { path, caller })
+        const found = await pairOf(sides, { path, caller })
         const { peakBytes } = await gateway.memory()
         mostBytes = Math.max(mostBytes, peakBytes)
-        pairs.push({ ...pair, peakBytes })
-        onPair({ ...pair, peakBytes })
+        pairs.push({ ...found, peakBytes })
+        onPair({ ...found, peakBytes })
       }
     return { pairs, peakBytes: mostBytes }
   } finally {
-    await client.close()
-    await gateway.stop()
-    await rm(folder, { recursive: true })
+    await gateway.close()
   }
-}
-
-/** The callers and their records, in the gateway's own files. */
-async function accessIn(
-  folder: string,
-  callers: readonly ScaleCaller[],
-  records: readonly unknown[],
-): Promise<string> {
-  // A cheap hash: the cost of real ones is not what is looked at here.
-  const passwordHash = await bcrypt.hash(PASSWORD, 4)
-  const users = callers.map(({ user, tenants }) => ({ id: user, passwordHash, groups: [], tenants }))
-  await writeFile(join(folder, 'users.json'), JSON.stringify({ users }))
-  await writeFile(join(folder, 'records.json'), JSON.stringify(records))
-  return `
-identity: { source: file, file: ${join(folder, 'users.json')} }
-authorization:
-  adminGroups: [camunda-admin]
-  records: { source: file, file: ${join(folder, 'records.json')} }
-  implied: { tasks: false, identity: false }
-`
-}
-
-/** Makes them known to the secured engine. */
-export async function makeCaller(
-  { call, attempt }: Admin,
-  { user, tenants, records }: ScaleCaller,
-): Promise<void> {
-  const profile = { id: user, firstName: 'Test', lastName: user, email: 'test@test.example' }
-  await call('POST', '/user/create', { profile, credentials: { password: PASSWORD } })
-  for (const tenant of tenants) await call('PUT', `/tenant/${tenant}/user-members/${user}`)
-  // A secured engine writes some by itself.
-  for (const record of records) await attempt('POST', '/authorization/create', record)
 }

@@ -1,12 +1,15 @@
 import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAdmin } from '../differential/admin.ts'
+import bcrypt from 'bcrypt'
+import { type Admin, createAdmin, rowsOf } from '../differential/admin.ts'
 import { type Client, createClient } from '../differential/http.ts'
+import { PASSWORD } from '../differential/sets.ts'
 import { type Engine, startEngine } from '../engine/engine.ts'
+import { type GatewayProcess, startGatewayProcess } from '../engine/gateway-process.ts'
 import { callersOf, type ScaleCaller } from './callers.ts'
-import { makeCaller } from './compare.ts'
 import { buildScaleWorld, type ScaleWorld } from './world.ts'
 
 export interface ScaleEngines {
@@ -50,6 +53,27 @@ export async function startScaleEngines(folder: string, heap: string): Promise<S
   }
 }
 
+/** A gateway before the bare engine, with the records that the secured one has. */
+export async function openGatewayFor(
+  { atSecured, bare }: ScaleEngines,
+  callers: readonly ScaleCaller[],
+): Promise<GatewayProcess & { readonly client: Client; readonly close: () => Promise<void> }> {
+  const records = rowsOf(await createAdmin(atSecured).call('GET', '/authorization'))
+  const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-scale-callers-'))
+  const access = await accessIn(folder, callers, records)
+  const gateway = await startGatewayProcess({ nodes: [bare.base], asImage: true, access })
+  const client = createClient(gateway.base)
+  return {
+    ...gateway,
+    client,
+    close: async () => {
+      await client.close()
+      await gateway.stop()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
 /** The callers of the data in this folder, both made when they are not there. */
 export async function callersIn(
   folder: string,
@@ -66,4 +90,36 @@ export async function callersIn(
   for (const caller of callers) await makeCaller(createAdmin(atSecured), caller)
   await writeFile(file, JSON.stringify(world))
   return callers
+}
+
+/** The callers and their records, in the gateway's own files. */
+async function accessIn(
+  folder: string,
+  callers: readonly ScaleCaller[],
+  records: readonly unknown[],
+): Promise<string> {
+  // A cheap hash: the cost of real ones is not what is looked at here.
+  const passwordHash = await bcrypt.hash(PASSWORD, 4)
+  const users = callers.map(({ user, tenants }) => ({ id: user, passwordHash, groups: [], tenants }))
+  await writeFile(join(folder, 'users.json'), JSON.stringify({ users }))
+  await writeFile(join(folder, 'records.json'), JSON.stringify(records))
+  return `
+identity: { source: file, file: ${join(folder, 'users.json')} }
+authorization:
+  adminGroups: [camunda-admin]
+  records: { source: file, file: ${join(folder, 'records.json')} }
+  implied: { tasks: false, identity: false }
+`
+}
+
+/** Makes them known to the secured engine. */
+export async function makeCaller(
+  { call, attempt }: Admin,
+  { user, tenants, records }: ScaleCaller,
+): Promise<void> {
+  const profile = { id: user, firstName: 'Test', lastName: user, email: 'test@test.example' }
+  await call('POST', '/user/create', { profile, credentials: { password: PASSWORD } })
+  for (const tenant of tenants) await call('PUT', `/tenant/${tenant}/user-members/${user}`)
+  // A secured engine writes some by itself.
+  for (const record of records) await attempt('POST', '/authorization/create', record)
 }

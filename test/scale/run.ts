@@ -34,7 +34,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const callers = await timed('data', () => callersIn(folder, engines, instances))
     const compared = await timed('comparison', () =>
-      compareRows(engines.atSecured, engines.bare.base, { callers, only: new RegExp(values.only) }),
+      compareRows(engines, { callers, only: new RegExp(values.only) }),
     )
     const result = { ...compared, instances }
     if (values.result !== undefined) await writeFile(values.result, JSON.stringify(result))

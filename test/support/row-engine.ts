@@ -140,7 +140,9 @@ function rowsOf({ definitions, rows }: RowWorld, list: string): readonly StoredR
 
 function sorted(rows: readonly StoredRow[], query: Query): readonly StoredRow[] {
   const [sort] = sortsIn(query)
-  const member = MEMBERS[String(sort?.['sortBy'])] ?? SORTS[String(sort?.['sortBy'])] ?? 'id'
+  const by = String(sort?.['sortBy'])
+  const isOwn = rows.some(({ shown }) => Object.hasOwn(shown, by))
+  const member = (isOwn ? MEMBERS[by] : undefined) ?? SORTS[by] ?? MEMBERS[by] ?? 'id'
   // Before and behind every quotation mark and digit.
   const none = query['nulls'] === 'first' ? '!' : '~'
   const value = ({ shown }: StoredRow) =>
@@ -155,6 +157,7 @@ function sortsIn({ sortBy, sortOrder, sorting }: Query): readonly Query[] {
 
 /** Values that several rows have; a null stands last. */
 const MEMBERS: Readonly<Record<string, string>> = {
+  activityInstanceId: 'activityInstanceId',
   definitionVersion: 'processDefinitionVersion',
   endTime: 'endTime',
   instanceId: 'processInstanceId',

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { Asking, Exchange } from '../../pipeline/context.ts'
 import type { RowsForm } from '../../operations/notation.ts'
-import { ROW_QUERIES } from '../../operations/row-queries.ts'
+import { ROW_QUERIES, type RowQuery } from '../../operations/row-queries.ts'
 import type { Operation } from '../../operations/table.ts'
 import { otherFormOf } from '../../request/accept.ts'
 import { bodyValue } from '../../request/body.ts'
@@ -92,17 +92,15 @@ const MAX_TOP = 1000
 
 /** Whether instances must be read before there is a plan. */
 function isReadForPlan({ rows }: Operation): boolean {
-  return rows?.query !== undefined && ROW_QUERIES[rows.query].by === 'instances'
+  const by = rows?.query === undefined ? null : ROW_QUERIES[rows.query].by
+  return by === 'instances' || by === 'instance'
 }
 
-/**
- * Rows of a short list are read: where tenants are told by definitions alone, a plan takes several requests. Null: there are
- * many, or the caller asks for some.
- */
+/** Rows of a short list are read, where a plan takes several requests. Null: there are many, or the caller asks for some. */
 async function countFew(exchange: Asking, filtering: Filtering): Promise<Answer | null> {
   const { engine, operation, accessRequest } = exchange.match
   const { form, query } = operation.rows ?? {}
-  const isLong = query !== undefined && ROW_QUERIES[query].tenants === 'definitions'
+  const isLong = query !== undefined && takesSeveral(ROW_QUERIES[query])
   if (form !== 'count' || !isLong || operation.method !== 'GET' || accessRequest.query.size > 0) return null
   if (hadManyRows(engine, operation.id)) return null
   const answer = await readWhole(exchange)
@@ -114,6 +112,10 @@ async function countFew(exchange: Asking, filtering: Filtering): Promise<Answer 
   }
   noteManyRows(engine, operation.id)
   return null
+}
+
+function takesSeveral({ by, rest }: RowQuery): boolean {
+  return by !== 'keys' || rest !== undefined
 }
 
 /** A page near the top of the list, in one read where most of the rows there are visible. Null: they are not. */

@@ -1,6 +1,6 @@
 import type { RowOrder } from '../../policy/authz/rows/row-plan.ts'
 import { Budget, PartReader, type PlacedRow } from './part-reader.ts'
-import { seekPage } from './seek-page.ts'
+import { seekPage, type Sizes } from './seek-page.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import type { ReadList, ReadRow } from './steady-list.ts'
 
@@ -17,8 +17,8 @@ interface Merging {
 interface Page {
   readonly first: number
   readonly max: number
-  /** How many rows each part has; null: it cannot be told. Absent: not every row of a part is visible. */
-  readonly counts?: () => Promise<readonly number[] | null>
+  /** How many rows the first parts have, or nearly; null: it cannot be told. Absent: not every row of a part is visible. */
+  readonly counts?: () => Promise<Sizes | null>
 }
 
 /**
@@ -39,7 +39,7 @@ export class MergedRows {
   async *page({ first, max, counts }: Page): AsyncGenerator<ReadRow> {
     const isFar = this.#isMerged && first > FAR * this.#readers.length
     const sizes = isFar ? ((await counts?.()) ?? null) : null
-    let at = sizes === null ? 0 : await seekPage(this.#readers, { first, max, sizes })
+    let at = sizes === null ? 0 : await seekPage(this.#readers, { ...sizes, first, max })
     for await (const row of this.upTo(first + max - at)) {
       at += 1
       if (at > first) yield row

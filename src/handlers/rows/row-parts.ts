@@ -11,6 +11,7 @@ import { askPart, PartRefused } from './ask-part.ts'
 import { FEW_ROWS, MANY_PARTS } from './few-rows.ts'
 import { MergedRows } from './merged-rows.ts'
 import { readSorted } from './part-reader.ts'
+import type { Sizes } from './seek-page.ts'
 import { countRest, type Resting, restRows } from './rest-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import type { ReadList, ReadRow } from './steady-list.ts'
@@ -110,8 +111,10 @@ async function listMerged(
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
   const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
   const counts = async () => {
-    const sizes = await sizesOf(exchange, parts, asPost)
-    return sizes === null || others.length === 0 ? sizes : [...sizes, others.length]
+    const sized = await sizesOf(exchange, parts, asPost)
+    return sized === null || sized.isEstimate
+      ? sized
+      : { ...sized, sizes: [...sized.sizes, others.length].slice(0, readers.length) }
   }
   const bytes: Buffer[] = []
   let length = 0
@@ -123,20 +126,23 @@ async function listMerged(
   return head.with(joinRows(bytes))
 }
 
-/** How many rows each part of a list has; null: the list has no such count. */
+/** How many rows each part of a list has, or nearly: null where the list has no such count. */
 async function sizesOf(
   exchange: Asking,
   parts: readonly QueryPart[],
   asPost: PartsPlan['asPost'],
-): Promise<readonly number[] | null> {
+): Promise<Sizes | null> {
+  const weights = parts.flatMap(({ weight }) => weight ?? [])
+  if (weights.length === parts.length) return { sizes: weights, isEstimate: true }
   if (asPost?.counts === false) return null
   try {
-    return await mapSideBySide(parts, async (part) => {
+    const sizes = await mapSideBySide(parts, async (part) => {
       const { match, upstreamRequest } = askPart(exchange, part, asPost)
       const [list = '', query] = upstreamRequest.path.split('?')
       const path = `${list}/count${query === undefined ? '' : `?${query}`}`
       return countIn(await countAnswer({ match, upstreamRequest: { ...upstreamRequest, path } }))
     })
+    return { sizes, isEstimate: false }
   } catch (error) {
     if (error instanceof PartRefused) return null
     throw error

@@ -1,12 +1,17 @@
 import type { PartReader, PlacedRow } from './part-reader.ts'
 import { mapSideBySide } from './side-by-side.ts'
 
-interface Sought {
+export interface Sizes {
+  /** How many rows each part has. A part behind these is read from its top. */
+  readonly sizes: readonly number[]
+  /** They are in proportion only. */
+  readonly isEstimate: boolean
+}
+
+interface Sought extends Sizes {
   /** Of all parts: rows before the page. */
   readonly first: number
   readonly max: number
-  /** How many rows each part has. */
-  readonly sizes: readonly number[]
 }
 
 /** What is known of the rows before the page: of each part at least `low` of them are, and at most `high`. */
@@ -16,6 +21,8 @@ interface Bounds {
 }
 
 const MAX_ROUNDS = 4
+/** Rows of a part whose size is not known: more than any has. */
+const MANY = 1e9
 
 /**
  * Puts the readers of sorted parts where a page begins, or as near before it as is found. The rows of a page that stands in
@@ -25,15 +32,17 @@ const MAX_ROUNDS = 4
  */
 export async function seekPage(
   readers: readonly PartReader[],
-  { first, max, sizes }: Sought,
+  { first, max, sizes, isEstimate }: Sought,
 ): Promise<number> {
-  const target = Math.min(first, sum(sizes))
-  let bounds: Bounds = { low: sizes.map(() => 0), high: sizes }
+  const known = readers.map((_, at) => (sizes[at] ?? 0) * (isEstimate ? MANY : 1))
+  const target = Math.min(first, sum(known))
+  let bounds: Bounds = { low: known.map(() => 0), high: known }
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { starts, margins } = nearBefore(bounds, target)
     for (const [at, reader] of readers.entries()) {
       reader.startAt(starts[at] ?? 0)
-      reader.expect(2 * (margins[at] ?? 0) + max / readers.length, MAX_WINDOW)
+      const isSized = (known[at] ?? 0) > 0
+      reader.expect(isSized ? 2 * (margins[at] ?? 0) + max / readers.length : MAX_WINDOW, MAX_WINDOW)
     }
     const passed = await passToLastStart(readers)
     // What is hidden was counted as well; and rows may have gone since.
@@ -61,15 +70,14 @@ function startAll(readers: readonly PartReader[], starts: readonly number[]): nu
   return sum(starts)
 }
 
-/** Where the page is likely to begin in each part, less three times the deviation of rows that are spread by chance. */
+/** Where the page is likely to begin in each part, less four times the deviation of rows that are spread by chance. */
 function nearBefore({ low, high }: Bounds, first: number) {
   const left = sum(high) - sum(low)
   const share = left === 0 ? 0 : Math.min(1, Math.max(0, (first - sum(low)) / left))
-  const margins = low.map(
-    (from, at) => Math.ceil(3 * Math.sqrt(((high[at] ?? from) - from) * share * (1 - share))) + 3,
-  )
+  const rooms = low.map((from, at) => Math.max(0, (high[at] ?? from) - from))
+  const margins = rooms.map((room) => Math.ceil(4 * Math.sqrt(room * share * (1 - share))) + 5)
   const starts = low.map((from, at) => {
-    const likely = Math.floor(((high[at] ?? from) - from) * share) - (margins[at] ?? 0)
+    const likely = Math.floor((rooms[at] ?? 0) * share) - (margins[at] ?? 0)
     return from + Math.max(0, likely)
   })
   return { starts, margins }

@@ -310,12 +310,26 @@ function tenantSets(asked: Asked): readonly QueryMembers[] {
 /** Lists of the visible instances; null: there are too many, or rows of none are visible as well. */
 async function visibleInstances(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query, own, keys, method } = asked
-  if (keys.isAllBut && query.hasRowsOfNone === true && own.instances === null) return null
+  const isOfNone = keys.isAllBut && query.hasRowsOfNone === true && own.instances === null
+  if (isOfNone && query.rest === undefined) return null
   const ids = own.instances === null ? await idsOfKeys(asked) : await idsAmong(asked, own.instances)
   if (ids === null || !ids.every(isListable)) return null
   const isShort = method !== 'POST' && asPostOf(asked) === null
-  const lists = inQueries(ids, isShort ? roomOf(asked) : Number.POSITIVE_INFINITY, MAX_LIST)
-  return [...lists].map((list) => ({ set: { [query.instances ?? '']: list }, known: {} }))
+  const chars = isShort ? roomOf(asked) : Number.POSITIVE_INFINITY
+  const lists = [...inQueries(ids, chars, MAX_LIST)]
+  const dealt = inQueries(dealtOut(ids, lists.length), chars, MAX_LIST)
+  return [...dealt].map((list) => ({
+    set: { [query.instances ?? '']: list },
+    known: {},
+    weight: list.length,
+  }))
+}
+
+/** Neighbours go to different lists, so that the rows of each are spread alike over all of them. */
+function dealtOut(ids: readonly string[], count: number): readonly string[] {
+  const lists = Array.from({ length: count }, (): string[] => [])
+  for (const [at, id] of ids.entries()) lists[at % count]?.push(id)
+  return lists.flat()
 }
 
 /** Those of the caller's own query. */
@@ -346,7 +360,7 @@ async function idsOfDefinitions(asked: Asked): Promise<readonly string[] | null>
   const { query, options, accessRequest } = asked
   const isHistory = query.isHistory === true
   const instances = ROW_QUERIES[isHistory ? 'historicProcessInstances' : 'processInstances']
-  const parts = await listedParts({ ...asked, query: instances, own: NO_CONDITION, method: 'POST' })
+  const parts = await keyParts({ ...asked, query: instances, own: NO_CONDITION, method: 'POST' })
   if (parts === null || parts.length > options.maxParts) return null
   const kind = isHistory ? 'history/process-instance' : 'process-instance'
   const ids: string[] = []
@@ -395,7 +409,9 @@ async function restOf(asked: Asked): Promise<RestPlan | null | 'unknown'> {
   const { rest } = query
   const names = [own.key, own.keys, own.definition, own.instances]
   // Where there are cases no query is planned whose rows they exempt.
-  if (rows.exempt === null || rows.exempt === 'case' || names.some((one) => one !== null)) return null
+  const isExempt = rows.exempt !== null && rows.exempt !== 'case'
+  const isOfNone = query.by === 'instances' && query.hasRowsOfNone === true && keys.isAllBut
+  if (!(isExempt || isOfNone) || names.some((one) => one !== null)) return null
   // Then the parts leave nothing out.
   if (isAll(keys) && tellsTenants(asked)) return null
   // A body may sort by members of its own.
@@ -409,7 +425,8 @@ async function restOf(asked: Asked): Promise<RestPlan | null | 'unknown'> {
       orders.map((sortOrder) => ({ ...part, sort: { sortBy: rest.sortBy, sortOrder } })),
     ),
     member: rest.member,
-    isMixed: !tellsTenants(asked),
+    ...('also' in rest && { also: rest.also }),
+    isMixed: isOfNone || !tellsTenants(asked),
   }
 }
 

@@ -9,6 +9,8 @@ export interface QueryPart {
   readonly sort?: PartSort
   /** Rows of other tenants may be among them. */
   readonly isMixed?: true
+  /** How many rows it has beside the other parts, in any unit: its process instances. */
+  readonly weight?: number
 }
 
 export type QueryMembers = Readonly<Record<string, string | readonly string[] | true>>
@@ -35,7 +37,7 @@ export interface PartsPlan {
   readonly instances: readonly QueryPart[]
   /** Rows of `parts` that the caller may not see: of counts they are taken off, of lists they are left out. */
   readonly hidden: readonly QueryPart[]
-  /** What is visible beside the parts; null: nothing. */
+  /** What is visible beside the parts, as rows that everybody sees; null: nothing. */
   readonly rest: RestPlan | null
   /** The parts of a GET are asked as POST. */
   readonly asPost: AsPost | null
@@ -45,14 +47,16 @@ export interface PartsPlan {
   readonly order: RowOrder | null
 }
 
-/** Rows that everybody sees, for they lack a member. */
+/** Rows of no process definition, which lack a member: most are for everybody. */
 export interface RestPlan {
   /** All rows of the query, in the caller's tenants. */
   readonly all: readonly QueryPart[]
   /** The same, each in the orders that may begin with the rows that lack the member: by one of them they do, if there are any. */
   readonly sorted: readonly (readonly QueryPart[])[]
   readonly member: string
-  /** Rows of other tenants may be among them. */
+  /** They lack this one as well; rows that have it are of a part. */
+  readonly also?: string
+  /** Rows that the caller may not see may be among them. */
   readonly isMixed: boolean
 }
 
