@@ -15,6 +15,7 @@ interface Span {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
+const END = 0x5d
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b])
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
 
@@ -47,27 +48,33 @@ function parsed(json: Buffer, spans: readonly Span[]): readonly JsonRow[] {
 
 /** The elements of a JSON array. Multi-byte characters never hold one of the bytes looked for. */
 function* spansOf(json: Buffer): Generator<Span> {
+  const opening = opensAt(json)
+  let start = opening + 1
+  for (let at = start; at < json.length; at += 1) {
+    at = endOfValue(json, at)
+    const byte = json[at]
+    if (byte !== COMMA && byte !== END) continue
+    // After a comma an empty element is none that JSON knows.
+    if (byte === COMMA || start > opening + 1 || !isBlank(json, start, at)) yield { start, end: at }
+    start = at + 1
+    if (byte === COMMA) continue
+    if (isBlank(json, start, json.length)) return
+    break
+  }
+  throw new SyntaxError('No JSON array')
+}
+
+/** Where the string, object or array ends that begins here; anything else is one byte. */
+function endOfValue(json: Buffer, start: number): number {
   let depth = 0
-  let count = 0
-  let start = 0
-  for (let at = opensAt(json); at < json.length; at += 1) {
+  for (let at = start; at < json.length; at += 1) {
     const byte = json[at] ?? 0
     if (byte === QUOTE) at = endOfString(json, at)
     else if (OPENING.has(byte)) depth += 1
     else if (CLOSING.has(byte)) depth -= 1
-    if (depth === 1 && start === 0) start = at + 1
-    else if (depth === 1 && byte === COMMA) {
-      yield { start, end: at }
-      count += 1
-      start = at + 1
-    }
-    if (depth > 0) continue
-    if (byte !== 0x5d || !isBlank(json, at + 1, json.length)) break
-    // After a comma an empty element is none that JSON knows.
-    if (count > 0 || !isBlank(json, start, at)) yield { start, end: at }
-    return
+    if (depth <= 0) return at
   }
-  throw new SyntaxError('No JSON array')
+  return json.length
 }
 
 function opensAt(json: Buffer): number {

@@ -143,19 +143,19 @@ function checkRows(
 
 /** Does it again and again, until it is ended. */
 function beside(work: () => Promise<void>): { readonly end: () => Promise<number> } {
-  let isOver = false
+  const ending = new AbortController()
   let count = 0
   const done = (async () => {
-    while (!isOver || count === 0) {
+    do {
       await work()
       count += 1
-    }
+    } while (!ending.signal.aborted)
     return count
   })()
   done.catch(() => undefined)
   return {
     end: () => {
-      isOver = true
+      ending.abort()
       return done
     },
   }

@@ -7,9 +7,9 @@ import { type ReadList, type ReadRow, SteadyList } from './steady-list.ts'
 export class OrderUnknown extends Error {}
 
 /** A row by its place in the order. */
-export interface PlacedRow extends ReadRow, Place {}
+export interface PlacedRow extends ReadRow, RowPlace {}
 
-export interface Place {
+export interface RowPlace {
   readonly value: string | number
 }
 
@@ -56,7 +56,7 @@ export class PartReader {
   #list: SteadyList
   #rows: readonly PlacedRow[] = []
   #next = 0
-  #last: Place | null = null
+  #last: RowPlace | null = null
   #size = MIN_READ
   #most = MAX_READ
   #isRead = false
@@ -82,7 +82,7 @@ export class PartReader {
   }
 
   /** Passes over the rows before a place, of those that one read gives. `isAll`: the next row is not one of them. */
-  async passOver(isBefore: (place: Place) => boolean): Promise<Passed> {
+  async passOver(isBefore: (place: RowPlace) => boolean): Promise<Passed> {
     let count = 0
     for (let row = await this.head(); row !== null && isBefore(row); row = this.#rows[this.#next] ?? null) {
       this.take()
@@ -108,7 +108,7 @@ export class PartReader {
     return this.#hidden
   }
 
-  compare(one: Place, other: Place): number {
+  compare(one: RowPlace, other: RowPlace): number {
     return compareIn(this.#reading.order, one, other)
   }
 
@@ -135,7 +135,7 @@ export class PartReader {
   }
 
   /** A database may have an order of its own: parts that are not in the one that is known here are not merged. */
-  #check(last: Place | null): void {
+  #check(last: RowPlace | null): void {
     let before = last
     for (const row of this.#rows) {
       if (before !== null && this.compare(before, row) > 0) throw new OrderUnknown()
@@ -149,7 +149,7 @@ function mostOf(rows: readonly ReadRow[], most: number): number {
   return Math.min(most, Math.floor((most * ROW_BYTES * rows.length) / bytes))
 }
 
-function compareIn(order: RowOrder | null, one: Place, other: Place): number {
+function compareIn(order: RowOrder | null, one: RowPlace, other: RowPlace): number {
   const found = one.value < other.value ? -1 : one.value > other.value ? 1 : 0
   return order?.isDescending === true ? -found : found
 }

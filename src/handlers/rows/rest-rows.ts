@@ -71,7 +71,7 @@ export async function restRows(resting: Resting): Promise<readonly ReadRow[] | n
 
 async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<readonly ReadRow[] | null> {
   const { keep, maxRows, read, rest } = resting
-  const { also } = rest
+  const isOfPart = (row: ListRow | undefined) => typeof row?.[rest.also ?? ''] === 'string'
   for (const part of orders) {
     // In one read: rows of equal value may change their places between two.
     for (const size of [FIRST_READ, maxRows + 1]) {
@@ -85,7 +85,6 @@ async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<r
           rows.filter((_, index) => lacking[index]),
         )
         let at = 0
-        const isOfPart = (row: ListRow | undefined) => also !== undefined && typeof row?.[also] === 'string'
         return lacking.map((one, index) => one && kept[at++] === true && !isOfPart(rows[index]))
       }
       const page = await read(part, { keep: keepBoth, from: 0, size })

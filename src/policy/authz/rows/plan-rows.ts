@@ -309,9 +309,8 @@ function tenantSets(asked: Asked): readonly QueryMembers[] {
 
 /** Lists of the visible instances; null: there are too many, or rows of none are visible as well. */
 async function visibleInstances(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, own, keys, method } = asked
-  const isOfNone = keys.isAllBut && query.hasRowsOfNone === true && own.instances === null
-  if (isOfNone && query.rest === undefined) return null
+  const { query, own, method } = asked
+  if (seesRowsOfNone(asked) && query.rest === undefined) return null
   const ids = own.instances === null ? await idsOfKeys(asked) : await idsAmong(asked, own.instances)
   if (ids === null || !ids.every(isListable)) return null
   const isShort = method !== 'POST' && asPostOf(asked) === null
@@ -405,15 +404,9 @@ async function instanceParts(asked: Asked): Promise<Pick<PartsPlan, 'instances' 
 
 /** Rows that everybody sees, where the query may find some; `unknown`: they cannot be asked for. */
 async function restOf(asked: Asked): Promise<RestPlan | null | 'unknown'> {
-  const { query, own, keys, rows, method, options } = asked
+  const { query, own, method, options } = asked
   const { rest } = query
-  const names = [own.key, own.keys, own.definition, own.instances]
-  // Where there are cases no query is planned whose rows they exempt.
-  const isExempt = rows.exempt !== null && rows.exempt !== 'case'
-  const isOfNone = query.by === 'instances' && query.hasRowsOfNone === true && keys.isAllBut
-  if (!(isExempt || isOfNone) || names.some((one) => one !== null)) return null
-  // Then the parts leave nothing out.
-  if (isAll(keys) && tellsTenants(asked)) return null
+  if (!mayFindRest(asked)) return null
   // A body may sort by members of its own.
   if (rest === undefined || (method === 'POST' && own.names.has('sortBy'))) return 'unknown'
   const first = await options.nullsFirst()
@@ -426,11 +419,26 @@ async function restOf(asked: Asked): Promise<RestPlan | null | 'unknown'> {
     ),
     member: rest.member,
     ...('also' in rest && { also: rest.also }),
-    isMixed: isOfNone || !tellsTenants(asked),
+    isMixed: seesRowsOfNone(asked) || !tellsTenants(asked),
   }
 }
 
 const BOTH = ['asc', 'desc'] as const
+
+function mayFindRest(asked: Asked): boolean {
+  const { own, keys, rows } = asked
+  const names = [own.key, own.keys, own.definition, own.instances]
+  // Where there are cases no query is planned whose rows they exempt.
+  const isExempt = rows.exempt !== null && rows.exempt !== 'case'
+  if (!(isExempt || seesRowsOfNone(asked)) || names.some((one) => one !== null)) return false
+  // Then the parts leave nothing out.
+  return !(isAll(keys) && tellsTenants(asked))
+}
+
+/** Whether rows of no definition are for the caller, and no list of instances finds them. */
+function seesRowsOfNone({ query, own, keys }: Asked): boolean {
+  return query.by === 'instances' && query.hasRowsOfNone === true && keys.isAllBut && own.instances === null
+}
 
 function orderOf({ query, own }: Asked): PartsPlan['order'] {
   const { sort } = own

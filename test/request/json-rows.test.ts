@@ -1,0 +1,62 @@
+import t from 'tap'
+import { joinRows, rowBatches } from '../../src/request/json-rows.ts'
+
+function read(json: string, size = 2) {
+  const bytes = Buffer.from(json)
+  return [...rowBatches(bytes, size)].map((batch) =>
+    batch.map(({ row, start, end }) => ({ row, text: bytes.toString('utf8', start, end).trim() })),
+  )
+}
+
+t.test('rows are parsed some at a time, and their bytes stand as they were', async (t) => {
+  const texts = ['{"id":"a","n":1.00}', '{"id":"b","of":[{"c":"],}\\""}]}', '{"id":"ä€"}', '{}']
+  const batches = read(` [ ${texts.join(' , ')} ] \n`, 3)
+  t.same(
+    batches.map(({ length }) => length),
+    [3, 1],
+  )
+  t.same(
+    batches.flat().map(({ text }) => text),
+    texts,
+  )
+  t.same(
+    batches.flat().map(({ row }) => row),
+    texts.map((text) => JSON.parse(text)),
+  )
+  t.same(joinRows(texts.map((text) => Buffer.from(text))), Buffer.from(`[${texts.join(',')}]`))
+})
+
+t.test('an empty list has none', async (t) => {
+  t.same(read('[]'), [])
+  t.same(read(' [ \n] '), [])
+})
+
+t.test('whatever is no list of rows, or no JSON, is said to be none', async (t) => {
+  const texts = [
+    '',
+    'null',
+    '{}',
+    '{"rows":[]}',
+    '"[]"',
+    '[1]',
+    '[null]',
+    '["a"]',
+    '[',
+    '[{}',
+    '[{},',
+    '[{}}',
+    '[{}]]',
+  ].concat([
+    '[{},]',
+    '[,{}]',
+    '[{}{}]',
+    '[{}] x',
+    'x[{}]',
+    '[{"a":1,}]',
+    '[{"a"}]',
+    '[{"a":"b}]',
+    '[,]',
+    '[{}],[]',
+  ])
+  for (const text of texts) for (const size of [1, 2]) t.throws(() => read(text, size), SyntaxError, text)
+})
