@@ -9,7 +9,7 @@ import { javaSkip } from '../support/requirements.ts'
 const KEYS = ['one', 'two', 'three', 'hidden']
 const SEEN = ['one', 'two', 'three']
 /** So many that pages far down are found by counts. */
-const STANDING = 800
+const STANDING = 600
 const PAGE = 60
 const IN_FLIGHT = 4
 /** By one narrowed query, by one for each definition, and by lists of instances. */
@@ -96,7 +96,7 @@ void test('pages of a restricted caller while others start and end instances', {
       })
 
       await t.test(`${list} of the ${name}: rows go`, async (t) => {
-        const going = await startMany(200)
+        const going = await startMany(80)
         const writes = beside(async () => {
           const id = going.pop()
           if (id !== undefined) await admin.call('DELETE', `/process-instance/${id}`)
