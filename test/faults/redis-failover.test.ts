@@ -113,7 +113,10 @@ t.test('a node of a cluster is lost', { skip: redisSkip }, async (t) => {
     }
     for (let index = 0; index < 100; index += 1)
       await opened.cache.load(`k${index}`, rule, fillOf(answerOf('x')))
-    await until(() => opened.events.filter((event) => event === 'redis:stored').length > 100)
+    // The subscription may have been at the lost server: what is read at that moment is not kept.
+    const numberOf = (name: string) => opened.events.filter((event) => event === name).length
+    await until(() => numberOf('redis:stored') + numberOf('memory:refused') > 100)
+    t.ok(numberOf('redis:stored') > 95)
     t.match(opened.lines, [/^info/])
   })
 })
