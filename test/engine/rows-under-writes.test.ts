@@ -75,7 +75,7 @@ void test('pages of a restricted caller while others start and end instances', {
       t.ok(standing.length > 3 * PAGE, `${list}, ${name}: ${standing.length} rows`)
 
       await t.test(`${list} of the ${name}: rows come`, async (t) => {
-        const writes = beside(async () => void (await start()))
+        const writes = beside(async () => (await start()) !== '')
         const pages = await readPages(client, list)
         const whole = await readWhole(client, list)
         t.ok((await writes.end()) > 0, 'others have written')
@@ -99,7 +99,9 @@ void test('pages of a restricted caller while others start and end instances', {
         const going = await startMany(80)
         const writes = beside(async () => {
           const id = going.pop()
-          if (id !== undefined) await admin.call('DELETE', `/process-instance/${id}`)
+          if (id === undefined) return false
+          await admin.call('DELETE', `/process-instance/${id}`)
+          return true
         })
         const pages = await readPages(client, list)
         const whole = await readWhole(client, list)
@@ -141,15 +143,15 @@ function checkRows(
   t.equal(others.length, 0, 'no row is of a definition that may not be seen')
 }
 
-/** Does it again and again, until it is ended. */
-function beside(work: () => Promise<void>): { readonly end: () => Promise<number> } {
+/** Does it again and again, until it is ended or there is nothing left to do. */
+function beside(work: () => Promise<boolean>): { readonly end: () => Promise<number> } {
   const ending = new AbortController()
   let count = 0
   const done = (async () => {
-    do {
-      await work()
+    while (await work()) {
       count += 1
-    } while (!ending.signal.aborted)
+      if (ending.signal.aborted) break
+    }
     return count
   })()
   done.catch(() => undefined)
