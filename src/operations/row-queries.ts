@@ -34,10 +34,9 @@ export interface RowQuery {
    */
   readonly tenants: 'two queries' | `include${string}WithoutTenantId` | 'definitions' | 'none'
   /**
-   * Rows that everybody sees, or with `hasRowsOfNone` who sees those of any definition: they lack a member. By this `sortBy`
-   * they stand together, at one end of the list. `also`: they lack this one as well, other rows there do not.
+   * Rows that everybody sees: they lack a member. By this `sortBy` they stand together, at one end of the list.
    */
-  readonly rest?: { readonly member: string; readonly sortBy: string; readonly also?: string }
+  readonly rest?: { readonly member: string; readonly sortBy: string }
   /** How a GET is asked as the POST, whose lists may be longer. Absent: it has none that takes lists. */
   readonly asPost?: AsPost
   /** Without `sortBy` the engine answers rows by this member, which each row has once. Absent: rows have none. */
@@ -219,8 +218,6 @@ export const ROW_QUERIES = {
       texts: ['variableName', 'variableNameLike'],
       inQuery: ['deserializeValues'],
     },
-    // Of variables of tasks without a process, and of batches: the activity of any other is its execution's, which may be at none.
-    rest: { member: 'activityInstanceId', sortBy: 'activityInstanceId', also: 'processInstanceId' },
     order: 'id',
   },
   eventSubscriptions: {

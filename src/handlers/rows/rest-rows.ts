@@ -70,8 +70,7 @@ export async function restRows(resting: Resting): Promise<readonly ReadRow[] | n
 }
 
 async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<readonly ReadRow[] | null> {
-  const { keep, maxRows, read, rest } = resting
-  const isOfPart = (row: ListRow | undefined) => typeof row?.[rest.also ?? ''] === 'string'
+  const { keep, maxRows, read } = resting
   for (const part of orders) {
     // In one read: rows of equal value may change their places between two.
     for (const size of [FIRST_READ, maxRows + 1]) {
@@ -85,7 +84,7 @@ async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<r
           rows.filter((_, index) => lacking[index]),
         )
         let at = 0
-        return lacking.map((one, index) => one && kept[at++] === true && !isOfPart(rows[index]))
+        return lacking.map((one) => one && kept[at++] === true)
       }
       const page = await read(part, { keep: keepBoth, from: 0, size })
       if (count === 0) break

@@ -418,7 +418,6 @@ async function restOf(asked: Asked): Promise<RestPlan | null | 'unknown'> {
       orders.map((sortOrder) => ({ ...part, sort: { sortBy: rest.sortBy, sortOrder } })),
     ),
     member: rest.member,
-    ...('also' in rest && { also: rest.also }),
     isMixed: seesRowsOfNone(asked) || !tellsTenants(asked),
   }
 }

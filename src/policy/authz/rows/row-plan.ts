@@ -54,8 +54,6 @@ export interface RestPlan {
   /** The same, each in the orders that may begin with the rows that lack the member: by one of them they do, if there are any. */
   readonly sorted: readonly (readonly QueryPart[])[]
   readonly member: string
-  /** They lack this one as well; rows that have it are of a part. */
-  readonly also?: string
   /** Rows that the caller may not see may be among them. */
   readonly isMixed: boolean
 }
