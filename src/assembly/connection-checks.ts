@@ -12,7 +12,10 @@ interface ConnectedEngine {
   readonly own: Upstream
 }
 
-/** All that a configuration says is elsewhere, each with a question that changes nothing there. */
+/**
+ * The nodes, sources and Redis of a configuration, each with a question that changes nothing there. Not asked are what only
+ * some requests need: applications of `passthrough`, and the collector of traces.
+ */
 export function connectionChecksOf(
   config: Config,
   engines: readonly ConnectedEngine[],

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { BuildRuntimeParts, OpenRuntime } from '../assembly/runtime.ts'
+import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import type { BuildDryRun } from '../pipeline/explain.ts'
 import type { CommandOption, CommandOptions, Description, OptionValues } from './description.ts'
 
@@ -66,6 +67,21 @@ export const CONFIG_OPTION = {
   value: 'FILE',
   required: true,
   purpose: 'the configuration',
+} as const
+
+export const ENGINE_OPTION = {
+  type: 'string',
+  short: 'e',
+  value: 'NAME',
+  default: DEFAULT_ENGINE,
+  purpose: 'the engine as configured',
+} as const
+
+export const BODY_OPTION = {
+  type: 'string',
+  short: 'b',
+  value: 'FILE',
+  purpose: 'the body of the request',
 } as const
 
 export const FORMAT_OPTION = {

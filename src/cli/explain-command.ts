@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { QuestionError } from '../pipeline/explain.ts'
-import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import { showsNothing, textOfExplained } from '../pipeline/explain-text.ts'
-import { command, CONFIG_OPTION, FORMAT_OPTION } from './command.ts'
+import { BODY_OPTION, command, CONFIG_OPTION, ENGINE_OPTION, FORMAT_OPTION } from './command.ts'
 import { printAnswer } from './output.ts'
 import { withExplain } from './with-explain.ts'
 
@@ -15,14 +14,8 @@ export const explainCommand = command({
   options: {
     config: CONFIG_OPTION,
     user: { type: 'string', short: 'u', value: 'ID', required: true, purpose: 'the user who would ask' },
-    engine: {
-      type: 'string',
-      short: 'e',
-      value: 'NAME',
-      default: DEFAULT_ENGINE,
-      purpose: 'the engine as configured',
-    },
-    body: { type: 'string', short: 'b', value: 'FILE', purpose: 'the body of the request' },
+    engine: ENGINE_OPTION,
+    body: BODY_OPTION,
     format: FORMAT_OPTION,
   },
   examples: [

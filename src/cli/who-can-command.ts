@@ -5,11 +5,10 @@ import { meantText } from '../config/plain-messages.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { decidedBy, showsNothing } from '../pipeline/explain-text.ts'
 import { type Explain, type Explained, QuestionError } from '../pipeline/explain.ts'
-import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import { counted } from '../pipeline/plural.ts'
 import type { Principal } from '../request/principal.ts'
 import { UsageError } from './arguments.ts'
-import { command, CONFIG_OPTION, FORMAT_OPTION } from './command.ts'
+import { BODY_OPTION, command, CONFIG_OPTION, ENGINE_OPTION, FORMAT_OPTION } from './command.ts'
 import { readBody } from './explain-command.ts'
 import { linesText, printAnswer, tableLines } from './output.ts'
 import { withExplain } from './with-explain.ts'
@@ -36,14 +35,8 @@ users: then those are asked that records name, and the answer says so.`,
       multiple: true,
       purpose: 'a parameter of the path of an operationId',
     },
-    body: { type: 'string', short: 'b', value: 'FILE', purpose: 'the body of the request' },
-    engine: {
-      type: 'string',
-      short: 'e',
-      value: 'NAME',
-      default: DEFAULT_ENGINE,
-      purpose: 'the engine as configured',
-    },
+    body: BODY_OPTION,
+    engine: ENGINE_OPTION,
     all: { type: 'boolean', purpose: 'also those who may not, and what they lack' },
     format: FORMAT_OPTION,
   },

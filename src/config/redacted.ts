@@ -7,6 +7,8 @@ export const SECRET = '(secret)'
 
 /** Of a key of the configuration whose value is a secret. */
 const SECRET_KEY = /(?:password|passwd|secret|token|keys?)$/i
+/** Of a key whose members are secrets, whatever their names: a header may be `authorization`. */
+const SECRET_MEMBERS = 'headers'
 /** In a URL: the user, the password, and the query, in which a driver may take a password, too. */
 const URL_SECRET = /^([a-z][a-z\d+.-]*:\/\/)(?:([^/?#@]*)@)?([^?#]*)(?:\?.*)?$/is
 
@@ -16,9 +18,20 @@ export function redactedOf(value: unknown, key = ''): unknown {
   if (Array.isArray(value))
     return SECRET_KEY.test(key) ? value.map(() => SECRET) : value.map((item) => redactedOf(item))
   if (isMapping(value))
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, redactedOf(member, name)]))
+    return Object.fromEntries(
+      membersOf(value, key).map(({ name, member, as }) => [name, redactedOf(member, as)]),
+    )
   if (typeof value !== 'string') return value
   return SECRET_KEY.test(key) ? SECRET : withoutUrlSecret(value)
+}
+
+/** `as`: the key that says what a member is. */
+function membersOf(value: Readonly<Record<string, unknown>>, key: string) {
+  return Object.entries(value).map(([name, member]) => ({
+    name,
+    member,
+    as: key === SECRET_MEMBERS && !isMapping(member) ? 'secret' : name,
+  }))
 }
 
 function withoutUrlSecret(text: string): string {
@@ -62,8 +75,8 @@ const deriveBytes: (p: Buffer, s: Buffer, bytes: number, options: typeof SCRYPT)
 
 function secretsIn(value: unknown, path: string, key: string): readonly (readonly [string, string])[] {
   if (isMapping(value))
-    return Object.entries(value).flatMap(([name, member]) =>
-      secretsIn(member, path === '' ? name : `${path}.${name}`, name),
+    return membersOf(value, key).flatMap(({ name, member, as }) =>
+      secretsIn(member, path === '' ? name : `${path}.${name}`, as),
     )
   if (Array.isArray(value) && !SECRET_KEY.test(key))
     return value.flatMap((item, at) => secretsIn(item, `${path}[${at}]`, ''))

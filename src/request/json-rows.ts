@@ -82,8 +82,9 @@ function opensAt(json: Buffer): number {
   return at >= 0 && isBlank(json, 0, at) ? at : json.length
 }
 
+/** RFC 8259 section 2. */
 function isBlank(json: Buffer, start: number, end: number): boolean {
-  return json.toString('latin1', start, end).trim() === ''
+  return /^[ \t\n\r]*$/.test(json.toString('latin1', start, end))
 }
 
 function endOfString(json: Buffer, opening: number): number {

@@ -177,10 +177,10 @@ function worldOf(random: Random): RowWorld {
         ...row,
         shown: { id: row.shown.id, processInstanceId: row.instanceId, tenantId: row.tenantId },
       })),
-      // Some variables are of instances that wait between two activities.
+      // Some variables are of instances that wait between two activities; those of cases have an activity and no instance.
       '/variable-instance': below(running, random(2) === 0 ? 8 : 0).map((row) => ({
         ...row,
-        shown: { ...row.shown, activityInstanceId: random(8) === 0 ? null : row.instanceId },
+        shown: { ...row.shown, activityInstanceId: random(8) === 0 ? null : (row.instanceId ?? 'case') },
       })),
       '/external-task': below(running, 0),
       '/incident': below(running, random(2) === 0 ? 5 : 0).map((row) => ({

@@ -57,6 +57,9 @@ t.test('whatever is no list of rows, or no JSON, is said to be none', async (t) 
     '[{"a":"b}]',
     '[,]',
     '[{}],[]',
+    '\u000b[{}]',
+    '[\f]',
+    '[{}]\u00a0',
   ])
   for (const text of texts) for (const size of [1, 2]) t.throws(() => read(text, size), SyntaxError, text)
 })

@@ -37,7 +37,7 @@ export class MergedRows {
 
   /** The rows of one page: far down, rows before it are counted and not read. @throws as `upTo` */
   async *page({ first, max, counts }: Page): AsyncGenerator<ReadRow> {
-    const isFar = this.#isMerged && first > FAR * this.#readers.length
+    const isFar = this.#isMerged && first > READ_OF_EACH * this.#readers.length
     const sizes = isFar ? ((await counts?.()) ?? null) : null
     let at = sizes === null ? 0 : await seekPage(this.#readers, { ...sizes, first, max })
     for await (const row of this.upTo(first + max - at)) {
@@ -84,5 +84,5 @@ export class MergedRows {
 }
 
 /** Rows of each part that are read rather than counted. */
-const FAR = 100
+const READ_OF_EACH = 100
 const MIN_SHARE = 20

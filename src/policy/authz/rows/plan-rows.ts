@@ -309,8 +309,8 @@ function tenantSets(asked: Asked): readonly QueryMembers[] {
 
 /** Lists of the visible instances; null: there are too many, or rows of none are visible as well. */
 async function visibleInstances(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, own, method } = asked
-  if (seesRowsOfNone(asked) && query.rest === undefined) return null
+  const { query, own, keys, method } = asked
+  if (keys.isAllBut && query.hasRowsOfNone === true && own.instances === null) return null
   const ids = own.instances === null ? await idsOfKeys(asked) : await idsAmong(asked, own.instances)
   if (ids === null || !ids.every(isListable)) return null
   const isShort = method !== 'POST' && asPostOf(asked) === null
@@ -418,7 +418,7 @@ async function restOf(asked: Asked): Promise<RestPlan | null | 'unknown'> {
       orders.map((sortOrder) => ({ ...part, sort: { sortBy: rest.sortBy, sortOrder } })),
     ),
     member: rest.member,
-    isMixed: seesRowsOfNone(asked) || !tellsTenants(asked),
+    isMixed: !tellsTenants(asked),
   }
 }
 
@@ -428,15 +428,9 @@ function mayFindRest(asked: Asked): boolean {
   const { own, keys, rows } = asked
   const names = [own.key, own.keys, own.definition, own.instances]
   // Where there are cases no query is planned whose rows they exempt.
-  const isExempt = rows.exempt !== null && rows.exempt !== 'case'
-  if (!(isExempt || seesRowsOfNone(asked)) || names.some((one) => one !== null)) return false
+  if (rows.exempt === null || rows.exempt === 'case' || names.some((one) => one !== null)) return false
   // Then the parts leave nothing out.
   return !(isAll(keys) && tellsTenants(asked))
-}
-
-/** Whether rows of no definition are for the caller, and no list of instances finds them. */
-function seesRowsOfNone({ query, own, keys }: Asked): boolean {
-  return query.by === 'instances' && query.hasRowsOfNone === true && keys.isAllBut && own.instances === null
 }
 
 function orderOf({ query, own }: Asked): PartsPlan['order'] {

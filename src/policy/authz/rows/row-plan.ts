@@ -37,7 +37,7 @@ export interface PartsPlan {
   readonly instances: readonly QueryPart[]
   /** Rows of `parts` that the caller may not see: of counts they are taken off, of lists they are left out. */
   readonly hidden: readonly QueryPart[]
-  /** What is visible beside the parts, as rows that everybody sees; null: nothing. */
+  /** What is visible beside the parts; null: nothing. */
   readonly rest: RestPlan | null
   /** The parts of a GET are asked as POST. */
   readonly asPost: AsPost | null
@@ -47,14 +47,14 @@ export interface PartsPlan {
   readonly order: RowOrder | null
 }
 
-/** Rows of no process definition, which lack a member: most are for everybody. */
+/** Rows that everybody sees, for they lack a member. */
 export interface RestPlan {
   /** All rows of the query, in the caller's tenants. */
   readonly all: readonly QueryPart[]
   /** The same, each in the orders that may begin with the rows that lack the member: by one of them they do, if there are any. */
   readonly sorted: readonly (readonly QueryPart[])[]
   readonly member: string
-  /** Rows that the caller may not see may be among them. */
+  /** Rows of other tenants may be among them. */
   readonly isMixed: boolean
 }
 

@@ -1,0 +1,117 @@
+import t from 'tap'
+import { configJsonSchema } from '../../src/config/config.ts'
+import { redactedOf, secretDigestsOf } from '../../src/config/redacted.ts'
+
+/** Names of keys whose text is no secret: whoever adds one says here that it may be shown. */
+const SHOWN: ReadonlySet<string> = new Set([
+  'adminGroups',
+  'adminUsers',
+  'allowedOrigins',
+  'answer',
+  'audit',
+  'basePath',
+  'body',
+  'burst',
+  'ca',
+  'cert',
+  'connect',
+  'connections',
+  'database',
+  'definitions',
+  'deploymentBody',
+  'disabledPermissions',
+  'drain',
+  'endpoint',
+  'eventLoopDelay',
+  'every',
+  'failures',
+  'file',
+  'filteredRows',
+  'headers',
+  'heap',
+  'host',
+  'hosts',
+  'interval',
+  'keep',
+  'master',
+  'maxBytes',
+  'maxEjection',
+  'maxHold',
+  'memory',
+  'namespace',
+  'nodes',
+  'pause',
+  'per',
+  'perNode',
+  'port',
+  'prefix',
+  'queue',
+  'redis',
+  'refresh',
+  'remember',
+  'rememberFailures',
+  'remoteName',
+  'request',
+  'requests',
+  'rowParts',
+  'sampleRatio',
+  'serverName',
+  'serviceName',
+  'size',
+  'staleAfter',
+  'target',
+  'timeout',
+  'topics',
+  'trustedProxies',
+  'upstream',
+  'url',
+  'username',
+  'wait',
+  'waiting',
+  'weight',
+  'workers',
+])
+
+type Schema = Readonly<Record<string, unknown>>
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Paths of the configuration below which a text may stand that is not one of a few words. */
+function* textPaths(schema: unknown, path: readonly string[]): Generator<readonly string[]> {
+  if (!isSchema(schema)) return
+  if (schema['type'] === 'string' && schema['enum'] === undefined && schema['const'] === undefined) yield path
+  for (const form of [schema['anyOf'], schema['oneOf'], schema['allOf']])
+    if (Array.isArray(form)) for (const one of form) yield* textPaths(one, path)
+  if (schema['items'] !== undefined) yield* textPaths(schema['items'], [...path, '0'])
+  yield* textPaths(schema['additionalProperties'], [...path, 'authorization'])
+  for (const [name, member] of Object.entries(Object(schema['properties'])))
+    yield* textPaths(member, [...path, name])
+}
+
+/** A configuration with this text at a path. */
+function configWith(path: readonly string[], text: string): unknown {
+  const [name, ...rest] = path
+  if (name === undefined) return text
+  const member = configWith(rest, text)
+  return name === '0' ? [member] : { [name]: member }
+}
+
+const PATHS = [...new Set([...textPaths(configJsonSchema(), [])].map((path) => path.join('.')))]
+const nameOf = (path: string): string => path.split('.').findLast((name) => name !== '0') ?? ''
+
+t.test('every key with a text is shown on purpose, or not at all', async (t) => {
+  const shown = PATHS.filter((path) =>
+    JSON.stringify(redactedOf(configWith(path.split('.'), 'hunter2'))).includes('hunter2'),
+  )
+  t.same(new Set(shown.map(nameOf)), SHOWN)
+})
+
+t.test('what is not shown has a digest, so that a difference is noticed', async (t) => {
+  const secret = PATHS.filter((path) => !SHOWN.has(nameOf(path)))
+  t.ok(secret.includes('traces.headers.authorization'))
+  for (const path of secret) {
+    const digests = await secretDigestsOf(configWith(path.split('.'), 'hunter2'), { key: 'k', salt: '00' })
+    t.equal(Object.keys(digests).length, 1, path)
+  }
+})
