@@ -496,3 +496,16 @@ t.test('plans and the rows that are read for them are counted', async (t) => {
   ])
     t.match(text, line)
 })
+
+t.test('who sees all definitions but some sees variables of cases, which have an activity', async (t) => {
+  const records = [
+    'grant anna PROCESS_DEFINITION:* READ_INSTANCE,READ_TASK',
+    'revoke anna PROCESS_DEFINITION:b READ_INSTANCE,READ_TASK',
+  ]
+  const ofCase = alone('v', null)
+  const variables = [{ ...ofCase, shown: { ...ofCase.shown, activityInstanceId: 'case' } }]
+  const rows = { ...ONE_EACH.rows, '/variable-instance': variables }
+  const { ask } = await openGateway(t, { records, engine: rowEngine(() => ({ ...ONE_EACH, rows })) })
+  t.same(idsIn((await ask('anna', 'GET /variable-instance')).body), ['v'])
+  t.same((await ask('anna', 'GET /variable-instance/count')).body, { count: 1 })
+})
