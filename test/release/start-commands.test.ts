@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 
-const textOf = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+const textOf = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 const FLAGS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring']
 
 t.test('every start command gives the flags', async (t) => {

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { helmSkip } from '../support/requirements.ts'
+import { helmSkip } from '../../support/requirements.ts'
 import { at, CHART, render } from './render.ts'
 
 const schema: unknown = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'))
@@ -13,6 +13,7 @@ const TAKEN_AS_THEY_ARE = [
   /^properties\.global$/,
   /^properties\.autoscaling\..*\.(containerResource|external|object|pods|resource)$/,
   /^properties\.extraEnv\.items\.properties\.valueFrom\.properties\.\w+$/,
+  /^properties\.serviceMonitor\.properties\.tlsConfig$/,
   /^properties\.extraVolumes\.items(\.additionalProperties)?$/,
 ]
 

@@ -3,9 +3,9 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { build } from '../../src/assembly/build.ts'
-import { loadConfig } from '../../src/config/config.ts'
-import { helmSkip, kubernetesSkip } from '../support/requirements.ts'
+import { build } from '../../../src/assembly/build.ts'
+import { loadConfig } from '../../../src/config/config.ts'
+import { helmSkip, kubernetesSkip } from '../../support/requirements.ts'
 import { at, CHART, configFolderOf, helm, type Json, objectsOf, podOf } from './render.ts'
 
 const ROOT = join(CHART, '../..')

@@ -4,11 +4,11 @@ import { join, relative } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { bpmnOf } from '../src/sandbox/bpmn.ts'
-import { review } from '../src/sandbox/models.ts'
-import { promtoolSkip } from './support/requirements.ts'
+import { bpmnOf } from '../../src/sandbox/bpmn.ts'
+import { review } from '../../src/sandbox/models.ts'
+import { promtoolSkip } from '../support/requirements.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '../..')
 const COMPOSE = join(ROOT, 'examples/compose')
 const textOf = (file: string) => readFileSync(join(COMPOSE, file), 'utf8')
 

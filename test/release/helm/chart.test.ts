@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { parse } from 'yaml'
-import { loadConfig } from '../src/config/config.ts'
+import { loadConfig } from '../../../src/config/config.ts'
 import {
   at,
   CHART as chart,
@@ -17,8 +17,8 @@ import {
   podOf,
   render,
   renderAt,
-} from './helm/render.ts'
-import { helmSkip } from './support/requirements.ts'
+} from './render.ts'
+import { helmSkip } from '../../support/requirements.ts'
 
 const skip = helmSkip
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { helmSkip } from '../support/requirements.ts'
+import { helmSkip } from '../../support/requirements.ts'
 import { at, find, render } from './render.ts'
 
 const ON = ['networkPolicy.enabled=true', 'networkPolicy.egress.enabled=true']

@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml'
 export type Json = Readonly<Record<string, unknown>>
 
 /** The folder of the chart. */
-export const CHART = join(import.meta.dirname, '../../helm/engine-gateway')
+export const CHART = join(import.meta.dirname, '../../../helm/engine-gateway')
 
 /** The objects of a release `gw` with values as `--set` takes them. @throws what Helm says, where it renders nothing */
 export function render(...sets: readonly string[]): readonly Json[] {

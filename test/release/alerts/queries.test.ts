@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import { stringify } from 'yaml'
 import { z } from 'zod'
-import { describeMetrics } from '../../docs/generate-metrics.ts'
-import type { MetricDescription } from '../../src/metrics/registry.ts'
-import { promtoolSkip } from '../support/requirements.ts'
+import { describeMetrics } from '../../../docs/generate-metrics.ts'
+import type { MetricDescription } from '../../../src/metrics/registry.ts'
+import { promtoolSkip } from '../../support/requirements.ts'
 import { readRules } from './rules-file.ts'
 
-const DASHBOARD = join(import.meta.dirname, '../../helm/engine-gateway/files/dashboard.json')
+const DASHBOARD = join(import.meta.dirname, '../../../helm/engine-gateway/files/dashboard.json')
 
 const PANELS = z.object({
   panels: z.array(

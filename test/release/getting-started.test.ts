@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { freePort } from './support/free-port.ts'
-import { runPage } from './support/run-page.ts'
+import { freePort } from '../support/free-port.ts'
+import { runPage } from '../support/run-page.ts'
 
 void test('the commands of docs/getting-started.md print what the page says, before the sandbox engine', async (t) => {
   const [engine, api, admin, redis] = [await freePort(), await freePort(), await freePort(), await freePort()]

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { helmSkip } from '../support/requirements.ts'
+import { helmSkip } from '../../support/requirements.ts'
 import { at, find, podOf, render } from './render.ts'
 
 const container = (...sets: readonly string[]) => at(podOf(render(...sets)), 'spec.containers.0')
@@ -7,7 +7,25 @@ const budgetOf = (...sets: readonly string[]) => at(find(render(...sets), 'PodDi
 const graceOf = (...sets: readonly string[]) =>
   at(podOf(render(...sets)), 'spec.terminationGracePeriodSeconds')
 
+const schemesOf = (...sets: readonly string[]) =>
+  ['startupProbe', 'livenessProbe', 'readinessProbe'].map((probe) =>
+    at(container(...sets), `${probe}.httpGet.scheme`),
+  )
+const endpointOf = (...sets: readonly string[]) =>
+  at(find(render('serviceMonitor.enabled=true', ...sets), 'ServiceMonitor'), 'spec.endpoints.0')
+
 t.test('the pods', { skip: helmSkip }, async (t) => {
+  await t.test('are probed and scraped as the admin listener listens', async (t) => {
+    t.same(new Set(schemesOf()), new Set(['HTTP']))
+    t.equal(at(endpointOf(), 'scheme'), undefined)
+    const tls = ['config.admin.tls.cert=/tls/tls.crt', 'config.admin.tls.key=/tls/tls.key']
+    t.same(new Set(schemesOf(...tls)), new Set(['HTTPS']))
+    t.match(endpointOf(...tls, 'serviceMonitor.tlsConfig.serverName=gateway'), {
+      scheme: 'https',
+      tlsConfig: { serverName: 'gateway' },
+    })
+  })
+
   await t.test('are as many as the autoscaler says, where there is one', async (t) => {
     t.equal(at(find(render('replicaCount=3'), 'Deployment'), 'spec.replicas'), 3)
     const set = [

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { stringify } from 'yaml'
-import { promtoolSkip } from '../support/requirements.ts'
+import { promtoolSkip } from '../../support/requirements.ts'
 import { type AlertCase, CASES } from './cases.ts'
 import { type AlertRule, readRules, RULES_FILE } from './rules-file.ts'
 
@@ -41,6 +41,45 @@ t.test('every alert fires in time, and not just below', { skip }, (t) => {
   t.end()
 })
 
+t.test('a certificate that has ended is told in words of its own', { skip }, (t) => {
+  const [rule] = rules.filter(({ alert }) => alert === 'GatewayCertificateEnding')
+  const { summary: _summary, description: _description, ...annotations } = rule?.annotations ?? {}
+  const series = 'gateway_certificate_expiry_timestamp_seconds{job="gw",certificate="listen.tls.cert"}'
+  const labels = { severity: 'warning', job: 'gw', certificate: 'listen.tls.cert' }
+  const toldAt = (minute: number, summary: string, description: string) => ({
+    eval_time: textOf(minute),
+    alertname: rule?.alert,
+    exp_alerts: [{ exp_labels: labels, exp_annotations: { ...annotations, summary, description } }],
+  })
+  const folder = t.testdir({
+    'rule.yaml': stringify({ groups: [{ name: 'one', rules: [rule] }] }),
+    'test.yaml': stringify({
+      rule_files: ['rule.yaml'],
+      evaluation_interval: '30s',
+      tests: [
+        {
+          interval: '30s',
+          input_series: inputOf({ [series]: '3600x240' }),
+          alert_rule_test: [
+            toldAt(
+              30,
+              'The certificate listen.tls.cert ends in 30m 0s.',
+              'Whoever checks it refuses connections from then on. A new file is taken without a restart.',
+            ),
+            toldAt(
+              60,
+              'The certificate listen.tls.cert HAS ENDED.',
+              'CRITICAL: whoever checks it refuses connections now. Those that are open go on. A new file is taken without a restart.',
+            ),
+          ],
+        },
+      ],
+    }),
+  })
+  t.match(promtool('test', 'rules', join(folder, 'test.yaml')), /SUCCESS/)
+  t.end()
+})
+
 function promtool(...args: readonly string[]): string {
   return execFileSync('promtool', args, { encoding: 'utf8', stdio: 'pipe' })
 }
@@ -49,8 +88,10 @@ function promtool(...args: readonly string[]): string {
 function unitTestOf({ alert, labels: own }: AlertRule, alertCase: AlertCase): string {
   const expr = `ALERTS{alertname="${alert}",alertstate="firing"}`
   const { fires, quiet, atMinute, labels } = alertCase
-  const named = Object.entries({ alertname: alert, alertstate: 'firing', ...own, ...labels })
-  const series = `ALERTS{${named.map(([name, value]) => `${name}="${value}"`).join(',')}}`
+  const samples = [labels].flat().map((of) => {
+    const named = Object.entries({ alertname: alert, alertstate: 'firing', ...own, ...of })
+    return { labels: `ALERTS{${named.map(([name, value]) => `${name}="${value}"`).join(',')}}`, value: 1 }
+  })
   const none = (minute: number) => ({ expr, eval_time: textOf(minute) })
   const everyMinute = Array.from({ length: LAST_MINUTE }, (_, minute) => none(minute))
   return stringify({
@@ -60,10 +101,7 @@ function unitTestOf({ alert, labels: own }: AlertRule, alertCase: AlertCase): st
       {
         interval: '30s',
         input_series: inputOf(fires),
-        promql_expr_test: [
-          none(atMinute - 1),
-          { expr, eval_time: textOf(atMinute), exp_samples: [{ labels: series, value: 1 }] },
-        ],
+        promql_expr_test: [none(atMinute - 1), { expr, eval_time: textOf(atMinute), exp_samples: samples }],
       },
       { interval: '30s', input_series: inputOf(quiet), promql_expr_test: everyMinute },
     ],

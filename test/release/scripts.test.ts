@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:f
 import { dirname, join } from 'node:path'
 import t from 'tap'
 
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '../..')
 const {
   scripts,
   devDependencies,
@@ -48,22 +48,30 @@ t.test('every script builds what it runs on: a clone has nothing built', (t) => 
   t.end()
 })
 
-t.test('the three commands of tests run each test once', (t) => {
+t.test('the four commands of tests run each test once', (t) => {
   const listed = (script: string) => {
     const run = commandsOf(script).findLast((command) => command.startsWith('tap run')) ?? ''
     const list = run.replace('tap run', 'npx tap list')
     const out = execFileSync('env', ['-u', 'NODE_OPTIONS', 'sh', '-c', list], { cwd: ROOT, encoding: 'utf8' })
     return out.split('\n').filter((line) => line.endsWith('.test.ts'))
   }
-  const [fast, engine, faults] = ['test', 'test:engine', 'test:faults'].map(listed)
+  const folders = ['release', 'engine', 'faults']
+  const ofFolders = folders.map((folder) => listed(`test:${folder}`))
   const all = CLONED.filter((file) => /^test\/.*\.test\.ts$/.test(file))
-  t.same([...(fast ?? []), ...(engine ?? []), ...(faults ?? [])].toSorted(), all.toSorted())
-  t.ok(engine?.every((file) => file.startsWith('test/engine/')))
-  t.ok(faults?.every((file) => file.startsWith('test/faults/')))
+  t.same([...listed('test'), ...ofFolders.flat()].toSorted(), all.toSorted())
   const ci = readFileSync(join(ROOT, '.ci/run'), 'utf8')
-  for (const command of ['run_tests test\n', 'run_tests run test:engine\n', 'run_tests run test:faults\n'])
-    t.match(ci, command)
-  t.equal(scripts['test:all'], 'npm test && npm run test:engine && npm run test:faults')
+  t.match(ci, 'run_tests test\n')
+  for (const [index, folder] of folders.entries()) {
+    t.ok(
+      ofFolders[index]?.every((file) => file.startsWith(`test/${folder}/`)),
+      folder,
+    )
+    t.match(ci, `run_tests run test:${folder}\n`)
+  }
+  t.equal(
+    scripts['test:all'],
+    ['npm test', ...folders.map((folder) => `npm run test:${folder}`)].join(' && '),
+  )
   t.end()
 })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export const RUNBOOKS = join(import.meta.dirname, '../../docs/runbooks')
+export const RUNBOOKS = join(import.meta.dirname, '../../../docs/runbooks')
 
 /** A block of a page that is run (`sh`) or merged into the configuration (`yaml`). */
 export interface Block {

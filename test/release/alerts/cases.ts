@@ -1,12 +1,14 @@
 /** Series in promtool's notation, one value each half minute: `'0+2x40'` is 0 and then 40 times 2 more. */
 type Series = Readonly<Record<string, string>>
 
+type AlertLabels = Readonly<Record<string, string>>
+
 export interface AlertCase {
   readonly fires: Series
   /** When it fires, in minutes. It does not a minute before. */
   readonly atMinute: number
-  /** Of the alert, beside its name and severity. */
-  readonly labels: Readonly<Record<string, string>>
+  /** Of the alert, beside its name and severity; several: of several that fire at once. */
+  readonly labels: AlertLabels | readonly AlertLabels[]
   /** Just below: it never fires. */
   readonly quiet: Series
 }
@@ -21,6 +23,12 @@ const REFUSALS = (stage: string, reason: string) =>
   `gateway_refusals_total{${AT},engine="default",operation="getTasks",stage="${stage}",reason="${reason}"}`
 const REQUESTS = (status: number) =>
   `http_server_request_duration_seconds_count{${AT},engine="default",operation="getTasks",http_request_method="GET",http_response_status_code="${status}"}`
+const CERTIFICATE = (certificate: string) =>
+  `gateway_certificate_expiry_timestamp_seconds{${AT},certificate="${certificate}"}`
+const INCIDENTS = (engine: string, type: string, instance = 'a:9090') =>
+  `camunda_incidents_open{job="gw",instance="${instance}",engine="${engine}",incident_type="${type}"}`
+const FAILED_JOBS = (engine: string) => `camunda_jobs_out_of_retries{${AT},engine="${engine}"}`
+const FORTNIGHT_SECONDS = 14 * 24 * 3600
 const CACHE = (tier: string, result: string) =>
   `gateway_cache_requests_total{${AT},tier="${tier}",result="${result}"}`
 
@@ -78,6 +86,32 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
       [`camunda_external_tasks_waiting{${AT},engine="default",topic="bulk"}`]: '0x40 5000x28 0x80',
     },
   },
+  GatewayIncidentsRise: {
+    fires: {
+      // Another replica takes over while the alert waits.
+      [INCIDENTS('default', 'failedJob')]: '5x40 20x10 stale',
+      [INCIDENTS('default', 'failedJob', 'b:9090')]: '_x56 20x60',
+      // One alert, not two.
+      [INCIDENTS('both', 'failedJob')]: '0x40 50x80',
+      [FAILED_JOBS('both')]: '0x40 50x80',
+      // An engine that makes no incidents of them.
+      [FAILED_JOBS('other')]: '0x40 11x80',
+      [INCIDENTS('other', 'failedJob')]: '0x120',
+    },
+    atMinute: 30.5,
+    labels: ['default', 'both', 'other'].map((engine) => ({ ...JOB_LABELS, engine })),
+    quiet: {
+      [INCIDENTS('started', 'failedJob')]: '_x40 500x100',
+      [INCIDENTS('gap', 'failedJob')]: '500x40 _x30 500x60',
+      [INCIDENTS('many', 'failedJob')]: '1000x40 1110x80',
+      [INCIDENTS('passing', 'failedJob')]: '0x40 500x18 0x80',
+      [INCIDENTS('told-apart', 'failedJob')]: '100x40 0x80',
+      [INCIDENTS('told-apart', '_other')]: '_x40 100x80',
+      [INCIDENTS('told-together', 'failedJob')]: '0x40 100x80',
+      [INCIDENTS('told-together', '_other')]: '100x40 stale',
+      [FAILED_JOBS('few')]: '0x40 10x80',
+    },
+  },
   GatewayRefusalsJump: {
     fires: { [REFUSALS('permit', '403')]: '0+3x180 540+90x40' },
     atMinute: 98,
@@ -89,12 +123,12 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     },
   },
   GatewayPasswordGuessing: {
-    fires: { [`gateway_auth_total{${AT},engine="default",result="failed"}`]: '0x20 0+16x60' },
+    fires: { [`gateway_auth_total{${AT},engine="default",result="failed",method="basic"}`]: '0x20 0+16x60' },
     atMinute: 20.5,
     labels: ENGINE_LABELS,
     quiet: {
-      [`gateway_auth_total{${AT},engine="default",result="failed"}`]: '0+14x60',
-      [`gateway_auth_total{${AT},engine="default",result="verified"}`]: '0+900x60',
+      [`gateway_auth_total{${AT},engine="default",result="failed",method="basic"}`]: '0+14x60',
+      [`gateway_auth_total{${AT},engine="default",result="verified",method="basic"}`]: '0+900x60',
     },
   },
   GatewaySourceDown: {
@@ -108,6 +142,30 @@ export const CASES: Readonly<Record<string, AlertCase>> = {
     atMinute: 3.5,
     labels: AT_LABELS,
     quiet: { [`gateway_config_last_reload_successful{${AT}}`]: '1x4 0 1x40' },
+  },
+  GatewayCertificateEnding: {
+    // A case begins in 1970. At the tenth minute two weeks are left, as one of the replicas sees it.
+    fires: {
+      [CERTIFICATE('listen.tls.cert')]: `${FORTNIGHT_SECONDS + 600}x80`,
+      'gateway_certificate_expiry_timestamp_seconds{job="gw",instance="b:9090",certificate="listen.tls.cert"}': `${FORTNIGHT_SECONDS + 7200}x80`,
+      [CERTIFICATE('https://a/engine-rest')]: `${FORTNIGHT_SECONDS + 7200}x80`,
+    },
+    atMinute: 20.5,
+    labels: { ...JOB_LABELS, certificate: 'listen.tls.cert' },
+    quiet: {
+      [CERTIFICATE('listen.tls.cert')]: `${FORTNIGHT_SECONDS + 7200}x240`,
+      // Renewed within ten minutes.
+      [CERTIFICATE('https://a/engine-rest')]: `86400x19 ${FORTNIGHT_SECONDS + 7200}x220`,
+    },
+  },
+  GatewayTlsFilesInvalid: {
+    fires: {
+      [`gateway_tls_files_valid{${AT},section="listen.tls"}`]: '1x4 0x40',
+      [`gateway_tls_files_valid{${AT},section="admin.tls"}`]: '1x60',
+    },
+    atMinute: 7.5,
+    labels: { ...AT_LABELS, section: 'listen.tls' },
+    quiet: { [`gateway_tls_files_valid{${AT},section="listen.tls"}`]: '1x4 0x8 1x40' },
   },
   GatewayRedisDown: {
     fires: { [`gateway_redis_up{${AT}}`]: '1x4 0x40' },

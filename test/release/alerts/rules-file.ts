@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 
 /** The one source of the alerts, for the chart and for a plain Prometheus. */
-export const RULES_FILE = join(import.meta.dirname, '../../helm/engine-gateway/files/alerts.yaml')
+export const RULES_FILE = join(import.meta.dirname, '../../../helm/engine-gateway/files/alerts.yaml')
 
 const RULES = z.strictObject({
   groups: z.array(
