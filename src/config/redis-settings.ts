@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import { z } from 'zod'
 import { HOST } from './host-pattern.ts'
 import type { RedisNode, RedisSettings } from './redis-types.ts'
+import { clientTls } from './tls-settings.ts'
 import { wholeNumber } from './values.ts'
 
 const REDIS_PORT = 6379
@@ -17,36 +17,6 @@ const urlOr = (needed: string) =>
     .url({ protocol: /^rediss?$/, error: needed })
     .refine((text) => !/^rediss?:(?!\/\/)/i.test(text), needed)
     .meta({ title: '`redis://` or `rediss://` URL' })
-
-const fileName = z.string().min(1).meta({ title: 'file name' })
-const tls = z
-  .strictObject({
-    ca: fileName
-      .optional()
-      .describe(
-        'Certificates in PEM of those who sign for the servers. Without it, those that Node.js knows.',
-      ),
-    cert: fileName
-      .optional()
-      .describe("The gateway's own certificate in PEM, with its chain; for servers that ask for one."),
-    key: fileName.optional().describe('The private key in PEM of `cert`, without a passphrase.'),
-    serverName: z
-      .string()
-      .refine((text) => HOST.test(text) && !text.includes(':') && isIP(text) === 0, 'a host name is needed')
-      .meta({ title: 'host name' })
-      .optional()
-      .describe(
-        'The name in the certificates of the servers, also sent as SNI. Without it, the host by which a server is reached: for nodes that Sentinel or the cluster name by address, that is the address.',
-      ),
-  })
-  .refine(({ cert, key }) => cert === undefined || key !== undefined, {
-    path: ['key'],
-    error: 'is needed where cert is given',
-  })
-  .refine(({ cert, key }) => key === undefined || cert !== undefined, {
-    path: ['cert'],
-    error: 'is needed where key is given',
-  })
 
 const nodesOf = (defaultPort: number) =>
   z
@@ -82,7 +52,7 @@ const sentinel = z
       .describe('The name by which the sentinels monitor the master, often `mymaster`.'),
     username: username.describe('The user at the sentinels, where they have users.'),
     password: password.describe('The password at the sentinels, best as `${file:…}`.'),
-    tls: tls
+    tls: clientTls
       .optional()
       .describe('Connections to the sentinels use TLS 1.2 or later; `{}` trusts what Node.js knows.'),
   })
@@ -107,10 +77,10 @@ const redisObject = z
     database: wholeNumber(0, MAX_DATABASE)
       .optional()
       .describe('With `sentinel`: the number of the database, 0 if none is given. A URL has it as its path.'),
-    tls: tls
+    tls: clientTls
       .optional()
       .describe(
-        'Connections to the servers that store data use TLS 1.2 or later; `{}` trusts what Node.js knows. With `url`, for `rediss://` alone. The files are read again for each new connection.',
+        'Connections to the servers that store data use TLS 1.2 or later; `{}` trusts what Node.js knows. With `url`, for `rediss://` alone. The files are read again for new connections.',
       ),
   })
   .refine((redis) => FORMS.filter((form) => redis[form] !== undefined).length === 1, {

@@ -1,22 +1,16 @@
+import type { ClientTls } from './tls-types.ts'
+
 /** A host name or an address, and a port. */
 export interface RedisNode {
   readonly host: string
   readonly port: number
 }
 
-/** TLS of connections to Redis. The names of files are absolute. */
-export interface RedisTls {
-  readonly ca?: string | undefined
-  readonly cert?: string | undefined
-  readonly key?: string | undefined
-  readonly serverName?: string | undefined
-}
-
 interface RedisAccount {
   readonly username?: string | undefined
   readonly password?: string | undefined
   /** Undefined: without TLS, but for a `rediss://` URL. */
-  readonly tls?: RedisTls | undefined
+  readonly tls?: ClientTls | undefined
 }
 
 /** How Redis is reached: exactly one of `url`, `sentinel` and `cluster` is given. The account is that of the servers that store data. */

@@ -1,4 +1,3 @@
-import { HOST } from './host-pattern.ts'
 import { isIP } from 'node:net'
 import { z } from 'zod'
 
@@ -66,11 +65,8 @@ export const remoteName = z
   .string()
   .refine((text) => NAME.test(text), NAME_NEEDED)
   .meta({ title: NAME_NEEDED })
-/** Names and addresses as in `Host`. */
-export const servedHost = z
-  .string()
-  .refine((text) => HOST.test(text), 'write it as Host has it: NAME or NAME:PORT')
-  .meta({ title: '`NAME` or `NAME:PORT`' })
+/** Of a token issuer: a label of metrics. */
+export const issuerName = z.string().regex(NAME, NAME_NEEDED)
 /** A secret that nobody guesses; where a variable may stand for it, the JSON schema knows no length. */
 const LEAST_KEY_CHARS = 32
 export const signingKey = z
@@ -80,7 +76,7 @@ export const signingKey = z
     `at least ${LEAST_KEY_CHARS} characters are needed, as \`openssl rand -base64 32\` makes them`,
   )
   .meta({ title: `text of at least ${LEAST_KEY_CHARS} characters` })
-const ORIGIN = /^https?:\/\/[^/?#@\s]+$/i
+const ORIGIN = /^https?:\/\/[^/?#@\s*]+$/i
 /** A name that is accepted with any port. */
 export const adminHost = z
   .string()
@@ -124,6 +120,12 @@ const urlWithout = (instead: string) =>
     .refine((text) => !/[?#]/.test(text), 'no ? and no # may stand in the URL: requests bring their own')
     .meta({ title: '`http://` or `https://` URL without user, query and fragment' })
 export const httpUrl = urlWithout('an engine has `credentials`')
+/** What clients write before the base path. */
+export const publicUrl = urlWithout('it stands in answers')
+  .max(512, 'at most 512 characters are taken')
+  .transform((text) => new URL(text).href.replace(/\/+$/, ''))
+/** OpenID Connect Core 1.0 section 2: no query, no fragment. It is compared letter by letter, so nothing is normalized. */
+export const issuerUrl = urlWithout('an issuer has none')
 /** Where OTLP over HTTP is received. */
 export const collectorUrl = urlWithout('write them in `traces.headers`')
   .refine((text) => !/\/v1\/traces\/?$/.test(text), 'leave out /v1/traces: it is added')
@@ -134,6 +136,14 @@ export const headerName = z
   .string()
   .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, HEADER_NEEDED)
   .refine((name) => !/^(?:content-.*|host|connection|transfer-encoding)$/i.test(name), HEADER_NEEDED)
+/** RFC 9110 section 5.6.2. A browser takes `*` for all names but `Authorization`, and with credentials for a name. */
+export const requestHeaderName = z
+  .string()
+  .refine(
+    (text) => /^[\w!#$%&'+.^`|~-]{1,128}$/.test(text),
+    'the name of a header is needed; there is no wildcard',
+  )
+  .meta({ title: 'name of a header' })
 /** RFC 9110 section 5.5, without characters that are not ASCII. */
 export const headerValue = z
   .string()

@@ -58,3 +58,17 @@ function hearSentinels(redis: Redis, onSentinelError: (error: Error) => void): v
     return client
   })
 }
+
+/**
+ * Ends the connections of a client; `connectsAgain`: it opens others. A TLS connection that ends in the middle of its
+ * handshake may fail twice, and ioredis hears the first time only: the second would end the process.
+ */
+export function endClient(client: Redis | Cluster, connectsAgain: boolean): void {
+  const nodes = client instanceof Redis ? [client] : client.nodes('all')
+  for (const node of nodes) {
+    // Undefined before the first attempt to connect, whatever its type says.
+    const stream: Redis['stream'] | undefined = node.stream
+    stream?.on('error', () => undefined)
+  }
+  client.disconnect(connectsAgain)
+}

@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { Redis, type RedisOptions as AllRedisOptions } from 'ioredis'
 import type { RedisSettings } from '../config/redis-types.ts'
 import { startDeadline } from './deadline.ts'
-import { hearErrors } from './connection-errors.ts'
-import { tlsOptionsOf } from './tls-options.ts'
+import { endClient, hearErrors } from './connection-errors.ts'
+import { tlsOptionsOf } from '../tls/tls-material.ts'
 
 /** For the connection, and again for the handshake before the first command. */
 export const CONNECT_MS = 1000
@@ -121,7 +121,7 @@ function watchConnecting(redis: Redis, connectMs: number): void {
     cancel = startDeadline(ms, {
       onMissed: () => {
         redis.emit('error', new Error(`${what} within ${ms} ms`))
-        redis.disconnect(true)
+        endClient(redis, true)
       },
     })
   }
@@ -147,6 +147,6 @@ function connectAgainAtEnd(redis: Redis): () => void {
   return () => {
     isClosed = true
     if (timer !== null) clearTimeout(timer)
-    redis.disconnect()
+    endClient(redis, false)
   }
 }

@@ -8,7 +8,7 @@ import {
   openConnection,
   reconnectPauseMs,
 } from './connection.ts'
-import { hearClusterErrors } from './connection-errors.ts'
+import { endClient, hearClusterErrors } from './connection-errors.ts'
 
 type Argument = string | number | Buffer
 
@@ -58,7 +58,7 @@ function openServerClient(settings: RedisSettings, { onReady, onClose, onError }
     isReady: () => redis.status === 'ready',
     bytesRead: () => bytesReadOf(redis),
     send: async (commands) => (await redis.pipeline(commands.map((command) => [...command])).exec()) ?? [],
-    reconnect: () => redis.disconnect(true),
+    reconnect: () => endClient(redis, true),
     close: () => {
       redis.off('close', onClose)
       redis.off('end', onClose)
@@ -115,12 +115,12 @@ function openClusterClient(
     send: (commands) => Promise.all(commands.map((command) => replyTo(cluster, command))),
     reconnect: () => {
       isReady = false
-      cluster.disconnect(true)
+      endClient(cluster, true)
     },
     close: () => {
       stopWatching()
       cluster.removeAllListeners('close')
-      cluster.disconnect()
+      endClient(cluster, false)
     },
   }
 }
@@ -132,7 +132,7 @@ function watchConnecting(cluster: Cluster, onError: (error: Error) => void): () 
     clearTimeout(timer)
     timer = setTimeout(() => {
       onError(new Error(`no answer of the cluster within ${FIND_NODES_MS} ms`))
-      cluster.disconnect(true)
+      endClient(cluster, true)
     }, FIND_NODES_MS).unref()
   })
   cluster.on('ready', () => clearTimeout(timer))

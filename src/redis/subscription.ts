@@ -1,3 +1,4 @@
+import { endClient } from './connection-errors.ts'
 import type { Redis } from 'ioredis'
 import type { RedisSettings } from '../config/redis-types.ts'
 import { answerWithin, bytesReadOf, openConnection } from './connection.ts'
@@ -59,7 +60,7 @@ export class Subscription {
     try {
       await this.#answer(this.#redis.ping())
     } catch {
-      this.#redis.disconnect(true)
+      endClient(this.#redis, true)
     }
   }
 

@@ -27,6 +27,19 @@ const TOLD: readonly Case[] = [
     ['app.example', 'https://app.example/', 'ftp://app.example', '*', 'null'],
     ORIGIN,
   ),
+  ...['*', 'null', 'app.example', 'https://*.example', 'https://app.example/'].map(
+    (value): Case => [{ cors: { origins: [value] } }, `cors.origins[0]: ${ORIGIN}`],
+  ),
+  [{ cors: { origins: [] } }, 'cors.origins: at least one origin is needed'],
+  [
+    { cors: { origins: ['https://app.example'], allowedHeaders: ['*'] } },
+    'cors.allowedHeaders[0]: the name of a header is needed; there is no wildcard',
+  ],
+  [
+    { listen: { publicUrl: 'https://a:b@api.example' } },
+    'listen.publicUrl: no user and password may stand in the URL: it stands in answers',
+  ],
+  [{ listen: { publicUrl: 'api.example' } }, 'listen.publicUrl: an http:// or https:// URL is needed'],
   [{ admin: { port: 'abc' } }, 'admin.port: a whole number from 0 to 65535 is needed'],
   [{ admin: { port: '70000' } }, 'admin.port: a whole number from 0 to 65535 is needed'],
   [{ workers: 1.5 }, 'workers: a whole number from 1 to 64 is needed'],

@@ -5,7 +5,7 @@ import { createIdempotencyStore } from '../../src/idempotency/idempotency-store.
 import { createLeases } from '../../src/redis/lease.ts'
 import { createRateStore } from '../../src/redis/rate-store.ts'
 import { createSigner } from '../../src/redis/signature.ts'
-import { tlsOptionsOf } from '../../src/redis/tls-options.ts'
+import { tlsOptionsOf } from '../../src/tls/tls-material.ts'
 import { answerOf, fillOf, openCache, openSharedCache, until } from '../support/cache-harness.ts'
 import { writeCertificates } from '../support/certificates.ts'
 import { startCluster } from '../support/redis-cluster.ts'

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { copyFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { RedisSettings } from '../../src/config/redis-types.ts'
@@ -112,5 +113,25 @@ t.test('TLS', { skip: redisSkip }, async (t) => {
     t.match(lines, [/key values mismatch/])
     replacePem(key, 'client.key')
     await until(() => link.isUp === true)
+  })
+
+  t.test('a connection that is ended in the middle of its handshake ends nothing else', async (t) => {
+    const { files, own, url } = await startTlsServer(t)
+    const ways = [{ ca: files['ca.crt'], ...own }, { ca: files['ca.crt'] }, {}]
+    const uncaught: Error[] = []
+    const onUncaught = (error: Error) => void uncaught.push(error)
+    process.on('uncaughtException', onUncaught)
+    t.teardown(() => process.off('uncaughtException', onUncaught))
+    const opened = Array.from({ length: 120 }, (_one, at) =>
+      openLink(t, { url, tls: ways[at % ways.length] ?? {} }),
+    )
+    for (const { link } of opened) {
+      link.close()
+      await nextTurn()
+    }
+    // A server that answers comes after what it had to say to those.
+    const last = openLink(t, { url, tls: { ca: files['ca.crt'], ...own } })
+    await until(() => last.link.isUp === true)
+    t.same(uncaught, [])
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { makeFolder } from './temporary-folder.ts'
 
-/** Made for these tests: an authority, a server's certificate for `localhost` and no address, a client's, and an authority that signed neither. */
+/** Made for these tests: an authority, a server's certificate for `localhost` and no address, a client's, an authority that signed neither, and a certificate that ended on 2026-11-24. */
 const PEM = {
   'ca.crt': `-----BEGIN CERTIFICATE-----
 MIIBizCCATGgAwIBAgIUHJFf8kNeP737ilo/rgovNxacdkgwCgYIKoZIzj0EAwIw
@@ -65,6 +65,23 @@ bH0b2XK0rcn1dvuCS+AbbFNodQIgBVrqev/PiY1RgkNv1/er9TszpKWSD8FA8GvN
 2h6Gn7Y=
 -----END CERTIFICATE-----
 `,
+  'ended.crt': `-----BEGIN CERTIFICATE-----
+MIIBdzCCAR2gAwIBAgIUc/taCI5hvPx0mwhBiPFq3EZbgfcwCgYIKoZIzj0EAwIw
+ETEPMA0GA1UEAwwGZW5kaW5nMB4XDTI2MTEyMzA3NDY1MVoXDTI2MTEyNDA3NDY1
+MVowETEPMA0GA1UEAwwGZW5kaW5nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+3dC8I0BQ4+FyzDZcW+/FdXkuF5NBtNc5ZCSYhGEPe+/WDcq/OZnvBYs7WUOoeBX9
+wwQ1WaE9mYgtwDwdpscoNqNTMFEwHQYDVR0OBBYEFBc2we7Eny97yaZSu2a/MF1n
+gEv4MB8GA1UdIwQYMBaAFBc2we7Eny97yaZSu2a/MF1ngEv4MA8GA1UdEwEB/wQF
+MAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIgTAFD9gAEiWxzttl8wZpfZNymcR9k7X8C
+xDHW3Yvx4TMCIQDleoKNuv7aEpkjIY5nwKNhU+TJQO6Uxpms7h2whrAcxg==
+-----END CERTIFICATE-----
+`,
+  'ended.key': `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgJsSFX6lNkKEK6cqc
+HyHZMCgBojFF44l9DimqHBcfZruhRANCAATd0LwjQFDj4XLMNlxb78V1eS4Xk0G0
+1zlkJJiEYQ9779YNyr85me8FiztZQ6h4Ff3DBDVZoT2ZiC3APB2mxyg2
+-----END PRIVATE KEY-----
+`,
 } as const
 
 export type PemFile = keyof typeof PEM
@@ -84,6 +101,8 @@ export function writeCertificates(t: Test): Readonly<Record<PemFile, string>> {
     'client.crt': at('client.crt'),
     'client.key': at('client.key'),
     'other.crt': at('other.crt'),
+    'ended.crt': at('ended.crt'),
+    'ended.key': at('ended.key'),
   }
 }
 
