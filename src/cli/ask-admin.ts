@@ -41,7 +41,7 @@ export function adminAddressOf(
   if (admin.port === 0) throw new CommandError('admin.port is 0: say with --admin where the gateway listens')
   const isAnywhere = admin.host === '0.0.0.0' || admin.host === '::'
   const host = isAnywhere ? '127.0.0.1' : admin.host.includes(':') ? `[${admin.host}]` : admin.host
-  return { origin: `http://${host}:${admin.port}`, token }
+  return { origin: `${admin.tls === null ? 'http' : 'https'}://${host}:${admin.port}`, token }
 }
 
 function tokenIn(file: string): string {

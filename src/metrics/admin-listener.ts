@@ -1,6 +1,11 @@
+import { Server as TlsServer } from 'node:tls'
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { ServerTls } from '../config/tls-types.ts'
 import type { Logger } from '../log.ts'
+import { urlOf } from '../tls/listener-url.ts'
+import { onRenewal } from '../tls/renewal-lines.ts'
+import { keepRenewed } from '../tls/tls-listener.ts'
 import { GatewayError } from '../errors.ts'
 import { type AdminAccess, checkOrigin, checkPost, checkToken, type SlowGuesses } from './admin-access.ts'
 import type { Metrics } from './registry.ts'
@@ -30,6 +35,8 @@ export interface AdminOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  /** Null: plain HTTP. */
+  readonly tls: ServerTls | null
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>
   readonly readiness: () => Readiness | Promise<Readiness>
   /** Answers a question about permissions; a rejection is a 500. */
@@ -40,7 +47,7 @@ export interface AdminOptions {
   readonly configuration: () => Promise<unknown>
   /** Reloads the configuration. */
   readonly reload: () => Promise<JsonAnswer>
-  readonly log: Pick<Logger, 'error'>
+  readonly log: Pick<Logger, 'error' | 'info'>
 }
 
 /** Each in a header of its own: of several in one, browsers find the first alone. */
@@ -56,14 +63,15 @@ const ANSWER_HEADERS = {
 const MAX_QUESTION_BYTES = 64 * 1024
 
 export interface Admin {
-  /** `http://127.0.0.1:9090` */
+  /** What it is bound to: `http://127.0.0.1:9090` */
   readonly address: string
   close(): Promise<void>
 }
 
 /** Serves probes, scrapes and operators, on a port of its own. */
-export async function createAdmin({ host, port, ...handlers }: AdminOptions): Promise<Admin> {
+export async function createAdmin({ host, port, tls, ...handlers }: AdminOptions): Promise<Admin> {
   const app = fastify({
+    ...(tls !== null && { https: {} }),
     logger: false,
     exposeHeadRoutes: true,
     // The same limits as on the public listener: pipeline/canonical-app.ts.
@@ -74,8 +82,20 @@ export async function createAdmin({ host, port, ...handlers }: AdminOptions): Pr
     forceCloseConnections: true,
   })
   addAnswers(app, handlers)
-  const address = await app.listen({ host, port })
-  return { address, close: () => app.close() }
+  const { server } = app
+  const stopRenewal =
+    tls !== null && server instanceof TlsServer
+      ? keepRenewed(server, tls, onRenewal('admin.tls', handlers.log))
+      : null
+  await app.listen({ host, port })
+  return {
+    // Fastify tells an address of the machine where the host is a wildcard.
+    address: urlOf(server, tls !== null),
+    close: () => {
+      stopRenewal?.()
+      return app.close()
+    },
+  }
 }
 
 function addAnswers(
@@ -90,7 +110,7 @@ function addAnswers(
     configuration,
     reload,
     log,
-  }: Omit<AdminOptions, 'host' | 'port'>,
+  }: Omit<AdminOptions, 'host' | 'port' | 'tls'>,
 ) {
   app.addHook('onRequest', async (request, reply) => {
     void reply.type('text/plain; charset=utf-8').headers(ANSWER_HEADERS)

@@ -1,10 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { type Connections, type ConnectionLoad, watchConnections } from './connections.ts'
 import { CODES, GatewayError, type GatewayCode } from '../errors.ts'
+import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import { urlOf } from '../tls/listener-url.ts'
+import { createTlsListener, type TlsListener } from '../tls/tls-listener.ts'
+import { onRenewal } from '../tls/renewal-lines.ts'
 import { placesFor } from './file-descriptors.ts'
 
 /** The public listening socket. What stands behind it is replaced without a connection noticing. */
@@ -28,16 +33,21 @@ export interface Listener {
 interface ListenerOptions {
   readonly handle: RequestListener
   readonly metrics: Pick<Metrics, 'refusal'>
+  readonly log: Pick<Logger, 'info' | 'error'>
 }
 
-export function createListener(config: Config, { handle, metrics }: ListenerOptions): Listener {
+/** @throws if Node does not take the certificate or key of `listen.tls` */
+export function createListener(config: Config, { handle, metrics, log }: ListenerOptions): Listener {
   const server = createServer(limitsOf(config.timeouts.request))
   const refused = (reason: string) =>
     metrics.refusal({ engine: '', operation: '', stage: 'canonical', reason })
   const places = placesFor(config)
   const onDrop = () => refused('too-many-connections')
-  server.maxConnections = places
-  server.on('drop', onDrop)
+  const tls = createFront(config, server, { onRefused: () => refused('tls-handshake'), log })
+  /** Where connections come in. */
+  const entry = tls?.server ?? server
+  entry.maxConnections = places
+  entry.on('drop', onDrop)
   const connections = watchConnections(server)
   const startTimeouts = createStartTimeouts(server)
   const requests = createSwitch(handle, connections)
@@ -48,12 +58,13 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
     server.on(event, (request: object, response: object) => server.emit('request', request, response))
   return {
     listen: async ({ host, port }) => {
-      server.listen({ host, port })
-      await once(server, 'listening')
-      return urlOf(server)
+      entry.listen({ host, port })
+      await once(entry, 'listening')
+      if (tls !== null) startTimeouts()
+      return urlOf(entry, tls !== null)
     },
     serveConnection: (connection) => {
-      if (connections.count() >= places) {
+      if (connections.count() + (tls?.handshakes() ?? 0) >= places) {
         onDrop()
         connection.destroy()
         return
@@ -61,7 +72,7 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
       startTimeouts()
       // As on those that an HTTP server accepts itself.
       connection.allowHalfOpen = true
-      server.emit('connection', connection)
+      entry.emit('connection', connection)
     },
     serve: requests.serve,
     load: connections.load,
@@ -69,7 +80,8 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
       connections.endBusy()
       await Promise.race([lastAccepted ?? connections.calm(), deadline])
       // An HTTP server's own way to close cuts idle connections, on which a request may be on its way.
-      NetServer.prototype.close.call(server)
+      NetServer.prototype.close.call(entry)
+      if (tls !== null) await Promise.race([tls.calm(), wait(HANDSHAKE_LINGER_MS), deadline])
       const ended = connections.endAll()
       const sweep = setInterval(connections.sweep, 50)
       const isOver = await Promise.race([ended.then(() => true), deadline.then(() => false)])
@@ -77,11 +89,30 @@ export function createListener(config: Config, { handle, metrics }: ListenerOpti
       // That they have closed some connections may not have heard yet.
       const cut = isOver ? NO_LOAD : connections.load()
       server.closeAllConnections()
+      tls?.close()
       // Ends what watches the times of connections.
       server.close()
       return cut
     },
   }
+}
+
+/** So long the end of a drain waits for handshakes that have begun. */
+const HANDSHAKE_LINGER_MS = 1000
+
+/** What agrees on keys before a connection becomes one of HTTP; null: nothing, as `listen.tls` is not set. */
+function createFront(
+  { listen, timeouts }: Config,
+  server: Server,
+  { onRefused, log }: { readonly onRefused: () => void } & Pick<ListenerOptions, 'log'>,
+): TlsListener | null {
+  if (listen.tls === null) return null
+  return createTlsListener(listen.tls, {
+    onConnection: (socket) => server.emit('connection', socket),
+    onRefused,
+    withinMs: limitsOf(timeouts.request).headersTimeout,
+    ...onRenewal('listen.tls', log),
+  })
 }
 
 /** Node watches the times of requests from the event `listening` on: a server that does not listen has to be told. */
@@ -103,13 +134,6 @@ function limitsOf(requestMs: number) {
     connectionsCheckingInterval: 2000,
     requireHostHeader: false,
   }
-}
-
-/** Of a server that listens. */
-export function urlOf(server: NetServer): string {
-  const at = server.address()
-  if (at === null || typeof at === 'string') throw new Error('The listener has no port')
-  return `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`
 }
 
 interface Served {

@@ -28,7 +28,7 @@ const STATUS_MS = 1000
 
 /** The admin listener before what serves, be it in this process or in others. */
 export function openAdmin(
-  { host, port }: Pick<Config['admin'], 'host' | 'port'>,
+  { host, port, tls }: Pick<Config['admin'], 'host' | 'port' | 'tls'>,
   { current, reload, readiness, processes, ...operated }: Operated,
 ): Promise<Admin> {
   // There is one token for all: wrong ones of others must not delay those who have it.
@@ -50,6 +50,7 @@ export function openAdmin(
   return createAdmin({
     host,
     port,
+    tls,
     ...operated,
     access: () => current().admin,
     configuration: createRunningConfig(current),

@@ -48,7 +48,7 @@ export async function openServing({ config, log, open }: ServingOptions): Promis
   const shared = { log, version: versionOf() }
   const first = await open({ config, ...shared })
   const { metrics } = first.runtimeParts.parts
-  const listener = createListener(config, { handle: first.handle, metrics })
+  const listener = createListener(config, { handle: first.handle, metrics, log })
   const replacement = createRuntimeReplacement({
     first,
     open: (next, before) => open({ config: next, ...shared, before: before.runtimeParts }),

@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { acceptWaiting } from '../server/accept-waiting.ts'
 import { placesFor } from '../server/file-descriptors.ts'
-import { urlOf } from '../server/listener.ts'
+import { urlOf } from '../tls/listener-url.ts'
 import { Gone } from './calls.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
@@ -98,7 +98,7 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
       server.listen({ host, port })
       await once(server, 'listening')
       server.on('error', (err) => log.error({ err }, 'a connection cannot be accepted'))
-      return urlOf(server)
+      return urlOf(server, config.listen.tls !== null)
     },
     add: (worker) => {
       workers.add(worker)

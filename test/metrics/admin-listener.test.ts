@@ -1,11 +1,13 @@
 import { request } from 'node:http'
 import t from 'tap'
 import type { Test } from 'tap'
+import type { ServerTls } from '../../src/config/tls-types.ts'
 import type { AdminAccess, SlowGuesses } from '../../src/metrics/admin-access.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { createAdmin } from '../../src/metrics/admin-listener.ts'
 import type { Readiness } from '../../src/metrics/admin-listener.ts'
 import { createMetrics } from '../../src/metrics/registry.ts'
+import { writeCertificates } from '../support/certificates.ts'
 
 const OPEN: AdminAccess = { host: '127.0.0.1', hosts: [], token: null }
 
@@ -14,6 +16,8 @@ interface Given {
   readonly text?: () => Promise<string>
   readonly access?: AdminAccess
   readonly slowGuesses?: SlowGuesses
+  readonly host?: string
+  readonly tls?: ServerTls
 }
 
 /** What is no page sends it with every POST. */
@@ -25,7 +29,7 @@ async function openAdmin(t: Test, parts: Given = {}) {
   const admin = await createAdmin({
     access: () => parts.access ?? OPEN,
     slowGuesses: parts.slowGuesses ?? ((_address, verify) => verify()),
-    host: '127.0.0.1',
+    host: parts.host ?? '127.0.0.1',
     port: 0,
     metrics: { contentType: metrics.contentType, text: parts.text ?? metrics.text },
     explain: async (question) => ({ status: 200, value: { question } }),
@@ -36,7 +40,8 @@ async function openAdmin(t: Test, parts: Given = {}) {
     configuration: async () => ({ config: { version: 1 }, secrets: null }),
     reload: async () => ({ status: 422, value: { result: 'refused', problems: ['listen.port: no'] } }),
     readiness: parts.readiness ?? (() => ({ ready: true, checks: {} })),
-    log: { error: (...words: unknown[]) => void errors.push(words) },
+    tls: parts.tls ?? null,
+    log: { error: (...words: unknown[]) => void errors.push(words), info: () => undefined },
   })
   t.teardown(() => admin.close())
   return { admin, errors, get: (path: string, init?: RequestInit) => fetch(admin.address + path, init) }
@@ -90,6 +95,14 @@ t.test('a scrape that fails is a 500 without its reason, which is logged', async
   t.equal(answer.status, 500)
   t.notMatch(await answer.text(), /inner/)
   t.match(errors, [[{ err: { message: 'inner' } }, 'admin: /metrics failed']])
+})
+
+t.test('its address is what it is bound to, and how it is asked', async (t) => {
+  const { 'server.crt': cert, 'server.key': key } = writeCertificates(t)
+  const tls: ServerTls = { cert, key, minVersion: '1.2' }
+  t.match((await openAdmin(t)).admin.address, /^http:\/\/127\.0\.0\.1:\d+$/)
+  t.match((await openAdmin(t, { host: '0.0.0.0' })).admin.address, /^http:\/\/0\.0\.0\.0:\d+$/)
+  t.match((await openAdmin(t, { host: '0.0.0.0', tls })).admin.address, /^https:\/\/0\.0\.0\.0:\d+$/)
 })
 
 t.test('it closes at once over kept connections', async (t) => {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
+import { createLogger } from '../../src/log.ts'
 import { createListener } from '../../src/server/listener.ts'
 import { until } from '../support/cache-harness.ts'
 import { configOf } from '../support/open-gateway.ts'
@@ -10,6 +11,7 @@ t.test('what took requests before is over with its last answer, and not before',
   const listener = createListener(config, {
     handle: (_request, response) => void held.push(response),
     metrics: { refusal: () => {} },
+    log: createLogger({ level: 'error', destination: { write: () => undefined } }),
   })
   const origin = await listener.listen(config.listen)
   t.teardown(() => listener.close(Promise.resolve()))

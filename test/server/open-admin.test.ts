@@ -14,7 +14,7 @@ interface Given {
 async function open(t: Test, { token = null, onProcesses = () => undefined }: Given) {
   const config = loadSettings(t, settingsWith({}))
   const admin = await openAdmin(
-    { host: '127.0.0.1', port: 0 },
+    { host: '127.0.0.1', port: 0, tls: null },
     {
       current: () => ({ ...config, admin: { ...config.admin, token } }),
       metrics: createMetrics({ version: '1' }),

@@ -26,8 +26,8 @@ t.test('connections go to all of them, and what they count is added up', async (
   for (let count = 0; count < 10; count += 1) t.equal((await gateway.ask('/version')).status, 200)
   t.equal(await gateway.metric(COUNT), 10)
   // Each has seen the password once: that is remembered in a process.
-  t.equal(await gateway.metric('gateway_auth_total{engine="default",result="verified"}'), 2)
-  t.equal(await gateway.metric('gateway_auth_total{engine="default",result="remembered"}'), 8)
+  t.equal(await gateway.metric('gateway_auth_total{engine="default",result="verified",method="basic"}'), 2)
+  t.equal(await gateway.metric('gateway_auth_total{engine="default",result="remembered",method="basic"}'), 8)
 })
 
 t.test('what is no sum is not added up', async (t) => {

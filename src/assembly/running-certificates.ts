@@ -1,0 +1,81 @@
+import type { Config } from '../config/config.ts'
+import { certificateEndOf, certificateFilesOf, tlsFilesOf, tlsProblemsOf } from '../config/tls-files.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { EngineNodes } from './running-nodes.ts'
+import type { RunningSources } from './runtime.ts'
+
+/** Files are read again for a scrape that comes later than this. */
+const READ_AGAIN_MS = 10_000
+
+/** What runs beside the requests, and shows when certificates end: those of files, and those that nodes have shown. */
+export function withCertificates(
+  sources: RunningSources,
+  config: Config,
+  engines: readonly Pick<EngineNodes, 'own'>[],
+): RunningSources {
+  const files = rememberFor(READ_AGAIN_MS, () => readFiles(config))
+  return {
+    ...sources,
+    show: (metrics) => {
+      sources.show(metrics)
+      addGauges(metrics, files, engines)
+    },
+  }
+}
+
+function addGauges(
+  metrics: Metrics,
+  files: () => ReturnType<typeof readFiles>,
+  engines: Parameters<typeof withCertificates>[2],
+): void {
+  metrics.gauges(
+    {
+      name: 'gateway_certificate_expiry_timestamp_seconds',
+      help: 'When a certificate ends, in seconds since 1970: of a file by its key in the configuration, of a node by its URL.',
+      labels: ['certificate'],
+    },
+    () => [
+      ...files().ends.map(({ path, endsAtMs }) => ({
+        labels: { certificate: path },
+        value: secondsOf(endsAtMs),
+      })),
+      ...engines.flatMap(({ own }) =>
+        own.nodes().map(({ node, certificateEndsAtMs }) => ({
+          labels: { certificate: node },
+          value: secondsOf(certificateEndsAtMs),
+        })),
+      ),
+    ],
+  )
+  metrics.gauges(
+    {
+      name: 'gateway_tls_files_valid',
+      help: 'Whether the files of certificates and keys as they are now can be taken; 0: what was read before stays in force.',
+      labels: ['section'],
+    },
+    () => files().valid.map(({ section, isValid }) => ({ labels: { section }, value: Number(isValid) })),
+  )
+}
+
+function readFiles(config: Config) {
+  return {
+    ends: certificateFilesOf(config).map(({ path, file }) => ({ path, endsAtMs: certificateEndOf(file) })),
+    valid: [...tlsFilesOf(config)].map(([section, tls]) => ({
+      section,
+      isValid: tlsProblemsOf(section, tls).length === 0,
+    })),
+  }
+}
+
+function secondsOf(ms: number | null): number | null {
+  return ms === null ? null : ms / 1000
+}
+
+function rememberFor<T>(ms: number, read: () => T): () => T {
+  let latest: { readonly value: T; readonly atMs: number } | null = null
+  return () => {
+    const nowMs = performance.now()
+    if (latest === null || nowMs - latest.atMs > ms) latest = { value: read(), atMs: nowMs }
+    return latest.value
+  }
+}
