@@ -1,3 +1,4 @@
+import type { ClientTls } from '../config/tls-types.ts'
 import type { WireRequest } from './attempts/attempt.ts'
 import { createBalance } from './nodes/balance.ts'
 import { createRetryBudget } from './attempts/retry-budget.ts'
@@ -36,6 +37,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
     /** For the complete body of an answer, default 10 minutes. */
     readonly answerMs?: number
   }
+  /** For `https://` nodes. */
+  readonly tls?: ClientTls | undefined
   /** Per node. */
   readonly connections: number
   readonly health?: HealthOptions
@@ -242,7 +245,7 @@ function createNodePool(
   now: () => number,
   onChange: (node: Node) => void,
 ): NodePool {
-  const { remoteName, connections, timeouts, nodes, health, resolve, renewedMs } = options
+  const { remoteName, connections, timeouts, nodes, health, tls, resolve, renewedMs } = options
   return new NodePool({
     nodes,
     suffix: remoteName === undefined ? '' : `/engine/${encodeURIComponent(remoteName)}`,
@@ -250,6 +253,7 @@ function createNodePool(
     connectMs: timeouts.connectMs,
     health,
     now,
+    tls,
     resolve,
     renewedMs,
     onChange(event, node) {

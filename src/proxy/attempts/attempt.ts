@@ -24,6 +24,11 @@ export interface WireRequest {
   readonly answerMs: number
 }
 
+interface NodeDispatchOptions extends Dispatcher.DispatchOptions {
+  /** Undici 8.12.4, lib/core/request.js: without it, the name in `Host`, and a connection for each client's. Null: no TLS. */
+  readonly servername: string | null
+}
+
 type Times = Pick<WireRequest, 'headersMs' | 'bodyMs' | 'answerMs'>
 
 const NO_TIMEOUTS: Times = { headersMs: Infinity, bodyMs: Infinity, answerMs: Infinity }
@@ -66,21 +71,19 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
     this.#startedAtMs = performance.now()
     // The earliest possible deadline. Nearly every answer is complete by then and has cost one timer.
     if (headersMs !== Infinity) this.#schedule(Math.min(headersMs, bodyMs, answerMs))
-    node.pool.dispatch(
-      {
-        origin: node.origin,
-        path: node.prefix + request.path,
-        method: request.method,
-        headers: request.headers,
-        body: request.body,
-        // The timers of this class replace undici's. They cover the wait in the pool's queue and are exact; undici's have a resolution of about 500 ms:
-        // github.com/nodejs/undici/pull/5543.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      },
-      this,
-      isDedicated,
-    )
+    const options: NodeDispatchOptions = {
+      origin: node.origin,
+      path: node.prefix + request.path,
+      method: request.method,
+      headers: request.headers,
+      body: request.body,
+      servername: node.serverName,
+      // The timers of this class replace undici's. They cover the wait in the pool's queue and are exact; undici's have a resolution of about 500 ms:
+      // github.com/nodejs/undici/pull/5543.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    }
+    node.pool.dispatch(options, this, isDedicated)
   }
 
   /** Aborts the attempt because its client disconnected. */

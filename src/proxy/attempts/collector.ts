@@ -35,7 +35,7 @@ export class Collector implements Receiver<Answer> {
 
   onComplete(attempt: Attempt): Answer {
     const { 'content-length': _, ...headers } = clientHeaders(this.#headers)
-    return { status: attempt.status, headers, body: this.#join() }
+    return { status: attempt.status, headers, body: this.#join(), node: attempt.node.name }
   }
 
   hasDelivered(): boolean {

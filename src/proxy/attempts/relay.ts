@@ -3,6 +3,7 @@ import type { Attempt } from './attempt.ts'
 import { clientHeaders, hasBody, lengthOf, type ParsedHeaders } from '../wire/headers.ts'
 import type { Relayed, UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
+import { KEPT_ANSWER_BYTES } from '../../request/answer.ts'
 
 /** Answers of a known length up to this size are collected and leave in one write. Before that nothing is delivered. */
 const COLLECT_BYTES = 64 * 1024
@@ -30,6 +31,8 @@ export class Relay implements Receiver<Relayed> {
   #collected: { readonly headers: ParsedHeaders; readonly chunks: Buffer[] } | null = null
   /** The head of a streamed answer. It leaves with the first chunk of the body; Node would delay it until then. */
   #head: ParsedHeaders = {}
+  /** The answer so far, for the caller; null: it is not wanted, or too long. */
+  #kept: Buffer[] | null = null
   #bytes = 0
   #isStreaming = false
   #isComplete = false
@@ -50,6 +53,7 @@ export class Relay implements Receiver<Relayed> {
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
     if (this.#isClientGone) return
+    if (this.#options.upstreamRequest.keepsAnswer === true && isKept(attempt, headers)) this.#kept = []
     const length = hasBody(this.#options.upstreamRequest.method, attempt.status) ? lengthOf(headers) : 0
     if (length !== null && length <= COLLECT_BYTES) {
       this.#collected = { headers, chunks: [] }
@@ -62,6 +66,8 @@ export class Relay implements Receiver<Relayed> {
     if (this.#isClientGone) return
     if (this.#collected === null) this.#writeHead(attempt)
     this.#bytes += chunk.length
+    if (this.#bytes > KEPT_ANSWER_BYTES) this.#kept = null
+    else this.#kept?.push(chunk)
     if (this.#collected !== null) this.#collected.chunks.push(chunk)
     else if (!this.#sink.write(chunk)) this.#waitForDrain(attempt)
   }
@@ -92,6 +98,7 @@ export class Relay implements Receiver<Relayed> {
   }
 
   #reset(): void {
+    this.#kept = null
     this.#collected = null
     this.#head = {}
     this.#bytes = 0
@@ -107,8 +114,7 @@ export class Relay implements Receiver<Relayed> {
     const headers = clientHeaders(parsed, this.#options.headers)
     if (status === 204) delete headers['content-length'] // RFC 9110 section 8.6
     this.#sink.writeHead(status, headers)
-    const [first] = chunks
-    const body = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)
+    const body = joined(chunks)
     // Batches the write with others of this turn of the event loop, as for requests: see gateway.ts.
     setImmediate(() => end(this.#sink, body))
   }
@@ -121,6 +127,7 @@ export class Relay implements Receiver<Relayed> {
       node: attempt.node.name,
       bytes: this.#bytes,
       ended: isClientGone ? 'client-gone' : ended,
+      ...(this.#kept === null ? {} : { body: joined(this.#kept) }),
     }
   }
 
@@ -144,6 +151,15 @@ export class Relay implements Receiver<Relayed> {
     this.#giveUp?.(CLIENT_GONE)
     this.#attempt?.cancel()
   }
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks
+  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)
+}
+
+function isKept({ status }: Attempt, headers: ParsedHeaders): boolean {
+  return status >= 200 && status < 300 && headers['content-encoding'] === undefined
 }
 
 /** A short body written as text leaves in one piece with the head. This saves a fourteenth of a bare server's work for an answer. */

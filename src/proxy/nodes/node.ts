@@ -1,12 +1,13 @@
 import { isIP } from 'node:net'
-import { TLSSocket } from 'node:tls'
-import { buildConnector, errors } from 'undici'
-import { type Addresses, createAddresses, type Resolve } from './addresses.ts'
+import type { buildConnector } from 'undici'
+import type { ClientTls } from '../../config/tls-types.ts'
+import { createAddresses, type Resolve } from './addresses.ts'
 import { Concurrency } from './concurrency.ts'
 import { Health, type HealthChange, type HealthOptions } from './health.ts'
 import { KeepAlive } from './keep-alive.ts'
 import { Latency } from './latency.ts'
 import { ConnectionPool } from './connection-pool.ts'
+import { createConnector, type NodeCertificate } from './connector.ts'
 
 // Shorter than the 20 s after which Tomcat closes an idle connection, so that the gateway closes it first. A node may shorten it.
 const KEEP_ALIVE_MS = 4000
@@ -27,6 +28,8 @@ export interface Node {
   /** Opens another pool to the same node. */
   readonly openPool: (connections: number) => ConnectionPool
   readonly connect: buildConnector.connector
+  /** Whose certificate it must show; null: none, without TLS. */
+  readonly serverName: string | null
   /** Limit of concurrent attempts; adapts to its answers. */
   capacity: number
   /** Limit of attempts that other nodes failed to take. Those beyond its connections wait for one. */
@@ -46,11 +49,6 @@ export interface Node {
   registered: ReadonlySet<string>
 }
 
-interface NodeCertificate {
-  /** In ms since 1970; null: it has shown none. */
-  endsAtMs: number | null
-}
-
 export interface NodeOptions {
   /** `http://host:8080/engine-rest` */
   readonly url: string
@@ -63,6 +61,8 @@ export interface NodeOptions {
   readonly now: () => number
   readonly onChange: (change: HealthChange) => void
   readonly health?: HealthOptions | undefined
+  /** For an `https://` node; undefined: as Node.js does by itself. */
+  readonly tls?: ClientTls | undefined
   /** Default: the system's resolver. */
   readonly resolve?: Resolve | undefined
   /** Default 30 s. */
@@ -71,10 +71,11 @@ export interface NodeOptions {
 
 export function createNode(options: NodeOptions): Node {
   const { connections, now, weight, isDrained } = options
-  const { origin, pathname, hostname } = new URL(options.url)
+  const { origin, pathname, hostname, protocol } = new URL(options.url)
   const basePath = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
   const certificate: NodeCertificate = { endsAtMs: null }
-  const connect = createConnector(options.connectMs, createAddresses(options), certificate)
+  const serverName = protocol === 'https:' ? (options.tls?.serverName ?? hostname) : null
+  const connect = createConnector({ ...options, serverName, certificate }, createAddresses(options))
   const clientTtl = isAddress(hostname) ? null : (options.renewedMs ?? RENEWED_MS)
   const openPool = (size: number): ConnectionPool =>
     new ConnectionPool(origin, { ...poolOptions(size), connect, clientTtl })
@@ -86,6 +87,7 @@ export function createNode(options: NodeOptions): Node {
     pool: openPool(connections),
     openPool,
     connect,
+    serverName,
     capacity: connections,
     ceiling: connections * CEILING,
     concurrency: new Concurrency(connections),
@@ -116,41 +118,4 @@ export function poolOptions(connections: number) {
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     keepAliveTimeoutThreshold: 1000,
   }
-}
-
-/**
- * Undici's connect timer has a resolution of 500 ms and may be a second late (undici 8.12.4, lib/util/timers.js;
- * github.com/nodejs/undici/pull/3552). This one is exact; undici's then frees the socket.
- */
-function createConnector(
-  connectMs: number,
-  { lookup, expire }: Addresses,
-  certificate: NodeCertificate,
-): buildConnector.connector {
-  const connect = buildConnector({ timeout: connectMs, allowH2: false, lookup })
-  return function connectWithin(options, callback) {
-    let isOver = false
-    const giveUp = (): void => {
-      if (isOver) return
-      isOver = true
-      expire()
-      callback(new errors.ConnectTimeoutError(`no connection within ${connectMs} ms`), null)
-    }
-    // Timers run before pending I/O. If this process was late, the connection may be open by now.
-    const timer = setTimeout(() => setImmediate(giveUp), connectMs)
-    connect(options, function connected(...outcome) {
-      clearTimeout(timer)
-      if (outcome[0] !== null) expire()
-      else if (outcome[1] instanceof TLSSocket) readCertificate(outcome[1], certificate)
-      if (!isOver) callback(...outcome)
-      else outcome[1]?.destroy()
-      isOver = true
-    })
-  }
-}
-
-/** A resumed session may have none to show: the one before counts. */
-function readCertificate(socket: TLSSocket, certificate: NodeCertificate): void {
-  const endsAtMs = Date.parse(socket.getPeerCertificate().valid_to)
-  if (!Number.isNaN(endsAtMs)) certificate.endsAtMs = endsAtMs
 }

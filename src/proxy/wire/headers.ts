@@ -124,7 +124,7 @@ function connectionNames(raw: readonly string[]): string[] | null {
   return named
 }
 
-/** The headers of an answer that the client may see; `added` replaces headers of the same name. */
+/** The headers of an answer that the client may see; `added` replaces headers of the same name, and joins `Vary`. */
 export function clientHeaders(
   parsed: ParsedHeaders,
   added?: Readonly<Record<string, string>>,
@@ -137,14 +137,45 @@ export function clientHeaders(
       continue
     headers[name] = value
   }
-  for (const name in added) {
-    const value = added[name]
-    if (value !== undefined) headers[name.toLowerCase()] = value
-  }
+  if (added !== undefined) addHeaders(headers, added)
   // Set last: Node refuses a Content-Disposition with a byte above 127 after it has seen a length.
   const length = parsed['content-length']
   if (length !== undefined) headers['content-length'] = length
   return headers
+}
+
+function addHeaders(
+  headers: Record<string, string | string[]>,
+  added: Readonly<Record<string, string>>,
+): void {
+  const { vary } = headers
+  if (saysWhoReads(added)) for (const name in headers) if (isOfCors(name)) delete headers[name]
+  for (const name in added) {
+    const value = added[name] ?? ''
+    headers[name.toLowerCase()] = name === 'vary' ? joinedVary(vary, value) : value
+  }
+}
+
+/**
+ * Whether the gateway's own headers of an answer say which origins may read it: with `cors` each has `Vary: Origin`. An engine's
+ * headers of CORS (`isOfCors`) then do not count, also where the gateway has none for the request's origin.
+ */
+export function saysWhoReads(own: Readonly<Record<string, string>>): boolean {
+  return own['vary'] !== undefined
+}
+
+/** `name`: in lower case. */
+export function isOfCors(name: string): boolean {
+  return name.startsWith('access-control-')
+}
+
+/** `Vary` of an answer that varies by what the engine says, and by what the gateway adds (RFC 9110 section 12.5.5). */
+export function joinedVary(engines: number | string | string[] | undefined, own: string): string {
+  const names = String(engines ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name.toLowerCase() !== own.toLowerCase())
+  return [...names, own].join(', ')
 }
 
 function isUpstreamOnly(name: string): boolean {

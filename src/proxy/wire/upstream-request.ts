@@ -12,6 +12,8 @@ export interface UpstreamRequest {
   readonly conflict?: 'repeat' | undefined
   /** Deployment of the definition that it starts. If some nodes have it registered, only those qualify. */
   readonly deployment?: string
+  /** Whether `relay` also gives the body of a successful answer to its caller, where it is short. Default: no. */
+  readonly keepsAnswer?: boolean
   /** Replaces the upstream's `headersMs` for this request: a long poll waits longer than a lookup. */
   readonly headersMs?: number
 }
@@ -35,6 +37,8 @@ export interface Relayed {
   readonly node: string
   /** Of the body, as written to the client's connection. */
   readonly bytes: number
+  /** Where the request has asked for it: of an answer with a status of 2xx, not encoded, and of `KEPT_ANSWER_BYTES` at most. */
+  readonly body?: Buffer
   /** `broken`: the engine ended the answer early, and the client's connection was closed. */
   readonly ended: 'whole' | 'client-gone' | 'broken'
 }

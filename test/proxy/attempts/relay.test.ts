@@ -39,6 +39,32 @@ t.test('a small answer arrives completely, with the headers of both sides', asyn
   t.same(listener.relayed, [{ status: 200, node: node.url, bytes: 4, ended: 'whole' }])
 })
 
+t.test('a short answer is also given to who asked for it, in one piece or in many', async (t) => {
+  const node = await startNode(t, ({ url }, response) => {
+    if (url.startsWith('/encoded')) response.setHeader('content-encoding', 'gzip')
+    if (url.startsWith('/refused')) response.statusCode = 400
+    const bytes = Number(new URL(url, 'http://a').searchParams.get('bytes') ?? 3)
+    if (url.startsWith('/pieces')) response.write('[')
+    response.end('x'.repeat(bytes))
+  })
+  const { upstream } = openUpstream(t, [node.url])
+  const bodyOf = async (path: string, keepsAnswer = true) => {
+    const listener = await listenAndRelay(t, upstream, { ...WRITE, path, keepsAnswer })
+    const over = listener.over()
+    await ask(listener.port, 'POST')
+    const relayed = await over
+    return 'body' in relayed && Buffer.isBuffer(relayed.body) ? relayed.body.toString() : null
+  }
+  t.equal(await bodyOf('/one'), 'xxx')
+  t.equal(await bodyOf('/pieces'), '[xxx')
+  t.equal((await bodyOf('/one?bytes=65536'))?.length, 65_536)
+  t.equal(await bodyOf('/one?bytes=65537'), null)
+  t.equal(await bodyOf('/pieces?bytes=65536'), null)
+  t.equal(await bodyOf('/encoded'), null)
+  t.equal(await bodyOf('/refused'), null)
+  t.equal(await bodyOf('/one', false), null)
+})
+
 t.test('hop-by-hop headers stop here, those that Connection names too', async (t) => {
   const node = await startRawNode(t, (socket) =>
     socket.write(
