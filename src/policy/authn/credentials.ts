@@ -86,7 +86,7 @@ export function createRememberedCredentials(max = 10_000): RememberedCredentials
  * A hash that starts with a secret can be extended by whoever sees it (an HMAC cannot), but these hashes never leave the
  * process. The secret always has the same length, so two headers never make the same text.
  */
-function createHeaderHash(): (header: string) => string {
+export function createHeaderHash(): (header: string) => string {
   const secret = randomBytes(32).toString('base64')
   return (header) => hash('sha256', secret + header, 'base64')
 }

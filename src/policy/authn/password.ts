@@ -1,6 +1,6 @@
 import argon2 from '@node-rs/argon2'
 import bcrypt from 'bcrypt'
-import { GatewayError } from '../../errors.ts'
+import { createTurnstile, type TurnstileClaim } from './turnstile.ts'
 
 export interface PasswordOptions {
   /** Hashes computed at the same time; default 4. They occupy libuv threads (4 unless UV_THREADPOOL_SIZE says otherwise), which DNS and file reads need too. */
@@ -9,17 +9,9 @@ export interface PasswordOptions {
   readonly maxQueued?: number
 }
 
-/** The attempt for which a hash is computed. */
-export interface HashClaim {
-  /** The origin of the attempt: attempts of one origin wait for each other, not for those of other origins. */
-  readonly from: string
-  /** The credential was correct before: it has precedence over all guesses. There are no more of them than credentials. */
-  readonly proven: boolean
-}
-
 export interface Passwords {
   /** @throws GatewayError GW_OVERLOADED if too many wait */
-  verify(hash: string, password: string, claim?: HashClaim): Promise<boolean>
+  verify(hash: string, password: string, claim?: TurnstileClaim): Promise<boolean>
   hash(password: string): Promise<string>
 }
 
@@ -40,68 +32,4 @@ function verifyHash(hash: string, password: string): Promise<boolean> {
   if (hash.startsWith('$argon2id$')) return argon2.verify(hash, password)
   // PHP and Apache write $2y$ where everybody else writes $2b$, which is the only one that the library knows.
   return bcrypt.compare(password, hash.startsWith('$2y$') ? `$2b$${hash.slice(4)}` : hash)
-}
-
-interface Waiter {
-  readonly enter: () => void
-  readonly refuse: (error: Error) => void
-}
-
-const ANYBODY: HashClaim = { from: '', proven: false }
-
-/** A semaphore with round robin by origin: no origin keeps the others waiting. */
-function createTurnstile(places: number, maxQueued: number) {
-  const proven: Waiter[] = []
-  const origins = new Map<string, Waiter[]>() // in the order of their turns, none is empty
-  let waiting = 0
-  let busy = 0
-  return async function limited<T>(work: () => Promise<T>, claim = ANYBODY): Promise<T> {
-    if (busy < places) busy += 1
-    else await place(claim)
-    try {
-      return await work()
-    } finally {
-      const next = nextWaiter()
-      if (next === undefined) busy -= 1
-      else next.enter()
-    }
-  }
-
-  function place({ from, proven: isProven }: HashClaim): Promise<void> {
-    if (waiting >= maxQueued) makeRoom(isProven ? -1 : (origins.get(from)?.length ?? 0))
-    const queue = isProven ? proven : (origins.get(from) ?? [])
-    if (!isProven) origins.set(from, queue)
-    waiting += 1
-    return new Promise((resolve, reject) => {
-      queue.push({ enter: resolve, refuse: reject })
-    })
-  }
-
-  function nextWaiter(): Waiter | undefined {
-    const next = proven.shift() ?? nextGuess()
-    if (next !== undefined) waiting -= 1
-    return next
-  }
-
-  function nextGuess(): Waiter | undefined {
-    const [turn] = origins
-    if (turn === undefined) return undefined
-    const [from, queue] = turn
-    const next = queue.shift()
-    origins.delete(from)
-    if (queue.length > 0) origins.set(from, queue)
-    return next
-  }
-
-  /** Removes the last waiter of the longest queue; if that is the newcomer's, refuses the newcomer. @throws GatewayError GW_OVERLOADED */
-  function makeRoom(ownCount: number): void {
-    const overloaded = new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 })
-    const [longest] = [...origins].sort(([, one], [, other]) => other.length - one.length)
-    const [from, queue] = longest ?? []
-    const last = queue !== undefined && queue.length > ownCount + 1 ? queue.pop() : undefined
-    if (last === undefined || from === undefined) throw overloaded
-    if (queue?.length === 0) origins.delete(from)
-    waiting -= 1
-    last.refuse(overloaded)
-  }
 }

@@ -206,3 +206,26 @@ t.test('without users nobody gets in, remembered or not', async (t) => {
   users = null
   await t.rejects(ask(basic('mary:secret')), { code: 'GW_RECORDS_UNAVAILABLE', statusCode: 503 })
 })
+
+t.test('a password is accepted where Basic is, and a wrong one counts as a failure of Basic', async (t) => {
+  const { authenticator, hashed, results } = open()
+  const accepts = (user: string, password: string) => authenticator.accepts({ user, password }, HOME)
+  t.equal(await accepts('mary', 'secret'), true)
+  t.equal(await accepts('mary', 'secret'), true)
+  t.same(results, ['verified', 'remembered'])
+  t.equal(await accepts('mary', 'wrong'), false)
+  t.equal(await accepts('mary', 'wrong'), false)
+  t.equal(hashed.length, 2, 'a wrong one is remembered, too')
+  await t.rejects(Promise.resolve(authenticator.authenticate(basic('mary:wrong'), HOME)), UNAUTHORIZED)
+  t.equal(hashed.length, 2)
+  // Basic cannot say these, or says another user's.
+  for (const [user, password] of [
+    ['mary:secret', ''],
+    ['mary:sec', 'ret'],
+    ['', 'secret'],
+    ['mary', '\ud800'],
+    ['mary', 'a\nb'],
+  ] as const)
+    t.equal(await accepts(user, password), false, `${user} ${password}`)
+  t.equal(hashed.length, 2)
+})

@@ -1,6 +1,7 @@
 import bcrypt from 'bcrypt'
 import t from 'tap'
-import { createPasswords, type HashClaim } from '../../../src/policy/authn/password.ts'
+import { createPasswords } from '../../../src/policy/authn/password.ts'
+import type { TurnstileClaim } from '../../../src/policy/authn/turnstile.ts'
 
 const passwords = createPasswords()
 
@@ -43,7 +44,7 @@ t.test('who floods from one origin keeps nobody at another out, nor who was righ
   const busy = createPasswords({ concurrency: 1, maxQueued: 10 })
   const hash = await bcrypt.hash('mary', 4)
   const order: string[] = []
-  const verify = (name: string, claim: HashClaim) =>
+  const verify = (name: string, claim: TurnstileClaim) =>
     busy.verify(hash, 'mary', claim).then(
       () => order.push(name),
       () => order.push(`no ${name}`),

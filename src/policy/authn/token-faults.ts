@@ -1,0 +1,34 @@
+import { GatewayError } from '../../errors.ts'
+
+/** Why a token is refused, in the caller's words. None of them quotes the token. */
+export const TOKEN_FAULTS = {
+  malformed: 'The bearer token is not a signed JSON Web Token',
+  header: 'The header of the token has a member that is refused here',
+  type: 'The type of the token is not accepted here',
+  algorithm: 'The algorithm of the token is not accepted here',
+  issuer: 'The issuer of the token is not accepted here',
+  audience: 'The token is for another audience',
+  expiry: 'The token does not say when it expires',
+  expired: 'The token has expired',
+  'not-yet': 'The token is not valid yet',
+  key: 'The key of the token is not one of its issuer',
+  signature: 'The signature of the token is not valid',
+  user: 'The token names no acceptable user',
+  groups: 'The groups or tenants of the token are not acceptable',
+  'unknown-user': 'The user of the token is not known here',
+} as const
+
+export type TokenFault = keyof typeof TOKEN_FAULTS
+
+/** The 401 of a refused token, with the challenge of RFC 6750 section 3. @param realm the engine's name */
+export function tokenRefusalOf(fault: TokenFault, realm: string): GatewayError {
+  const message = TOKEN_FAULTS[fault]
+  return new GatewayError('GW_TOKEN_INVALID', {
+    message,
+    rule: `token: ${fault}`,
+    // Only Bearer: a browser would ask its user for a password where Basic is offered to a page with a token.
+    headers: {
+      'www-authenticate': `Bearer realm="${realm}", error="invalid_token", error_description="${message}"`,
+    },
+  })
+}

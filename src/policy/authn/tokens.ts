@@ -1,0 +1,195 @@
+import type { Authentication, Principal } from '../../request/principal.ts'
+import { SingleFlight } from '../../request/single-flight.ts'
+import { brokenRuleOf, readBearer, type TokenRules, type UnverifiedToken } from './bearer.ts'
+import type { IdentitySource } from './identity-source.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
+import { networkOf } from './throttle.ts'
+import { type ClaimSettings, principalIn } from './token-claims.ts'
+import { type TokenFault, tokenRefusalOf } from './token-faults.ts'
+import type { RememberedTokens, VerifiedToken } from './token-memory.ts'
+import type { Turnstile } from './turnstile.ts'
+import { isSignedBy } from './verification-key.ts'
+
+/** Where groups or tenants come from: the token's claims, the identity source, or both together. */
+export type NamesFrom = 'token' | 'source' | 'both'
+
+/** Whose tokens are believed, and what is made of them. */
+export interface TokenIssuer extends TokenRules {
+  readonly authentication: Authentication
+  /** Null: the tokens of shared secrets, which name no issuer. */
+  readonly iss: string | null
+  readonly keys: Pick<IssuerKeys, 'find' | 'has'>
+  readonly claims: ClaimSettings
+  readonly groups: NamesFrom
+  readonly tenants: NamesFrom
+}
+
+export interface TokensOptions {
+  /** The engine's name: the realm of the challenge. */
+  readonly engine: string
+  /** By `iss`; null: the tokens that have none. */
+  readonly issuers: ReadonlyMap<string | null, TokenIssuer>
+  readonly source: Pick<IdentitySource, 'principalOf' | 'stampOf'>
+  readonly remembered: RememberedTokens
+  /** How long a verified token needs no new verification. */
+  readonly rememberMs: number
+  /** How long the answer of the source counts. */
+  readonly rememberSourceMs: number
+  /** How long a wrong signature is refused without another look. */
+  readonly rememberFailuresMs: number
+  /** Bounds the verifications of the process. */
+  readonly turnstile: Turnstile
+  readonly onResult?: (result: TokenResult, method: TokenMethod) => void
+  /** Monotonic milliseconds; default performance.now. */
+  readonly now?: () => number
+  /** Seconds of the wall clock; default Date.now. */
+  readonly nowSeconds?: () => number
+}
+
+export type TokenResult = 'remembered' | 'verified' | 'failed'
+/** `bearer`: what no issuer can be told of. */
+export type TokenMethod = Authentication['method'] | 'bearer'
+
+export interface TokenAuthenticator {
+  readonly remembered: RememberedTokens
+  /**
+   * Synchronous for a token that is remembered, else a promise. Throws (or rejects with) GatewayError: GW_TOKEN_INVALID,
+   * GW_RECORDS_UNAVAILABLE where keys or users are away, GW_OVERLOADED where too many verifications wait.
+   */
+  readonly authenticate: (header: string, address: string) => Principal | Promise<Principal>
+}
+
+/** Authentication by bearer tokens (RFC 6750) of issuers, and by session tokens of a shared secret. */
+export function createTokenAuthenticator(options: TokensOptions): TokenAuthenticator {
+  const { issuers, source, remembered } = options
+  const { now = () => performance.now(), nowSeconds = () => Date.now() / 1000 } = options
+  const { keyOf, right, wrong } = remembered
+  const flights = new SingleFlight<Principal | TokenFault>()
+
+  /** @throws GatewayError where nothing can be decided any more */
+  function recall(key: string): VerifiedToken | null {
+    const entry = right.get(key)
+    if (entry === undefined || now() >= entry.until || nowSeconds() >= entry.expiresAtSeconds) return null
+    const issuer = issuers.get(entry.issuer)
+    if (issuer === undefined || !issuer.keys.has(entry.key)) return null
+    return stampOf(issuer, entry.principal) === entry.stamp ? entry : null
+  }
+
+  function stampOf(issuer: TokenIssuer, { userId }: Principal): unknown {
+    return asksSource(issuer) ? source.stampOf(userId) : undefined
+  }
+
+  /** Only this costs more than the reading of a token: a few at a time, and in turns by origin. */
+  async function verify(candidate: ReadToken, key: string, address: string): Promise<Principal | TokenFault> {
+    const { token, issuer, principal } = candidate
+    const verifying = await issuer.keys.find(token.kid, token.alg)
+    if (verifying === null) return 'key'
+    const stamp = stampOf(issuer, principal)
+    const refused = wrong.get(key)
+    if (refused?.key === verifying && refused.stamp === stamp && now() < refused.until) return refused.fault
+    const at = now()
+    const { compact, alg } = token
+    const signed = { compact, alg, nowSeconds: nowSeconds(), skewSeconds: issuer.skewSeconds }
+    const claim = { from: networkOf(address), proven: right.has(key) }
+    const isSigned = await options.turnstile(() => isSignedBy(verifying, signed), claim)
+    const known = isSigned ? await withSource(principal, issuer) : 'signature'
+    // The source may have changed while it was asked.
+    if (stampOf(issuer, principal) !== stamp) return known
+    if (typeof known === 'string')
+      wrong.set(key, { fault: known, key: verifying, stamp, until: at + options.rememberFailuresMs })
+    else
+      right.set(key, {
+        principal: known,
+        issuer: issuer.iss,
+        key: verifying,
+        stamp,
+        until: at + rememberMsOf(issuer),
+        expiresAtSeconds: Number(token.claims['exp']) + issuer.skewSeconds,
+      })
+    return known
+  }
+
+  function rememberMsOf(issuer: TokenIssuer): number {
+    const { rememberMs, rememberSourceMs } = options
+    return asksSource(issuer) ? Math.min(rememberMs, rememberSourceMs) : rememberMs
+  }
+
+  /** Whose groups or tenants are the source's must be known there: who was removed there is let in no more. */
+  async function withSource(principal: Principal, issuer: TokenIssuer): Promise<Principal | TokenFault> {
+    const { authentication, groups, tenants } = issuer
+    if (!asksSource(issuer)) return { ...principal, authentication }
+    const found = await source.principalOf(principal.userId)
+    // A source that ignores the case of names finds somebody else's entry, too.
+    if (found === null || found.userId !== principal.userId) return 'unknown-user'
+    return {
+      userId: principal.userId,
+      groups: namesFrom(groups, principal.groups, found.groups),
+      tenants: namesFrom(tenants, principal.tenants, found.tenants),
+      authentication,
+    }
+  }
+
+  /** All that can be told without a signature, which anybody could have written. */
+  function read(header: string): ReadToken | Refused {
+    const token = readBearer(header)
+    if (typeof token === 'string') return { fault: token, method: 'bearer' }
+    const iss = token.claims['iss'] ?? null
+    const issuer = iss === null || typeof iss === 'string' ? issuers.get(iss) : undefined
+    if (issuer === undefined) return { fault: 'issuer', method: 'bearer' }
+    const { method } = issuer.authentication
+    const fault = brokenRuleOf(token, issuer, nowSeconds())
+    if (fault !== null) return { fault, method }
+    const principal = principalIn(token.claims, issuer.claims)
+    return typeof principal === 'string' ? { fault: principal, method } : { token, issuer, principal }
+  }
+
+  function refusal({ fault, method }: Refused): Error {
+    options.onResult?.('failed', method)
+    return tokenRefusalOf(fault, options.engine)
+  }
+
+  async function conclude(proof: Promise<Principal | TokenFault>, method: TokenMethod): Promise<Principal> {
+    const principal = await proof
+    if (typeof principal === 'string') throw refusal({ fault: principal, method })
+    options.onResult?.('verified', method)
+    return principal
+  }
+
+  return {
+    remembered,
+    authenticate: (header, address) => {
+      const key = keyOf(header)
+      const known = recall(key)
+      if (known !== null) {
+        options.onResult?.('remembered', known.principal.authentication?.method ?? 'bearer')
+        return known.principal
+      }
+      const readToken = read(header)
+      if ('fault' in readToken) throw refusal(readToken)
+      const running = flights.running(key)?.result
+      const proof = running ?? flights.begin(key, null, () => verify(readToken, key, address))
+      return conclude(proof, readToken.issuer.authentication.method)
+    },
+  }
+}
+
+interface ReadToken {
+  readonly token: UnverifiedToken
+  readonly issuer: TokenIssuer
+  /** As the claims have it. */
+  readonly principal: Principal
+}
+
+interface Refused {
+  readonly fault: TokenFault
+  readonly method: TokenMethod
+}
+
+function asksSource({ groups, tenants }: TokenIssuer): boolean {
+  return groups !== 'token' || tenants !== 'token'
+}
+
+function namesFrom(from: NamesFrom, claimed: readonly string[], found: readonly string[]): readonly string[] {
+  if (from === 'token') return claimed
+  return from === 'source' ? found : [...new Set([...claimed, ...found])]
+}

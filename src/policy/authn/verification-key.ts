@@ -1,0 +1,130 @@
+import { type CryptoKey, importJWK, jwtVerify } from 'jose'
+import { isObject, stringIn } from '../../request/value.ts'
+
+/** A key with which signatures are verified. */
+export interface VerificationKey {
+  /** Its content: equal for equal keys. */
+  readonly id: string
+  /** Null: the key has no id. */
+  readonly kid: string | null
+  readonly fits: (alg: string) => boolean
+  /** For one algorithm; cached. @throws Error if it is none */
+  readonly forAlgorithm: (alg: string) => Promise<CryptoKey | Uint8Array>
+}
+
+/** RFC 7518 section 3.1, RFC 8037 and RFC 9864: the type of key, and the curve, of each algorithm. */
+const KEY_OF_ALGORITHM: Readonly<Record<string, string>> = {
+  RS256: 'RSA',
+  RS384: 'RSA',
+  RS512: 'RSA',
+  PS256: 'RSA',
+  PS384: 'RSA',
+  PS512: 'RSA',
+  ES256: 'EC P-256',
+  ES384: 'EC P-384',
+  ES512: 'EC P-521',
+  EdDSA: 'OKP Ed25519',
+  Ed25519: 'OKP Ed25519',
+}
+const KINDS: ReadonlySet<string> = new Set(Object.values(KEY_OF_ALGORITHM))
+
+/** Of an RSA modulus: 2048 bits are the least that RFC 7518 section 3.3 allows, and time grows with the square. */
+const RSA_BYTES = { least: 256, most: 1024 } as const
+/** Of its public exponent: 65537 has three. A long one makes a verification cost as much as a signature. */
+const MAX_EXPONENT_BYTES = 4
+const MAX_KID_CHARS = 256
+
+/** The public key in a JWK; null: it is none that verifies signatures here. Members that are not needed are dropped. */
+export function verificationKeyOf(jwk: unknown): VerificationKey | null {
+  if (!isObject(jwk) || !isForSignatures(jwk)) return null
+  const { kid } = jwk
+  if (kid !== undefined && (typeof kid !== 'string' || kid.length > MAX_KID_CHARS)) return null
+  const kty = stringIn(jwk, 'kty')
+  const alg = stringIn(jwk, 'alg')
+  const kind = kty === 'RSA' ? kty : `${kty} ${stringIn(jwk, 'crv')}`
+  if (!KINDS.has(kind) || (kty === 'RSA' && !isSoundRsa(jwk))) return null
+  const material = Object.fromEntries(
+    ['kty', 'crv', 'n', 'e', 'x', 'y'].flatMap((name) => {
+      const value = stringIn(jwk, name)
+      return value === null ? [] : [[name, value]]
+    }),
+  )
+  return {
+    id: JSON.stringify([kid, alg, material]),
+    kid: kid ?? null,
+    fits: (wanted) => KEY_OF_ALGORITHM[wanted] === kind && (alg === null || isSameAlgorithm(alg, wanted)),
+    forAlgorithm: createImports((wanted) => importJWK(material, wanted)),
+  }
+}
+
+function createImports<T>(load: (alg: string) => Promise<T>): (alg: string) => Promise<T> {
+  const imported = new Map<string, Promise<T>>() // bounded: one for each algorithm that fits
+  return (alg) => {
+    const key = imported.get(alg) ?? load(alg)
+    imported.set(alg, key)
+    return key
+  }
+}
+
+/** RFC 9864: `Ed25519` is what `EdDSA` means here. */
+function isSameAlgorithm(one: string, other: string): boolean {
+  return one === other || [one, other].every((name) => name === 'EdDSA' || name === 'Ed25519')
+}
+
+/** A private key that is published is nobody's any more. */
+function isForSignatures({ use, key_ops: operations, d }: Readonly<Record<string, unknown>>): boolean {
+  if (d !== undefined || (use !== undefined && use !== 'sig')) return false
+  return operations === undefined || (Array.isArray(operations) && operations.includes('verify'))
+}
+
+function isSoundRsa(jwk: Readonly<Record<string, unknown>>): boolean {
+  const n = numberIn(jwk, 'n')
+  const e = numberIn(jwk, 'e')
+  if (n.length < RSA_BYTES.least || n.length > RSA_BYTES.most) return false
+  // With the exponent 1 a signature would be what it signs.
+  return e.length > 0 && e.length <= MAX_EXPONENT_BYTES && e.readUIntBE(0, e.length) >= 3
+}
+
+/** The bytes of an unsigned number, without zeros before it. */
+function numberIn(jwk: Readonly<Record<string, unknown>>, name: string): Buffer {
+  const bytes = Buffer.from(stringIn(jwk, name) ?? '', 'base64url')
+  const first = bytes.findIndex((byte) => byte !== 0)
+  return first < 0 ? Buffer.alloc(0) : bytes.subarray(first)
+}
+
+/** The least bytes of a shared secret by algorithm: RFC 7518 section 3.2. */
+const SECRET_BYTES: Readonly<Record<string, number>> = { HS256: 32, HS384: 48, HS512: 64 }
+
+/** A shared secret as a key. */
+export function secretKeyOf(secret: Buffer): VerificationKey {
+  return {
+    id: 'secret',
+    kid: null,
+    fits: (alg) => secret.length >= (SECRET_BYTES[alg] ?? Number.POSITIVE_INFINITY),
+    forAlgorithm: async () => new Uint8Array(secret),
+  }
+}
+
+/** Whether the signature of a token is that of the key: off the main thread, by Web Crypto. Claims are looked at before. */
+export async function isSignedBy(key: VerificationKey, token: SignedToken): Promise<boolean> {
+  const { compact, alg, nowSeconds, skewSeconds } = token
+  try {
+    await jwtVerify(compact, await key.forAlgorithm(alg), {
+      algorithms: [alg],
+      clockTolerance: skewSeconds,
+      currentDate: new Date(nowSeconds * 1000),
+      requiredClaims: ['exp'],
+    })
+    return true
+  } catch {
+    // Whatever the library does not like: nothing but a verified token opens anything.
+    return false
+  }
+}
+
+export interface SignedToken {
+  readonly compact: string
+  readonly alg: string
+  readonly nowSeconds: number
+  readonly skewSeconds: number
+}

@@ -1,0 +1,382 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { exportSPKI, importJWK, UnsecuredJWT } from 'jose'
+import t, { type Test } from 'tap'
+import { fallbackOf } from '../../src/pipeline/match.ts'
+import {
+  AUDIENCE,
+  bearer,
+  type Claims,
+  createKey,
+  type FakeIssuer,
+  signToken,
+  startIssuer,
+} from '../support/token-issuer.ts'
+import { authorizationOf, openGateway, type OpenGateway } from '../support/open-gateway.ts'
+
+const KEY = await createKey('one')
+const RSA = await createKey('rsa', 'RS256')
+const STRANGER = await createKey('one')
+
+/** A gateway that takes tokens of one issuer, whose groups are the engine's. */
+async function openWith(
+  t: Test,
+  { own = {}, identity = {}, ...settings }: Readonly<Record<string, object>> = {},
+): Promise<{ readonly gateway: OpenGateway; readonly issuer: FakeIssuer }> {
+  const issuer = await startIssuer(t, KEY, RSA)
+  const setting = {
+    name: 'company',
+    groupPrefix: '',
+    issuer: issuer.url,
+    audience: [AUDIENCE],
+    claims: { groups: ['realm_access.roles'], tenants: ['tenants'] },
+    ...own,
+  }
+  const tokens = { issuers: [setting] }
+  const gateway = await openGateway(t, {
+    settings: { identity: { source: 'file', file: 'users.yaml', tokens, ...identity }, ...settings },
+  })
+  return { gateway, issuer }
+}
+
+const RECORDS = { source: 'file', file: 'records.yaml' }
+const clerks: Claims = { realm_access: { roles: ['clerks'] } }
+
+t.test('a token opens what its groups may see', async (t) => {
+  const { gateway, issuer } = await openWith(t)
+  const token = await issuer.sign(KEY, { sub: 'token-only', ...clerks })
+  const answer = await gateway.ask(null, 'GET /process-definition', { headers: bearer(token) })
+  t.equal(answer.status, 200)
+  t.match(answer.body, [{ key: 'review' }])
+  const other = await issuer.sign(KEY, { sub: 'token-only' })
+  t.same((await gateway.ask(null, 'GET /process-definition', { headers: bearer(other) })).body, [])
+})
+
+t.test('with the algorithms that are usual, and the types and audiences that are allowed', async (t) => {
+  const { gateway, issuer } = await openWith(t)
+  const all = await Promise.all(
+    ['RS256', 'PS256', 'ES256', 'EdDSA'].map(async (alg) => ({ key: await createKey(`of-${alg}`, alg) })),
+  )
+  issuer.keys = [KEY.jwk, ...all.map(({ key }) => key.jwk)]
+  const tokens = [
+    ...(await Promise.all(all.map(({ key }) => issuer.sign(key)))),
+    await issuer.sign(KEY, { aud: ['other', AUDIENCE] }),
+    await issuer.sign(KEY, {}, { typ: 'JWT' }),
+    await issuer.sign(KEY, {}, { typ: 'application/at+jwt' }),
+    await issuer.sign(KEY, {}, { typ: undefined }),
+  ]
+  for (const token of tokens)
+    t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(token) })).status, 200)
+})
+
+t.test('Basic stays as it is beside it, and both challenges are offered', async (t) => {
+  const { gateway } = await openWith(t)
+  t.equal((await gateway.ask('mary', 'GET /task')).status, 200)
+  for (const headers of [{}, { authorization: '' }, { authorization: authorizationOf('mary', 'wrong') }]) {
+    const { status, headers: sent, bytes } = await gateway.ask(null, 'GET /task', { headers })
+    t.equal(status, 401)
+    t.equal(sent['www-authenticate'], 'Basic realm="default", Bearer realm="default"')
+    t.equal(bytes.length, 0)
+    t.equal(sent['x-gateway-error'], undefined)
+  }
+})
+
+t.test('without the section a token is no credential', async (t) => {
+  const issuer = await startIssuer(t, KEY)
+  const gateway = await openGateway(t)
+  const headers = bearer(await issuer.sign(KEY))
+  const answer = await gateway.ask(null, 'GET /task', { headers })
+  t.equal(answer.status, 401)
+  t.equal(answer.headers['www-authenticate'], 'Basic realm="default"')
+  t.equal(answer.bytes.length, 0)
+  t.same(issuer.asked, [])
+})
+
+const AT = Math.floor(Date.now() / 1000)
+const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** The token with another header, and with the signature that it had. */
+function withHeader(token: string, header: object): string {
+  const [, ...rest] = token.split('.')
+  return [encoded(header), ...rest].join('.')
+}
+
+/** What an attacker makes of a public key: it is no secret. */
+async function signedWithPublicKey(issuer: FakeIssuer): Promise<string> {
+  const key = await importJWK(RSA.jwk, 'RS256', { extractable: true })
+  const pem = key instanceof Uint8Array ? '' : await exportSPKI(key)
+  const payload = { iss: issuer.url, sub: 'demo', aud: AUDIENCE, exp: AT + 300 }
+  const text = `${encoded({ alg: 'HS256', kid: 'rsa' })}.${encoded(payload)}`
+  return `${text}.${createHmac('sha256', pem).update(text).digest('base64url')}`
+}
+
+const ATTACKS: Readonly<
+  Record<string, readonly [fault: string, make: (issuer: FakeIssuer) => Promise<string>]>
+> = {
+  'no signature': [
+    'malformed',
+    async ({ url }) => new UnsecuredJWT({ iss: url, sub: 'demo', aud: AUDIENCE, exp: AT + 300 }).encode(),
+  ],
+  'alg none with a signature': [
+    'algorithm',
+    async (issuer) => withHeader(await issuer.sign(KEY), { alg: 'none', kid: 'one' }),
+  ],
+  'alg nOnE': [
+    'algorithm',
+    async (issuer) => withHeader(await issuer.sign(KEY), { alg: 'nOnE', kid: 'one' }),
+  ],
+  'the public key as a secret': ['algorithm', signedWithPublicKey],
+  'another algorithm than the key has': [
+    'key',
+    async (issuer) => withHeader(await issuer.sign(KEY), { alg: 'RS256', kid: 'one' }),
+  ],
+  'a key of somebody else by a known kid': ['signature', (issuer) => issuer.sign(STRANGER)],
+  'a kid that is a path': ['key', (issuer) => issuer.sign(KEY, {}, { kid: '../../../dev/null' })],
+  'a kid that is an object': ['malformed', (issuer) => issuer.sign(KEY, {}, { kid: { $ne: null } })],
+  'a long kid': ['malformed', (issuer) => issuer.sign(KEY, {}, { kid: 'a'.repeat(257) })],
+  'no kid where several keys fit': ['key', (issuer) => issuer.sign(KEY, {}, { kid: undefined })],
+  'a key of its own': ['header', (issuer) => issuer.sign(STRANGER, {}, { jwk: STRANGER.jwk })],
+  'a place of keys of its own': [
+    'header',
+    (issuer) => issuer.sign(STRANGER, {}, { jku: `${issuer.url}/evil` }),
+  ],
+  'a place of certificates': ['header', (issuer) => issuer.sign(STRANGER, {}, { x5u: `${issuer.url}/evil` })],
+  'certificates of its own': ['header', (issuer) => issuer.sign(STRANGER, {}, { x5c: ['MIIB'] })],
+  'a critical extension': [
+    'header',
+    async (issuer) => withHeader(await issuer.sign(KEY), { alg: 'ES256', kid: 'one', crit: ['exp'] }),
+  ],
+  'an ID token by its type': ['type', (issuer) => issuer.sign(KEY, {}, { typ: 'id+jwt' })],
+  'a logout token': ['type', (issuer) => issuer.sign(KEY, {}, { typ: 'logout+jwt' })],
+  "Keycloak's ID token": ['type', (issuer) => issuer.sign(KEY, { typ: 'ID' })],
+  'an ID token by its hash': ['type', (issuer) => issuer.sign(KEY, { at_hash: 'x' })],
+  expired: ['expired', (issuer) => issuer.sign(KEY, { exp: AT - 31 })],
+  'no expiry': ['expiry', (issuer) => issuer.sign(KEY, { exp: undefined })],
+  'not valid yet': ['not-yet', (issuer) => issuer.sign(KEY, { nbf: AT + 120 })],
+  'of tomorrow': ['not-yet', (issuer) => issuer.sign(KEY, { iat: AT + 86_400 })],
+  'another audience': ['audience', (issuer) => issuer.sign(KEY, { aud: 'gateway2' })],
+  'no audience': ['audience', (issuer) => issuer.sign(KEY, { aud: undefined })],
+  'another issuer': ['issuer', (issuer) => issuer.sign(KEY, { iss: `${issuer.url}/` })],
+  'no issuer': ['issuer', (issuer) => issuer.sign(KEY, { iss: undefined })],
+  'no user': ['user', (issuer) => issuer.sign(KEY, { sub: undefined })],
+  'an empty user': ['user', (issuer) => issuer.sign(KEY, { sub: '' })],
+  everybody: ['user', (issuer) => issuer.sign(KEY, { sub: '*' })],
+  'a user with a line feed': ['user', (issuer) => issuer.sign(KEY, { sub: 'demo\nx' })],
+  'a user that looks like another': ['user', (issuer) => issuer.sign(KEY, { sub: 'demo\u200b' })],
+  'a user with a blank behind': ['user', (issuer) => issuer.sign(KEY, { sub: 'demo ' })],
+  'a long user': ['user', (issuer) => issuer.sign(KEY, { sub: 'a'.repeat(256) })],
+  'groups that are none': ['groups', (issuer) => issuer.sign(KEY, { realm_access: { roles: [{ a: 1 }] } })],
+  'too many groups': [
+    'groups',
+    (issuer) =>
+      issuer.sign(KEY, { realm_access: { roles: Array.from({ length: 501 }, (_, at) => `g${at}`) } }),
+  ],
+  'too long': ['malformed', (issuer) => issuer.sign(KEY, { filler: 'a'.repeat(12 * 1024) })],
+  'of five parts': ['malformed', async (issuer) => `${await issuer.sign(KEY)}.a.b`],
+  'no JSON': ['malformed', async () => 'bm9uZQ.bm9uZQ.bm9uZQ'],
+  'not of base64': ['malformed', async (issuer) => `${await issuer.sign(KEY)}=`],
+}
+
+t.test('what is no good token is refused, and nothing reaches the engine', async (t) => {
+  const { gateway, issuer } = await openWith(t)
+  const other = await createKey('two')
+  issuer.keys = [...issuer.keys, other.jwk]
+  t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(KEY)) })).status, 200)
+  for (const [what, [fault, make]] of Object.entries(ATTACKS)) {
+    const answer = await gateway.ask(null, 'GET /task', { headers: bearer(await make(issuer)) })
+    t.equal(answer.status, 401, what)
+    t.match(answer.headers['www-authenticate'], /^Bearer realm="default", error="invalid_token"/, what)
+    t.equal(answer.headers['content-type'], 'application/json', what)
+    t.equal(answer.headers['x-gateway-error'], 'GW_TOKEN_INVALID', what)
+    t.match(answer.body, { type: 'NotAuthorizedException', message: String, code: null }, what)
+    t.same(answer.forwarded, [], what)
+    const audited = gateway.log.findLast(({ stream }) => stream === 'audit')
+    t.match(
+      audited,
+      { decision: 'refused', stage: 'authenticate', rule: `token: ${fault}`, status: 401 },
+      what,
+    )
+  }
+  t.notOk(issuer.asked.includes('/evil'))
+})
+
+t.test('every byte of a token counts', async (t) => {
+  const { gateway, issuer } = await openWith(t)
+  const token = await issuer.sign(KEY)
+  t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(token) })).status, 200)
+  const [head = '', payload = '', signature = ''] = token.split('.')
+  const changed = Buffer.from(payload, 'base64url').toString().replace('mary', 'demo')
+  const forged = [head, Buffer.from(changed).toString('base64url'), signature].join('.')
+  t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(forged) })).status, 401)
+  const bytes = Buffer.from(signature, 'base64url')
+  bytes[10] = (bytes[10] ?? 0) ^ 1
+  const other = [head, payload, bytes.toString('base64url')].join('.')
+  t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(other) })).status, 401)
+})
+
+t.test('an issuer that is away opens nothing, and closes nothing to those with a password', async (t) => {
+  const { gateway, issuer } = await openWith(t)
+  issuer.answer = (_path, response) => response.writeHead(500).end()
+  const headers = bearer(await issuer.sign(KEY))
+  const answer = await gateway.ask(null, 'GET /task', { headers })
+  t.equal(answer.status, 503)
+  t.equal(answer.headers['x-gateway-error'], 'GW_RECORDS_UNAVAILABLE')
+  t.same(answer.forwarded, [])
+  t.equal((await gateway.ask('mary', 'GET /task')).status, 200)
+  t.match(
+    gateway.log.find(({ name }) => name === 'company'),
+    { level: 'warn', why: /500/ },
+  )
+})
+
+t.test('a key that the issuer has added is found, and not for every unknown one', async (t) => {
+  const { gateway, issuer } = await openWith(t)
+  const next = await createKey('next')
+  t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(KEY)) })).status, 200)
+  const read = issuer.asked.length
+  // The reading for the first token was the one of these ten seconds.
+  for (const kid of ['x', 'y', 'z'])
+    await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(KEY, {}, { kid })) })
+  t.equal(issuer.asked.length, read)
+  issuer.keys = [next.jwk]
+  t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(next)) })).status, 401)
+})
+
+t.test('groups and tenants come from where the configuration says', async (t) => {
+  const cases = [
+    { groups: 'token', tenants: 'token', is: { groups: ['kc:a'], tenants: ['t'] } },
+    { groups: 'token', groupPrefix: null, is: { groups: ['company:a'], tenants: ['t'] } },
+    { groups: 'source', tenants: 'source', is: { groups: ['clerks'], tenants: ['acme'] } },
+    { groups: 'both', tenants: 'source', is: { groups: ['kc:a', 'clerks'], tenants: ['acme'] } },
+  ]
+  for (const { is, ...own } of cases) {
+    const { gateway, issuer } = await openWith(t, { own: { groupPrefix: 'kc:', ...own } })
+    const { authenticator } = fallbackOf(gateway.parts.engines)
+    const claims = { realm_access: { roles: ['a'] }, tenants: 't' }
+    const header = bearer(await issuer.sign(KEY, claims)).authorization
+    t.same(await authenticator.authenticate(header, '::1'), {
+      userId: 'mary',
+      ...is,
+      authentication: { method: 'oidc', issuer: 'company' },
+    })
+    const stranger = bearer(await issuer.sign(KEY, { ...claims, sub: 'stranger' }))
+    const answer = await gateway.ask(null, 'GET /task', { headers: stranger })
+    t.equal(answer.status, own.groups === 'token' ? 200 : 401)
+  }
+})
+
+t.test('client credentials have a claim of their own, where it is configured', async (t) => {
+  const claims = { user: 'preferred_username', client: 'client_id', groups: [['realm.access', 'roles']] }
+  const { gateway, issuer } = await openWith(t, { own: { claims, userPrefix: 'kc:' } })
+  const { authenticator } = fallbackOf(gateway.parts.engines)
+  const token = await issuer.sign(KEY, { client_id: 'worker', 'realm.access': { roles: 'workers' } })
+  t.match(await authenticator.authenticate(`bearer ${token}`, '::1'), {
+    userId: 'kc:worker',
+    groups: ['workers'],
+  })
+})
+
+const SECRET = randomBytes(64)
+
+async function openSession(t: Test, secret = SECRET, more = {}): Promise<OpenGateway> {
+  const tokens = { session: { secret: secret.toString('base64'), ...more } }
+  return openGateway(t, { settings: { identity: { source: 'file', file: 'users.yaml', tokens } } })
+}
+
+const NO_CLAIMS = { iss: undefined, aud: undefined, iat: undefined }
+const session = (alg: string, claims: Claims = {}, header = {}, secret = SECRET) =>
+  signToken(
+    { privateKey: secret, kid: '', alg },
+    { ...NO_CLAIMS, ...claims },
+    { kid: undefined, typ: undefined, ...header },
+  )
+
+t.test("session tokens of CIB seven's web client are their users'", async (t) => {
+  const gateway = await openSession(t)
+  for (const alg of ['HS256', 'HS384', 'HS512']) {
+    const answer = await gateway.ask(null, 'GET /process-definition', { headers: bearer(await session(alg)) })
+    t.equal(answer.status, 200, alg)
+    t.match(answer.body, [{ key: 'review' }], alg)
+  }
+  const headers = { ...bearer(await session('HS512')), 'context-user-id': 'demo' }
+  const { forwarded } = await gateway.ask(null, 'GET /task/count', { headers })
+  t.ok(forwarded.length > 0)
+  for (const { headers: sent } of forwarded)
+    t.match(sent, { 'context-user-id': undefined, authorization: undefined })
+})
+
+t.test('session tokens that are not the web client’s are refused', async (t) => {
+  const gateway = await openSession(t, SECRET, { algorithms: ['HS512'] })
+  const bad = {
+    'another secret': await session('HS512', {}, {}, randomBytes(64)),
+    'an algorithm that is off': await session('HS256'),
+    'an audience': await session('HS512', { aud: AUDIENCE }),
+    'an issuer': await session('HS512', { iss: 'https://elsewhere.example' }),
+    'a kid': await session('HS512', {}, { kid: 'one' }),
+    'a user who is not known': await session('HS512', { sub: 'stranger' }),
+    'no expiry': await session('HS512', { exp: undefined }),
+    expired: await session('HS512', { exp: AT - 100 }),
+  }
+  for (const [what, token] of Object.entries(bad)) {
+    const answer = await gateway.ask(null, 'GET /task', { headers: bearer(token) })
+    t.equal(answer.status, 401, what)
+    t.same(answer.forwarded, [], what)
+  }
+  t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(await session('HS512')) })).status, 200)
+})
+
+t.test('what the token does not show stays out of the lines', async (t) => {
+  const { gateway, issuer } = await openWith(t)
+  const token = await issuer.sign(KEY)
+  await gateway.ask(null, 'GET /task', { headers: bearer(token) })
+  await gateway.ask(null, 'GET /task', { headers: bearer(`${token.slice(0, -4)}AAAA`) })
+  t.notOk(JSON.stringify(gateway.log).includes(token.split('.')[1] ?? ''))
+})
+
+/** An engine that knows mary, and finds her by any spelling, as some databases do. */
+function engineOfMary({ url }: { readonly url: string }, response: ServerResponse): void {
+  const list = Object.entries({
+    '/user?id=': 'mary',
+    '/group?member=': 'clerks',
+    '/tenant?userMember=': 'acme',
+  })
+    .filter(([path]) => url.toLowerCase().startsWith(`/engine-rest${path}mary`.toLowerCase()))
+    .map(([, id]) => ({ id }))
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(list))
+}
+
+t.test('session tokens of the users of an engine have the groups of the engine', async (t) => {
+  const tokens = { session: { secret: SECRET.toString('base64') } }
+  const gateway = await openGateway(t, {
+    settings: { identity: { source: 'engine', tokens } },
+    engine: engineOfMary,
+  })
+  const { authenticator } = fallbackOf(gateway.parts.engines)
+  t.same(await authenticator.authenticate(bearer(await session('HS512')).authorization, '::1'), {
+    userId: 'mary',
+    groups: ['clerks'],
+    tenants: ['acme'],
+    authentication: { method: 'session', issuer: null },
+  })
+  for (const sub of ['Mary', 'anna'])
+    t.equal(
+      (await gateway.ask(null, 'GET /task', { headers: bearer(await session('HS512', { sub })) })).status,
+      401,
+    )
+})
+
+t.test('an engine gets the token where credentials are forwarded, and nowhere else', async (t) => {
+  const issuer = await startIssuer(t, KEY)
+  const setting = { name: 'company', issuer: issuer.url, audience: [AUDIENCE] }
+  const gateway = await openGateway(t, {
+    settings: { identity: { source: 'file', file: 'users.yaml', tokens: { issuers: [setting] } } },
+    engines: { known: { credentials: 'forward', authorization: { mode: 'off', records: RECORDS } } },
+  })
+  const headers = bearer(await issuer.sign(KEY))
+  const sentTo = async (path: string) => {
+    const { forwarded } = await gateway.ask(null, `GET ${path}`, { headers })
+    return forwarded.map(({ headers: sent }) => sent.authorization)
+  }
+  t.same(await sentTo('/engine/known/task/count'), [headers.authorization])
+  t.notOk((await sentTo('/task')).some((one) => one !== undefined))
+})

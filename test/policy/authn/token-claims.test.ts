@@ -1,0 +1,62 @@
+import t from 'tap'
+import { type ClaimSettings, principalIn } from '../../../src/policy/authn/token-claims.ts'
+
+const SETTINGS: ClaimSettings = {
+  user: ['sub'],
+  client: null,
+  groups: [['realm_access', 'roles'], ['groups']],
+  tenants: [['tenants']],
+  userPrefix: '',
+  groupPrefix: 'kc:',
+}
+
+t.test('claims say the user, groups of all paths, and tenants', (t) => {
+  const claims = { sub: 'mary', realm_access: { roles: ['a', 'b'] }, groups: 'a', tenants: ['acme'] }
+  t.same(principalIn(claims, SETTINGS), { userId: 'mary', groups: ['kc:a', 'kc:b'], tenants: ['acme'] })
+  t.same(principalIn({ sub: 'mary', realm_access: null }, SETTINGS), {
+    userId: 'mary',
+    groups: [],
+    tenants: [],
+  })
+  t.end()
+})
+
+t.test('the client counts where the user is absent, and not where it is unfit', (t) => {
+  const settings = { ...SETTINGS, client: ['client_id'], userPrefix: 'kc:' }
+  t.match(principalIn({ client_id: 'worker' }, settings), { userId: 'kc:worker' })
+  t.match(principalIn({ sub: 'mary', client_id: 'worker' }, settings), { userId: 'kc:mary' })
+  for (const sub of ['', null, 1, '*'.repeat(256), ['mary']])
+    t.equal(principalIn({ sub, client_id: 'worker' }, settings), 'user', JSON.stringify(sub))
+  t.equal(principalIn({ client_id: 'worker' }, SETTINGS), 'user')
+  t.end()
+})
+
+t.test('what every object has is no claim', (t) => {
+  t.equal(principalIn({}, { ...SETTINGS, user: ['constructor', 'name'] }), 'user')
+  t.equal(principalIn({ sub: 'mary' }, { ...SETTINGS, user: ['sub', 'length'] }), 'user')
+  t.match(principalIn({ sub: 'mary' }, { ...SETTINGS, groups: [['constructor'], ['__proto__']] }), {
+    groups: [],
+  })
+  t.end()
+})
+
+t.test('names that are too long, invisible or everybody are none', (t) => {
+  const bad = ['*', 'a'.repeat(256), ' a', 'a ', 'a\u0000', 'a\u202eb', 'a\u2028', '\ud800', '']
+  for (const [at, name] of bad.entries()) {
+    const shown = `name ${at}`
+    t.equal(principalIn({ sub: name }, SETTINGS), 'user', shown)
+    t.equal(principalIn({ sub: 'mary', tenants: [name] }, SETTINGS), 'groups', shown)
+    t.equal(principalIn({ sub: 'mary', groups: name }, { ...SETTINGS, groupPrefix: '' }), 'groups', shown)
+  }
+  t.match(principalIn({ sub: 'auth0|ümlaut:a b@c' }, SETTINGS), { userId: 'auth0|ümlaut:a b@c' })
+  for (const groups of [1, true, { a: 1 }, [null], [['a']]])
+    t.equal(principalIn({ sub: 'mary', groups }, SETTINGS), 'groups', JSON.stringify(groups))
+  t.end()
+})
+
+t.test('there are at most 500 groups', (t) => {
+  const groups = Array.from({ length: 500 }, (_, at) => `g${at}`)
+  t.match(principalIn({ sub: 'mary', groups }, SETTINGS), { userId: 'mary' })
+  t.equal(principalIn({ sub: 'mary', groups: [...groups, 'more'] }, SETTINGS), 'groups')
+  t.end()
+})

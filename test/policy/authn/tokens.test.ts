@@ -1,0 +1,256 @@
+import t from 'tap'
+import { GatewayError } from '../../../src/errors.ts'
+import { createRememberedTokens } from '../../../src/policy/authn/token-memory.ts'
+import {
+  createTokenAuthenticator,
+  type TokenIssuer,
+  type TokensOptions,
+} from '../../../src/policy/authn/tokens.ts'
+import { createTurnstile, type Turnstile } from '../../../src/policy/authn/turnstile.ts'
+import { type VerificationKey, verificationKeyOf } from '../../../src/policy/authn/verification-key.ts'
+import type { Principal } from '../../../src/request/principal.ts'
+import { AUDIENCE, createKey, signToken } from '../../support/token-issuer.ts'
+
+const KEY = await createKey('one')
+const STRANGER = await createKey('one')
+const ISS = 'https://login.example'
+const NOW = Math.floor(Date.now() / 1000)
+
+function open({
+  issuer = {},
+  users = {},
+  ...options
+}: Partial<TokensOptions> & {
+  readonly issuer?: Partial<TokenIssuer>
+  readonly users?: Record<string, Principal>
+} = {}) {
+  const clock = { ms: 0 }
+  const results: string[] = []
+  const counts = { verified: 0, asked: 0 }
+  const held: { keys: VerificationKey[]; isAway: boolean } = { keys: [], isAway: false }
+  const own = verificationKeyOf(KEY.jwk)
+  if (own !== null) held.keys = [own]
+  const current = () => {
+    if (held.isAway) throw new GatewayError('GW_RECORDS_UNAVAILABLE')
+    return held.keys
+  }
+  const trusted: TokenIssuer = {
+    authentication: { method: 'oidc', issuer: 'company' },
+    iss: ISS,
+    keys: {
+      find: (kid) => current().find((key) => key.kid === kid) ?? null,
+      has: (key) => current().includes(key),
+    },
+    algorithms: new Set(['ES256']),
+    types: new Set(['at+jwt', 'jwt']),
+    audience: new Set([AUDIENCE]),
+    skewSeconds: 0,
+    claims: {
+      user: ['sub'],
+      client: null,
+      groups: [['groups']],
+      tenants: [],
+      userPrefix: '',
+      groupPrefix: '',
+    },
+    groups: 'token',
+    tenants: 'token',
+    ...issuer,
+  }
+  const turnstile = createTurnstile(2, 4)
+  const counted: Turnstile = (work, claim) => {
+    counts.verified += 1
+    return turnstile(work, claim)
+  }
+  const tokens = createTokenAuthenticator({
+    engine: 'default',
+    issuers: new Map([[ISS, trusted]]),
+    source: {
+      principalOf: async (userId) => {
+        counts.asked += 1
+        return users[userId] ?? null
+      },
+      stampOf: (userId) => users[userId],
+    },
+    remembered: createRememberedTokens(),
+    rememberMs: 60_000,
+    rememberSourceMs: 5_000,
+    rememberFailuresMs: 5_000,
+    turnstile: counted,
+    onResult: (result, method) => results.push(`${result} ${method}`),
+    now: () => clock.ms,
+    nowSeconds: () => NOW + clock.ms / 1000,
+    ...options,
+  })
+  return { tokens, clock, results, counts, held, users }
+}
+
+const headerOf = async (claims: object = {}, key = KEY) =>
+  `Bearer ${await signToken(key, { iss: ISS, iat: NOW, exp: NOW + 300, ...claims })}`
+const REFUSED = { code: 'GW_TOKEN_INVALID', statusCode: 401 }
+const refusedFor = (fault: string) => ({ ...REFUSED, rule: `token: ${fault}` })
+
+t.test('a verified token is remembered, and then known at once', async (t) => {
+  const { tokens, clock, results, counts } = open()
+  const header = await headerOf({ groups: ['a'] })
+  const first = await tokens.authenticate(header, '::1')
+  t.same(first, {
+    userId: 'mary',
+    groups: ['a'],
+    tenants: [],
+    authentication: { method: 'oidc', issuer: 'company' },
+  })
+  clock.ms = 59_999
+  t.equal(tokens.authenticate(header, '::1'), first)
+  t.equal(counts.verified, 1)
+  clock.ms = 60_000
+  await tokens.authenticate(header, '::1')
+  t.equal(counts.verified, 2)
+  t.same(results, ['verified oidc', 'remembered oidc', 'verified oidc'])
+})
+
+t.test('it is not remembered longer than it is good', async (t) => {
+  const { tokens, clock } = open()
+  const header = await headerOf({ exp: NOW + 20 })
+  await tokens.authenticate(header, '::1')
+  clock.ms = 19_999
+  await tokens.authenticate(header, '::1')
+  clock.ms = 20_000
+  t.throws(() => tokens.authenticate(header, '::1'), refusedFor('expired'))
+})
+
+t.test('it is forgotten with its key, and while its keys are away nothing is open', async (t) => {
+  const { tokens, held } = open()
+  const header = await headerOf()
+  await tokens.authenticate(header, '::1')
+  held.isAway = true
+  t.throws(() => tokens.authenticate(header, '::1'), { code: 'GW_RECORDS_UNAVAILABLE' })
+  held.isAway = false
+  held.keys = []
+  await t.rejects(async () => tokens.authenticate(header, '::1'), refusedFor('key'))
+})
+
+t.test('those who come together with one token share its verification', async (t) => {
+  const { tokens, counts } = open()
+  const header = await headerOf()
+  const all = await Promise.all(Array.from({ length: 20 }, async () => tokens.authenticate(header, '::1')))
+  t.equal(new Set(all).size, 1)
+  t.equal(counts.verified, 1)
+})
+
+t.test('a wrong signature is looked at once in a while', async (t) => {
+  const { tokens, clock, counts, results } = open()
+  const header = await headerOf({}, STRANGER)
+  for (const at of [0, 4_999, 5_000]) {
+    clock.ms = at
+    await t.rejects(async () => tokens.authenticate(header, '::1'), refusedFor('signature'))
+  }
+  t.equal(counts.verified, 2)
+  t.same(new Set(results), new Set(['failed oidc']))
+})
+
+t.test('what can be told without a signature costs none', async (t) => {
+  const { tokens, counts, results } = open()
+  const bad = [
+    await headerOf({ iss: 'https://evil.example' }),
+    await headerOf({ aud: 'x' }),
+    await headerOf({ sub: '*' }),
+  ]
+  for (const header of bad) t.throws(() => tokens.authenticate(header, '::1'), REFUSED)
+  t.equal(counts.verified, 0)
+  t.same(results, ['failed bearer', 'failed oidc', 'failed oidc'])
+})
+
+t.test('a flood of wrong signatures is bounded, and others have their turn', async (t) => {
+  const { tokens, results } = open()
+  const bad = await headerOf({}, STRANGER)
+  const at = bad.lastIndexOf('.') + 10
+  const good = await headerOf()
+  const flood = Promise.allSettled(
+    Array.from({ length: 200 }, async (_, index) =>
+      tokens.authenticate(`${bad.slice(0, at)}${1000 + index}${bad.slice(at + 4)}`, '10.0.0.1'),
+    ),
+  )
+  t.match(await tokens.authenticate(good, '10.0.0.2'), { userId: 'mary' })
+  const ends = await flood
+  const codes = ends.map((end) => (end.status === 'rejected' ? Object(end.reason).code : 'open'))
+  t.same(new Set(codes), new Set(['GW_TOKEN_INVALID', 'GW_OVERLOADED']))
+  t.equal(codes.filter((code) => code === 'GW_OVERLOADED').length + results.length, 201)
+})
+
+const MARY: Principal = { userId: 'mary', groups: ['clerks'], tenants: ['acme'] }
+const fromSource = { groups: 'both', tenants: 'source' } as const
+
+t.test('groups of the source count, of a user who is there by the same spelling', async (t) => {
+  const { tokens, users, clock, counts } = open({ issuer: fromSource, users: { mary: MARY } })
+  const header = await headerOf({ groups: ['a', 'clerks'] })
+  t.match(await tokens.authenticate(header, '::1'), { groups: ['a', 'clerks'], tenants: ['acme'] })
+  users['mary'] = { ...MARY, groups: [] }
+  t.match(await tokens.authenticate(header, '::1'), { groups: ['a', 'clerks'] })
+  t.equal(counts.asked, 2, 'a change in the source counts at once')
+  clock.ms = 5_000
+  await tokens.authenticate(header, '::1')
+  t.equal(counts.asked, 3, 'and the source is asked again after its own time')
+  users['MARY'] = MARY
+  await t.rejects(
+    async () => tokens.authenticate(await headerOf({ sub: 'MARY' }), '::1'),
+    refusedFor('unknown-user'),
+  )
+  delete users['mary']
+  await t.rejects(async () => tokens.authenticate(header, '::1'), refusedFor('unknown-user'))
+  const asked = counts.asked
+  await t.rejects(async () => tokens.authenticate(header, '::1'), refusedFor('unknown-user'))
+  t.equal(counts.asked, asked, 'an unknown user is not asked for again and again')
+})
+
+t.test('a source that is away opens nothing', async (t) => {
+  const away = new GatewayError('GW_RECORDS_UNAVAILABLE')
+  const { tokens } = open({
+    issuer: fromSource,
+    source: { principalOf: () => Promise.reject(away), stampOf: () => 1 },
+  })
+  await t.rejects(async () => tokens.authenticate(await headerOf(), '::1'), {
+    code: 'GW_RECORDS_UNAVAILABLE',
+  })
+})
+
+t.test('a change of the source while it is asked is not remembered over', async (t) => {
+  const users = { mary: MARY }
+  const { tokens, counts } = open({
+    issuer: fromSource,
+    source: {
+      principalOf: async () => {
+        counts.asked += 1
+        users.mary = counts.asked === 1 ? { ...MARY, groups: ['for a moment'] } : MARY
+        return users.mary
+      },
+      stampOf: () => users.mary,
+    },
+  })
+  const header = await headerOf()
+  t.match(await tokens.authenticate(header, '::1'), { groups: ['for a moment'] })
+  users.mary = MARY
+  t.match(await tokens.authenticate(header, '::1'), { groups: ['clerks'] })
+})
+
+t.test('the memory is bounded', async (t) => {
+  const remembered = createRememberedTokens(2)
+  const { tokens } = open({ remembered })
+  for (const sub of ['a', 'b', 'c']) await tokens.authenticate(await headerOf({ sub }), '::1')
+  t.equal(remembered.right.size, 2)
+  for (const sub of ['a', 'b', 'c'])
+    await t.rejects(async () => tokens.authenticate(await headerOf({ sub }, STRANGER), '::1'), REFUSED)
+  t.equal(remembered.wrong.size, 2)
+  const groups = Array.from({ length: 10 }, (_, at) => `${at}`.repeat(200))
+  await tokens.authenticate(await headerOf({ groups }), '::1')
+  t.equal(remembered.right.size, 1, 'one with many groups counts for two')
+})
+
+t.test('no part of a token is in what is remembered', async (t) => {
+  const remembered = createRememberedTokens()
+  const { tokens } = open({ remembered })
+  const header = await headerOf()
+  await tokens.authenticate(header, '::1')
+  const [, payload = ''] = header.split('.')
+  t.notOk(JSON.stringify([...remembered.right.entries()]).includes(payload))
+})
