@@ -3,33 +3,39 @@ import type { Exchange } from '../pipeline/context.ts'
 import { engineNameOf } from '../pipeline/match.ts'
 import { rewriteLinks } from '../proxy/wire/links.ts'
 
-/** Whether the engine's links would lead elsewhere than where the client asked: another prefix, or the node itself. */
-export function hasOtherLinks({ match: { engine, operation }, request }: Exchange): boolean {
+/** Whether the engine's links would lead elsewhere than where the client asked: another prefix, another address, or the node itself. */
+export function hasOtherLinks({ parts, match: { engine, operation }, request }: Exchange): boolean {
   if (operation.links !== true) return false
-  return engine.requestPolicy.host === 'node' || engine.remotePrefix !== prefixOf(request)
+  if (engine.requestPolicy.host === 'node' || engine.remotePrefix !== prefixOf(request)) return true
+  const address = parts.publicAddress(request.raw)
+  return address !== null && address !== `http://${request.host}`
 }
 
-/** Host and prefix that the client used, to which its links lead. */
-export function linkAddressOf(request: FastifyRequest): string {
-  return request.host + prefixOf(request)
+/** Host and prefix to which the client's links lead, without the scheme. */
+export function linkAddressOf(exchange: Exchange): string {
+  return ownAddressOf(exchange, 'http:').replace(/^https?:\/\//, '')
 }
 
-/** A body whose links lead to one client's address, for a client that uses another. */
-export function withMovedLinks(body: Buffer, from: string, to: string): Buffer {
-  return ['http://', 'https://'].reduce(
-    (moved, scheme) => rewriteLinks(moved, scheme + from, scheme + to),
+/** A body whose links lead to one client's address, for the client of this exchange, who may use another. */
+export function withMovedLinks(body: Buffer, from: string, exchange: Exchange): Buffer {
+  return ['http:', 'https:'].reduce(
+    (moved, scheme) => rewriteLinks(moved, `${scheme}//${from}`, ownAddressOf(exchange, scheme)),
     body,
   )
 }
 
-/** The body with its links at the address that the client used. */
+/** The body with its links at the address that the client uses. */
 export function withClientLinks(exchange: Exchange, body: Buffer): Buffer {
-  const { request } = exchange
-  const own = `http://${linkAddressOf(request)}`
+  const own = ownAddressOf(exchange, 'http:')
   return originsOf(exchange).reduce(
     (rewritten, origin) => rewriteLinks(rewritten, origin + exchange.match.engine.remotePrefix, own),
     body,
   )
+}
+
+/** @param scheme where nothing says which one the client used */
+function ownAddressOf({ parts, request }: Exchange, scheme: string): string {
+  return (parts.publicAddress(request.raw) ?? `${scheme}//${request.host}`) + prefixOf(request)
 }
 
 /** What the engine takes for its own address: the Host it was sent. Which of the nodes it was is not known here. */

@@ -1,4 +1,5 @@
 import type { NotFoundAnswer, PermissionTerm, Check, Entity, Precondition, OtherTenantAnswer, Rows } from './notation.ts'
+import type { OpenName } from './open-names.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
@@ -111,6 +112,8 @@ export interface Row {
   readonly evicts?: readonly string[]
   /** What a success changes of records and users, which are then read anew before the caller is answered. Default: nothing, until the next refresh; a test asks for the column. */
   readonly invalidates?: readonly Change[]
+  /** Where the id of what a success makes stands, for the audit: in the answer or in the body; `[]` is each of a list. Default: the audit names none; a test asks for the column. */
+  readonly creates?: `${'answer' | 'body'}:${string}`
   /** With the header `Idempotency-Key` the operation is done once. Default: the header has no meaning here, and no answer is stored. */
   readonly idempotencyKey?: true
   /** The schema of the JSON body. Default: any JSON object or list, which the engine judges; hazards are refused all the same. */
@@ -140,6 +143,10 @@ export interface Row {
   readonly notFound?: NotFoundAnswer
   /** What the engine answers where the entity belongs to another tenant. Default: as if it were missing. */
   readonly otherTenant?: OtherTenantAnswer
+  /** The name by which the configuration opens the operation: then it is for everybody, without credentials, and its checks are not asked. Default: never. */
+  readonly open?: OpenName
+  /** Where it is open the gateway answers by itself: what of passwords it would say of Basic. Default: as where it is not open. */
+  readonly openAnswer?: 'password-verdict'
   /** The gateway answers by itself, and nothing is sent on. Default: the engine answers. */
   readonly answer?: 'engine-names' | 'authorization-check'
 }

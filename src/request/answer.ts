@@ -4,7 +4,12 @@ export interface Answer {
   /** Lower-case names, without hop-by-hop headers and without `content-length`: the body knows its length. */
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: Buffer
+  /** Which node gave it; absent where nobody has asked one for it. */
+  readonly node?: string
 }
 
 /** An answer that must be looked at before it goes out is read whole, up to this. */
 export const MAX_READ_BYTES = 64 * 1024 ** 2
+
+/** An answer that has gone out is looked at afterwards up to this length. */
+export const KEPT_ANSWER_BYTES = 64 * 1024

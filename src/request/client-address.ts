@@ -42,6 +42,14 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   }
 }
 
+/** Whether a request comes from one of these addresses or networks. @throws as createClientAddress */
+export function createIsTrustedPeer(
+  trustedProxies: readonly string[],
+): (request: Parameters<ClientAddress>[0]) => boolean {
+  const isTrusted = createTrust(trustedProxies)
+  return (request) => isTrusted(peerOf(request))
+}
+
 function peerOf({ socket }: Parameters<ClientAddress>[0]): string {
   const { remoteAddress } = socket
   return remoteAddress === undefined ? '' : canonical(remoteAddress)

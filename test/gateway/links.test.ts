@@ -47,3 +47,41 @@ t.test('a base path of its own is in the links, and all else is as the engine wr
   })
   t.equal(response.payload, `{ ${text}, "links":${links.replace('engine-rest', 'api/flow')} }`)
 })
+
+const forwarded = (headers: Readonly<Record<string, string>>) => ({
+  ...HOST,
+  headers: { ...HOST.headers, ...headers },
+})
+const STARTED = '/process-definition/key/review/start'
+
+t.test('with a public address links begin with it, whatever is asked for', async (t) => {
+  const settings = { listen: { port: 0, publicUrl: 'HTTPS://API.example/bpm/' } }
+  const { ask: at } = await openGateway(t, { settings, engines: { aside: { host: 'node' } } })
+  const heard = forwarded({ 'x-forwarded-proto': 'http', 'x-forwarded-host': 'evil.example' })
+  for (const engine of ['', '/engine/second', '/engine/aside']) {
+    const answer = await at('demo', `POST ${engine}${STARTED}`, heard)
+    t.equal(hrefOf(answer), `https://api.example/bpm/engine-rest${engine}/process-instance/`)
+  }
+})
+
+t.test('a trusted proxy says scheme and name, one of each; nobody else does', async (t) => {
+  const heard = async (settings: object, headers: Readonly<Record<string, string>>) => {
+    const { ask: at } = await openGateway(t, { settings: { ...settings } })
+    return hrefOf(await at('demo', `POST ${STARTED}`, forwarded(headers))).replace(/\/engine-rest.*/, '')
+  }
+  const trusted = { listen: { port: 0, trustedProxies: ['127.0.0.1'] } }
+  const both = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'api.example' }
+  t.equal(await heard(trusted, both), 'https://api.example')
+  t.equal(await heard(trusted, { 'x-forwarded-proto': 'https' }), 'https://public.example:8443')
+  t.equal(await heard(trusted, { 'x-forwarded-host': 'api.example' }), 'http://api.example')
+  for (const host of ['a.example, b.example', 'a"b', 'a/b', ''])
+    t.equal(await heard(trusted, { ...both, 'x-forwarded-host': host }), 'https://public.example:8443', host)
+  t.equal(await heard(trusted, { 'x-forwarded-proto': 'https, http' }), ORIGIN)
+  t.equal(await heard({ ...trusted, hosts: ['public.example:8443'] }, both), 'https://public.example:8443')
+  t.equal(
+    await heard({ ...trusted, hosts: ['public.example:8443', 'api.example'] }, both),
+    'https://api.example',
+  )
+  const others = { listen: { port: 0, trustedProxies: ['192.0.2.1'] } }
+  for (const settings of [others, {}]) t.equal(await heard(settings, both), ORIGIN)
+})

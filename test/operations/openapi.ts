@@ -20,6 +20,8 @@ export interface Published {
   readonly texts: readonly string[]
   /** Members of its JSON body. */
   readonly members: readonly string[]
+  /** Members of the JSON object that it answers with 200. */
+  readonly answered: readonly string[]
 }
 
 /** The operations of the engine's OpenAPI document, got by Maven. */
@@ -46,7 +48,8 @@ function operationsIn(document: unknown): Published[] {
       operationId: String(isRecord(operation) ? operation['operationId'] : ''),
       hasBody: isRecord(operation) && operation['requestBody'] !== undefined,
       texts: textsOf(operation),
-      members: membersOf(bodyOf(operation), schemas),
+      members: membersOf(schemaAt(operation, ['requestBody']), schemas),
+      answered: membersOf(schemaAt(operation, ['responses', '200']), schemas),
     })),
   )
 }
@@ -60,9 +63,9 @@ function textsOf(operation: unknown): readonly string[] {
   })
 }
 
-function bodyOf(operation: unknown): unknown {
+function schemaAt(operation: unknown, path: readonly string[]): unknown {
   let schema: unknown = operation
-  for (const name of ['requestBody', 'content', 'application/json', 'schema'])
+  for (const name of [...path, 'content', 'application/json', 'schema'])
     schema = isRecord(schema) ? schema[name] : undefined
   return schema
 }

@@ -155,6 +155,21 @@ t.test('what is open to everybody who is authenticated is known by its name', (t
   t.end()
 })
 
+t.test('what may be opened to everybody without credentials is known by its name', (t) => {
+  const opened = where(({ open }) => open !== undefined)
+  t.same(
+    opened.map(({ id, open }) => [open, id]),
+    [
+      ['engines', 'getProcessEngineNames'],
+      ['passwordPolicy', 'getPasswordPolicy'],
+      ['verify', 'verifyUser'],
+    ],
+  )
+  // Else the engine would do for anybody what it asks a permission for.
+  for (const { id, checks, openAnswer } of opened) t.ok(checks.length === 0 || openAnswer !== undefined, id)
+  t.end()
+})
+
 t.test('rows that name no permission are summed up, or seen by nobody', (t) => {
   const bare = OPERATIONS.filter(({ rows }) => rows !== undefined && (rows.anyOf ?? rows.allOf) === undefined)
   for (const { id, rows, checks } of bare) {

@@ -65,6 +65,7 @@ export const authorization = {
   },
   createAuthorization: {
     route: 'POST /authorization/create',
+    creates: 'answer:id',
     body: 'AuthorizationCreateDto',
     checks: [
       { anyOf: ['AUTHORIZATION.CREATE'], denied: 403 },

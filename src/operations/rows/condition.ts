@@ -4,6 +4,7 @@ import type { Rowset } from '../table.ts'
 export const condition = {
   evaluateCondition: {
     route: 'POST /condition',
+    creates: 'answer:[].id',
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.READ each.processDefinitionKey',

@@ -28,6 +28,7 @@ export const deployment = {
   },
   redeploy: {
     route: 'POST /deployment/:id/redeploy',
+    creates: 'answer:id',
     checks: [
       { anyOf: ['DEPLOYMENT.READ path:id'], denied: 404 },
       { anyOf: ['DEPLOYMENT.CREATE'], denied: 403 },
@@ -67,6 +68,7 @@ export const deployment = {
   },
   createDeployment: {
     route: 'POST /deployment/create',
+    creates: 'answer:id',
     media: 'multipart',
     checks: [{ anyOf: ['DEPLOYMENT.CREATE'], denied: 403 }],
     evicts: ['deployment'],

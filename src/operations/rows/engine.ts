@@ -7,5 +7,6 @@ export const engine = {
     checks: [],
     retry: 'always',
     answer: 'engine-names',
+    open: 'engines',
   },
 } satisfies Rowset

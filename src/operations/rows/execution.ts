@@ -39,6 +39,7 @@ export const execution = {
   },
   createIncident: {
     route: 'POST /execution/:id/create-incident',
+    creates: 'answer:id',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE execution.processInstanceId',

@@ -217,6 +217,7 @@ export const externalTask = {
   },
   setExternalTaskRetriesAsyncOperation: {
     route: 'POST /external-task/retries-async',
+    creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_EXTERNAL_TASK_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: externalTaskIds is empty',
     resolvesIds: { processInstanceIds: { list: 'queryExternalTasks', by: 'processInstanceIdIn', gives: 'processInstanceId' } },

@@ -127,6 +127,7 @@ export const filter = {
   },
   createFilter: {
     route: 'POST /filter/create',
+    creates: 'answer:id',
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.CREATE *'], denied: 403 }],
     links: true,

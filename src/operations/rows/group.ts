@@ -92,6 +92,7 @@ export const group = {
   },
   createGroup: {
     route: 'POST /group/create',
+    creates: 'body:id',
     checks: [{ anyOf: ['GROUP.CREATE'], denied: 403 }],
     invalidates: ['records'],
   },

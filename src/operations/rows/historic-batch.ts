@@ -41,6 +41,7 @@ export const historicBatch = {
   },
   setRemovalTimeAsyncHistoricBatch: {
     route: 'POST /history/batch/set-removal-time',
+    creates: 'answer:id',
     checks: [
       { anyOf: ['BATCH.READ_HISTORY each.id'], each: 'body:historicBatchIds[]', denied: 400 },
       { anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 },

@@ -67,6 +67,7 @@ export const historicProcessInstance = {
   },
   deleteHistoricProcessInstancesAsync: {
     route: 'POST /history/process-instance/delete',
+    creates: 'answer:id',
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_DELETE_FINISHED_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
     ],
@@ -85,6 +86,7 @@ export const historicProcessInstance = {
   },
   setRemovalTimeAsync: {
     route: 'POST /history/process-instance/set-removal-time',
+    creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_REMOVAL_TIME', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 BadUserRequestException 0: historicProcessInstances is empty',
     resolvesIds: { historicProcessInstanceIds: { list: 'queryHistoricProcessInstances', by: 'processInstanceIds' } },

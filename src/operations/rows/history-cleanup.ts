@@ -4,6 +4,7 @@ import type { Rowset } from '../table.ts'
 export const historyCleanup = {
   cleanupAsync: {
     route: 'POST /history/cleanup',
+    creates: 'answer:id',
     media: 'none',
     query: 'HistoryCleanupOptions',
     checks: [{ admin: true, denied: 403 }],

@@ -12,6 +12,7 @@ export const identity = {
     route: 'GET /identity/password-policy',
     checks: [],
     retry: 'always',
+    open: 'passwordPolicy',
   },
   checkPassword: {
     route: 'POST /identity/password-policy',
@@ -21,5 +22,7 @@ export const identity = {
   verifyUser: {
     route: 'POST /identity/verify',
     checks: [{ anyOf: ['USER.READ body:username'], denied: 403 }],
+    open: 'verify',
+    openAnswer: 'password-verdict',
   },
 } satisfies Rowset

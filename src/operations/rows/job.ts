@@ -173,6 +173,7 @@ export const job = {
   },
   setJobRetriesAsyncOperation: {
     route: 'POST /job/retries',
+    creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: jobIds is empty',
     resolvesQueries: { jobQuery: 'jobIds' },

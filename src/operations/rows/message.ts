@@ -4,6 +4,7 @@ import type { Rowset } from '../table.ts'
 export const message = {
   deliverMessage: {
     route: 'POST /message',
+    creates: 'answer:[].processInstance.id',
     idempotencyKey: true,
     checks: [
       { anyOf: [

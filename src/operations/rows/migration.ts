@@ -23,6 +23,7 @@ export const migration = {
   },
   executeMigrationPlanAsync: {
     route: 'POST /migration/executeAsync',
+    creates: 'answer:id',
     idempotencyKey: true,
     body: 'MigrationExecutionDto',
     checks: [

@@ -20,6 +20,7 @@ export const modification = {
   },
   executeModificationAsync: {
     route: 'POST /modification/executeAsync',
+    creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: Process instance ids cannot be empty: Process instance ids is empty',
     resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },

@@ -75,6 +75,7 @@ export const processDefinition = {
   },
   restartProcessInstanceAsyncOperation: {
     route: 'POST /process-definition/:id/restart-async',
+    creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_RESTART_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: processInstanceIds is empty',
     resolvesQueries: { historicProcessInstanceQuery: 'processInstanceIds' },
@@ -84,6 +85,7 @@ export const processDefinition = {
   },
   startProcessInstance: {
     route: 'POST /process-definition/:id/start',
+    creates: 'answer:id',
     starts: 'processDefinition',
     idempotencyKey: true,
     checks: [
@@ -124,6 +126,7 @@ export const processDefinition = {
   },
   submitForm: {
     route: 'POST /process-definition/:id/submit-form',
+    creates: 'answer:id',
     starts: 'processDefinition',
     idempotencyKey: true,
     checks: [
@@ -241,6 +244,7 @@ export const processDefinition = {
   },
   startProcessInstanceByKey: {
     route: 'POST /process-definition/key/:key/start',
+    creates: 'answer:id',
     starts: 'processDefinitionOfKey',
     idempotencyKey: true,
     checks: [
@@ -281,6 +285,7 @@ export const processDefinition = {
   },
   submitFormByKey: {
     route: 'POST /process-definition/key/:key/submit-form',
+    creates: 'answer:id',
     starts: 'processDefinitionOfKey',
     idempotencyKey: true,
     body: 'StartProcessInstanceFormDto',
@@ -379,6 +384,7 @@ export const processDefinition = {
   },
   startProcessInstanceByKeyAndTenantId: {
     route: 'POST /process-definition/key/:key/tenant-id/:tenantId/start',
+    creates: 'answer:id',
     starts: 'processDefinitionOfKey',
     idempotencyKey: true,
     checks: [
@@ -419,6 +425,7 @@ export const processDefinition = {
   },
   submitFormByKeyAndTenantId: {
     route: 'POST /process-definition/key/:key/tenant-id/:tenantId/submit-form',
+    creates: 'answer:id',
     starts: 'processDefinitionOfKey',
     idempotencyKey: true,
     checks: [

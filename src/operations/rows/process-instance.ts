@@ -89,6 +89,7 @@ export const processInstance = {
   },
   modifyProcessInstanceAsyncOperation: {
     route: 'POST /process-instance/:id/modification-async',
+    creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_MODIFY_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 }],
     notFound: "500 ProcessEngineException 0: ENGINE-13036 Process instance '{id}' cannot be modified. The process instance does not exist",
     entity: 'execution',
@@ -227,6 +228,7 @@ export const processInstance = {
   },
   deleteProcessInstancesAsyncOperation: {
     route: 'POST /process-instance/delete',
+    creates: 'answer:id',
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
     ],
@@ -235,6 +237,7 @@ export const processInstance = {
   },
   deleteAsyncHistoricQueryBased: {
     route: 'POST /process-instance/delete-historic-query-based',
+    creates: 'answer:id',
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_DELETE_RUNNING_PROCESS_INSTANCES', 'BATCH.CREATE'], denied: 403 },
     ],
@@ -243,6 +246,7 @@ export const processInstance = {
   },
   setRetriesByProcess: {
     route: 'POST /process-instance/job-retries',
+    creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: jobIds is empty',
     resolvesIds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
@@ -254,6 +258,7 @@ export const processInstance = {
   },
   setRetriesByProcessHistoricQueryBased: {
     route: 'POST /process-instance/job-retries-historic-query-based',
+    creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_JOB_RETRIES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 InvalidRequestException: jobIds is empty',
     resolvesIds: { processInstances: { list: 'queryJobs', by: 'processInstanceIds', gives: 'processInstanceId' } },
@@ -265,6 +270,7 @@ export const processInstance = {
   },
   correlateMessageAsyncOperation: {
     route: 'POST /process-instance/message-async',
+    creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_CORRELATE_MESSAGE', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 BadUserRequestException 0: Process instance ids cannot be empty: process instance ids is empty',
     resolvesQueries: { processInstanceQuery: 'processInstanceIds', historicProcessInstanceQuery: 'processInstanceIds' },
@@ -299,6 +305,7 @@ export const processInstance = {
   },
   updateSuspensionStateAsyncOperation: {
     route: 'POST /process-instance/suspended-async',
+    creates: 'answer:id',
     checks: [
       { anyOf: ['BATCH.CREATE_BATCH_UPDATE_PROCESS_INSTANCES_SUSPEND', 'BATCH.CREATE'], denied: 403 },
     ],
@@ -307,6 +314,7 @@ export const processInstance = {
   },
   setVariablesAsyncOperation: {
     route: 'POST /process-instance/variables-async',
+    creates: 'answer:id',
     checks: [{ anyOf: ['BATCH.CREATE_BATCH_SET_VARIABLES', 'BATCH.CREATE'], denied: 403 }],
     empty: '400 BadUserRequestException 0: processInstanceIds is empty',
     resolvesIds: { processInstanceIds: { list: 'queryProcessInstances', by: 'processInstanceIds' } },

@@ -30,6 +30,7 @@ export const taskAttachment = {
   },
   addAttachment: {
     route: 'POST /task/:id/attachment/create',
+    creates: 'answer:id',
     media: 'multipart',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 400, viaQuery: 'query', exempt: 'no execution' },

@@ -18,6 +18,7 @@ export const taskComment = {
   },
   createComment: {
     route: 'POST /task/:id/comment/create',
+    creates: 'answer:id',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 400, viaQuery: 'query', exempt: 'no execution' },
     ],

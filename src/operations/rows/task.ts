@@ -247,6 +247,7 @@ export const task = {
   },
   createTask: {
     route: 'POST /task/create',
+    creates: 'body:id',
     checks: [{ anyOf: ['TASK.CREATE'], denied: 403 }],
     preconditions: [
       { when: 'body:tenantId of another tenant', answer: "500 ProcessEngineException 0: ENGINE-13034 Cannot create the task '{id}' because it belongs to no authenticated tenant.", afterPermission: true },

@@ -103,6 +103,7 @@ export const tenant = {
   },
   createTenant: {
     route: 'POST /tenant/create',
+    creates: 'body:id',
     checks: [{ anyOf: ['TENANT.CREATE'], denied: 403 }],
     invalidates: ['records'],
   },

@@ -78,6 +78,7 @@ export const user = {
   },
   createUser: {
     route: 'POST /user/create',
+    creates: 'body:profile.id',
     checks: [{ anyOf: ['USER.CREATE'], denied: 403 }],
     invalidates: ['records', 'identity', 'lockouts'],
   },

@@ -1,0 +1,268 @@
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { GatewayError } from '../../src/errors.ts'
+import { BROWSER_PATIENCE_MS, openPage } from '../support/chromium.ts'
+import { startNode } from '../support/fake-engine.ts'
+import { authorizationOf, BASE, configOf, openGateway } from '../support/open-gateway.ts'
+import { head, speak } from '../support/raw.ts'
+import { chromiumSkip } from '../support/requirements.ts'
+import { start } from '../support/start.ts'
+
+const PAGE = 'https://app.example'
+const OTHER = 'https://other.example'
+const CORS = { cors: { origins: [PAGE, 'https://next.example'], credentials: true } }
+const ALLOWED = {
+  vary: 'Origin',
+  'access-control-allow-origin': PAGE,
+  'access-control-allow-credentials': 'true',
+}
+
+/** Its answer is cached. */
+const XML = 'GET /process-definition/x/xml'
+
+const corsHeadersOf = (headers: Readonly<Record<string, unknown>>) =>
+  Object.keys(headers).filter((name) => name.startsWith('access-control-'))
+
+/** A request of a page. */
+const from = (origin: string, headers: Readonly<Record<string, string>> = {}) => ({
+  headers: { origin, 'sec-fetch-site': 'cross-site', ...headers },
+})
+
+const preflight = (method: string, origin = PAGE) =>
+  from(origin, {
+    'access-control-request-method': method,
+    'access-control-request-headers': 'authorization,content-type',
+    'access-control-request-private-network': 'true',
+  })
+
+t.test(
+  'a preflight is answered before authentication, for paths and methods of the table alone',
+  async (t) => {
+    const gateway = await openGateway(t, { settings: CORS })
+    const hear = (route: string, method: string) => gateway.ask(null, `OPTIONS ${route}`, preflight(method))
+    for (const prefix of ['', '/engine/default', '/engine/second']) {
+      const answer = await hear(`${prefix}/task`, 'POST')
+      t.match(answer, { status: 204, forwarded: [], headers: ALLOWED })
+      t.match(answer.headers, {
+        'access-control-allow-methods': 'GET, HEAD, POST',
+        'access-control-allow-headers':
+          'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-Request-Id',
+        'access-control-max-age': '600',
+        'x-request-id': /./,
+      })
+      t.notOk('access-control-allow-private-network' in answer.headers)
+    }
+    t.match((await hear('/user', 'OPTIONS')).headers, {
+      'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+    })
+    for (const [route, method] of [
+      ['/task', 'DELETE'],
+      ['/task', 'PATCH'],
+      ['/nothing', 'GET'],
+      ['/engine/default/engine', 'GET'],
+    ] as const) {
+      const answer = await hear(route, method)
+      t.match(answer, { status: 204, headers: { vary: 'Origin' }, forwarded: [] })
+      t.same(corsHeadersOf(answer.headers), [], `${method} ${route}`)
+    }
+  },
+)
+
+t.test('strangers do not learn from a preflight which engines there are', async (t) => {
+  const { ask } = await openGateway(t, { settings: CORS })
+  const [known, unknown] = await Promise.all(
+    ['second', 'nowhere'].map((name) => ask(null, `OPTIONS /engine/${name}/task`, preflight('GET'))),
+  )
+  const { 'x-request-id': _, date: __, ...headers } = unknown?.headers ?? {}
+  t.match(known, { status: 204, headers })
+})
+
+t.test('a preflight of an origin that is not listed is a request like any other', async (t) => {
+  const { ask } = await openGateway(t, { settings: CORS })
+  for (const origin of [OTHER, 'null']) {
+    const answers = [
+      await ask(null, 'OPTIONS /task', preflight('GET', origin)),
+      await ask('demo', 'OPTIONS /task', preflight('GET', origin)),
+    ]
+    t.match(answers, [{ status: 401 }, { status: 405 }])
+    for (const { headers } of answers) t.same([headers['vary'], corsHeadersOf(headers)], ['Origin', []])
+  }
+})
+
+t.test('an OPTIONS that is no preflight is an operation of the engine', async (t) => {
+  const { ask } = await openGateway(t, { settings: CORS, engine: (_request, response) => response.end('{}') })
+  const answer = await ask('demo', 'OPTIONS /user', from(PAGE))
+  t.match(answer, { status: 200, headers: ALLOWED })
+  t.equal(answer.forwarded.length, 1)
+})
+
+t.test('a page of a listed origin reads every refusal, one of another origin none', async (t) => {
+  const settings = { ...CORS, limits: { rate: { requests: 1, per: '1h', burst: 1 } } }
+  const gateway = await openGateway(t, { settings, records: [] })
+  await gateway.ask('nobody', 'GET /version')
+  const cases: readonly (readonly [user: string | null, route: string, status: number])[] = [
+    [null, 'GET /task', 401],
+    ['demo', 'GET /nothing', 404],
+    ['demo', 'PUT /task', 405],
+    ['nobody', 'GET /task/x', 429],
+    ['demo', 'GET /engine/x/task', 404],
+    ['demo', 'GET /task/%2F', 400],
+  ]
+  for (const [user, route, status] of cases) {
+    const shown = await gateway.ask(user, route, from(PAGE))
+    t.match(shown, { status, headers: ALLOWED }, route)
+    const hidden = await gateway.ask(user, route, from(OTHER))
+    // Of a write it is a refusal of its own.
+    t.equal(hidden.status, route.startsWith('PUT') ? 403 : status, route)
+    t.same([hidden.headers['vary'], corsHeadersOf(hidden.headers)], ['Origin', []], route)
+  }
+})
+
+t.test('what the process has no room for is said to pages, too', async (t) => {
+  const overloaded = new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 })
+  const refusal = () => overloaded
+  const { ask } = await openGateway(t, {
+    settings: CORS,
+    wrap: (parts) => ({ ...parts, pressure: { ...parts.pressure, refusal } }),
+  })
+  const answer = await ask('demo', 'GET /version', from(PAGE))
+  t.match(answer, { status: 503, headers: { ...ALLOWED, 'retry-after': '1' } })
+  t.match(answer.headers['access-control-expose-headers'], /Retry-After/)
+})
+
+t.test('a listed origin may send writes, another may not, and `null` never', async (t) => {
+  const gateway = await openGateway(t, { settings: CORS })
+  const create = (origin: string) =>
+    gateway.ask('demo', 'POST /signal', { body: { name: 'a' }, ...from(origin) })
+  const created = await create(PAGE)
+  t.match(created, { status: 204, headers: ALLOWED })
+  t.equal(created.forwarded.length, 1)
+  for (const origin of [OTHER, 'null'])
+    t.match(await create(origin), {
+      status: 403,
+      headers: { 'x-gateway-error': 'GW_FOREIGN_ORIGIN', vary: 'Origin' },
+      forwarded: [],
+    })
+})
+
+t.test(
+  'answers are right for every origin, whoever filled the cache and whatever the engine says',
+  async (t) => {
+    const gateway = await openGateway(t, {
+      settings: CORS,
+      engine: ({ headers }, response) => {
+        response.setHeader('content-type', 'application/json')
+        response.setHeader('vary', 'Accept-Encoding')
+        response.setHeader('access-control-allow-origin', headers.origin ?? '*')
+        response.setHeader('access-control-allow-methods', 'DELETE').end('{"id":"x","key":"x"}')
+      },
+    })
+    const routes = ['GET /version', XML, 'GET /engine', 'GET /metrics']
+    for (const route of [...routes, ...routes]) {
+      const shown = [
+        await gateway.ask('demo', route, from(PAGE)),
+        await gateway.ask('demo', route, from('https://next.example')),
+        await gateway.ask('demo', route, from(OTHER)),
+        await gateway.ask('demo', route),
+      ]
+      t.same(
+        shown.map(({ status, headers }) => [status, headers['access-control-allow-origin']]),
+        [
+          [200, PAGE],
+          [200, 'https://next.example'],
+          [200, undefined],
+          [200, undefined],
+        ],
+        route,
+      )
+      for (const { headers } of shown) {
+        t.notOk('access-control-allow-methods' in headers, route)
+        t.equal(headers['vary'], route === 'GET /engine' ? 'Origin' : 'Accept-Encoding, Origin', route)
+      }
+    }
+    t.match((await gateway.ask('demo', XML)).headers['cache-status'], /hit/)
+    t.same(
+      gateway.engine.seen.filter(({ headers }) => 'origin' in headers),
+      [],
+      'the engine is not asked to judge the origin',
+    )
+  },
+)
+
+t.test('without the section nothing is added and no preflight is answered', async (t) => {
+  const { ask } = await openGateway(t)
+  const answer = await ask('demo', 'GET /version', from(PAGE))
+  t.notOk('vary' in answer.headers)
+  t.same(corsHeadersOf(answer.headers), [])
+  t.equal((await ask(null, 'OPTIONS /task', preflight('GET'))).status, 401)
+})
+
+t.test(
+  'CORS of what passes through is its own, and origins of the section may not write there',
+  async (t) => {
+    const web = await startNode(t, (_request, response) => {
+      response.setHeader('access-control-allow-origin', '*').end('web')
+    })
+    const config = configOf(t, web.url + BASE, {
+      settings: { ...CORS, health: { probe: false }, passthrough: [{ prefix: '/app', upstream: web.url }] },
+    })
+    const { address, drain } = await start(config, pino({ level: 'silent' }))
+    t.teardown(drain)
+    const say = (line: string) => speak(address, head(line, `Origin: ${PAGE}`, 'Sec-Fetch-Site: cross-site'))
+    const [read] = await say('GET /app/x')
+    t.match(read, { status: 200, body: 'web', headers: { 'access-control-allow-origin': '*' } })
+    t.notOk('vary' in (read?.headers ?? {}))
+    t.match(await say('POST /app/x'), [{ status: 403, headers: { 'x-gateway-error': 'GW_FOREIGN_ORIGIN' } }])
+    t.equal(web.seen.length, 1)
+  },
+)
+
+/** The outcome of a fetch in a page: its status and body, or `refused` where the browser does not show the answer. */
+const fetchIn = (url: string, init: object) =>
+  `fetch(${JSON.stringify(url)}, ${JSON.stringify(init)}).then(
+    async (answer) => ({ status: answer.status, id: answer.headers.has('x-request-id'), text: await answer.text() }),
+    () => 'refused',
+  )`
+
+async function startPage(t: Test): Promise<string> {
+  const { url } = await startNode(t, (_request, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>page</title>')
+  })
+  return url
+}
+
+void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENCE_MS }, async (t) => {
+  const [listed, other] = [await startPage(t), await startPage(t)]
+  const gateway = await openGateway(t, { listen: true, settings: { cors: { origins: [listed] } } })
+  const page = await openPage(t)
+  const visit = async (url: string) => {
+    await page.send('Page.navigate', { url })
+    await page.wait(`document.title === 'page' && location.href.startsWith(${JSON.stringify(url)})`)
+  }
+  const ask = (path: string, init: object = {}) => page.read(fetchIn(`${gateway.origin}${BASE}${path}`, init))
+  const headers = { authorization: authorizationOf('demo') }
+  const write = {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: '{"name":"a"}',
+  }
+  const writes = () => gateway.engine.seen.filter(({ url }) => url.endsWith('/signal')).length
+
+  await t.test('reads and writes for a page of a listed origin', async (t) => {
+    await visit(listed)
+    t.match(await ask('/task', { headers }), { status: 200, id: true, text: /^\[/ })
+    t.match(await ask('/engine/second/task', { headers }), { status: 200 })
+    t.match(await ask('/task'), { status: 401, text: '' })
+    t.match(await ask('/signal', write), { status: 204 })
+    t.equal(writes(), 1)
+    t.equal(await ask('/task', { headers: { ...headers, 'x-other': 'a' } }), 'refused')
+    t.equal(await ask('/task', { method: 'DELETE', headers }), 'refused')
+  })
+  await t.test('neither for a page of another', async (t) => {
+    await visit(other)
+    t.equal(await ask('/task', { headers }), 'refused')
+    t.equal(await ask('/version'), 'refused')
+    t.equal(await ask('/signal', write), 'refused')
+    t.equal(writes(), 1)
+  })
+})

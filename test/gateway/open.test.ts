@@ -1,0 +1,201 @@
+import t, { type Test } from 'tap'
+import {
+  authorizationOf,
+  openGateway,
+  type GatewayOptions,
+  type OpenGateway,
+} from '../support/open-gateway.ts'
+
+const FILE = { source: 'file', file: 'users.yaml' }
+const ALL = ['engines', 'verify', 'passwordPolicy']
+
+const own = (names: readonly string[]) => ({ identity: { ...FILE, open: names } })
+
+/** Before an engine that answers everything. */
+function open(t: Test, names: readonly string[], options: GatewayOptions = {}): Promise<OpenGateway> {
+  return openGateway(t, {
+    engine: (_request, response) => {
+      response.setHeader('content-type', 'application/json').end('{"rules":[]}')
+    },
+    ...options,
+    settings: { identity: { ...FILE, open: names }, ...options.settings },
+  })
+}
+
+const verify = (username: unknown, password: unknown) => ({ body: { username, password } })
+const verdictOf = (user: string, authenticated: boolean) => ({
+  authenticatedUser: user,
+  groups: null,
+  tenants: null,
+  authenticated,
+})
+const wrong = (user: string) => ({ headers: { authorization: authorizationOf(user, 'wrong') } })
+
+async function lastLines({ log }: OpenGateway) {
+  await new Promise(setImmediate)
+  return {
+    access: log.findLast(({ durationMs }) => durationMs !== undefined),
+    audit: log.findLast(({ stream }) => stream === 'audit'),
+  }
+}
+
+t.test('nothing is open but what is listed', async (t) => {
+  const asks = ['GET /engine', 'HEAD /engine', 'GET /identity/password-policy', 'POST /identity/verify']
+  const statuses = async ({ ask }: OpenGateway) =>
+    Promise.all(
+      asks.map(
+        async (route) => (await ask(null, route, route.startsWith('POST') ? verify('a', 'b') : {})).status,
+      ),
+    )
+  t.same(await statuses(await open(t, [])), [401, 401, 401, 401])
+  t.same(await statuses(await open(t, ['engines'])), [200, 200, 401, 401])
+  t.same(await statuses(await open(t, ['passwordPolicy'])), [401, 401, 200, 401])
+  t.same(await statuses(await open(t, ['verify'])), [401, 401, 401, 200])
+  const gateway = await open(t, ALL)
+  for (const route of [
+    'GET /task',
+    'GET /version',
+    'GET /user',
+    'GET /engine/default',
+    'POST /identity/password-policy',
+  ])
+    t.match(await gateway.ask(null, route), { status: 401, forwarded: [] }, route)
+})
+
+t.test('the list of engines is the one that everybody gets', async (t) => {
+  const { ask } = await open(t, ['engines'])
+  const [open_, closed] = [await ask(null, 'GET /engine'), await ask('demo', 'GET /engine')]
+  t.match(open_, { status: 200, body: [{ name: 'default' }, { name: 'second' }], forwarded: [] })
+  t.same(open_.body, closed.body)
+})
+
+t.test('credentials that are sent are checked all the same', async (t) => {
+  const { ask } = await open(t, ALL)
+  for (const route of ['GET /engine', 'GET /identity/password-policy'])
+    t.match(await ask(null, route, wrong('mary')), { status: 401, forwarded: [] })
+  t.equal((await ask(null, 'GET /engine', { headers: { authorization: 'Bearer x' } })).status, 401)
+  t.equal(
+    (await ask(null, 'GET /engine', { headers: { authorization: '' } })).status,
+    200,
+    'an empty one is none',
+  )
+  t.match(await ask('nobody', 'POST /identity/verify', verify('mary', 'mary')), {
+    status: 200,
+    body: verdictOf('mary', true),
+  })
+})
+
+t.test('the gateway says of a password what it would say of Basic, in the form of the engine', async (t) => {
+  const gateway = await open(t, ['verify'])
+  const cases: readonly (readonly [user: string, password: string, isRight: boolean])[] = [
+    ['mary', 'mary', true],
+    ['mary', 'wrong', false],
+    ['stranger', 'x', false],
+    ['mary:mary', 'mary', false],
+    ['mary:ma', 'ry', false],
+    ['', 'mary', false],
+    ['mary', 'a\nb', false],
+    ['mary', '\ud800', false],
+    ['mary', 'x'.repeat(2000), false],
+    ['*', '*', false],
+  ]
+  for (const [user, password, isRight] of cases) {
+    const answer = await gateway.ask(null, 'POST /identity/verify', verify(user, password))
+    t.match(answer, { status: 200, body: verdictOf(user, isRight), forwarded: [] }, `${user} ${password}`)
+    t.equal(answer.headers['content-type'], 'application/json')
+  }
+  t.match(await gateway.ask(null, 'POST /identity/verify', verify(1, 2)), { body: verdictOf('1', false) })
+  for (const body of [{ username: 'mary' }, { password: 'mary' }, {}, { username: null, password: 'a' }])
+    t.match(await gateway.ask(null, 'POST /identity/verify', { body }), {
+      status: 400,
+      body: { type: 'InvalidRequestException', message: 'Username and password are required', code: null },
+    })
+})
+
+t.test('guesses count together with those of Basic', async (t) => {
+  const gateway = await openGateway(t, {
+    engine: ({ url }, response) => {
+      const isVerdict = url.endsWith('/identity/verify')
+      response.setHeader('content-type', 'application/json')
+      response.end(isVerdict ? '{"authenticated":false}' : '[]')
+    },
+    settings: { identity: { source: 'engine', open: ['verify'] } },
+  })
+  const basic = async (password: string) =>
+    (await gateway.ask(null, 'GET /task', { headers: { authorization: authorizationOf('mary', password) } }))
+      .status
+  t.equal(await basic('a'), 401)
+  const asked = gateway.engine.requests
+  // The engine locks the user for seconds at the first failure: until then it is not asked again.
+  const refused = await gateway.ask(null, 'POST /identity/verify', verify('mary', 'b'))
+  t.match(refused, { status: 429, headers: { 'x-gateway-error': 'GW_THROTTLED', 'retry-after': /\d/ } })
+  t.equal(gateway.engine.requests, asked)
+  t.equal(await basic('c'), 429)
+  t.match(await lastLines(gateway), {
+    audit: { decision: 'refused', stage: 'authenticate', rule: 'GW_THROTTLED', attemptedUser: 'mary' },
+  })
+})
+
+t.test('a password that was right here is remembered for the request that follows', async (t) => {
+  const gateway = await open(t, ['verify'])
+  await gateway.ask(null, 'POST /identity/verify', verify('mary', 'mary'))
+  await gateway.ask('mary', 'GET /version')
+  t.match(
+    await gateway.parts.metrics.text(),
+    /gateway_auth_total\{engine="default",result="open",method="none"\} 1\n(.*\n)*.*result="verified",method="basic"\} 1\n(.*\n)*.*result="remembered",method="basic"\} 1/,
+  )
+})
+
+t.test('where it is not open the engine answers, after its own checks', async (t) => {
+  const gateway = await open(t, [], { records: [] })
+  t.equal((await gateway.ask('demo', 'POST /identity/verify', verify('mary', 'mary'))).forwarded.length, 1)
+  t.match(await gateway.ask('nobody', 'POST /identity/verify', verify('mary', 'mary')), {
+    status: 403,
+    forwarded: [],
+  })
+})
+
+t.test('the setting is that of the engine of the path', async (t) => {
+  const gateway = await open(t, ['passwordPolicy'], {
+    engines: { orders: own(['verify']), closed: own([]) },
+  })
+  const ask = async (name: string) => [
+    (await gateway.ask(null, `POST /engine/${name}/identity/verify`, verify('mary', 'mary'))).status,
+    (await gateway.ask(null, `GET /engine/${name}/identity/password-policy`)).status,
+  ]
+  t.same(await ask('orders'), [200, 401])
+  t.same(await ask('closed'), [401, 401])
+  t.same(await ask('default'), [401, 200])
+  t.same(await ask('unknown'), [401, 401])
+})
+
+t.test('nobody has a rate by address', async (t) => {
+  const gateway = await open(t, ALL, { settings: { limits: { rate: { requests: 2, per: '1h' } } } })
+  const ask = async (user: string | null) => (await gateway.ask(user, 'GET /engine')).status
+  t.same([await ask(null), await ask(null), await ask(null)], [200, 200, 429])
+  t.equal(await ask('demo'), 200, 'users have their own')
+})
+
+t.test('nobody is no user in lines, and a password that was tried names its user', async (t) => {
+  const gateway = await open(t, ALL)
+  await gateway.ask(null, 'GET /engine')
+  t.match((await lastLines(gateway)).access, {
+    operation: 'getProcessEngineNames',
+    user: undefined,
+    status: 200,
+  })
+  const tried = { client: '127.0.0.1', user: undefined, attemptedUser: 'mary', status: 200 }
+  await gateway.ask(null, 'POST /identity/verify', verify('mary', 'mary'))
+  t.match(await lastLines(gateway), {
+    access: tried,
+    audit: { ...tried, operation: 'verifyUser', decision: 'permitted', stage: undefined },
+  })
+  await gateway.ask(null, 'POST /identity/verify', verify('mary', 'hunter2'))
+  t.match(await lastLines(gateway), {
+    access: tried,
+    audit: { ...tried, decision: 'refused', stage: 'authenticate', rule: 'credentials' },
+  })
+  await gateway.ask(null, 'POST /identity/verify', verify('a\u202eb', 'hunter2'))
+  t.match((await lastLines(gateway)).audit, { attemptedUser: 'a\uFFFDb' })
+  t.notMatch(JSON.stringify(gateway.log), /hunter2/)
+})

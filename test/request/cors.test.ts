@@ -1,0 +1,86 @@
+import t from 'tap'
+import { createCors, type CorsSettings } from '../../src/request/cors.ts'
+
+const PAGE = 'https://app.example'
+const SETTINGS: CorsSettings = {
+  origins: [PAGE, 'http://localhost:3000'],
+  credentials: false,
+  allowedHeaders: ['Authorization', 'Content-Type'],
+  maxAge: 90_500,
+}
+const VARY = { vary: 'Origin' }
+const METHODS = 'GET, HEAD, POST'
+
+/** The headers of the answer to a preflight. */
+function preflight(
+  headers: Readonly<Record<string, string>>,
+  { methods = METHODS, method = 'OPTIONS', settings = SETTINGS } = {},
+) {
+  return createCors(settings).preflightHeaders({ method, headers }, methods)
+}
+
+t.test('an answer names its origin where it is listed, and varies by it for everybody', (t) => {
+  const { answerHeaders } = createCors(SETTINGS)
+  const allowed = answerHeaders(PAGE)
+  t.match(allowed, { ...VARY, 'access-control-allow-origin': PAGE })
+  t.match(allowed['access-control-expose-headers'], /ETag.*RateLimit-Policy, Retry-After, X-Gateway-Error/)
+  t.notOk('access-control-allow-credentials' in allowed)
+  for (const origin of [
+    undefined,
+    'null',
+    '',
+    '*',
+    'https://app.example.evil',
+    'https://APP.example',
+    'https://app.example:443',
+    'https://app.example/',
+    'http://app.example',
+    `${PAGE}, ${PAGE}`,
+  ])
+    t.same(answerHeaders(origin), VARY, String(origin))
+  t.end()
+})
+
+t.test('credentials are allowed by the setting alone', (t) => {
+  const settings = { ...SETTINGS, credentials: true }
+  const asked = { origin: PAGE, 'access-control-request-method': 'GET' }
+  t.equal(createCors(settings).answerHeaders(PAGE)['access-control-allow-credentials'], 'true')
+  t.match(preflight(asked, { settings }), { 'access-control-allow-credentials': 'true' })
+  t.notOk('access-control-allow-credentials' in Object(preflight(asked)))
+  t.end()
+})
+
+t.test('a preflight hears the methods of the path, the headers of the setting, and for how long', (t) => {
+  const asked = {
+    origin: PAGE,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'x-other',
+    'access-control-request-private-network': 'true',
+  }
+  t.same(preflight(asked), {
+    ...VARY,
+    'access-control-allow-origin': PAGE,
+    'access-control-allow-headers': 'Authorization, Content-Type',
+    'access-control-allow-methods': METHODS,
+    'access-control-max-age': '90',
+  })
+  t.end()
+})
+
+t.test('a method that the path has not, and a path that is none, are allowed nothing', (t) => {
+  for (const wanted of ['DELETE', 'get', 'GET, HEAD', 'GE', '', '*'])
+    t.same(preflight({ origin: PAGE, 'access-control-request-method': wanted }), VARY, wanted)
+  const { preflightHeaders } = createCors(SETTINGS)
+  const asked = { origin: PAGE, 'access-control-request-method': 'GET' }
+  t.same(preflightHeaders({ method: 'OPTIONS', headers: asked }, undefined), VARY)
+  t.end()
+})
+
+t.test('what is no preflight of a listed origin is none', (t) => {
+  const wanted = { 'access-control-request-method': 'GET' }
+  t.equal(preflight({ origin: PAGE }), null)
+  t.equal(preflight(wanted), null)
+  for (const origin of ['null', 'https://other.example']) t.equal(preflight({ ...wanted, origin }), null)
+  t.equal(preflight({ ...wanted, origin: PAGE }, { method: 'GET' }), null)
+  t.end()
+})
