@@ -14,7 +14,7 @@ export interface Access {
   /** The address of the sender. */
   readonly client: string | null
   readonly user: string | null
-  /** Of a refused login: the user that was named. Nobody has proved to be that user. */
+  /** Of a refused login, and of a password that was asked about: the user that was named. The caller has not proved to be that user. */
   readonly attemptedUser: string | null
   readonly node: string | null
   /** The `Cache-Status` member, for operations that may be cached. */
@@ -41,7 +41,7 @@ export function accessRecordOf(access: Access): AccessRecord {
     prefix: bounded(access.prefix),
     path: bounded(access.path),
     status: access.status,
-    durationMs: Math.round(access.durationMs * 1000) / 1000,
+    durationMs: roundedMs(access.durationMs),
     client: bounded(access.client),
     user: bounded(access.user),
     attemptedUser: bounded(access.attemptedUser),
@@ -50,6 +50,11 @@ export function accessRecordOf(access: Access): AccessRecord {
     bytes: access.bytes,
     error: bounded(access.error),
   }
+}
+
+/** Whole microseconds. */
+export function roundedMs(ms: number): number {
+  return Math.round(ms * 1000) / 1000
 }
 
 export function bounded(value: string | null): string | undefined {

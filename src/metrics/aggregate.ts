@@ -30,6 +30,8 @@ const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_source_age_seconds: 'max',
   gateway_config_last_reload_successful: 'min',
   gateway_config_applied_timestamp_seconds: 'max',
+  gateway_certificate_expiry_timestamp_seconds: 'min',
+  gateway_tls_files_valid: 'min',
   gateway_workers: 'first',
   gateway_engine_gauges_elected: 'max',
   gateway_engine_gauges_timestamp_seconds: 'max',

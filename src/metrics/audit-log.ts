@@ -4,7 +4,7 @@ import { messageOf } from '../errors.ts'
 import type { MissingPermission } from '../errors.ts'
 import { createLineWriter, destinationOf, openDestination } from '../log.ts'
 import type { Destination, Logger } from '../log.ts'
-import { bounded } from './access-log.ts'
+import { bounded, roundedMs } from './access-log.ts'
 
 /** One decision about one request: a refusal, a write, or in report mode a request that would have been refused. */
 export interface Audit {
@@ -14,14 +14,22 @@ export interface Audit {
   /** The address of the sender. */
   readonly client: string | null
   readonly user: string | null
-  /** Of a refused login: the user that was named. Nobody has proved to be that user. */
+  /** Of a refused login, and of a password that was asked about: the user that was named. The caller has not proved to be that user. */
   readonly attemptedUser: string | null
+  /** How the caller has proved who it is; `none`: not at all. */
+  readonly authenticated: string
   readonly engine: string | null
+  /** Its URL as configured, which has no credentials; null: no single node has answered. */
+  readonly node: string | null
   readonly operation: string | null
   readonly method: string
   /** Of passthrough requests. */
   readonly prefix: string | null
   readonly path: string | null
+  /** What the parameters of the operation's path name, without invisible characters. */
+  readonly params: Readonly<Record<string, string>>
+  /** The ids of what a successful write has made, without invisible characters. */
+  readonly created: readonly string[]
   /** `reported`: allowed because the mode is `report`. */
   readonly decision: 'refused' | 'permitted' | 'reported'
   readonly stage: string | null
@@ -30,6 +38,8 @@ export interface Audit {
   readonly missing: readonly MissingPermission[]
   /** Of the answer as sent. */
   readonly status: number
+  /** From the request's head to the end of its answer. */
+  readonly durationMs: number
 }
 
 export type AuditRecord = Readonly<Record<keyof Audit | 'stream', unknown>>
@@ -47,17 +57,29 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     client: bounded(audit.client),
     user: bounded(audit.user),
     attemptedUser: bounded(audit.attemptedUser),
+    authenticated: audit.authenticated,
     engine: bounded(audit.engine),
+    node: bounded(audit.node),
     operation: bounded(audit.operation),
     method: bounded(audit.method),
     prefix: bounded(audit.prefix),
     path: bounded(audit.path),
+    params: paramsRecordOf(audit.params),
+    created: audit.created.length === 0 ? undefined : audit.created.map(bounded),
     decision: audit.decision,
     stage: bounded(audit.stage),
     rule: bounded(audit.rule),
     missing: missing.length === 0 ? undefined : missing.slice(0, MAX_MISSING).map(missingPermissionRecordOf),
     status: audit.status,
+    durationMs: roundedMs(audit.durationMs),
   }
+}
+
+/** The names are the table's. */
+function paramsRecordOf(params: Audit['params']): Readonly<Record<string, unknown>> | undefined {
+  const entries = Object.entries(params)
+  if (entries.length === 0) return undefined
+  return Object.fromEntries(entries.map(([name, value]) => [name, bounded(value)]))
 }
 
 function missingPermissionRecordOf({ permission, resource, resourceId, need }: MissingPermission) {

@@ -33,7 +33,11 @@ export type Counters = ReturnType<typeof createCounters>['counters']
 function createRequestCounters(registry: Registry) {
   const counter = createCounter(registry)
   return {
-    authentication: counter('gateway_auth_total', ['engine', 'result'], 'Credentials by result.'),
+    authentication: counter(
+      'gateway_auth_total',
+      ['engine', 'result', 'method'],
+      'Credentials by result, and by how the caller wanted to be authenticated.',
+    ),
     /** `plan`: none, narrowed, parts or filter. */
     rowsPlan: counter(
       'gateway_rows_plan_total',

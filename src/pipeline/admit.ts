@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { RequestContext } from './context.ts'
 import type { Parts } from './parts.ts'
+import { networkOf } from '../policy/authn/throttle.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { RateResult } from '../policy/limits/rate.ts'
+import { ANONYMOUS, type Principal } from '../request/principal.ts'
 
 type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
 
@@ -21,7 +24,7 @@ export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
     const { context } = request
     const { engine, principal } = context
     context.stage = 'admit'
-    const taken = principal === null ? null : (engine?.takeRate?.(principal.userId) ?? null)
+    const taken = principal === null ? null : (engine?.takeRate?.(rateKeyOf(principal, context)) ?? null)
     if (taken instanceof Promise) taken.then((one) => conclude(request, one)).then(() => done(), done)
     else {
       conclude(request, taken)
@@ -37,6 +40,11 @@ export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
     reserveBody(pressure, request)
     context.stage = 'body'
   }
+}
+
+/** Nobody is counted by address. The colon is in no user's name. */
+function rateKeyOf(principal: Principal, { address }: RequestContext): string {
+  return principal === ANONYMOUS ? `address:${networkOf(address)}` : principal.userId
 }
 
 /** A smaller body is not worth the look. */

@@ -16,7 +16,7 @@ const REFUSED = '/-refused'
 export function createCanonicalApp(config: Config): FastifyInstance {
   const served = {
     hosts: new Set(config.hosts.map((host) => host.toLowerCase())),
-    allowedOrigins: new Set(config.listen.allowedOrigins),
+    allowedOrigins: new Set([...config.listen.allowedOrigins, ...(config.cors?.origins ?? [])]),
   }
   const faults = new WeakMap<object, GatewayCode>()
   const app = fastify({

@@ -32,6 +32,10 @@ export class RequestContext {
   operation: Operation | null = null
   permit: Permit | null = null
   principal: Principal | null = null
+  /** Whose password the body names, where the gateway says whether it is right. */
+  triedUser: string | null = null
+  /** True: it is not. */
+  isWrongPassword = false
   accessRequest: AccessRequest | null = null
   /** The prefix under which the request passes through; null: it is one for the API, or none. */
   passthrough: string | null = null
@@ -56,6 +60,8 @@ export class RequestContext {
   addedHeaders: Readonly<Record<string, string>> | null = null
   /** `Cache-Status`; null where no cache was asked. */
   cacheStatus: string | null = null
+  /** The answer to a write whose row says that it names what was made, where it is short; null: it is not looked at. */
+  answerBody: Buffer | null = null
   /** The node that answered; null for answers of the gateway's own. */
   node: string | null = null
   /** Null: traces are not configured. */

@@ -19,6 +19,7 @@ export function textOfExplained(explained: Explained): string {
     `${principal.userId}: groups ${listOf(principal.groups)}; tenants ${listOf(principal.tenants)}`,
     ...modeLines(explained),
     '',
+    ...(explained.open ? ['open: everybody may ask, also without credentials', ''] : []),
     ...(policy === null ? [] : policy.checks.flatMap(checkLines)),
     ...(policy?.checks.length === 0 && policy.rows === null
       ? ['no check: being authenticated is enough', '']

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { GatewayError } from '../errors.ts'
 import { RequestContext } from './context.ts'
-import { DEFAULT_ENGINE } from './match.ts'
+import { DEFAULT_ENGINE, isOpen } from './match.ts'
 import type { EngineParts, Parts } from './parts.ts'
 import type { Stage } from './stage.ts'
 import type { Explanation } from '../policy/authz/explain/explanation.ts'
-import type { Permit } from '../policy/authz/permit.ts'
-import type { AccessRequest } from '../request/access-request.ts'
 import type { Principal } from '../request/principal.ts'
 import { targetPathOf } from '../request/target.ts'
+import { settingsOf } from '../config/schema.ts'
 import { isRecord } from '../request/value.ts'
 
 /** May this user do that? */
@@ -29,12 +28,14 @@ export interface Explained {
   readonly principal: Principal
   /** Where a mode is not `enforce`, what is refused here is let through all the same. */
   readonly modes: Pick<EngineParts, 'validation' | 'authorization'>
+  /** Everybody may ask it, without credentials: `identity.open` says so. */
+  readonly open: boolean
   readonly decision: 'permitted' | 'refused'
   /** The stage that refuses, as the audit line of the request would name it. */
   readonly stage: Stage | null
   /** What the caller would get; null where the request goes on to the engine. */
   readonly answer: GivenAnswer | null
-  /** Null: the body cannot be read or the engine's answers cannot be told, so nothing can be said about permissions. */
+  /** Null: no permission is asked, or the body cannot be read or the engine's answers cannot be told, so nothing can be said about permissions. */
   readonly policy: Explanation | null
 }
 
@@ -88,36 +89,43 @@ export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
         `There is no engine ${question.engine}, but ${[...parts.engines.keys()].join(', ')}`,
       )
     const principal = given ?? (await engine.principalOf(question.user))
-    if (principal === null) throw new QuestionError(`Engine ${engine.name} has no user ${question.user}`)
+    if (principal === null) throw unknownUser(parts, question)
     const [method = '', target = ''] = question.request.trim().split(/\s+/)
     const context = new RequestContext(randomUUID(), '')
     // What another mode would let through is asked for, too.
     context.engine = { ...engine, validation: 'enforce', authorization: 'enforce' }
     context.principal = principal
     await run(context, sentOf(parts, { method: method.toUpperCase(), target, body: question.body }))
-    const { operation, permit, accessRequest, refusal, stage } = context
+    const { operation, permit, refusal, stage } = context
     if (operation === null || permit === null) throw unmatched(parts, method, target, context)
     // An engine or a source that is away decides nothing.
     if (refusal instanceof GatewayError && refusal.statusCode >= 500) throw refusal
-    const policy = accessRequest === null ? null : await policyOf(engine, permit, accessRequest)
+    const policy = await policyOf(engine, context)
     return {
       request: `${method.toUpperCase()} ${target}`,
       operation: operation.id,
       engine: engine.name,
       principal,
       modes: { validation: engine.validation, authorization: engine.authorization },
+      open: isOpen(context),
       ...(refusal === null ? PERMITTED : { decision: 'refused', stage, answer: answerOf(refusal) }),
       policy,
     }
   }
 }
 
-/** Null: a look-up ends the decision. @throws GatewayError when the engine does not answer */
-async function policyOf(
-  engine: EngineParts,
-  permit: Permit,
-  accessRequest: AccessRequest,
-): Promise<Explanation | null> {
+/** Who is named by tokens alone has the groups of each token, which nobody knows beforehand. */
+function unknownUser({ config }: Parts, { engine, user }: Question): QuestionError {
+  const own = config.engines[engine]
+  const takesTokens = own !== undefined && settingsOf(config, own).identity.tokens !== null
+  const hint = takesTokens ? '. Of a user of tokens, ask for somebody here who has the same groups' : ''
+  return new QuestionError(`Engine ${engine} has no user ${user}${hint}`)
+}
+
+/** Null: no permission is asked, or a look-up ends the decision. @throws GatewayError when the engine does not answer */
+async function policyOf(engine: EngineParts, context: RequestContext): Promise<Explanation | null> {
+  const { permit, accessRequest } = context
+  if (permit === null || accessRequest === null || isOpen(context)) return null
   try {
     return await engine.explain(permit, accessRequest)
   } catch (error) {

@@ -1,7 +1,10 @@
 import { targetPathOf } from '../request/target.ts'
 import type { FastifyRequest } from 'fastify'
-import { type EngineRefusal, jsonRefusalOf } from '../errors.ts'
-import type { EngineParts } from './parts.ts'
+import { createCertificateUser } from '../request/client-certificate.ts'
+import type { Principal } from '../request/principal.ts'
+import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../errors.ts'
+import { isFromForeignPage } from '../request/origin.ts'
+import type { EngineParts, Parts } from './parts.ts'
 import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
 import { spellsLiterals } from './routes.ts'
 
@@ -60,6 +63,11 @@ export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EnginePar
   return engine
 }
 
+/** Whether everybody may ask this, without credentials. Of an engine that is not there nothing is open: strangers do not learn that. */
+export function isOpen({ engine, operation }: Pick<RequestContext, 'engine' | 'operation'>): boolean {
+  return operation?.open !== undefined && engine !== null && engine.open.has(operation.open)
+}
+
 /** No parameter is empty, and no literal is spelt with `%`: the engine has no such path. */
 export function isWellFormed(request: FastifyRequest): boolean {
   const params = paramsOf(request)
@@ -78,8 +86,8 @@ function notFoundRefusal(): EngineRefusal {
 
 /** A path that has other methods, or no path of the API's. */
 export function noOperation({ routeOptions }: FastifyRequest): EngineRefusal {
-  const { allow } = routeOptions.config
-  if (typeof allow !== 'string') return notFoundRefusal()
+  const { methods: allow } = routeOptions.config
+  if (allow === undefined) return notFoundRefusal()
   return refusalOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
 }
 
@@ -92,16 +100,48 @@ function refusalOf(status: number, type: string, message: string, headers = {}):
   return jsonRefusalOf(status, { type, message, code: null }, message, headers)
 }
 
-/** For prefixes that pass through: any caller whom the default engine's users know. */
-export function authenticatePassthrough(
-  engines: ReadonlyMap<string, EngineParts>,
-): (request: FastifyRequest, reply: unknown, prefix: string) => Promise<void> {
+/**
+ * Who a request's credentials, or else the connection's certificate, say that the caller is. Credentials count first: a
+ * service may connect by a certificate of its own and act for a user.
+ */
+export function createPrincipalOf({ listen }: Pick<Parts['config'], 'listen'>) {
+  const certificateUser = createCertificateUser(listen.tls?.clients ?? null)
+  return (
+    authenticator: EngineParts['authenticator'],
+    { headers, raw, context }: FastifyRequest,
+  ): Principal | Promise<Principal> => {
+    const { authorization } = headers
+    // An empty one is none.
+    const user = !authorization ? certificateUser(raw.socket) : null
+    return user === null
+      ? authenticator.authenticate(authorization, context.address)
+      : authenticator.vouchFor(user)
+  }
+}
+
+/**
+ * For prefixes that pass through: any caller whom the default engine's users know. CORS is the application's own: the section `cors`
+ * says nothing of its answers, and its origins may not write there.
+ */
+export function authenticatePassthrough({
+  engines,
+  config,
+}: Pick<Parts, 'engines' | 'config'>): (
+  request: FastifyRequest,
+  reply: unknown,
+  prefix: string,
+) => Promise<void> {
+  const principalOf = createPrincipalOf(config)
+  const allowedOrigins = new Set(config.listen.allowedOrigins)
   return async function authenticate(request, _reply, prefix) {
     const { authenticator } = fallbackOf(engines)
-    const { context, headers } = request
+    const { context } = request
     context.passthrough = prefix
+    context.addedHeaders = null
+    if (config.cors !== null && isFromForeignPage(request.raw, request.headers.host ?? '', allowedOrigins))
+      throw new GatewayError('GW_FOREIGN_ORIGIN')
     context.stage = 'authenticate'
-    context.principal = await authenticator.authenticate(headers.authorization, context.address)
+    context.principal = await principalOf(authenticator, request)
     context.stage = 'forward'
   }
 }

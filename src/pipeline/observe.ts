@@ -4,6 +4,7 @@ import type { GatewayError } from '../errors.ts'
 import { accessRecordOf, bounded } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
 import { RequestContext } from './context.ts'
+import { signReply } from './replies.ts'
 import type { Parts } from './parts.ts'
 import { spanSummaryOf } from './request-span.ts'
 import { traceIdOf } from '../request/trace-parent.ts'
@@ -44,7 +45,7 @@ export function observe(app: FastifyInstance, parts: Parts): void {
   })
   // Answers that are written past the framework take the same headers themselves.
   app.addHook('onSend', function sign(request, reply, _payload, done) {
-    reply.headers(ownHeadersOf(request.context))
+    signReply(reply, ownHeadersOf(request.context))
     done()
   })
 }
@@ -83,7 +84,7 @@ function createRecord({ metrics, log, audit }: Parts) {
         error: refusal === null ? cut : errorOf(refusal),
       }),
     )
-    for (const each of auditsOf(request, status)) audit(each)
+    for (const each of auditsOf(request, { status, durationMs })) audit(each)
     span?.end(() => spanSummaryOf(request, reply, { status, reason, isCut: cut !== null }))
   }
 }

@@ -5,7 +5,9 @@ import type { Logger } from '../log.ts'
 import type { Audit } from '../metrics/audit-log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { LookupName } from '../operations/lookup-name.ts'
+import type { OpenName } from '../operations/open-names.ts'
 import type { Change, Operation } from '../operations/table.ts'
+import type { PublicAddress } from '../request/public-address.ts'
 import type { AccessRequest } from '../request/access-request.ts'
 import type { Authenticator } from '../policy/authn/authenticate.ts'
 import type { Explanation } from '../policy/authz/explain/explanation.ts'
@@ -27,6 +29,8 @@ export interface EngineParts {
   readonly name: string
   readonly upstream: Upstream
   readonly authenticator: Authenticator
+  /** What is answered without credentials. */
+  readonly open: ReadonlySet<OpenName>
   /** Who a user would be; null: there is none. */
   readonly principalOf: IdentitySource['principalOf']
   /** A write has passed: what it changed of users and records is in force when this resolves; `about` a user. Never rejects. */
@@ -57,6 +61,8 @@ export interface Parts {
   readonly cache: Cache
   /** Null without Redis: a request that has an Idempotency-Key cannot be served. */
   readonly idempotencyStore: IdempotencyStore | null
+  /** Where links in answers lead. */
+  readonly publicAddress: PublicAddress
   readonly pressure: Pressure
   readonly metrics: Metrics
   readonly log: Logger

@@ -2,6 +2,7 @@ import { targetPathOf } from '../request/target.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError, type GatewayCode } from '../errors.ts'
 import { assertTakesJson } from '../request/accept.ts'
+import { isOfCors, joinedVary, saysWhoReads } from '../proxy/wire/headers.ts'
 
 const JSON_TYPE = 'application/json'
 
@@ -38,7 +39,7 @@ export function sendRefusal(reply: FastifyReply, refusal: GatewayError | EngineR
     reply.headers(error.headers)
     return error.body === undefined ? reply.send() : reply.send(bytesOf(error.body))
   }
-  reply.headers({ 'content-type': JSON_TYPE, 'x-gateway-error': error.code })
+  reply.headers({ ...error.headers, 'content-type': JSON_TYPE, 'x-gateway-error': error.code })
   if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds))
   // What was not read to its end cannot be followed by another request.
   if (error.statusCode === 413 || error.statusCode === 408) reply.header('connection', 'close')
@@ -69,6 +70,15 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(JSON.stringify(body))
 }
 
+/** Gives an answer of the framework's the gateway's own headers, as `writeAnswer` and the relay do with theirs. */
+export function signReply(reply: FastifyReply, own: Record<string, string>): void {
+  if (saysWhoReads(own)) {
+    own['vary'] = joinedVary(reply.getHeader('vary'), own['vary'] ?? '')
+    for (const name of Object.keys(reply.getHeaders())) if (isOfCors(name)) reply.removeHeader(name)
+  }
+  reply.headers(own)
+}
+
 interface WholeAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
@@ -87,12 +97,15 @@ export function sendAnswer(reply: FastifyReply, answer: WholeAnswer): FastifyRep
 /** The same past the framework, whose way to the socket costs a third of a cached answer. `own` goes before what the answer brings. */
 export function writeAnswer(
   reply: FastifyReply,
-  own: Readonly<Record<string, string>>,
+  own: Record<string, string>,
   { status, headers, body }: WholeAnswer,
 ): FastifyReply {
   const list: (string | string[])[] = []
+  const isShared = saysWhoReads(own)
+  if (isShared) own['vary'] = joinedVary(headers['vary'], own['vary'] ?? '')
   for (const name in own) list.push(name, own[name] ?? '')
-  for (const name in headers) if (!Object.hasOwn(own, name)) list.push(name, headers[name] ?? '')
+  for (const name in headers)
+    if (!Object.hasOwn(own, name) && !(isShared && isOfCors(name))) list.push(name, headers[name] ?? '')
   if (status !== 204 && status !== 304) list.push('content-length', String(body.length))
   reply.raw.writeHead(status, list)
   reply.raw.end(body)

@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { Operation } from '../operations/table.ts'
 
-/** What a route knows: its row, or for a known path the methods that it does have. */
+/** What a route knows: its row, and the methods of its path; a method without a row is refused. */
 export interface RouteConfig {
   readonly operation: Operation | null
-  /** For `Allow`; null where the method is served. */
-  readonly allow: string | null
+  /** Those that the path has, as `Allow` lists them. */
+  readonly methods: string
   /** Whether the path names the engine; else it is the default one. */
   readonly named: boolean
 }
@@ -43,13 +43,12 @@ function registerTemplate(
   url: string,
   { operations, handlerOf, bodyBytes, named }: RouteOptions & Pick<RouteConfig, 'named'>,
 ): void {
-  const served = new Set<string>()
+  const served = new Set(operations.flatMap(methodsOf))
+  const methods = [...served].join(', ')
   for (const operation of operations) {
-    const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method]
-    for (const method of methods) served.add(method)
-    const config: RouteConfig = { operation, allow: null, named }
+    const config: RouteConfig = { operation, methods, named }
     app.route({
-      method: methods,
+      method: methodsOf(operation),
       url,
       config,
       bodyLimit: bodyBytes(operation),
@@ -57,8 +56,12 @@ function registerTemplate(
     })
   }
   const others = app.supportedMethods.filter((method) => !served.has(method))
-  const config: RouteConfig = { operation: null, allow: [...served].join(', '), named }
+  const config: RouteConfig = { operation: null, methods, named }
   app.route({ method: others, url, config, handler: noHandler })
+}
+
+function methodsOf({ method }: Operation): string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method]
 }
 
 /** The stages before refuse such a request. */

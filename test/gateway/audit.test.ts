@@ -8,7 +8,13 @@ import { runInProcess } from '../support/run-command.ts'
 import { ConfigError } from '../../src/config/config.ts'
 import { createLogger } from '../../src/log.ts'
 import { idsOf } from '../sandbox/asks.ts'
-import { authorizationOf, configOf, openGateway, type OpenGateway } from '../support/open-gateway.ts'
+import {
+  authorizationOf,
+  configOf,
+  type GatewayOptions,
+  openGateway,
+  type OpenGateway,
+} from '../support/open-gateway.ts'
 
 const STOP = { body: { name: 'stopAll' } }
 
@@ -216,3 +222,54 @@ t.test('off is off, and a file that cannot be written stops the start', async (t
   const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
   await t.rejects(build({ config, log, version: 'test' }), ConfigError)
 })
+
+t.test('a write names its way, its node, and what the engine has made', async (t) => {
+  const gateway = await openGateway(t, { engine: answerWithId, records: [] })
+  const cases: readonly (readonly [route: string, body: unknown, audit: object])[] = [
+    [
+      'POST /process-definition/key/review/start',
+      {},
+      { operation: 'startProcessInstanceByKey', params: { key: 'review' }, created: ['i-1'] },
+    ],
+    ['POST /condition', { variables: {} }, { params: undefined, created: ['i-1', 'i-\uFFFD2'] }],
+    ['POST /engine/second/user/create', USER, { engine: 'second', params: undefined, created: ['new'] }],
+    [
+      'PUT /task/t-1/variables/a%E2%80%AEb',
+      { value: 1 },
+      { params: { id: 't-1', varName: 'a\uFFFDb' }, created: undefined },
+    ],
+    ['POST /authorization/create', AUTHORIZATION, { created: ['i-1'] }],
+  ]
+  for (const [route, body, audit] of cases) {
+    const [line, ...others] = await auditsBehind(gateway, 'demo', route, { body })
+    t.match(
+      line,
+      {
+        client: '127.0.0.1',
+        user: 'demo',
+        authenticated: 'basic',
+        decision: 'permitted',
+        status: 200,
+        durationMs: Number,
+        node: gateway.engine.base,
+        ...audit,
+      },
+      route,
+    )
+    t.same(others, [])
+  }
+  const [refused] = await auditsBehind(gateway, 'nobody', 'POST /process-definition/key/review/start', {
+    body: {},
+  })
+  t.match(refused, { authenticated: 'basic', decision: 'refused', node: undefined, created: undefined })
+  const [stranger] = await auditsBehind(gateway, null, 'DELETE /task/t-1')
+  t.match(stranger, { authenticated: 'none', params: { id: 't-1' }, node: undefined })
+})
+
+const answerWithId: NonNullable<GatewayOptions['engine']> = ({ url }, response) => {
+  response.setHeader('content-type', 'application/json')
+  response.end(url.endsWith('/condition') ? '[{"id":"i-1"},{"id":"i-\u202e2"}]' : '{"links":[],"id":"i-1"}')
+}
+
+const USER = { profile: { id: 'new' }, credentials: { password: 'hunter2' } }
+const AUTHORIZATION = { type: 1, userId: 'mary', resourceType: 7, resourceId: '*', permissions: ['READ'] }

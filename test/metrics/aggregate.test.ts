@@ -30,13 +30,14 @@ function addState(
 
 t.test('counts and durations are summed, also those of who adds up', async (t) => {
   const { own, one, other, update, valueOf } = open()
-  for (const metrics of [one, other, other]) metrics.authentication({ engine: 'default', result: 'verified' })
+  for (const metrics of [one, other, other])
+    metrics.authentication({ engine: 'default', result: 'verified', method: 'basic' })
   own.reload({ result: 'applied' })
   const labels = { operation: 'getTask', engine: 'default', method: 'GET', status: 200 }
   for (const metrics of [one, other]) metrics.requestDone(labels, 0.02)
   await update(1, one)
   await update(2, other)
-  t.equal(await valueOf('gateway_auth_total{engine="default",result="verified"}'), 3)
+  t.equal(await valueOf('gateway_auth_total{engine="default",result="verified",method="basic"}'), 3)
   t.equal(await valueOf('gateway_config_reload_total{result="applied"}'), 1)
   const of = 'operation="getTask",engine="default",http_request_method="GET",http_response_status_code="200"'
   t.equal(await valueOf(`http_server_request_duration_seconds_count{${of}}`), 2)
@@ -60,9 +61,9 @@ t.test('requests in flight are added up; of health and age the worst counts', as
 
 t.test('the counts of an ended worker stay, its requests in flight do not', async (t) => {
   const { one, other, totals, update, valueOf } = open()
-  const series = 'gateway_auth_total{engine="default",result="verified"}'
+  const series = 'gateway_auth_total{engine="default",result="verified",method="basic"}'
   for (const metrics of [one, other]) {
-    metrics.authentication({ engine: 'default', result: 'verified' })
+    metrics.authentication({ engine: 'default', result: 'verified', method: 'basic' })
     metrics.inFlight(1)
   }
   await update(1, one)
@@ -71,7 +72,7 @@ t.test('the counts of an ended worker stay, its requests in flight do not', asyn
   t.equal(await valueOf(series), 2)
   t.equal(await valueOf('gateway_requests_in_flight'), 1)
   const next = createMetrics(VERSION)
-  next.authentication({ engine: 'default', result: 'verified' })
+  next.authentication({ engine: 'default', result: 'verified', method: 'basic' })
   await update(1, next)
   t.equal(await valueOf(series), 3)
   totals.ended(1)
@@ -81,11 +82,11 @@ t.test('the counts of an ended worker stay, its requests in flight do not', asyn
 
 t.test('a new snapshot of a worker replaces the previous one', async (t) => {
   const { one, update, valueOf } = open()
-  one.authentication({ engine: 'default', result: 'verified' })
+  one.authentication({ engine: 'default', result: 'verified', method: 'basic' })
   await update(1, one)
-  one.authentication({ engine: 'default', result: 'verified' })
+  one.authentication({ engine: 'default', result: 'verified', method: 'basic' })
   await update(1, one)
-  t.equal(await valueOf('gateway_auth_total{engine="default",result="verified"}'), 2)
+  t.equal(await valueOf('gateway_auth_total{engine="default",result="verified",method="basic"}'), 2)
 })
 
 t.test('nothing is added up that is no sum: quantiles, and when the process was started', async (t) => {

@@ -56,11 +56,11 @@ t.test('cache, credentials and refusals are counted', async (t) => {
   const metrics = createMetrics({ version: '1' })
   metrics.cache({ tier: 'memory', result: 'hit' })
   metrics.cache({ tier: 'memory', result: 'hit' })
-  metrics.authentication({ engine: 'default', result: 'remembered' })
+  metrics.authentication({ engine: 'default', result: 'remembered', method: 'basic' })
   metrics.refusal({ engine: 'default', operation: 'updateTask', stage: 'permit', reason: '403' })
   const text = await metrics.text()
   t.match(text, 'gateway_cache_requests_total{tier="memory",result="hit"} 2\n')
-  t.match(text, 'gateway_auth_total{engine="default",result="remembered"} 1\n')
+  t.match(text, 'gateway_auth_total{engine="default",result="remembered",method="basic"} 1\n')
   t.match(
     text,
     'gateway_refusals_total{engine="default",operation="updateTask",stage="permit",reason="403"} 1\n',

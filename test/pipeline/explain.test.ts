@@ -2,9 +2,10 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { buildDryRun } from '../../src/gateway.ts'
 import { createExplain, questionOf } from '../../src/pipeline/explain.ts'
+import { textOfExplained } from '../../src/pipeline/explain-text.ts'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import { idsOf } from '../sandbox/asks.ts'
-import { BASE, openGateway } from '../support/open-gateway.ts'
+import { BASE, openGateway, sandboxIds } from '../support/open-gateway.ts'
 
 async function openExplain(
   t: Test,
@@ -71,6 +72,17 @@ t.test('a refusal does not hide what stands behind it, and the fewest grants are
     grants: [{ userId: 'nobody', resourceType: 6, resourceId: 'catching', permissions: ['UPDATE_INSTANCE'] }],
     sufficient: true,
   })
+})
+
+t.test('a check that asks about several is refused where one of them is', async (t) => {
+  const waiting = await sandboxIds(t, '/process-instance?processDefinitionKey=catching')
+  t.ok(waiting.length > 1)
+  for (const allowed of waiting) {
+    const { why } = await openExplain(t, [`grant nobody PROCESS_INSTANCE:${allowed} UPDATE`])
+    const { policy } = await why('nobody', 'POST /signal', STOP)
+    t.equal(policy?.checks[0]?.verdict, 'refused')
+    t.equal(policy?.checks[0]?.decisions.filter(({ verdict }) => verdict === 'granted').length, 1)
+  }
 })
 
 t.test('the grants that it names are enough at the gateway', async (t) => {
@@ -191,4 +203,14 @@ t.test('the path may begin with the base, and its row is the one that the router
     ),
   )
   t.same(ids, ['getTasksCount', 'getTasksCount', 'getTasksCount', 'getTask'])
+})
+
+t.test('of what is open no permission is asked, and it says so', async (t) => {
+  const identity = { source: 'file', file: 'users.yaml', open: ['verify'] }
+  const ask = ['nobody', 'POST /identity/verify', { username: 'mary', password: 'mary' }] as const
+  const open = await openExplain(t, [], { identity })
+  t.match(await open.why(...ask), { open: true, decision: 'permitted', policy: null })
+  t.match(textOfExplained(await open.why(...ask)), /\nopen: everybody may ask, also without credentials\n/)
+  const closed = await openExplain(t, [])
+  t.match(await closed.why(...ask), { open: false, decision: 'refused', policy: { checks: [{}] } })
 })

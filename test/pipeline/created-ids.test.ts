@@ -1,0 +1,57 @@
+import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import { createdIdsOf } from '../../src/pipeline/created-ids.ts'
+import { publishedOperations } from '../operations/openapi.ts'
+import { javaSkip } from '../support/requirements.ts'
+
+const answerOf = (value: unknown) => Buffer.from(JSON.stringify(value))
+const idsIn = (creates: `answer:${string}`, answer: Buffer | null) =>
+  createdIdsOf({ creates }, { answer, body: { id: 'not this one' } })
+
+t.test('an id is found where the row says that it stands', (t) => {
+  t.same(idsIn('answer:id', answerOf({ links: [], id: 'a' })), ['a'])
+  t.same(idsIn('answer:[].id', answerOf([{ id: 'a' }, {}, { id: 'b' }])), ['a', 'b'])
+  t.same(idsIn('answer:[].processInstance.id', answerOf([{ processInstance: { id: 'a' } }])), ['a'])
+  const sent = { profile: { id: 'mary' } }
+  t.same(createdIdsOf({ creates: 'body:profile.id' }, { answer: null, body: sent }), ['mary'])
+  t.end()
+})
+
+t.test('what is none, or cannot be read, is left out', (t) => {
+  t.same(createdIdsOf({}, { answer: answerOf({ id: 'a' }), body: { id: 'a' } }), [])
+  for (const value of [
+    null,
+    'a',
+    1,
+    [],
+    {},
+    { id: 1 },
+    { id: null },
+    { id: '' },
+    { id: { id: 'a' } },
+    [{ id: 'a' }],
+  ])
+    t.same(idsIn('answer:id', answerOf(value)), [], JSON.stringify(value))
+  for (const answer of [null, Buffer.from(''), Buffer.from('{"id":"a"'), Buffer.from([0x1f, 0x8b])])
+    t.same(idsIn('answer:id', answer), [])
+  t.equal(createdIdsOf({ creates: 'body:constructor.name' }, { answer: null, body: {} }).length, 0)
+  t.equal(idsIn('answer:[].id', answerOf(Array.from({ length: 100 }, () => ({ id: 'a' })))).length, 20)
+  t.end()
+})
+
+t.test('every write whose answer has an id says so', { skip: javaSkip }, async (t) => {
+  const withId = (await publishedOperations()).filter(({ answered }) => answered.includes('id'))
+  const named = new Map(OPERATIONS.map(({ id, retry, creates }) => [id, { retry, creates }]))
+  const writes = withId.filter(({ operationId }) => named.get(operationId)?.retry === 'unsent')
+  t.ok(writes.length > 30)
+  t.same(
+    writes.map(({ operationId }) => operationId).filter((id) => named.get(id)?.creates !== 'answer:id'),
+    [],
+  )
+})
+
+t.test('so does every write that makes something under an id that it is sent', (t) => {
+  const sent = OPERATIONS.flatMap(({ id, creates }) => (creates?.startsWith('body:') === true ? [id] : []))
+  t.same(sent.toSorted(), ['createGroup', 'createTask', 'createTenant', 'createUser'])
+  t.end()
+})
