@@ -29,6 +29,7 @@ export const CODES = {
   GW_UNSUPPORTED_MEDIA: [415, 'NotSupportedException', 'HTTP 415 Unsupported Media Type'],
   GW_EXPECTATION: [417, 'InvalidRequestException', 'The expectation cannot be met'],
   GW_METHOD_UNKNOWN: [501, 'InvalidRequestException', 'The request method is not known'],
+  GW_TOKEN_INVALID: [401, 'NotAuthorizedException', 'The bearer token is not valid'],
   GW_THROTTLED: [429, 'TooManyRequestsException', 'Too many failed attempts to authenticate'],
   GW_RATE_LIMITED: [429, 'TooManyRequestsException', 'Too many requests'],
   GW_RECORDS_UNAVAILABLE: [503, 'ServiceUnavailableException', 'The authorization records are not available'],
@@ -106,6 +107,8 @@ interface GatewayErrorOptions {
   readonly retryAfterSeconds?: number
   /** Which of several rules with the same code; for the audit log. */
   readonly rule?: string
+  /** Headers of the answer, beside those that every error has. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** An error answer of the gateway: it has the header `X-Gateway-Error: <code>`. */
@@ -114,6 +117,8 @@ export class GatewayError extends Error {
   readonly statusCode: number
   readonly retryAfterSeconds: number | null
   readonly rule: string | null
+  /** Fastify adds them to an answer that it makes of an error itself, too. */
+  readonly headers: Readonly<Record<string, string>>
 
   constructor(code: GatewayCode, options: GatewayErrorOptions = {}) {
     super(options.message ?? CODES[code][2], { cause: options.cause })
@@ -122,6 +127,7 @@ export class GatewayError extends Error {
     this.statusCode = CODES[code][0]
     this.retryAfterSeconds = options.retryAfterSeconds ?? null
     this.rule = options.rule ?? null
+    this.headers = options.headers ?? {}
   }
 
   get body(): ErrorBody {

@@ -1,13 +1,16 @@
-import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { admit, shed } from './pipeline/admit.ts'
+import { answerPreflights, shareAnswers } from './pipeline/share-answers.ts'
 import { createStillAwaited } from './pipeline/still-awaited.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
 import { GatewayError } from './errors.ts'
 import { enforce, restrict, rulesBetween } from './pipeline/enforcement-mode.ts'
 import {
+  createPrincipalOf,
   engineNameOf,
   engineOf,
   fallbackOf,
+  isOpen,
   isWellFormed,
   locatedOf,
   matchOf,
@@ -21,8 +24,9 @@ import type { Operation } from './operations/table.ts'
 import type { Parts } from './pipeline/parts.ts'
 import { otherFormOf } from './request/accept.ts'
 import { queryOf } from './request/canonical.ts'
+import { createCors } from './request/cors.ts'
 import type { AccessRequest } from './request/access-request.ts'
-import type { Principal } from './request/principal.ts'
+import { ANONYMOUS, type Principal } from './request/principal.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
 import { readJson } from './request/json.ts'
 import { bodyForNone, checkMedia } from './policy/validation/media.ts'
@@ -39,16 +43,20 @@ import { ENGINE_PREFIX, registerRoutes, type RouteOptions } from './pipeline/rou
 import { findPrevious } from './handlers/idempotent.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
 
-type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
+type Stepped = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
 
 /** All that answers a request. Read on: the stages stand in the order in which a request passes them; what one throws is the answer. `handlerOf` a row makes the last one. */
 export function buildGateway(parts: Parts, handlerOf: RouteOptions['handlerOf']): FastifyInstance {
   // 1. Canonical: one reading of the target, for everybody.
   const app = createCanonicalApp(parts.config)
   observe(app, parts)
+  // Pages of other origins, where they are configured: what they may read, and what a browser asks for them before any credential.
+  const cors = parts.config.cors === null ? null : createCors(parts.config.cors)
+  if (cors !== null) shareAnswers(app, cors)
   shed(app, parts)
+  const stages = [findEngine(parts), authenticate(parts), findOperation, admit(parts)]
   return registerStages(app, parts, {
-    onRequest: [findEngine(parts), authenticate(parts), findOperation, admit(parts)],
+    onRequest: cors === null ? stages : [answerPreflights(cors), ...stages],
     prefixes: ['', ENGINE_PREFIX],
     handlerOf,
   })
@@ -116,15 +124,21 @@ function findEngine({ engines }: Parts): Stepped {
 }
 
 // 3. Who asks? Headers only: no byte of a body is read for a caller we turn away. Strangers do not learn which engines there are.
-function authenticate({ engines }: Parts): Stepped {
+function authenticate({ engines, config, metrics }: Parts): Stepped {
+  const principalOf = createPrincipalOf(config)
   return function authenticateHook(request, _reply, done) {
     const { context } = request
-    const { authenticator } = context.engine ?? fallbackOf(engines)
+    const { authenticator, name } = context.engine ?? fallbackOf(engines)
+    if (!request.headers.authorization && isOpen(context)) {
+      metrics.authentication({ engine: name, result: 'open', method: 'none' })
+      context.principal = ANONYMOUS
+      return done()
+    }
     const enter = (principal: Principal): void => {
       context.principal = principal
       done()
     }
-    const principal = authenticator.authenticate(request.headers.authorization, context.address)
+    const principal = principalOf(authenticator, request)
     if (principal instanceof Promise) principal.then(enter, done)
     else enter(principal)
   }
@@ -192,7 +206,7 @@ function permit(parts: Parts): Stepped {
     match.stage = 'permit'
     const { engine, operation } = match
     const isDecidedThere = engine.authorization === 'engine' && operation.cache === undefined
-    if (engine.authorization === 'off' || isDecidedThere) return done()
+    if (engine.authorization === 'off' || isDecidedThere || isOpen(match)) return done()
     const permitted = enforce(parts, engine.authorization, match, () => select(parts, match, request))
     if (permitted instanceof Promise) permitted.then(() => done(), done)
     else done()

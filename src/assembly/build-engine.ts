@@ -9,6 +9,9 @@ import { OPERATIONS } from '../operations/all.ts'
 import { askerOf, readerOf, withTracedLookUps } from './engine-client.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
+import { createRememberedTokens, type RememberedTokens } from '../policy/authn/token-memory.ts'
+import { createTokenAuthenticator, type TokenAuthenticator } from '../policy/authn/tokens.ts'
+import type { Turnstile } from '../policy/authn/turnstile.ts'
 import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
 import { createCaseProbe } from '../policy/authz/entities/case-probe.ts'
 import { compositeOf } from '../policy/authz/checks/references.ts'
@@ -33,6 +36,7 @@ import { createOnNodeChange, type EngineNodes } from './running-nodes.ts'
 import type { SourceFiles } from './source-files.ts'
 import type { Traces } from '../traces/traces.ts'
 import { createSources, type EngineSources } from './engine-sources.ts'
+import { type IssuerKeySets, type NamedIssuer, trustedIssuersOf } from './token-issuers.ts'
 
 /** What an engine's parts are made of; the last ones are shared by all engines. */
 export interface EngineOptions {
@@ -42,6 +46,9 @@ export interface EngineOptions {
   readonly files: SourceFiles
   readonly metrics: Metrics
   readonly passwords: Passwords
+  readonly issuers: IssuerKeySets
+  /** Of the signatures of tokens. */
+  readonly verifications: Turnstile
   readonly changeBus: ChangeBus | null
   readonly admission: Pick<Admission, 'takeRate'>
   readonly log: Logger
@@ -55,6 +62,8 @@ export interface BuiltEngine {
   readonly kept: KeptUsers
   readonly parts: EngineParts
   readonly sources: EngineSources
+  /** Whose tokens are believed. */
+  readonly issuers: readonly NamedIssuer[]
   readonly nodes: EngineNodes
   /** Null: none are wanted. */
   readonly gauges: EngineConfig['gauges']
@@ -72,19 +81,22 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const epoch = options.kept?.epoch ?? { current: {} }
   const sources = buildSources(options, own, epoch)
   const permit = permitOptionsOf(own, sources, authorization, config.limits)
+  const tokens = options.kept?.tokens ?? createRememberedTokens()
   const authenticator = createAuthenticator({
     engine: name,
     source: sources.identity,
     ttlMs: identity.remember,
     failureTtlMs: identity.rememberFailures,
     throttle: sources.throttle,
+    tokens: buildTokens(options, sources, tokens),
     ...(options.kept === null ? {} : { kept: options.kept }),
-    onResult: (result) => metrics.authentication({ engine: name, result }),
+    onResult: (result, method) => metrics.authentication({ engine: name, result, method }),
   })
   const parts: EngineParts = {
     name,
     upstream,
     authenticator,
+    open: new Set(identity.open),
     principalOf: sources.identity.principalOf,
     changed: sources.changed,
     permits: permitsOf(permit, own),
@@ -99,7 +111,11 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   }
   return {
     parts,
-    kept: { ...authenticator.kept, epoch },
+    issuers: (identity.tokens?.issuers ?? []).map((setting) => ({
+      name: setting.name,
+      keys: options.issuers.of(setting),
+    })),
+    kept: { ...authenticator.kept, epoch, tokens },
     sources,
     nodes: { engine: name, own, health, deploymentAware: engineConfig.deploymentAware },
     gauges: engineConfig.gauges,
@@ -141,6 +157,27 @@ function buildSources(
     passwords,
     publish: (topic, about) => changeBus?.publish(`${name} ${topic}`, about) ?? Promise.resolve(),
     log,
+  })
+}
+
+/** Null: bearer tokens are not accepted. */
+function buildTokens(
+  { name, engineConfig, config, metrics, issuers, verifications }: EngineOptions,
+  { identity: source }: EngineSources,
+  remembered: RememberedTokens,
+): TokenAuthenticator | null {
+  const { remember, rememberFailures, tokens } = settingsOf(config, engineConfig).identity
+  if (tokens === null) return null
+  return createTokenAuthenticator({
+    engine: name,
+    issuers: trustedIssuersOf(tokens, issuers),
+    source,
+    remembered,
+    rememberMs: tokens.remember,
+    rememberSourceMs: remember,
+    rememberFailuresMs: rememberFailures,
+    turnstile: verifications,
+    onResult: (result, method) => metrics.authentication({ engine: name, result, method }),
   })
 }
 
@@ -188,7 +225,7 @@ function permitOptionsOf(
 }
 
 function buildUpstream({ name, engineConfig, config, metrics, log, traces }: EngineOptions): Upstream {
-  const { nodes, remoteName, host, credentials, service } = engineConfig
+  const { nodes, remoteName, host, credentials, service, tls } = engineConfig
   const { connect, headers, body, answer } = config.timeouts
   const { maxHold, perNode, waiting } = config.limits.longPolls
   return createUpstream({
@@ -197,6 +234,7 @@ function buildUpstream({ name, engineConfig, config, metrics, log, traces }: Eng
     ...(remoteName === undefined ? {} : { remoteName }),
     credentials,
     host,
+    tls,
     timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
     connections: config.limits.connections,
     health: settingsOf(config, engineConfig).health,
@@ -219,6 +257,15 @@ function buildUpstream({ name, engineConfig, config, metrics, log, traces }: Eng
     onNodeChange: createOnNodeChange(name, { metrics, log }),
     ...(traces === null ? {} : { traced: traces.startAttempt }),
   })
+}
+
+/** Whether an engine believes the same tokens: what was remembered of others is forgotten. */
+export function hasSameTokens(name: string, before: Config, after: Config): boolean {
+  const [one, other] = [before, after].map((config) => {
+    const own = config.engines[name]
+    return own === undefined ? null : settingsOf(config, own).identity.tokens
+  })
+  return isDeepStrictEqual(one, other)
 }
 
 /** Whether an engine's users come from the same place: of users in files their entries say what still holds. */

@@ -1,7 +1,13 @@
 import { administratorWarnings } from './administrators.ts'
 import { takeAdmission } from './build-limits.ts'
 import { buildChangeBus, takeCache } from './build-cache.ts'
-import { type BuiltEngine, buildEngine, type EngineOptions, hasSameUsers } from './build-engine.ts'
+import {
+  type BuiltEngine,
+  buildEngine,
+  type EngineOptions,
+  hasSameTokens,
+  hasSameUsers,
+} from './build-engine.ts'
 import type { ChangeBus } from '../redis/change-bus.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import { warningsOf } from '../config/warnings.ts'
@@ -9,9 +15,12 @@ import { tellingSuccessor } from './successor.ts'
 import { hearLosses, type Logger } from '../log.ts'
 import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
 import { createMetrics } from '../metrics/registry.ts'
+import { createPublicAddress } from '../request/public-address.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './runtime.ts'
 import { createPasswords } from '../policy/authn/password.ts'
+import { createRememberedTokens } from '../policy/authn/token-memory.ts'
+import { createTurnstile, type Turnstile } from '../policy/authn/turnstile.ts'
 import { connectionChecksOf } from './connection-checks.ts'
 import { knownSubjectsOf } from './known-subjects.ts'
 import { withModes } from './modes.ts'
@@ -19,9 +28,11 @@ import { endPolls, withNodes } from './running-nodes.ts'
 import { withGauges } from './running-gauges.ts'
 import { engineStatusOf } from './engine-status.ts'
 import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
+import { withCertificates } from './running-certificates.ts'
 import { takeTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
+import { createIssuerKeySets, type IssuerKeySets } from './token-issuers.ts'
 
 /** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
 export async function build(options: BuildOptions): Promise<RuntimeParts> {
@@ -31,21 +42,35 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     { config, metrics, log, version: options.version },
     before === undefined ? null : { config: before.config, traces: before.parts.traces },
   )
-  const shared = { config, files, metrics, passwords: createPasswords(), changeBus, admission, log, traces }
+  const issuers = createIssuerKeySets(config, log, before?.keptIssuers ?? null)
+  const own = { passwords: createPasswords(), issuers, verifications: createVerifications() }
+  const shared = { config, files, metrics, changeBus, admission, log, traces, ...own }
   const built = buildEngines(shared, before)
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
   const { stores, ...taken } = takeCache({ config, metrics, log }, before ?? null)
-  const running = runningOf(built, { files, changeBus }, { config, metrics, log })
+  const running = runningOf(built, { files, changeBus, issuers }, { config, metrics, log })
   let successor: (() => RuntimeParts) | null = null
   const { pressure } = admission
-  const own = { ...stores, config, engines, pressure, metrics, log, traces, audit: audit.write }
+  const publicAddress = createPublicAddress(config)
+  const ofRequests = {
+    ...stores,
+    config,
+    engines,
+    publicAddress,
+    pressure,
+    metrics,
+    log,
+    traces,
+    audit: audit.write,
+  }
   return {
     config,
-    parts: tellingSuccessor({ ...own, operations: OPERATIONS }, () => successor?.().parts ?? null),
+    parts: tellingSuccessor({ ...ofRequests, operations: OPERATIONS }, () => successor?.().parts ?? null),
     warnings: [...warningsOf(config), ...administratorWarnings(config, files)],
     cache: stores.cache,
     admission,
     kept: new Map(built.map(({ parts, kept }) => [parts.name, kept])),
+    keptIssuers: issuers.kept,
     start: running.start,
     readiness: running.readiness,
     missing: running.missing,
@@ -84,6 +109,11 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
   }
 }
 
+/** Signatures are verified on two of the four threads that hashes, DNS and file reads need, too; then 256 wait. */
+function createVerifications(): Turnstile {
+  return createTurnstile(2, 256)
+}
+
 /** A function of its own: what `build` returns holds the names that a function within it uses, and must not hold `before`. */
 function buildEngines(
   shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'kept'>,
@@ -97,7 +127,9 @@ function buildEngines(
 
 function keptFor(name: string, config: Config, before: BuildOptions['before']): KeptUsers | null {
   if (before === undefined || !hasSameUsers(name, before.config, config)) return null
-  return before.kept.get(name) ?? null
+  const kept = before.kept.get(name)
+  if (kept === undefined) return null
+  return hasSameTokens(name, before.config, config) ? kept : { ...kept, tokens: createRememberedTokens() }
 }
 
 /** What all engines have in common. */
@@ -147,15 +179,24 @@ function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
 
 function runningOf(
   built: readonly BuiltEngine[],
-  beside: { readonly files: SourceFiles; readonly changeBus: ChangeBus | null },
+  beside: {
+    readonly files: SourceFiles
+    readonly changeBus: ChangeBus | null
+    readonly issuers: IssuerKeySets
+  },
   shared: Pick<EngineOptions, 'config' | 'metrics' | 'log'>,
 ): RunningSources {
   const engines = new Map(
-    built.map(({ parts: { name, authorization }, sources }) => [name, { sources, authorization }]),
+    built.map(({ parts: { name, authorization }, sources, issuers }) => [
+      name,
+      { sources, authorization, issuers },
+    ]),
   )
-  const running = withNodes(
-    createRunningSources({ ...beside, engines }),
-    built.map(({ nodes }) => nodes),
+  const nodes = built.map((one) => one.nodes)
+  const running = withCertificates(
+    withNodes(createRunningSources({ ...beside, engines }), nodes),
+    shared.config,
+    nodes,
   )
   const gauged = withGauges(
     running,

@@ -5,6 +5,7 @@ import { jsonOf } from '../request/engine-request.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { askerOf } from './engine-client.ts'
 import type { ConnectionCheck } from './runtime.ts'
+import { askIssuer, issuerSettingsOf } from './token-issuers.ts'
 
 interface ConnectedEngine {
   readonly engine: string
@@ -13,7 +14,7 @@ interface ConnectedEngine {
 }
 
 /**
- * The nodes, sources and Redis of a configuration, each with a question that changes nothing there. Not asked are what only
+ * The nodes, sources, token issuers and Redis of a configuration, each with a question that changes nothing there. Not asked are what only
  * some requests need: applications of `passthrough`, and the collector of traces.
  */
 export function connectionChecksOf(
@@ -23,6 +24,7 @@ export function connectionChecksOf(
   return [
     ...engines.flatMap(nodeChecks),
     ...engines.flatMap((engine) => sourceChecks(config, engine)),
+    ...issuerChecks(config),
     ...redisChecks(config),
   ]
 }
@@ -65,6 +67,21 @@ function sourceChecks(config: Config, { engine, own }: ConnectedEngine): readonl
         return list.length === 0 ? 'no row, or none that the account may see' : 'readable'
       },
     }))
+}
+
+/** Each issuer once, however many engines believe it. */
+function issuerChecks(config: Config): readonly ConnectionCheck[] {
+  const byAddress = new Map(
+    issuerSettingsOf(config).map((setting) => [
+      `${setting.name} ${setting.jwksUri ?? setting.issuer}`,
+      setting,
+    ]),
+  )
+  return [...byAddress.values()].map((setting) => ({
+    what: `issuer ${setting.name}`,
+    address: setting.jwksUri ?? setting.issuer,
+    run: (withinMs) => askIssuer(setting, withinMs),
+  }))
 }
 
 function redisChecks({ cache: { redis } }: Config): readonly ConnectionCheck[] {

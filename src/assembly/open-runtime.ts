@@ -1,3 +1,4 @@
+import { TLSSocket } from 'node:tls'
 import { build } from './build.ts'
 import { buildDryRun, buildGateway } from '../gateway.ts'
 import { answerQuestion } from '../pipeline/answer-question.ts'
@@ -16,7 +17,7 @@ export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   const app = buildGateway(runtimeParts.parts, createHandlers(runtimeParts.parts))
   registerPassthrough(app, {
     prefixes: config.passthrough,
-    authenticate: authenticatePassthrough(runtimeParts.parts.engines),
+    authenticate: authenticatePassthrough(runtimeParts.parts),
     clientOf,
     traceContextOf: ({ context: { span } }) => span?.headers() ?? {},
     bodyBytes: config.limits.deploymentBody,
@@ -52,5 +53,6 @@ const peerOf = createClientAddress([])
 /** Only of a proxy that is trusted to name the client is it believed by which scheme the client came. */
 function clientOf({ context: { address }, raw }: ProxiedRequest): PassthroughClient {
   const isNamed = address !== peerOf(raw)
-  return { address, scheme: isNamed && raw.headers['x-forwarded-proto'] === 'https' ? 'https' : 'http' }
+  const isTls = isNamed ? raw.headers['x-forwarded-proto'] === 'https' : raw.socket instanceof TLSSocket
+  return { address, scheme: isTls ? 'https' : 'http' }
 }

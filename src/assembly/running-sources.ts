@@ -6,6 +6,7 @@ import type { RunningSources } from './runtime.ts'
 import type { SourceState } from '../files/source-state.ts'
 import type { SourceFiles } from './source-files.ts'
 import type { EngineSources } from './engine-sources.ts'
+import type { IssuerKeySets, NamedIssuer } from './token-issuers.ts'
 
 /** A gateway listens after this long, also where an engine has not yet said what its records are. */
 const FIRST_READING_MS = 2_000
@@ -13,17 +14,24 @@ const FIRST_READING_MS = 2_000
 interface SourceSet {
   readonly engines: ReadonlyMap<
     string,
-    { readonly sources: EngineSources; readonly authorization: AuthorizationMode }
+    {
+      readonly sources: EngineSources
+      readonly authorization: AuthorizationMode
+      readonly issuers: readonly NamedIssuer[]
+    }
   >
+  readonly issuers: Pick<IssuerKeySets, 'start' | 'close'>
   readonly files: SourceFiles
   readonly changeBus: ChangeBus | null
 }
 
 /** The sources of all engines, as one thing that runs beside the requests. */
-export function createRunningSources({ engines, files, changeBus }: SourceSet): RunningSources {
-  const all = [...engines].flatMap(([engine, { sources, authorization }]) => [
+export function createRunningSources({ engines, files, changeBus, issuers }: SourceSet): RunningSources {
+  const all = [...engines].flatMap(([engine, { sources, authorization, issuers: believed }]) => [
     { engine, source: 'identity', isNeeded: false, of: sources.identity },
     { engine, source: 'records', isNeeded: authorization !== 'off', of: sources.records },
+    // An issuer that is away is no reason to turn away those who have a password.
+    ...believed.map(({ name, keys: of }) => ({ engine, source: `issuer ${name}`, isNeeded: false, of })),
   ])
   const read = (valueOf: (state: SourceState) => number | null) => () =>
     all.map(({ engine, source, of }) => ({ labels: { engine, source }, value: valueOf(of.state()) }))
@@ -34,13 +42,14 @@ export function createRunningSources({ engines, files, changeBus }: SourceSet): 
       if (changeBus !== null) listen(changeBus, engines)
       files.start()
       const readings = [...engines.values()].map(({ sources }) => sources.records.start())
-      await Promise.race([Promise.all(readings), wait(withinMs, null, { ref: false })])
+      await Promise.race([Promise.all([...readings, issuers.start()]), wait(withinMs, null, { ref: false })])
     },
     close: () => {
       if (isClosed) return
       isClosed = true
       changeBus?.close()
       files.close()
+      issuers.close()
       for (const { sources } of engines.values()) sources.records.close()
     },
     readiness: () => ({

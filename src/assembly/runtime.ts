@@ -7,8 +7,10 @@ import type { Logger } from '../log.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
 import type { KeptAuthentication } from '../policy/authn/authenticate.ts'
+import type { RememberedTokens } from '../policy/authn/token-memory.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { GcraLimiter, TakeRate } from '../policy/limits/rate.ts'
+import type { KeptIssuers } from './token-issuers.ts'
 
 /** A configuration, and all that was built from it: one is in force, and those before it end what they have begun. */
 export interface Runtime {
@@ -44,6 +46,8 @@ export interface RuntimeParts {
   readonly admission: Admission
   /** By engine, for the set that comes after. */
   readonly kept: ReadonlyMap<string, KeptUsers>
+  /** The keys of token issuers, for the set that comes after. */
+  readonly keptIssuers: KeptIssuers
   /** Reads and watches users and records from now on; resolves after the first reading, or after `withinMs`. */
   readonly start: RunningSources['start']
   readonly readiness: RunningSources['readiness']
@@ -105,6 +109,7 @@ export interface RunningSources {
 /** What is known of the users of one engine: nothing in it belongs to the configuration that has learnt it. */
 export interface KeptUsers extends KeptAuthentication {
   readonly epoch: { current: object }
+  readonly tokens: RememberedTokens
 }
 
 /** What decides whether there is room for a request. */

@@ -25,7 +25,12 @@ const OF_THE_SOCKETS: ReadonlySet<string> = new Set([
   'workers',
 ])
 
+/** Files that these name may change as often as they like; which they are, and what they mean, may not. */
+const TLS_OF_THE_SOCKETS = /^(?:listen|admin)\.tls(?:\.|$)/
+
 /** Problems of a change that a running process cannot apply. */
 export function restartProblems(changes: readonly string[]): readonly string[] {
-  return changes.filter((path) => OF_THE_SOCKETS.has(path)).map((path) => `${path}: needs a restart`)
+  return changes
+    .filter((path) => OF_THE_SOCKETS.has(path) || TLS_OF_THE_SOCKETS.test(path))
+    .map((path) => `${path}: needs a restart`)
 }

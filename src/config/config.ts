@@ -5,11 +5,12 @@ import { crossProblems } from './cross-checks.ts'
 import { innerIssuesOf, issueProblemsOf, withoutMissing, withoutUnknownKeys } from './config-problems.ts'
 import { PLAIN_MESSAGES } from './plain-messages.ts'
 import { type AuthorizationConfig, type Config, schema } from './schema.ts'
-import { tlsFileProblems, withAbsoluteTlsFiles } from './redis-files.ts'
+import { tlsFilesOf, tlsProblemsOf, withAbsoluteTlsFiles } from './tls-files.ts'
 import { readYaml } from './yaml.ts'
 import { type MissingVariable, substitute } from './substitute.ts'
 
 export type { AuthorizationConfig, Config, EngineConfig, IdentityConfig } from './schema.ts'
+export type { IssuerConfig, TokensConfig } from './token-settings.ts'
 export { settingsOf } from './schema.ts'
 
 const URL_OR_VARIABLE = String.raw`^[a-z]+://|\$\{[^}]+\}`
@@ -41,7 +42,7 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   ]
   if (!result.success || problems.length > 0) throw new ConfigError(file, problems)
   const config = withAbsolutePaths(result.data, dirname(resolve(file)))
-  const fileProblems = config.cache.redis === null ? [] : tlsFileProblems(config.cache.redis)
+  const fileProblems = [...tlsFilesOf(config)].flatMap(([path, files]) => tlsProblemsOf(path, files))
   if (fileProblems.length > 0) throw new ConfigError(file, fileProblems)
   return config
 }
@@ -88,7 +89,8 @@ function withAbsolutePaths(config: Config, base: string): Config {
       ? { ...settings, file: resolve(base, settings.file) }
       : settings
   const ofAuthorization = (settings: AuthorizationConfig) => ({ ...settings, records: at(settings.records) })
-  const engines = Object.entries(config.engines).map(([name, settings]) => [
+  const withTls = withAbsoluteTlsFiles(config, base)
+  const engines = Object.entries(withTls.engines).map(([name, settings]) => [
     name,
     {
       ...settings,
@@ -97,12 +99,8 @@ function withAbsolutePaths(config: Config, base: string): Config {
     },
   ])
   return {
-    ...config,
+    ...withTls,
     engines: Object.fromEntries(engines),
-    cache: {
-      ...config.cache,
-      redis: config.cache.redis === null ? null : withAbsoluteTlsFiles(config.cache.redis, base),
-    },
     identity: at(config.identity),
     authorization: ofAuthorization(config.authorization),
     log: {

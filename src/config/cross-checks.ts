@@ -89,6 +89,7 @@ function engineProblems({ engines, ...general }: ValidSettings): string[] {
       ...repeatedNodeProblems(own),
       ...credentialProblems(own, settings),
       ...gaugeProblems(own, general),
+      ...nodeTlsProblems(own),
       // Probes read the registered deployments.
       ...(own.deploymentAware && settings.health?.probe === false
         ? ['deploymentAware: needs health.probe']
@@ -121,6 +122,12 @@ function credentialProblems(
   if (identity?.source === 'engine' || asksForRecords)
     return ['service: is needed where credentials is forward and identity or records have source: engine']
   return gauges === null ? [] : ['service: is needed where credentials is forward and there are gauges']
+}
+
+/** Where nothing is encrypted, nothing of it would be in force. */
+function nodeTlsProblems({ nodes, tls }: EngineConfig): string[] {
+  const isUsed = tls === undefined || nodes.some(({ url }) => /^https:/i.test(url))
+  return isUsed ? [] : ['tls: needs a node with an https:// URL']
 }
 
 /** Without Redis no worker knows of the others, and each would ask. */

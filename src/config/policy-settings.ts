@@ -1,11 +1,13 @@
 import { HAZARD_RULES } from '../operations/hazard-rules.ts'
+import { OPEN_NAMES } from '../operations/open-names.ts'
 import { z } from 'zod'
+import { tokenSettings } from './token-settings.ts'
 import { age, wholeNumber, time } from './values.ts'
 
 const mode = z.enum(['enforce', 'report', 'off'])
 const FIVE_MINUTES_MS = 300_000
 /** Settings of every source of users. */
-const remembering = {
+const ofEverySource = {
   remember: age()
     .default(5000)
     .describe(
@@ -14,6 +16,18 @@ const remembering = {
   rememberFailures: age()
     .default(5000)
     .describe('How long a wrong credential is refused without another look. Zero: nothing is remembered.'),
+  open: z
+    .array(z.enum(OPEN_NAMES))
+    .default([])
+    .describe(
+      'What is answered without credentials, as web clients ask it before a login: `engines` is `GET /engine`, `passwordPolicy` is `GET /identity/password-policy`, ' +
+        '`verify` is `POST /identity/verify`, which the gateway then answers by itself, of its own users. ' +
+        'Danger: whoever reaches the gateway may ask; `limits.rate` counts them by address.',
+    ),
+  tokens: tokenSettings
+    .nullable()
+    .default(null)
+    .describe('Bearer tokens that are accepted beside Basic. Null: none.'),
 }
 /** A file that cannot be read counts for `staleAfter` with its last content. */
 const fromFile = (content: string) => ({
@@ -40,11 +54,11 @@ export const identitySettings = z.discriminatedUnion(
           'Where users come from: `file`, or `engine`: `POST /identity/verify` with its groups and tenants.',
         ),
       ...fromFile('Users with argon2id or bcrypt hashes, as `engine-gateway hash-password` makes them'),
-      ...remembering,
+      ...ofEverySource,
     }),
     z.strictObject({
       source: z.literal('engine'),
-      ...remembering,
+      ...ofEverySource,
       failures: wholeNumber(1, 4)
         .default(4)
         .describe(

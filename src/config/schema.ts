@@ -1,11 +1,14 @@
 import { z } from 'zod'
+import { cors } from './cors-settings.ts'
 import { idempotency } from './idempotency-settings.ts'
 import { gauges } from './gauge-settings.ts'
+import { HOST } from './host-pattern.ts'
 import { limits, rate } from './limit-settings.ts'
 import { health, node } from './node-settings.ts'
 import { authorizationSettings, identitySettings, validation } from './policy-settings.ts'
 import { redis } from './redis-settings.ts'
 import { OF_A_FILE } from './config-problems.ts'
+import { adminTls, clientTls, listenTls } from './tls-settings.ts'
 import { traces } from './trace-settings.ts'
 import {
   adminHost,
@@ -15,13 +18,18 @@ import {
   wholeNumber,
   network,
   origin,
+  publicUrl,
   remoteName,
-  servedHost,
   signingKey,
   size,
   time,
 } from './values.ts'
 
+/** Names and addresses as in `Host`. */
+const servedHost = z
+  .string()
+  .refine((text) => HOST.test(text), 'write it as Host has it: NAME or NAME:PORT')
+  .meta({ title: '`NAME` or `NAME:PORT`' })
 const address = (port: number, others: string) => ({
   host: z
     .string()
@@ -39,10 +47,23 @@ const listen = z.strictObject({
     .describe(
       'Proxies whose `X-Forwarded-For` or `Forwarded` says who the client is. From other peers these headers count for nothing.',
     ),
+  publicUrl: publicUrl
+    .nullable()
+    .default(null)
+    .describe(
+      'What clients write before `basePath`, as `https://api.example`: links in answers begin with it. ' +
+        'Null: they begin as a proxy of `listen.trustedProxies` says in `X-Forwarded-Proto` and `X-Forwarded-Host`, else with `http://` and the `Host` of the request.',
+    ),
   allowedOrigins: z
     .array(origin)
     .default([])
     .describe("Origins whose pages may send writes, beside the gateway's own."),
+  tls: listenTls
+    .nullable()
+    .default(null)
+    .describe(
+      'TLS in the place of plain HTTP. The files are read again when they change, and open connections stay. Null: plain HTTP.',
+    ),
 })
 const admin = z.strictObject({
   ...address(9090, '`listen.port`'),
@@ -57,6 +78,12 @@ const admin = z.strictObject({
     .default(null)
     .describe(
       'Needed as `Authorization: Bearer`, or as the password of `Basic` with any user, for all but `/livez` and `/readyz`; best as `${file:…}`. Danger: with null whoever reaches the listener may ask.',
+    ),
+  tls: adminTls
+    .nullable()
+    .default(null)
+    .describe(
+      'TLS in the place of plain HTTP, for probes and scrapes, too. The files are read again when they change. Null: plain HTTP.',
     ),
 })
 
@@ -96,6 +123,11 @@ export const engineSettings = z.strictObject({
     .default('client')
     .describe(
       "Whose `Host` the engine sees. `client` keeps the engine's absolute links right; `node` is for a proxy between that routes by name.",
+    ),
+  tls: clientTls
+    .optional()
+    .describe(
+      'Connections to nodes with `https://` URLs, TLS 1.2 or later. Without it Node.js knows who signs for them. The files are read again for new connections.',
     ),
   identity: identitySettings.optional().describe('Replaces the section `identity` for this engine.'),
   authorization: authorizationSettings
@@ -146,6 +178,12 @@ export const schema = z.strictObject(
       .meta({ title: 'path like `/engine-rest`' })
       .default('/engine-rest')
       .describe("The path before the API's own paths."),
+    cors: cors
+      .nullable()
+      .default(null)
+      .describe(
+        'Pages of other origins that may read answers of the API. Null: none, and no preflight is answered.',
+      ),
     hosts: z
       .array(servedHost)
       .default([])

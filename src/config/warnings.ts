@@ -1,8 +1,34 @@
 import { type Config, settingsOf } from './schema.ts'
+import { certificateFilesOf, certificateEndOf } from './tls-files.ts'
 
 /** Settings that are allowed and dangerous, each as `path: effect`. Not an error: an operator may want it. */
 export function warningsOf(config: Config): readonly string[] {
-  return [...modeWarnings(config), ...passthroughWarnings(config)]
+  return [
+    ...modeWarnings(config),
+    ...issuerWarnings(config),
+    ...passthroughWarnings(config),
+    ...certificateWarnings(config),
+  ]
+}
+
+const THIS_MACHINE = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
+
+/** Issuers whose keys come over a connection on which others could change them. */
+function issuerWarnings(config: Config): readonly string[] {
+  const { engines, identity } = config
+  const places = [
+    ['identity', identity] as const,
+    ...Object.entries(engines).map(([name, own]) => [`engines.${name}.identity`, own.identity] as const),
+  ]
+  return places.flatMap(([path, setting]) =>
+    (setting?.tokens?.issuers ?? []).flatMap(({ issuer, jwksUri }, at) => {
+      const { protocol, hostname } = new URL(jwksUri ?? issuer)
+      if (protocol === 'https:' || THIS_MACHINE.test(hostname)) return []
+      return [
+        `${path}.tokens.issuers[${at}]: its keys are read without TLS: who can change that answer can be every user`,
+      ]
+    }),
+  )
 }
 
 const EFFECTS = {
@@ -42,6 +68,22 @@ function passthroughWarnings({ passthrough, engines }: Config): readonly string[
     return [
       `passthrough[${index}]: ${prefix} leads to ${at}, a node of ${[...names].join(', ')}. What the applications there ` +
         'offer of the engine is open to every user who logs in to them: no record, tenant or validation of the gateway counts there',
+    ]
+  })
+}
+
+/** Time enough to have a certificate renewed by hand. */
+const ENDS_SOON_MS = 30 * 24 * 3_600_000
+
+function certificateWarnings(config: Config): readonly string[] {
+  return certificateFilesOf(config).flatMap(({ path, file }) => {
+    const endsAtMs = certificateEndOf(file)
+    if (endsAtMs === null || endsAtMs > Date.now() + ENDS_SOON_MS) return []
+    const at = new Date(endsAtMs).toISOString()
+    return [
+      endsAtMs > Date.now()
+        ? `${path}: ends at ${at}`
+        : `${path}: has ended at ${at}: the other side refuses it`,
     ]
   })
 }

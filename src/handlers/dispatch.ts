@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { targetSearchOf } from '../request/target.ts'
 import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
 import type { Answer } from '../request/answer.ts'
-import { matchOf } from '../pipeline/match.ts'
+import { isOpen, matchOf } from '../pipeline/match.ts'
 import type { Operation } from '../operations/table.ts'
 import type { Parts } from '../pipeline/parts.ts'
 import { assertTakesJson, decidedAcceptOf } from '../request/accept.ts'
@@ -19,6 +19,7 @@ import { hasIdempotencyKey, serveIdempotent } from './idempotent.ts'
 import { serveFetched } from './fetch-and-lock.ts'
 import { fromEngine, readAnswer } from './from-engine.ts'
 import { isCacheable, peekCached, sendCached, serveCached } from './cached.ts'
+import { servePasswordVerdict } from './password-verdict.ts'
 import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
 import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
 import { serveTopicNames } from './rows/topic-names.ts'
@@ -40,6 +41,7 @@ interface Step {
 
 /** A row's handler is made of the steps whose columns it has, the first of them outermost. */
 const STEPS: readonly Step[] = [
+  { of: ({ openAnswer }) => openAnswer !== undefined, handle: verdict },
   { of: ({ idempotencyKey }) => idempotencyKey === true, handle: onceWithKey },
   { of: ({ resolvesQueries }) => resolvesQueries !== undefined, handle: prepared },
   {
@@ -60,8 +62,11 @@ export function createHandlers(parts: Parts): (operation: Operation) => RouteHan
   return (operation) => {
     const { answer } = operation
     if (answer !== undefined) return (request, reply) => serveOwn(parts, matchOf(request), reply)
-    const pathOf = createPathOf(operation.template)
     const nothing = nothingOf(operation)
+    const sending: Sending = {
+      pathOf: createPathOf(operation.template),
+      keepsAnswer: operation.creates?.startsWith('answer:') === true && parts.config.log.audit !== 'off',
+    }
     const handle = STEPS.filter((step) => step.of(operation)).reduceRight<Handler>(
       (then, step) => step.handle(operation, then),
       fromEngine(operation),
@@ -71,13 +76,19 @@ export function createHandlers(parts: Parts): (operation: Operation) => RouteHan
       // 9. Is it cached? Only what every caller who came this far may see.
       const hit = peekCached(parts, match, request)
       if (hit !== null) return sendCached(hit, request, reply)
-      const asked = upstreamRequestOf(match, request, pathOf)
+      const asked = upstreamRequestOf(match, request, sending)
+      // With it an engine that knows CORS itself could refuse a page that may ask here.
+      if (parts.config.cors !== null) delete asked.headers['origin']
       const upstreamRequest = narrowedRequest(match, asked)
       return upstreamRequest === null
         ? nothing({ parts, match, upstreamRequest: asked, request, reply })
         : handle({ parts, match, upstreamRequest, request, reply })
     }
   }
+}
+
+function verdict(_operation: Operation, then: Handler): Handler {
+  return (exchange) => (isOpen(exchange.match) ? servePasswordVerdict(exchange) : then(exchange))
 }
 
 function onceWithKey(_operation: Operation, then: Handler): Handler {
@@ -200,11 +211,18 @@ async function selected(exchange: Exchange): Promise<Exchange> {
   return { ...exchange, upstreamRequest: { ...upstreamRequest, body: await resolveSelectors(exchange) } }
 }
 
+/** Of each request of a row. */
+interface Sending {
+  readonly pathOf: PathOf
+  /** The answer names what was made, and the audit wants to know it. */
+  readonly keepsAnswer: boolean
+}
+
 function upstreamRequestOf(
   { engine, operation, accessRequest, bytes, rows }: MatchedContext,
   request: FastifyRequest,
-  pathOf: PathOf,
-): UpstreamRequest {
+  { pathOf, keepsAnswer }: Sending,
+): UpstreamRequest & { readonly headers: Record<string, string> } {
   const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
   headers['x-request-id'] = request.id
   // The engine is not left to choose again between two forms: what it embeds in one of them was decided about.
@@ -221,6 +239,7 @@ function upstreamRequestOf(
     body: bytes,
     retry,
     conflict,
+    keepsAnswer,
   }
 }
 

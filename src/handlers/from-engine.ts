@@ -5,7 +5,7 @@ import { ownHeadersOf } from '../pipeline/observe.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 import type { Operation } from '../operations/table.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
-import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
+import { type Answer, KEPT_ANSWER_BYTES, MAX_READ_BYTES } from '../request/answer.ts'
 import { bodyText } from '../request/body.ts'
 import { targetPathOf, targetSearchOf } from '../request/target.ts'
 import { tagsOf } from './cached.ts'
@@ -41,6 +41,10 @@ export async function readAnswer(exchange: Exchange): Promise<Answer> {
     throw error
   })
   const isDone = answer.status >= 200 && answer.status < 300
+  const { match, upstreamRequest } = exchange
+  match.node = answer.node ?? null
+  if (isDone && upstreamRequest.keepsAnswer === true && answer.body.length <= KEPT_ANSWER_BYTES)
+    match.answerBody = answer.body
   if (isDone) await applyInvalidations(exchange)
   if (isDone) checkAfter(exchange, answer)
   return shownAnswer(exchange, answer)
@@ -122,4 +126,5 @@ async function serveRelayed({ match, upstreamRequest, reply }: Exchange): Promis
   reply.hijack()
   match.node = relayed.node
   match.writtenBytes = relayed.bytes
+  match.answerBody = relayed.body ?? null
 }

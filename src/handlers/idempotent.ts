@@ -147,7 +147,7 @@ async function settle(exchange: Exchange, claim: Claim, { outcome, answer }: Set
     outcome === 'released'
       ? await claim.release()
       : outcome === 'kept' && answer !== null
-        ? await claim.keep({ answer, address: linkAddressOf(request) })
+        ? await claim.keep({ answer, address: linkAddressOf(exchange) })
         : await claim.leaveUnknown()
   if (outcome === 'released') count(exchange, 'released')
   if (isTold) return
@@ -164,10 +164,10 @@ type Found = Exclude<Claiming, { readonly state: 'first' }>
 function sendFound(exchange: Exchange, found: Found): FastifyReply {
   count(exchange, RESULTS[found.state])
   if (found.state !== 'done') throw refusalOf(found)
-  const { request, reply } = exchange
+  const { reply } = exchange
   const { answer, address } = found
   reply.header('idempotency-replayed', 'true')
-  return sendAnswer(reply, { ...answer, body: withMovedLinks(answer.body, address, linkAddressOf(request)) })
+  return sendAnswer(reply, { ...answer, body: withMovedLinks(answer.body, address, exchange) })
 }
 
 function refusalOf(found: Exclude<Found, { readonly state: 'done' }>): GatewayError {

@@ -9,6 +9,7 @@ import { startRedis } from '../support/redis.ts'
 import { writeSetup } from '../support/reloadable.ts'
 import { redisSkip } from '../support/requirements.ts'
 import { runInProcess } from '../support/run-command.ts'
+import { createKey, startIssuer } from '../support/token-issuer.ts'
 
 const sandbox = await startSandbox()
 t.teardown(() => sandbox.close())
@@ -48,6 +49,23 @@ async function startSecured(t: Test) {
   })
   return { url: `${url}/engine-rest`, seen }
 }
+
+t.test('issuers of tokens are asked, each once', async (t) => {
+  const key = await createKey('one')
+  const issuer = await startIssuer(t, key)
+  const setting = { name: 'company', issuer: issuer.url, audience: ['gateway'] }
+  const away = { name: 'away', issuer: `${issuer.url}/realms/none`, audience: ['gateway'] }
+  const identity = { source: 'file', file: 'users.yaml', tokens: { issuers: [setting, away] } }
+  const { code, lines } = await checked(t, {
+    engines: { default: { nodes: [sandbox.base] }, second: { nodes: [sandbox.base], remoteName: 'second' } },
+    identity,
+  })
+  t.equal(code, 1)
+  const ofIssuers = lines.filter((line) => line.includes(' issuer '))
+  t.equal(ofIssuers.length, 2)
+  t.equal(ofIssuers[0], `ok issuer company ${issuer.url} N ms 1 key`)
+  t.match(ofIssuers[1], /^(?!ok).* issuer away .*the answer is 404/)
+})
 
 t.test('what answers is named with its version', async (t) => {
   const { code, err, lines } = await checked(t, {

@@ -294,6 +294,29 @@ const MISTAKES: readonly Mistake[] = [
     ],
   },
   {
+    is: 'a listener with a certificate that is none, and clients without an authority',
+    files: adding('listen: { tls: { cert: gateway.yaml, key: none.pem, clients: { user: dns } } }'),
+    says: [['listen.tls.clients.ca', 'is missing']],
+  },
+  {
+    is: 'files of a listener that are none',
+    files: adding('admin: { tls: { cert: gateway.yaml, key: none.pem } }'),
+    says: [
+      ['admin.tls.cert', 'holds no certificate in PEM'],
+      ['admin.tls.key', 'none.pem cannot be read'],
+    ],
+  },
+  {
+    is: 'users of certificates that name no user, and an old version',
+    files: adding(
+      'listen: { tls: { cert: a, key: b, minVersion: "1.1", clients: { ca: c, users: { a: b } } } }',
+    ),
+    says: [
+      ['listen.tls.minVersion', '1.2'],
+      ['listen.tls.clients.user', 'is needed where users is given'],
+    ],
+  },
+  {
     is: 'a signing key that is too short',
     files: adding('cache: { signingKeys: [short] }'),
     says: [['cache.signingKeys[0]', 'at least 32 characters are needed']],

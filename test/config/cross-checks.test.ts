@@ -98,3 +98,11 @@ t.test('a setting with a problem causes no cross-check problem', async (t) => {
   t.match(ofModes, [/^authorization\.mode: /])
   t.same([ofPorts.length, ofModes.length], [1, 1])
 })
+
+t.test('TLS of nodes without one by https would be in force nowhere', async (t) => {
+  const problemsFor = (...nodes: readonly string[]) => problemsIn(t, settingsWith({}, { nodes, tls: {} }))
+  t.same(problemsFor('http://engine:8080/engine-rest'), [
+    'engines.default.tls: needs a node with an https:// URL',
+  ])
+  t.same(problemsFor('http://engine:8080/engine-rest', 'https://other/engine-rest'), [])
+})

@@ -6,14 +6,17 @@ import { redactedOf, secretDigestsOf } from '../../src/config/redacted.ts'
 const SHOWN: ReadonlySet<string> = new Set([
   'adminGroups',
   'adminUsers',
+  'allowedHeaders',
   'allowedOrigins',
   'answer',
+  'audience',
   'audit',
   'basePath',
   'body',
   'burst',
   'ca',
   'cert',
+  'client',
   'connect',
   'connections',
   'database',
@@ -27,24 +30,32 @@ const SHOWN: ReadonlySet<string> = new Set([
   'failures',
   'file',
   'filteredRows',
+  'groupPrefix',
+  'groups',
   'headers',
   'heap',
   'host',
   'hosts',
   'interval',
+  'issuer',
+  'jwksUri',
   'keep',
   'master',
+  'maxAge',
   'maxBytes',
   'maxEjection',
   'maxHold',
   'memory',
+  'name',
   'namespace',
   'nodes',
+  'origins',
   'pause',
   'per',
   'perNode',
   'port',
   'prefix',
+  'publicUrl',
   'queue',
   'redis',
   'refresh',
@@ -58,14 +69,19 @@ const SHOWN: ReadonlySet<string> = new Set([
   'serverName',
   'serviceName',
   'size',
+  'skew',
   'staleAfter',
   'target',
+  'tenants',
   'timeout',
   'topics',
   'trustedProxies',
   'upstream',
   'url',
+  'user',
+  'userPrefix',
   'username',
+  'users',
   'wait',
   'waiting',
   'weight',
@@ -98,7 +114,12 @@ function configWith(path: readonly string[], text: string): unknown {
 }
 
 const PATHS = [...new Set([...textPaths(configJsonSchema(), [])].map((path) => path.join('.')))]
-const nameOf = (path: string): string => path.split('.').findLast((name) => name !== '0') ?? ''
+/** Of a member of a mapping with any names, the mapping's, but for headers: what a header holds depends on its name. */
+const nameOf = (path: string): string =>
+  path
+    .replace(/\.users\.authorization$/, '.users')
+    .split('.')
+    .findLast((name) => name !== '0') ?? ''
 
 t.test('every key with a text is shown on purpose, or not at all', async (t) => {
   const shown = PATHS.filter((path) =>

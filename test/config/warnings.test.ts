@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { warningsOf } from '../../src/config/warnings.ts'
+import { writeCertificates } from '../support/certificates.ts'
 import { loadSettings, settingsWith } from '../support/config-file.ts'
 
 function warningsFor(t: Test, upstream: string, nodes: readonly string[]): readonly string[] {
@@ -77,4 +78,19 @@ t.test('enforce is no reason to warn, and neither is an engine that decides by i
   const config = { ...settingsWith({}), engines: { default: { nodes, ...engine, authorization } } }
   t.same(warningsOf(loadSettings(t, config)), [])
   t.end()
+})
+
+t.test('a certificate that ends soon, or has ended, is named by its key', async (t) => {
+  const files = writeCertificates(t)
+  const own = { cert: files['ended.crt'], key: files['ended.key'] }
+  const lasting = { cert: files['server.crt'], key: files['server.key'] }
+  const settings = {
+    listen: { tls: { ...lasting, clients: { ca: files['ended.crt'] } } },
+    admin: { tls: own },
+  }
+  t.match(warningsOf(loadSettings(t, settingsWith(settings))), [
+    /^listen\.tls\.clients\.ca: (?:ends|has ended) at 2026-11-24T/,
+    /^admin\.tls\.cert: (?:ends|has ended) at 2026-11-24T/,
+  ])
+  t.same(warningsOf(loadSettings(t, settingsWith({ listen: { tls: lasting } }))), [])
 })

@@ -6,7 +6,7 @@ import { createSigner } from '../../src/redis/signature.ts'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
 import { ADDRESS, firstOf, KEEP_MS, ONCE, openControl, openReplays } from './claims.ts'
-import { answerOf } from '../support/cache-harness.ts'
+import { answerOf, until } from '../support/cache-harness.ts'
 
 t.test('With Redis', { skip: redisSkip }, async (t) => {
   const server = await startRedis()
@@ -258,5 +258,30 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await claim.keep({ answer: answerOf('{}'), address: ADDRESS })
     await closed
     t.match(await openReplays(t, server.url).claim(ONCE), { state: 'done' })
+  })
+
+  t.test('what Redis could not be told is told once it answers again', async (t) => {
+    const own = await startRedis()
+    t.teardown(() => own.stop())
+    const idempotencyStore = openReplays(t, own.url)
+    const released = { ...ONCE, key: 'mary 2' }
+    const [claim, other] = [
+      firstOf(await idempotencyStore.claim(ONCE)),
+      firstOf(await idempotencyStore.claim(released)),
+    ]
+    own.pause()
+    t.same(await Promise.all([claim.keep({ answer: answerOf('{}'), address: ADDRESS }), other.release()]), [
+      false,
+      false,
+    ])
+    own.resume()
+    const later = openReplays(t, own.url)
+    const tellsAgain = async () => {
+      const claiming = await idempotencyStore.claim({ ...ONCE, key: 'mary 3' })
+      if (claiming.state === 'first') await claiming.claim.release()
+      return (await later.claim(ONCE)).state === 'done'
+    }
+    await until(tellsAgain)
+    await firstOf(await later.claim(released)).release()
   })
 })

@@ -93,7 +93,8 @@ async function openAdmin(t: Test, { process, configuration = CONFIGURATION, expl
           mayAsk: given.token !== null,
         }),
     },
-    log: { error: () => undefined },
+    tls: null,
+    log: { error: () => undefined, info: () => undefined },
   })
   t.teardown(() => admin.close())
   return admin

@@ -77,6 +77,7 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
   const listener = createListener(used.config, {
     handle: (request, response) => app.routing(request, response),
     metrics: used.metrics,
+    log: used.log,
   })
   t.teardown(async () => {
     await listener.close(Promise.resolve())

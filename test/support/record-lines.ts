@@ -12,6 +12,7 @@ const RESOURCE_TYPES: ReadonlyMap<string, number> = new Map([
   ['PROCESS_DEFINITION', 6],
   ['PROCESS_INSTANCE', 8],
   ['USER', 1],
+  ['GROUP', 2],
 ])
 
 /** `revoke anna TASK:t1 READ,UPDATE`. A subject that begins with `@` is a group. */

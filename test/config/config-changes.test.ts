@@ -1,0 +1,12 @@
+import t from 'tap'
+import { restartProblems } from '../../src/config/config-changes.ts'
+
+t.test('what belongs to the sockets needs a restart, and nothing that is called alike', (t) => {
+  const sockets = ['listen.port', 'listen.tls', 'listen.tls.clients.user', 'admin.tls', 'admin.tls.cert']
+  t.same(
+    restartProblems(sockets),
+    sockets.map((path) => `${path}: needs a restart`),
+  )
+  t.same(restartProblems(['listen.trustedProxies', 'listen.tlsx', 'cache.redis.tls', 'engines.a.tls.ca']), [])
+  t.end()
+})
