@@ -10,12 +10,14 @@ import type { Test } from 'tap'
 import { parse } from 'yaml'
 import { recordsOf } from '../support/people.ts'
 import { startRedis } from '../support/redis.ts'
+import { type DrillCertificate, makeCertificate } from './certificate.ts'
 import { type Drill, openDrill } from './drill.ts'
 import { startEngineNode } from './engine-node.ts'
 import { keep } from './load.ts'
 
 const SECOND_MS = 1000
 const MIB = 1024 ** 2
+const FAILED = 'camunda_jobs_out_of_retries{engine="default"}'
 const WAITING = 'camunda_external_tasks_waiting{engine="default",topic="mail"}'
 
 /** Of each alert: causes its fault, waits for it, follows its page, and waits for its end. */
@@ -104,6 +106,25 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     await drill.ends()
   },
 
+  GatewayIncidentsRise: async (t, alert) => {
+    const node = await startEngineNode(t)
+    const settings = { engines: { default: { nodes: [node.base], gauges: { every: '10s' } } } }
+    node.state.failedJobs = 20
+    const drill = await openDrill(t, { alert, nodes: [node.base], settings })
+    while ((await drill.metric(FAILED)) !== 20) await wait(SECOND_MS)
+    node.state.failedJobs = 200
+    t.match(await drill.fires(), {
+      labels: { engine: 'default', severity: 'warning' },
+      annotations: { description: /at least 178 more/ },
+    })
+    const told = await drill.follow('Diagnosis')
+    t.match(told, /incident_type="failedJob"\} 200.*"incidentMessage":"the payment service/s)
+    // Retries were given again.
+    node.state.failedJobs = 0
+    await drill.ends()
+    t.match(await drill.follow('Mitigation'), /out_of_retries\{engine="default"\} 0/)
+  },
+
   GatewayRefusalsJump: async (t, alert) => {
     const drill = await openPlain(t, alert)
     const body = JSON.stringify({ id: 'g', name: 'g', type: 'WORKFLOW' })
@@ -157,6 +178,45 @@ export const DRILLS: Readonly<Record<string, (t: Test, alert: string) => Promise
     t.match(await drill.follow('Diagnosis'), /"refused".*cahce.*last_reload_successful 0/s)
     await drill.write('gateway.yaml', good)
     t.match(await drill.follow('Mitigation'), /is good.*"applied"/s)
+    await drill.ends()
+  },
+
+  GatewayCertificateEnding: async (t, alert) => {
+    const certificate = makeCertificate(t, { days: 90 })
+    const drill = await openWithTls(t, alert, certificate)
+    // As if its end had come near.
+    certificate.renew(5)
+    t.match(await drill.fires(), {
+      labels: { certificate: 'listen.tls.cert', severity: 'warning' },
+      annotations: { summary: /ends in 4d 23h/ },
+    })
+    const ending = await drill.follow('Diagnosis')
+    t.match(ending, /certificate="listen\.tls\.cert"\} \d+\n.*Not After.*expire date: /s)
+    certificate.renew(91)
+    await drill.ends()
+    // Of both times. The metric looks at the file, and may be the first to see it.
+    while (timesLogged(drill, 'a certificate was renewed') < 2) await wait(200)
+    const renewed = await drill.follow('Mitigation')
+    t.match(renewed, /is good.*expire date: /s)
+    t.not(shownEndIn(renewed), shownEndIn(ending), 'clients are shown the new one')
+    t.equal(shownEndIn(renewed), fileEndIn(renewed))
+    t.equal(timesLogged(drill, 'listening'), 1, 'nothing was started again')
+  },
+
+  GatewayTlsFilesInvalid: async (t, alert) => {
+    const certificate = makeCertificate(t, { days: 90 })
+    const drill = await openWithTls(t, alert, certificate)
+    const putBack = certificate.swapKey()
+    t.match(await drill.fires(), { labels: { section: 'listen.tls', severity: 'critical' } })
+    const told = await drill.follow('Diagnosis')
+    t.match(told, /section="listen\.tls"\} 0/)
+    const [ofCertificate, ofKey] = [...told.matchAll(/= ([0-9a-f]{64})$/gm)].map(([, digest]) => digest)
+    t.type(ofKey, 'string')
+    t.not(ofKey, ofCertificate, 'the commands tell the difference')
+    const problem = 'a certificate or key cannot be taken: what was read before stays in force'
+    t.equal(timesLogged(drill, problem), 1)
+    putBack()
+    t.match(await drill.follow('Mitigation'), /is good.*"applied".*expire date: /s)
     await drill.ends()
   },
 
@@ -328,6 +388,27 @@ function hostOf(server: Server): string {
 /** One engine with one node, and nothing special. */
 async function openPlain(t: Test, alert: string): Promise<Drill> {
   return openDrill(t, { alert, nodes: [(await startEngineNode(t)).base], settings: {} })
+}
+
+/** One engine with one node, and a listener with TLS. */
+async function openWithTls(t: Test, alert: string, { cert, key }: DrillCertificate): Promise<Drill> {
+  const settings = { listen: { port: 0, tls: { cert, key } } }
+  const nodes = [(await startEngineNode(t)).base]
+  return openDrill(t, { alert, nodes, settings, env: { CERT: cert, KEY: key } })
+}
+
+function timesLogged({ lines }: Drill, words: string): number {
+  return lines().filter(({ msg }) => msg === words).length
+}
+
+/** As curl tells it of a handshake. */
+function shownEndIn(text: string): string | undefined {
+  return /expire date: (.*)$/m.exec(text)?.[1]
+}
+
+/** As openssl tells it of a file. */
+function fileEndIn(text: string): string | undefined {
+  return /Not After : (.*)$/m.exec(text)?.[1]
 }
 
 /** A small disk. */

@@ -14,6 +14,8 @@ export interface EngineNode {
     registered: readonly string[]
     /** External tasks that wait for a worker. */
     tasks: number
+    /** Jobs without retries, each with its open incident. */
+    failedJobs: number
   }
   readonly stop: () => Promise<void>
   readonly start: () => Promise<void>
@@ -22,7 +24,7 @@ export interface EngineNode {
 export async function startEngineNode(t: Test): Promise<EngineNode> {
   // Any at first, and then the same again.
   let port = 0
-  const state: EngineNode['state'] = { status: 200, delayMs: 0, registered: [], tasks: 0 }
+  const state: EngineNode['state'] = { status: 200, delayMs: 0, registered: [], tasks: 0, failedJobs: 0 }
   let server: Server | null = null
   const stop = async (): Promise<void> => {
     server?.closeAllConnections()
@@ -44,7 +46,7 @@ export async function startEngineNode(t: Test): Promise<EngineNode> {
 }
 
 async function answer(
-  { status, delayMs, registered, tasks }: EngineNode['state'],
+  { status, delayMs, registered, tasks, failedJobs }: EngineNode['state'],
   { url = '', method }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -55,12 +57,37 @@ async function answer(
   if (path === '/external-task/fetchAndLock') return
   if (path === '/external-task/topic-names') return send(response, 200, ['mail'])
   if (path.startsWith('/external-task/count')) return send(response, 200, { count: tasks })
+  if (/^\/incident\/count(\?incidentType=failedJob)?$|^\/job\/count\?noRetriesLeft=true$/.test(path))
+    return send(response, 200, { count: failedJobs })
+  if (/^\/incident(\?|$)/.test(path)) return send(response, 200, incidentsOf(failedJobs))
   if (/\/count(\?|$)/.test(path)) return send(response, 200, { count: 0 })
   await wait(delayMs)
   if (status !== 200)
     return send(response, status, { type: 'ProcessEngineException', message: 'drill', code: 0 })
   if (method === 'POST') response.writeHead(204).end()
   else send(response, 200, [])
+}
+
+/** The last one, as an engine tells of it. */
+function incidentsOf(failedJobs: number): readonly object[] {
+  const incident = {
+    id: 'incident',
+    processDefinitionId: 'order:1:a',
+    processInstanceId: 'instance',
+    executionId: 'execution',
+    incidentTimestamp: '2026-01-31T12:00:00.000+0000',
+    incidentType: 'failedJob',
+    activityId: 'charge',
+    failedActivityId: 'charge',
+    causeIncidentId: 'incident',
+    rootCauseIncidentId: 'incident',
+    configuration: 'job',
+    incidentMessage: 'the payment service does not answer',
+    tenantId: null,
+    jobDefinitionId: 'definition',
+    annotation: null,
+  }
+  return failedJobs === 0 ? [] : [incident]
 }
 
 function send(response: ServerResponse, status: number, value: unknown): void {

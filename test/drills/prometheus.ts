@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { stringify } from 'yaml'
 import { z } from 'zod'
-import { type AlertRule, readRules } from '../alerts/rules-file.ts'
+import { type AlertRule, readRules } from '../release/alerts/rules-file.ts'
 import { startChild } from '../engine/child.ts'
 import { freePort } from '../support/free-port.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { readRules } from '../alerts/rules-file.ts'
-import { promtoolSkip, redisSkip } from '../support/requirements.ts'
+import { readRules } from '../release/alerts/rules-file.ts'
+import { opensslSkip, promtoolSkip, redisSkip } from '../support/requirements.ts'
 import { DRILLS } from './drills.ts'
 
 /**
@@ -24,6 +24,6 @@ t.test('every alert has a drill', (t) => {
 
 for (const alert of chosen.length === 0 ? alerts : chosen) {
   const drill = DRILLS[alert]
-  const skip = promtoolSkip === false ? redisSkip : promtoolSkip
+  const skip = [promtoolSkip, redisSkip, opensslSkip()].find((reason) => reason !== false) ?? false
   if (drill !== undefined) t.test(alert, { skip, timeout: 600_000 }, (t) => drill(t, alert))
 }

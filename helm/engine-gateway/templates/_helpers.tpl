@@ -214,3 +214,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
     {{- toYaml . | nindent 4 }}
   {{- end }}
 {{- end -}}
+
+{{- /* Of probes: `HTTPS` where the admin listener has a certificate. */ -}}
+{{- define "engine-gateway.adminScheme" -}}
+{{- if dig "admin" "tls" nil .Values.config }}HTTPS{{ else }}HTTP{{ end -}}
+{{- end -}}
