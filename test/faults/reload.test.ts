@@ -123,7 +123,7 @@ t.test('who may send writes from a page of another origin changes without a rest
 
 /** As many as each `result` of `gateway_auth_total` counts. */
 async function authenticated(gateway: Reloadable, result: string): Promise<number> {
-  return (await gateway.metric(`gateway_auth_total{engine="default",result="${result}"}`)) ?? 0
+  return (await gateway.metric(`gateway_auth_total{engine="default",result="${result}",method="basic"}`)) ?? 0
 }
 
 t.test('who was let in before a reload is remembered after it, while his entry is the same', async (t) => {

@@ -56,3 +56,19 @@ t.test('a permission of another resource is refused in the words of where it was
   )
   t.same(await other('NOSUCH', 2), bad("The permission 'NOSUCH' is not valid for 'GROUP' resource type."))
 })
+
+const about = async (...lines: readonly string[]) => {
+  const answer = await answerAuthorizationCheck(
+    { principal, params: {}, query: queryOf(`/?${named('7')}&userId=ben&resourceId=t1`), body: undefined },
+    { records: recordsOf(lines), groupsOf: async (userId) => (userId === 'ben' ? ['clerks'] : []) },
+  )
+  return Object(answer).authorized
+}
+
+t.test('another user is asked about by those of their groups that the caller may read', async (t) => {
+  t.equal(await about('grant anna TASK:* READ'), false, 'the records of the caller say nothing of others')
+  t.equal(await about('grant ben TASK:t1 READ'), true)
+  t.equal(await about('grant ben TASK:t2 READ'), false)
+  t.equal(await about('grant @clerks TASK:t1 READ', 'grant anna GROUP:clerks READ'), true)
+  t.equal(await about('grant @clerks TASK:t1 READ', 'grant anna GROUP:others READ'), false)
+})

@@ -22,6 +22,8 @@ t.test('a body is JSON in UTF-8', async (t) => {
     'application/json;charset=iso-8859-1',
     'application/json; charset="US-ASCII"',
     'application/json; charset=nonsense',
+    'application/json; charset=x-utf-16',
+    'application/json; charset=ucs-9',
   ]
   for (const type of taken) t.doesNotThrow(() => checkMedia({ method: 'POST' }, sent(type)), type)
   const others = [
@@ -39,6 +41,9 @@ t.test('a body is JSON in UTF-8', async (t) => {
     'application/json; charset=utf-32',
     'application/json; charset=iso-8859-1; charset=UTF16',
     'application/json; charset="ucs-2"',
+    'application/json; charset=UCS2',
+    'application/json; charset=ucs-4',
+    'application/json; charset=utf32',
     'application/json; charset=utf-8; charset=utf-16',
     'application/json; charset=',
     'application/json; foo',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { clientHeaders, lengthOf, upstreamHeaders } from '../../../src/proxy/wire/headers.ts'
+import { clientHeaders, joinedVary, lengthOf, upstreamHeaders } from '../../../src/proxy/wire/headers.ts'
 
 const NONE = { credentials: 'none', host: 'client' } as const
 
@@ -171,5 +171,16 @@ t.test('a length is a plain number or none', (t) => {
     [undefined, null],
   ]
   for (const [value, length] of cases) t.equal(lengthOf({ 'content-length': value }), length)
+  t.end()
+})
+
+t.test('where the gateway says who may read, the engine does not, and `Vary` names both', (t) => {
+  const parsed = { 'access-control-allow-origin': '*', vary: 'Accept, origin', 'x-a': '1' }
+  const own = { vary: 'Origin', 'access-control-max-age': '1' }
+  t.same(clientHeaders(parsed, own), { 'access-control-max-age': '1', vary: 'Accept, Origin', 'x-a': '1' })
+  t.same(clientHeaders(parsed, { via: 'g' }), { ...parsed, via: 'g' }, 'else nothing of it changes')
+  t.equal(joinedVary(undefined, 'Origin'), 'Origin')
+  t.equal(joinedVary(['Accept', 'Cookie'], 'Origin'), 'Accept, Cookie, Origin')
+  t.equal(joinedVary('*', 'Origin'), '*, Origin')
   t.end()
 })

@@ -22,6 +22,8 @@ interface Decided {
   /** `permitted`, the code of a refusal by the gateway, or the status of one in the engine's words. */
   readonly answer: string | number
   readonly lookedUp: readonly string[]
+  /** What a refusal says was missing: `TASK.READ t1`. */
+  readonly missing: readonly string[]
 }
 
 /** Anna, of the tenant acme, asks for a row. */
@@ -50,9 +52,15 @@ async function decide(row: Partial<Row>, world: World = {}): Promise<Decided> {
   })
   const principal = { userId: 'anna', groups: [], tenants: ['acme'] }
   const decision = await before({ principal, params, query: new Map(Object.entries(query)), body })
-  if (decision.permitted) return { answer: 'permitted', lookedUp }
-  const { refusal } = decision
-  return { answer: 'code' in refusal ? refusal.code : refusal.statusCode, lookedUp }
+  if (decision.permitted) return { answer: 'permitted', lookedUp, missing: [] }
+  const { refusal, denialReason } = decision
+  return {
+    answer: 'code' in refusal ? refusal.code : refusal.statusCode,
+    lookedUp,
+    missing: (denialReason?.missing ?? []).map(
+      ({ permission, resource, resourceId, need }) => `${need} ${permission} ${resource} ${resourceId}`,
+    ),
+  }
 }
 
 const answerTo = async (row: Partial<Row>, world?: World) => (await decide(row, world)).answer
@@ -277,7 +285,7 @@ t.test('an entity that several parameters name is looked up by all that the path
   t.same(byKey.lookedUp, ['processDefinitionOfKey a%2Fb'])
   const params = { key: 'a/b', tenantId: 'c d' }
   const byBoth = await decide(rowOfKey('POST /novelty/key/:key/tenant-id/:tenantId'), { lines, params })
-  t.same(byBoth, { answer: 404, lookedUp: ['processDefinitionOfKey a%2Fb/c%20d'] })
+  t.match(byBoth, { answer: 404, lookedUp: ['processDefinitionOfKey a%2Fb/c%20d'] })
 })
 
 t.test('of what is selected another tenant has part of, nothing is decided', async (t) => {
@@ -312,4 +320,47 @@ t.test('of what is selected another tenant has part of, nothing is decided', asy
     'nothing of it is of another tenant',
   )
   t.equal(await answerOf(null, { isOwn: async () => true, lines: [] }), 'GW_CHECK_NOT_EXACT')
+})
+
+t.test(
+  'a refusal names what is missing: of all that is needed what is not there, of alternatives each',
+  async (t) => {
+    const entities = { 'task t1': REVIEW }
+    const all: Partial<Row> = {
+      ...TASK_ROW,
+      checks: [{ allOf: ['TASK.READ path:id', 'TASK.UPDATE path:id', READ_BY_KEY], denied: 403 }],
+    }
+    t.match(await decide(all, { entities, lines: ['grant anna TASK:t1 READ'] }), {
+      answer: 403,
+      missing: ['0 UPDATE Task t1', '1 READ_TASK ProcessDefinition review'],
+    })
+    t.match(await decide(TASK_ROW, { entities }), {
+      answer: 403,
+      missing: ['0 READ Task t1', '0 READ_TASK ProcessDefinition review'],
+    })
+    t.match(await decide(TASK_ROW, { entities, lines: ['revoke anna TASK:t1 READ'] }), {
+      answer: 403,
+      missing: ['0 READ Task t1'],
+    })
+  },
+)
+
+const exemptRow = (exempt: NonNullable<Check['exempt']>): Partial<Row> => ({
+  ...TASK_ROW,
+  checks: [{ ...READ_TASK, exempt }],
+})
+
+t.test('what lacks the member that an exemption is about is found by all', async (t) => {
+  for (const [exempt, attributes, answer] of [
+    ['no execution', { processDefinitionKey: 'review' }, 'permitted'],
+    ['no execution', { executionId: 'e1' }, 403],
+    ['no definition', { executionId: 'e1' }, 'permitted'],
+    ['no definition', { processDefinitionKey: 'review' }, 403],
+    ['case', { caseExecutionId: 'c1', processDefinitionKey: 'review' }, 'permitted'],
+  ] as const)
+    t.equal(
+      await answerTo(exemptRow(exempt), { entities: { 'task t1': attributes } }),
+      answer,
+      `${exempt} ${JSON.stringify(attributes)}`,
+    )
 })

@@ -86,6 +86,7 @@ t.test('executions are sought as the engine correlates', async (t) => {
     [{ tenantId: 'a,b' }, null],
     [{ correlationKeys: { a: text('x'), b: text('y', 'String') } }, 'processVariables=a_eq_x,b_eq_y'],
     [{ localCorrelationKeys: { a: text('x', 'string') } }, 'variables=a_eq_x'],
+    [{ localCorrelationKeys: { a: text('x', null) } }, 'variables=a_eq_x'],
     [{ correlationKeys: {}, localCorrelationKeys: null }, ''],
     [{ correlationKeys: { a: text('5', 'Integer') } }, null],
     [{ correlationKeys: { a: text('5', 'Strings') } }, null],

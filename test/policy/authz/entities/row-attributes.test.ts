@@ -34,3 +34,16 @@ t.test('a row has no fact that only every object has', async (t) => {
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
     t.equal(attribute?.(name), null, name)
 })
+
+const idIn = async (template: string, name: string, row: Readonly<Record<string, unknown>>) => {
+  const [attribute] = await readRowAttributes(template, [row])
+  return attribute?.(name)
+}
+
+t.test('a list of the entity itself names it id, others by its name', async (t) => {
+  for (const template of ['/task', '/filter/:id/list'])
+    t.equal(await idIn(template, 'taskId', { id: 't1', taskId: 'other' }), 't1', template)
+  t.equal(await idIn('/process-instance', 'processInstanceId', { id: 'p1', processInstanceId: 'x' }), 'p1')
+  t.equal(await idIn('/history/task', 'taskId', { id: 'h1', taskId: 't1' }), 't1')
+  t.equal(await idIn('/job', 'processInstanceId', { id: 'j1', processInstanceId: 'p1' }), 'p1')
+})
