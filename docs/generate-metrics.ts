@@ -26,13 +26,15 @@ const NOTES: Readonly<Record<string, string>> = {
     '[Gauges](configuration/gauges.md). Its age is `time() -` this',
   camunda_external_tasks_waiting:
     'As before. `topic`: `_other` for those beyond the bound. It grows: [tasks pile up](runbooks/GatewayTaskBacklogGrows.md)',
-  camunda_incidents_open: '`incident_type`: `failedJob`, `failedExternalTask`, `_other`. It rises',
+  camunda_incidents_open:
+    '`incident_type`: `failedJob`, `failedExternalTask`, `_other`. It rises: [incidents](runbooks/GatewayIncidentsRise.md)',
   camunda_jobs_executable: 'It grows: the job executors do less than is due',
-  camunda_jobs_out_of_retries: 'It rises: somebody has to look at these jobs',
+  camunda_jobs_out_of_retries:
+    'It rises: somebody has to [look at these jobs](runbooks/GatewayIncidentsRise.md)',
   camunda_last_deployment_timestamp_seconds: 'It is later than you know of',
   camunda_process_instances_running: '`process_definition_key`: `_other` for those beyond the bound',
   gateway_auth_total:
-    '`result`: `remembered`, `verified`, `failed`, `missing`, `throttled`. `failed` or `throttled` rises: [somebody guesses](runbooks/GatewayPasswordGuessing.md), or a client has an old password',
+    '`result`: `remembered`, `verified`, `failed`, `missing`, `throttled`, `open` (none are needed). `method`: `basic`, `certificate`, `oidc`, `session`, `bearer` (a token of no known issuer), `none`. Of `basic`, `failed` or `throttled` rises: [somebody guesses](runbooks/GatewayPasswordGuessing.md), or a client has an old password',
   gateway_cache_requests_total:
     'What `memory`, `redis` and the `upstream` behind them were asked and did. [The cache is ineffective](runbooks/GatewayCacheIneffective.md): `upstream` fills nearly all. `redis`, `corrupt`: it holds what no gateway has written',
   gateway_config_applied_timestamp_seconds: 'It is later than you know of',
@@ -57,6 +59,10 @@ const NOTES: Readonly<Record<string, string>> = {
     'It stays far below `limits.connections`: the node is too slow for its load',
   gateway_node_deployments_missing:
     'With `deploymentAware`. Not 0 after a roll-out: [deployment skew](runbooks/GatewayDeploymentSkew.md)',
+  gateway_certificate_expiry_timestamp_seconds:
+    '`certificate`: a key of the configuration, as `listen.tls.cert`, or the URL of a node. It comes near the present: [a certificate ends](runbooks/GatewayCertificateEnding.md)',
+  gateway_tls_files_valid:
+    '`section`: a key of the configuration, as `listen.tls`. 0: [the files cannot be taken](runbooks/GatewayTlsFilesInvalid.md)',
   gateway_node_ejections_total:
     'It rises again and again: [a node is ejected](runbooks/GatewayNodeEjected.md)',
   gateway_node_healthy:
@@ -73,7 +79,8 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_rows_read_total:
     '`result`: `shown` (visible; a count shows only their number), `hidden`. `hidden` grows much faster than `shown`',
   gateway_source_age_seconds: 'It comes near `staleAfter`',
-  gateway_source_up: '`source`: `identity`, `records`. 0: [a source is down](runbooks/GatewaySourceDown.md)',
+  gateway_source_up:
+    '`source`: `identity`, `records`, `issuer NAME`. 0: [a source is down](runbooks/GatewaySourceDown.md)',
   gateway_trace_spans_dropped_total:
     '[Traces](traces.md#when-spans-are-lost). `reason`: `queue`, `export`. It rises: the log says why; requests do not notice',
   gateway_trace_spans_exported_total:

@@ -10,13 +10,17 @@ export const REFERENCE = new URL('reference.md', import.meta.url)
 const GUIDES: Readonly<Record<string, readonly string[]>> = {
   workers: ['workers.md'],
   'listen.trustedProxies': ['browsers.md#client-addresses'],
+  'listen.publicUrl': ['browsers.md#links-in-answers'],
   'listen.allowedOrigins': ['browsers.md#pages-of-other-origins'],
+  cors: ['browsers.md#pages-that-read-answers-cors'],
   admin: ['reload.md#the-admin-listener'],
   'engines.NAME.nodes': ['balancing.md'],
   'engines.NAME.credentials': ['identity.md#what-the-engine-gets'],
   'engines.NAME.service': ['identity.md#what-the-engine-gets'],
   'engines.NAME.deploymentAware': ['balancing.md#deployments'],
   identity: ['identity.md'],
+  'identity.open': ['identity.md#what-is-open-without-credentials'],
+  'identity.tokens': ['tokens.md'],
   authorization: ['identity.md#records'],
   'authorization.mode': ['../explain.md'],
   validation: ['validation.md'],
@@ -31,7 +35,7 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
   'limits.rate': ['limits.md#rates'],
   'limits.pressure': ['limits.md#pressure', '../runbooks/GatewayOverloaded.md'],
   passthrough: ['passthrough.md'],
-  'log.audit': ['../explain.md#the-audit-stream'],
+  'log.audit': ['../audit.md'],
   traces: ['../traces.md'],
 }
 
