@@ -107,7 +107,7 @@ _engine_gateway() {
 ${cases.join('\n')}
   esac
 }
-if [ "$funcstack[1]" = "_engine_gateway" ]; then _engine_gateway "$@"; else compdef _engine_gateway ${PROGRAM}; fi
+if (( $+compstate )); then _engine_gateway "$@"; else compdef _engine_gateway ${PROGRAM}; fi
 `
 }
 

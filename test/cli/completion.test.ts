@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { shownCommands } from '../../src/cli/help-text.ts'
 import { runInProcess } from '../support/run-command.ts'
+import { COMPLETED } from './completed.ts'
 
 const shown = shownCommands(COMMANDS)
 
@@ -42,32 +43,11 @@ t.test('bash completes every command with its options', async (t) => {
 })
 
 t.test('bash completes values, wherever the command stands', async (t) => {
-  const cases: readonly (readonly [readonly string[], readonly string[]])[] = [
-    [['chec'], ['check']],
-    [['--config', 'one.yaml', 'expl'], ['explain']],
-    [
-      ['check', '--format', ''],
-      ['text', 'json'],
-    ],
-    [['check', '--form'], ['--format']],
-    [['policy', ''], ['test']],
-    [['policy', 'test', 't'], ['two.json']],
-    [['check', '--config', 'on'], ['one.yaml']],
-    [['check', '-c', 'on'], ['one.yaml']],
-    [['explain', '--user', ''], []],
-    [
-      ['completion', ''],
-      ['bash', 'zsh', 'fish'],
-    ],
-    [['help', 'who'], ['who-can']],
-    [['who-can', 'throwSig'], ['throwSignal']],
-    [['nosuch', '-'], []],
-  ]
   const replies = await completed(
     t,
-    cases.map(([words]) => words),
+    COMPLETED.map(([words]) => words),
   )
-  for (const [at, [words, expected]] of cases.entries()) t.same(replies[at], expected, words.join(' '))
+  for (const [at, [words, expected]] of COMPLETED.entries()) t.same(replies[at], expected, words.join(' '))
 })
 
 t.test('zsh and fish name every command, option and purpose', async (t) => {

@@ -20,6 +20,9 @@ export const promtoolSkip = skipOf('Prometheus', ['promtool'])
 export const kubernetesSkip = () =>
   skipOf('what helm/install-tools installs', ['helm', 'kubectl-validate', 'kube-score'])
 
+/** Why tests of completion are skipped; false when they run. Asked where it is needed: it fails nobody else. */
+export const shellSkip = (shell: 'zsh' | 'fish') => skipOf(`the shell ${shell}`, [shell])
+
 /** Why drills of certificates are skipped; false when they run. Asked where it is needed: it fails nobody else. */
 export const opensslSkip = () => skipOf('certificates that end soon', ['openssl'])
 
