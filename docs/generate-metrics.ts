@@ -15,7 +15,7 @@ Made by \`npm run docs:metrics\` from the metrics that the gateway registers; a 
 
 \`GET /metrics\` at the admin address (with \`admin.token\`, as \`Authorization: Bearer\`), in Prometheus' format. With \`workers\` the
 numbers of all of them are put together (see [architecture](architecture.md)). Labels are names of the table, of the configuration and
-of the code: \`engine\` and \`node\` as configured, \`operation\` the operationId, \`passthrough\` for what goes to an application, empty where none was found. No label ever is an id, a user
+of the code: \`engine\` and \`node\` as configured (for nodes of an application \`engine\` is its prefix), \`operation\` the operationId, \`passthrough\` for what goes to an application, empty where none was found. No label ever is an id, a user
 or a path, and no metric has more than 20,000 series. [Runbooks](runbooks/README.md) has the alerts on them, and
 [dashboard.json](../helm/engine-gateway/files/dashboard.json) shows them in Grafana.
 `

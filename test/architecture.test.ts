@@ -65,6 +65,7 @@ const LAYERS = [
   'proxy/long-polls',
   'proxy/attempts',
   'proxy/nodes',
+  'proxy/passthrough',
   'proxy/wire',
   'cache',
   'idempotency',
@@ -105,7 +106,6 @@ const LONGEST_CHAIN = 15
 /** Packages that only some layers may import, with all that is below their folder. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: ['proxy'],
-  '@fastify/http-proxy': ['proxy'],
   ioredis: ['redis'],
   'prom-client': ['metrics'],
   zod: ['config', 'files'],

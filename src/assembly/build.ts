@@ -1,5 +1,6 @@
 import { administratorWarnings } from './administrators.ts'
 import { takeAdmission } from './build-limits.ts'
+import { buildApplications } from './build-applications.ts'
 import { buildChangeBus, takeCache } from './build-cache.ts'
 import {
   type BuiltEngine,
@@ -17,6 +18,7 @@ import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
 import { createMetrics } from '../metrics/registry.ts'
 import { createPublicAddress } from '../request/public-address.ts'
 import { OPERATIONS } from '../operations/all.ts'
+import type { Application } from '../pipeline/parts.ts'
 import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './runtime.ts'
 import { createPasswords } from '../policy/authn/password.ts'
 import { createRememberedTokens } from '../policy/authn/token-memory.ts'
@@ -47,8 +49,9 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
   const shared = { config, files, metrics, changeBus, admission, log, traces, ...own }
   const built = buildEngines(shared, before)
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
+  const applications = buildApplications({ config, metrics, log, traces })
   const { stores, ...taken } = takeCache({ config, metrics, log }, before ?? null)
-  const running = runningOf(built, { files, changeBus, issuers }, { config, metrics, log })
+  const running = runningOf({ built, applications }, { files, changeBus, issuers }, { config, metrics, log })
   let successor: (() => RuntimeParts) | null = null
   const { pressure } = admission
   const publicAddress = createPublicAddress(config)
@@ -56,6 +59,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     ...stores,
     config,
     engines,
+    applications,
     publicAddress,
     pressure,
     metrics,
@@ -100,8 +104,14 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     endPolls: () => built.forEach(({ nodes }) => endPolls(nodes)),
     close: async () => {
       running.close()
-      const closing = [taken.close(successor?.().cache), ...built.map(({ close }) => close())]
-      await Promise.all([takenTraces.flush(), ...closing])
+      const closing = built.map(({ close }) => close())
+      const closingApplications = applications.map(({ upstream }) => upstream.close())
+      await Promise.all([
+        takenTraces.flush(),
+        taken.close(successor?.().cache),
+        ...closing,
+        ...closingApplications,
+      ])
       await takenTraces.close(successor?.().parts.traces)
       admission.close(successor !== null)
       audit.close()
@@ -178,7 +188,10 @@ function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
 }
 
 function runningOf(
-  built: readonly BuiltEngine[],
+  {
+    built,
+    applications,
+  }: { readonly built: readonly BuiltEngine[]; readonly applications: readonly Application[] },
   beside: {
     readonly files: SourceFiles
     readonly changeBus: ChangeBus | null
@@ -194,7 +207,7 @@ function runningOf(
   )
   const nodes = built.map((one) => one.nodes)
   const running = withCertificates(
-    withNodes(createRunningSources({ ...beside, engines }), nodes),
+    withNodes(createRunningSources({ ...beside, engines }), nodes, applications),
     shared.config,
     nodes,
   )

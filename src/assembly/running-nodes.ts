@@ -3,6 +3,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { NodeEvent } from '../proxy/nodes/node-pool.ts'
 import type { Upstream } from '../proxy/upstream.ts'
+import type { Application } from '../pipeline/parts.ts'
 import type { RunningSources } from './runtime.ts'
 
 /** The nodes of one engine. */
@@ -14,8 +15,19 @@ export interface EngineNodes {
   readonly deploymentAware: boolean
 }
 
+/** Of an engine, or of what stands behind a prefix. */
+type ShownNodes = Pick<EngineNodes, 'engine' | 'own'>
+
 /** What runs beside the requests, with the watch over the nodes: probes, where the configuration wants them, and what is told of them. */
-export function withNodes(sources: RunningSources, engines: readonly EngineNodes[]): RunningSources {
+export function withNodes(
+  sources: RunningSources,
+  engines: readonly EngineNodes[],
+  applications: readonly Application[],
+): RunningSources {
+  const all: readonly ShownNodes[] = [
+    ...engines,
+    ...applications.map(({ prefix, upstream }) => ({ engine: prefix, own: upstream })),
+  ]
   return {
     ...sources,
     start: (withinMs) => {
@@ -27,7 +39,7 @@ export function withNodes(sources: RunningSources, engines: readonly EngineNodes
     // An engine without a healthy node is no reason to leave the others.
     readiness: () => {
       const { ready, checks } = sources.readiness()
-      const words = engines.map(({ engine, own }) => [`nodes of ${engine}:`, wordOf(own)])
+      const words = all.map(({ engine, own }) => [`nodes of ${engine}:`, wordOf(own)])
       return { ready, checks: { ...checks, ...Object.fromEntries(words) } }
     },
     close: () => {
@@ -36,9 +48,9 @@ export function withNodes(sources: RunningSources, engines: readonly EngineNodes
     },
     show: (metrics) => {
       sources.show(metrics)
-      addGauge(metrics, engines)
+      addGauge(metrics, all)
       addPollGauge(metrics, engines)
-      addLimitGauges(metrics, engines)
+      addLimitGauges(metrics, all)
       addDeploymentGauge(metrics, engines)
     },
   }
@@ -49,8 +61,8 @@ export function endPolls({ own }: EngineNodes): void {
   own.polls.drain()
 }
 
-function addGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
-  const valuesOf = ({ engine, own }: EngineNodes) =>
+function addGauge(metrics: Metrics, all: readonly ShownNodes[]): void {
+  const valuesOf = ({ engine, own }: ShownNodes) =>
     own.nodes().map(({ node, isDrained, reason }) => ({
       labels: { engine, node },
       value: isDrained ? null : Number(reason === null),
@@ -61,11 +73,11 @@ function addGauge(metrics: Metrics, engines: readonly EngineNodes[]): void {
       help: 'Whether a node is believed healthy; drained ones have no value.',
       labels: ['engine', 'node'],
     },
-    () => engines.flatMap(valuesOf),
+    () => all.flatMap(valuesOf),
   )
 }
 
-function addLimitGauges(metrics: Metrics, engines: readonly EngineNodes[]): void {
+function addLimitGauges(metrics: Metrics, all: readonly ShownNodes[]): void {
   metrics.gauges(
     {
       name: 'gateway_node_concurrency_limit',
@@ -73,7 +85,7 @@ function addLimitGauges(metrics: Metrics, engines: readonly EngineNodes[]): void
       labels: ['engine', 'node'],
     },
     () =>
-      engines.flatMap(({ engine, own }) =>
+      all.flatMap(({ engine, own }) =>
         own.nodes().map(({ node, limit }) => ({ labels: { engine, node }, value: limit })),
       ),
   )
@@ -83,7 +95,7 @@ function addLimitGauges(metrics: Metrics, engines: readonly EngineNodes[]): void
       help: 'Requests that wait because no node of the engine has a place for them.',
       labels: ['engine'],
     },
-    () => engines.map(({ engine, own }) => ({ labels: { engine }, value: own.waiting() })),
+    () => all.map(({ engine, own }) => ({ labels: { engine }, value: own.waiting() })),
   )
   metrics.gauges(
     {
@@ -91,7 +103,7 @@ function addLimitGauges(metrics: Metrics, engines: readonly EngineNodes[]): void
       help: 'Whether requests have waited for so long that new ones may wait for a moment only.',
       labels: ['engine'],
     },
-    () => engines.map(({ engine, own }) => ({ labels: { engine }, value: Number(own.isQueueStanding()) })),
+    () => all.map(({ engine, own }) => ({ labels: { engine }, value: Number(own.isQueueStanding()) })),
   )
 }
 

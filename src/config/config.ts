@@ -11,7 +11,7 @@ import { type MissingVariable, substitute } from './substitute.ts'
 
 export type { AuthorizationConfig, Config, EngineConfig, IdentityConfig } from './schema.ts'
 export type { IssuerConfig, TokensConfig } from './token-settings.ts'
-export { settingsOf } from './schema.ts'
+export { applicationNodesOf, settingsOf } from './schema.ts'
 
 const URL_OR_VARIABLE = String.raw`^[a-z]+://|\$\{[^}]+\}`
 

@@ -1,12 +1,14 @@
 import { isMapping } from './mapping.ts'
 import type { z } from 'zod'
-import { type Config, engineSettings, type EngineConfig, schema } from './schema.ts'
+import { applicationNodesOf, type Config, engineSettings, type EngineConfig, schema } from './schema.ts'
 
 /** Problems between settings that are valid on their own. An invalid setting does not hide problems elsewhere. */
 export function crossProblems(value: unknown): readonly string[] {
   if (!isMapping(value)) return []
   const valid = validSettingsOf(value)
-  return [listenerProblems, prefixProblems, engineProblems].flatMap((find) => find(valid))
+  return [listenerProblems, prefixProblems, applicationProblems, engineProblems].flatMap((find) =>
+    find(valid),
+  )
 }
 
 type Read =
@@ -60,6 +62,21 @@ function listenerProblems({ listen, admin }: ValidSettings): string[] {
   return isShared ? ['admin.port: is the port of listen, at the same address'] : []
 }
 
+/** Links and cookies are written anew by one path, and the affinity of a session tells nodes apart. */
+function applicationProblems({ passthrough }: ValidSettings): string[] {
+  return (passthrough ?? []).flatMap((application, at) => {
+    const { upstream, nodes } = application
+    if ((upstream === undefined) === (nodes === undefined))
+      return [`passthrough[${at}]: needs either upstream or nodes`]
+    const paths = applicationNodesOf(application).map(({ url }) => new URL(url).pathname.replace(/\/$/, ''))
+    const other = paths.findIndex((path) => path !== paths[0])
+    return [
+      ...(other > 0 ? [`nodes[${other}]: has another path than nodes[0]`] : []),
+      ...(nodes === undefined ? [] : repeatedNodeProblems(nodes)),
+    ].map((problem) => `passthrough[${at}].${problem}`)
+  })
+}
+
 function prefixProblems({ passthrough, basePath }: ValidSettings): string[] {
   const prefixes = passthrough?.map(({ prefix }) => prefix) ?? []
   return prefixes.flatMap((prefix, at) => {
@@ -86,7 +103,7 @@ function engineProblems({ engines, ...general }: ValidSettings): string[] {
       health: own.health ?? general.health,
     }
     return [
-      ...repeatedNodeProblems(own),
+      ...repeatedNodeProblems(own.nodes),
       ...credentialProblems(own, settings),
       ...gaugeProblems(own, general),
       ...nodeTlsProblems(own),
@@ -99,7 +116,7 @@ function engineProblems({ engines, ...general }: ValidSettings): string[] {
 }
 
 /** A node that is there twice would get twice the requests, and count as two that are healthy. */
-function repeatedNodeProblems({ nodes }: EngineConfig): string[] {
+function repeatedNodeProblems(nodes: EngineConfig['nodes']): string[] {
   const urls = nodes.map(({ url }) => new URL(url).href.replace(/\/$/, ''))
   return urls.flatMap((url, at) => {
     const first = urls.indexOf(url)

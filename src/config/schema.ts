@@ -263,9 +263,31 @@ export const schema = z.strictObject(
             'The path before the paths of the application. Not `basePath` or what `basePath` lies within: every path that is not in the API would be passed on. ' +
               "Below it, as `/engine-rest/custom`, one may stand where the API has no path: the API's paths begin with its own words and with `engine`.",
           ),
-          upstream: httpUrl.describe(
-            'Where requests are forwarded. Its path takes the place of the prefix: with `http://web:8080/app` the path stays, with `http://web:8080` the prefix is removed.',
-          ),
+          upstream: httpUrl
+            .optional()
+            .describe(
+              'Where requests are forwarded. Its path takes the place of the prefix: with `http://web:8080/app` the path stays, with `http://web:8080` the prefix is removed.',
+            ),
+          nodes: z
+            .array(node)
+            .min(1, 'at least one node is needed')
+            .optional()
+            .describe(
+              'In the place of `upstream`: several, of one path. A user stays at the node where his session began; a node that fails is left out for a while.',
+            ),
+          auth: z
+            .enum(['gateway', 'none'])
+            .default('gateway')
+            .describe(
+              "Who asks for credentials. `gateway`: the gateway, of the default engine's users, and the application does not see them. " +
+                '`none`: nobody here, and what the caller sends passes. Danger: whoever reaches the listener reaches the application.',
+            ),
+          cookies: z
+            .enum(['prefix', 'keep'])
+            .default('prefix')
+            .describe(
+              'Where cookies of the application hold. `prefix`: below the prefix, so that two applications have a cookie of one name each. `keep`: as the application says, for one that several prefixes lead to.',
+            ),
         }),
       )
       .default([])
@@ -308,6 +330,14 @@ export type Config = z.infer<typeof schema>
 export type EngineConfig = Config['engines'][string]
 export type AuthorizationConfig = Config['authorization']
 export type IdentityConfig = Config['identity']
+
+/** Where what begins with a prefix is forwarded. */
+export function applicationNodesOf({
+  upstream,
+  nodes,
+}: Config['passthrough'][number]): EngineConfig['nodes'] {
+  return nodes ?? (upstream === undefined ? [] : [{ url: upstream, weight: 1, drain: false }])
+}
 
 /** An engine's settings; its own have precedence over the general ones. */
 export function settingsOf(config: Config, engineConfig: EngineConfig) {

@@ -1,4 +1,4 @@
-import { type Config, settingsOf } from './schema.ts'
+import { applicationNodesOf, type Config, settingsOf } from './schema.ts'
 import { certificateFilesOf, certificateEndOf } from './tls-files.ts'
 
 /** Settings that are allowed and dangerous, each as `path: effect`. Not an error: an operator may want it. */
@@ -58,18 +58,31 @@ function modeWarnings(config: Config): readonly string[] {
 }
 
 function passthroughWarnings({ passthrough, engines }: Config): readonly string[] {
-  const nodes = Object.entries(engines).flatMap(([engine, own]) =>
+  const engineNodes = Object.entries(engines).flatMap(([engine, own]) =>
     own.nodes.map(({ url }) => ({ engine, at: socketOf(url) })),
   )
-  return passthrough.flatMap(({ prefix, upstream }, index) => {
-    const at = socketOf(upstream)
-    const names = new Set(nodes.filter((node) => node.at === at).map(({ engine }) => engine))
-    if (names.size === 0) return []
-    return [
-      `passthrough[${index}]: ${prefix} leads to ${at}, a node of ${[...names].join(', ')}. What the applications there ` +
-        'offer of the engine is open to every user who logs in to them: no record, tenant or validation of the gateway counts there',
+  return passthrough.flatMap((application, index) => {
+    const { prefix, auth } = application
+    const sockets = applicationNodesOf(application).map(({ url }) => socketOf(url))
+    const shared = engineNodes.filter(({ at }) => sockets.includes(at))
+    const leadsTo = listOf(shared.map(({ at }) => at))
+    const warnings = [
+      ...(auth === 'none'
+        ? ['is open to whoever reaches the listener: the gateway asks for no credentials']
+        : []),
+      ...(shared.length > 0
+        ? [
+            `leads to ${leadsTo}, a node of ${listOf(shared.map(({ engine }) => engine))}. What the applications there ` +
+              'offer of the engine is open to every user who logs in to them: no record, tenant or validation of the gateway counts there',
+          ]
+        : []),
     ]
+    return warnings.map((warning) => `passthrough[${index}]: ${prefix} ${warning}`)
   })
+}
+
+function listOf(names: readonly string[]): string {
+  return [...new Set(names)].join(', ')
 }
 
 /** Time enough to have a certificate renewed by hand. */

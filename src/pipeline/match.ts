@@ -4,7 +4,7 @@ import { createCertificateUser } from '../request/client-certificate.ts'
 import type { Principal } from '../request/principal.ts'
 import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../errors.ts'
 import { isFromForeignPage } from '../request/origin.ts'
-import type { EngineParts, Parts } from './parts.ts'
+import type { Application, EngineParts, Parts } from './parts.ts'
 import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
 import { spellsLiterals } from './routes.ts'
 
@@ -120,20 +120,16 @@ export function createPrincipalOf({ listen }: Pick<Parts['config'], 'listen'>) {
 }
 
 /**
- * For prefixes that pass through: any caller whom the default engine's users know. CORS is the application's own: the section `cors`
- * says nothing of its answers, and its origins may not write there.
+ * For a prefix that passes through: any caller whom the default engine's users know, or whoever asks. CORS is the application's own:
+ * the section `cors` says nothing of its answers, and its origins may not write there.
  */
-export function authenticatePassthrough({
-  engines,
-  config,
-}: Pick<Parts, 'engines' | 'config'>): (
-  request: FastifyRequest,
-  reply: unknown,
-  prefix: string,
-) => Promise<void> {
+export function authenticatePassthrough(
+  { engines, config }: Pick<Parts, 'engines' | 'config'>,
+  { prefix, auth }: Pick<Application, 'prefix' | 'auth'>,
+): (request: FastifyRequest) => Promise<void> {
   const principalOf = createPrincipalOf(config)
   const allowedOrigins = new Set(config.listen.allowedOrigins)
-  return async function authenticate(request, _reply, prefix) {
+  return async function authenticate(request) {
     const { authenticator } = fallbackOf(engines)
     const { context } = request
     context.passthrough = prefix
@@ -141,7 +137,6 @@ export function authenticatePassthrough({
     if (config.cors !== null && isFromForeignPage(request.raw, request.headers.host ?? '', allowedOrigins))
       throw new GatewayError('GW_FOREIGN_ORIGIN')
     context.stage = 'authenticate'
-    context.principal = await principalOf(authenticator, request)
-    context.stage = 'forward'
+    if (auth === 'gateway') context.principal = await principalOf(authenticator, request)
   }
 }

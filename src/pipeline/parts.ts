@@ -17,6 +17,7 @@ import type { Permit } from '../policy/authz/permit.ts'
 import type { TakeRate } from '../policy/limits/rate.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
 import type { RequestPolicy } from '../proxy/wire/headers.ts'
+import type { ApplicationPlace } from '../proxy/passthrough/answer-headers.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { Traces } from '../traces/traces.ts'
 
@@ -53,11 +54,20 @@ export interface EngineParts {
   readonly remotePrefix: string
 }
 
+/** What stands behind a prefix, and is not the API. */
+export interface Application extends ApplicationPlace {
+  readonly upstream: Upstream
+  readonly requestPolicy: RequestPolicy
+  /** `none`: whoever reaches the listener reaches the application. */
+  readonly auth: 'gateway' | 'none'
+}
+
 /** What main.ts builds, and gateway.ts strings together. */
 export interface Parts {
   readonly config: Config
   readonly operations: readonly Operation[]
   readonly engines: ReadonlyMap<string, EngineParts>
+  readonly applications: readonly Application[]
   readonly cache: Cache
   /** Null without Redis: a request that has an Idempotency-Key cannot be served. */
   readonly idempotencyStore: IdempotencyStore | null

@@ -24,6 +24,20 @@ t.test('no prefix opens what the table of operations does not have', async (t) =
   t.match(problemsOf('/engine-rest', '/-refused'), [/^passthrough\[0\]\.prefix: write it like \/app/])
 })
 
+t.test('an application has nodes of one path, or one upstream', async (t) => {
+  const problemsOf = (application: object) =>
+    problemsIn(t, settingsWith({ passthrough: [{ prefix: '/app', ...application }] }))
+  t.same(problemsOf({ nodes: ['http://a/app', { url: 'http://b/app/', weight: 2 }] }), [])
+  t.same(problemsOf({}), ['passthrough[0]: needs either upstream or nodes'])
+  t.same(problemsOf({ upstream, nodes: [upstream] }), ['passthrough[0]: needs either upstream or nodes'])
+  t.same(problemsOf({ nodes: ['http://a/app', 'http://b/web'] }), [
+    'passthrough[0].nodes[1]: has another path than nodes[0]',
+  ])
+  t.same(problemsOf({ nodes: ['http://a/app', 'http://a:80/app/'] }), [
+    'passthrough[0].nodes[1]: is the same node as nodes[0]',
+  ])
+})
+
 t.test('who forwards the callers’ credentials has some for what the gateway itself must read', async (t) => {
   const service = { username: 'gw', password: 'x' }
   const identity = { source: 'engine' }

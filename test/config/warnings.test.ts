@@ -32,6 +32,16 @@ t.test('another host or port is no reason to warn, and neither is a gateway with
   t.same(warningsOf(loadSettings(t, settingsWith({}))), [])
 })
 
+t.test('an application that asks nobody for credentials here is named, and so is each node', async (t) => {
+  const nodes = ['http://one:8080', 'http://two:8080']
+  const passthrough = [{ prefix: '/app', nodes, auth: 'none' }]
+  const engine = { nodes: ['http://two:8080/engine-rest', 'http://one:8080/engine-rest'] }
+  t.match(warningsOf(loadSettings(t, settingsWith({ passthrough }, engine))), [
+    /^passthrough\[0\]: \/app is open to whoever reaches the listener/,
+    /^passthrough\[0\]: \/app leads to two:8080, one:8080, a node of default\. /,
+  ])
+})
+
 t.test('an engine is named once, each of several by its name, and no password stands there', async (t) => {
   const node = 'http://engine:8080/engine-rest'
   const settings = settingsWith({ passthrough: [{ prefix: '/app', upstream: 'http://engine:8080' }] })

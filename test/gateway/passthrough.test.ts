@@ -179,7 +179,9 @@ t.test('the metrics count it by itself, and not by its paths', async (t) => {
     text,
     /http_server_request_duration_seconds_count\{operation="passthrough",engine="",http_request_method="GET"/,
   )
-  t.notMatch(text, /="[^"]*camunda/)
+  // Nodes have the prefix in the place of an engine.
+  t.match(text, `gateway_node_healthy{engine="/camunda",node="${web.url}"} 1`)
+  t.notMatch(text, /="[^"]*camunda\//)
 })
 
 t.test('an engine behind a prefix shows what the records hide: that is warned of', async (t) => {

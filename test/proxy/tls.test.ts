@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import https from 'node:https'
 import { setDefaultCACertificates } from 'node:tls'
-import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { registerPassthrough } from '../../src/proxy/passthrough.ts'
 import { openUpstream, READ, WRITE } from '../support/fake-engine.ts'
 
 // Of nobody but these tests, for localhost and 127.0.0.1, signed by itself and valid until 2126.
@@ -49,26 +47,11 @@ async function startTlsNode(t: Test): Promise<TlsNode> {
   return { url: `https://127.0.0.1:${address.port}`, seen }
 }
 
-async function statusThroughPassthrough(t: Test, upstream: string): Promise<number> {
-  const app = fastify()
-  registerPassthrough(app, {
-    prefixes: [{ prefix: '/camunda', upstream }],
-    authenticate: async () => {},
-    clientOf: () => ({ address: '203.0.113.9', scheme: 'https' }),
-    bodyBytes: 1000,
-    connections: 4,
-    timeouts: { connectMs: 5000, headersMs: 5000, bodyMs: 5000 },
-  })
-  t.teardown(() => app.close())
-  return (await app.inject('/camunda/x')).statusCode
-}
-
 t.test('nothing is sent to who has a certificate that nobody has vouched for', async (t) => {
   const node = await startTlsNode(t)
   const { upstream } = openUpstream(t, [node.url])
   for (const request of [READ, WRITE])
     await t.rejects(upstream.fetch(request, LIMIT), { code: 'GW_NO_NODE' }, request.method)
-  t.ok((await statusThroughPassthrough(t, node.url)) >= 500)
   t.same(node.seen, [])
 })
 
@@ -78,7 +61,6 @@ t.test('nor to who shows the certificate of another', async (t) => {
   const url = node.url.replace('127.0.0.1', '127.0.0.2')
   const { upstream } = openUpstream(t, [url])
   await t.rejects(upstream.fetch(READ, LIMIT))
-  t.ok((await statusThroughPassthrough(t, url)) >= 500)
   t.same(node.seen, [])
 })
 
@@ -87,6 +69,5 @@ t.test('one that is vouched for is asked', async (t) => {
   const node = await startTlsNode(t)
   const { upstream } = openUpstream(t, [node.url])
   for (const request of [READ, WRITE]) t.match(await upstream.fetch(request, LIMIT), { status: 200 })
-  t.equal(await statusThroughPassthrough(t, node.url), 200)
-  t.same(node.seen, ['GET /task/x', 'POST /task/create', 'GET /x'])
+  t.same(node.seen, ['GET /task/x', 'POST /task/create'])
 })

@@ -8,6 +8,7 @@ import { build } from '../../src/assembly/build.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
 import { buildGateway } from '../../src/gateway.ts'
 import { createHandlers } from '../../src/handlers/dispatch.ts'
+import { registerPassthrough } from '../../src/handlers/passthrough.ts'
 import { createListener } from '../../src/server/listener.ts'
 import { createLogger } from '../../src/log.ts'
 import type { Parts } from '../../src/pipeline/parts.ts'
@@ -74,6 +75,7 @@ export async function openGateway(t: Test, options: GatewayOptions = {}): Promis
   })
   const used = options.wrap?.(parts) ?? parts
   const app = buildGateway(used, createHandlers(used))
+  registerPassthrough(app, used)
   const listener = createListener(used.config, {
     handle: (request, response) => app.routing(request, response),
     metrics: used.metrics,

@@ -163,13 +163,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- fail (printf "what is in existingConfigMap the chart does not know: set %s" $instead) -}}
 {{- end -}}
 {{- $urls := list -}}
+{{- $nodes := list -}}
 {{- range $engine := .Values.config.engines -}}
-{{- range $node := (default (dict) $engine).nodes -}}
-{{- $urls = append $urls (kindIs "map" $node | ternary (dig "url" "" (kindIs "map" $node | ternary $node (dict))) $node) -}}
-{{- end -}}
+{{- $nodes = concat $nodes (default (list) (default (dict) $engine).nodes) -}}
 {{- end -}}
 {{- range .Values.config.passthrough -}}
-{{- $urls = append $urls .upstream -}}
+{{- $nodes = concat $nodes (default (list) .nodes) (list .upstream | compact) -}}
+{{- end -}}
+{{- range $node := $nodes -}}
+{{- $urls = append $urls (kindIs "map" $node | ternary (dig "url" "" (kindIs "map" $node | ternary $node (dict))) $node) -}}
 {{- end -}}
 {{- $ports := list -}}
 {{- range $urls -}}

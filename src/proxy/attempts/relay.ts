@@ -77,7 +77,7 @@ export class Relay implements Receiver<Relayed> {
       if (this.#collected === null) {
         this.#writeHead(attempt)
         this.#sink.end()
-      } else this.#write(attempt.status, this.#collected.headers, this.#collected.chunks)
+      } else this.#write(attempt, this.#collected.headers, this.#collected.chunks)
     }
     return this.#resultOf(attempt, 'whole')
   }
@@ -104,14 +104,20 @@ export class Relay implements Receiver<Relayed> {
     this.#bytes = 0
   }
 
-  #writeHead({ status }: Attempt): void {
+  #writeHead(attempt: Attempt): void {
     if (this.#isStreaming) return
-    this.#sink.writeHead(status, clientHeaders(this.#head, this.#options.headers))
+    this.#sink.writeHead(attempt.status, this.#clientHeaders(attempt, this.#head))
     this.#isStreaming = true
   }
 
-  #write(status: number, parsed: ParsedHeaders, chunks: readonly Buffer[]): void {
-    const headers = clientHeaders(parsed, this.#options.headers)
+  #clientHeaders({ node }: Attempt, parsed: ParsedHeaders): ReturnType<typeof clientHeaders> {
+    const { upstreamRequest, headers } = this.#options
+    return clientHeaders(upstreamRequest.shownHeaders?.(parsed, node.name) ?? parsed, headers)
+  }
+
+  #write(attempt: Attempt, parsed: ParsedHeaders, chunks: readonly Buffer[]): void {
+    const { status } = attempt
+    const headers = this.#clientHeaders(attempt, parsed)
     if (status === 204) delete headers['content-length'] // RFC 9110 section 8.6
     this.#sink.writeHead(status, headers)
     const body = joined(chunks)

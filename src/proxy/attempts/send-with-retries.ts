@@ -137,7 +137,7 @@ class RetryingSend<T> implements AttemptOwner {
 
   /** False: no node is free for it. */
   #startOnFreeNode(): boolean {
-    const node = this.#options.pick(NO_NODES, this.#task.upstreamRequest.deployment)
+    const node = this.#options.pick(NO_NODES, this.#task.upstreamRequest)
     if (node !== null) this.#attempt(node)
     return node !== null
   }
@@ -157,7 +157,7 @@ class RetryingSend<T> implements AttemptOwner {
     const refuse = (): void => reject(new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 }))
     const waiter = {
       waitMs: request.headersMs,
-      isSelective: upstreamRequest.deployment !== undefined,
+      isSelective: isSelective(upstreamRequest),
       start: () => this.#startOnFreeNode() || this.#rejectIfUnreachable(),
       expire: refuse,
     }
@@ -203,10 +203,7 @@ class RetryingSend<T> implements AttemptOwner {
     const pauseMs = pauseMsOf(this.#options.random(), this.#conflicts)
     this.#conflicts += 1
     this.#bufferedError = null
-    setTimeout(
-      () => this.#attempt(this.#options.pick(NO_NODES, this.#task.upstreamRequest.deployment) ?? last),
-      pauseMs,
-    )
+    setTimeout(() => this.#attempt(this.#options.pick(NO_NODES, this.#task.upstreamRequest) ?? last), pauseMs)
   }
 
   /** Forwards the buffered error: it is no conflict. */
@@ -252,9 +249,7 @@ class RetryingSend<T> implements AttemptOwner {
     }
     if (!attempt.sent) {
       this.#triedNodes = [...this.#triedNodes, attempt.node]
-      return isOfTheNode(cause)
-        ? this.#options.pick(this.#triedNodes, this.#task.upstreamRequest.deployment)
-        : null
+      return isOfTheNode(cause) ? this.#options.pick(this.#triedNodes, this.#task.upstreamRequest) : null
     }
     if (!isOfTheNode(cause) || faultOf(cause, attempt) === 'timeout') return null
     if (this.#task.receiver.hasDelivered()) return null
@@ -265,11 +260,11 @@ class RetryingSend<T> implements AttemptOwner {
   /** The node for a new connection. The same one qualifies, because it did not fail. Null: handle the failure as any other. */
   #renew({ sent, node }: Attempt): Node | null {
     const { pick, budget } = this.#options
-    const { retry, deployment } = this.#task.upstreamRequest
+    const { upstreamRequest } = this.#task
     if (this.#renewed >= (sent ? 1 : MAX_RENEWED)) return null
     this.#renewed += 1
-    if (!sent) return pick(this.#triedNodes, deployment) ?? node
-    if (retry !== 'always' || !budget.withdraw()) return null
+    if (!sent) return pick(this.#triedNodes, upstreamRequest) ?? node
+    if (upstreamRequest.retry !== 'always' || !budget.withdraw()) return null
     return pick([...this.#triedNodes, node]) ?? node
   }
 
@@ -306,6 +301,11 @@ class RetryingSend<T> implements AttemptOwner {
       seconds: (nowMs - startedAtMs) / 1000,
     })
   }
+}
+
+/** Whether it may wait for one node while others are free. */
+function isSelective({ deployment, preferredNode }: UpstreamRequest): boolean {
+  return deployment !== undefined || (preferredNode !== undefined && preferredNode !== null)
 }
 
 function asError(thrown: unknown): Error {

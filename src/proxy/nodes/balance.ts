@@ -1,11 +1,16 @@
 import type { Node } from './node.ts'
+import type { UpstreamRequest } from '../wire/upstream-request.ts'
 import type { NodePool } from './node-pool.ts'
 
 /**
- * Chooses the node of the next attempt: not one of `tried`, and not a full one; null if no node is left. If some nodes
- * have `deployment`, only those qualify, full or not.
+ * Chooses the node of the next attempt: not one of `tried`, and not a full one; null if no node is left. If some nodes are
+ * what is wanted, only those qualify, full or not.
  */
-export type Balance = (tried: readonly Node[], deployment?: string) => Node | null
+export type Balance = (tried: readonly Node[], wanted?: WantedNode) => Node | null
+
+type WantedNode = Pick<UpstreamRequest, 'deployment' | 'preferredNode'>
+
+const ANY_NODE: WantedNode = {}
 
 export interface BalanceOptions {
   readonly now: () => number
@@ -28,14 +33,16 @@ export function createBalance(nodes: NodePool, { now, random }: BalanceOptions):
     const nowMs = now()
     return other === undefined || costOf(one, nowMs) <= costOf(other, nowMs) ? one : other
   }
-  return function pick(tried, deployment) {
-    const has = (node: Node): boolean => deployment !== undefined && node.registered.has(deployment)
-    const isSelective = nodes.used.some(has)
+  return function pick(tried, { deployment, preferredNode } = ANY_NODE) {
+    const isWanted = (node: Node): boolean =>
+      (deployment !== undefined && node.registered.has(deployment)) ||
+      (node.name === preferredNode && tried.length === 0)
+    const isSelective = nodes.used.some(isWanted)
     const isOpen = (node: Node): boolean =>
       // A request that another node failed to take does not wait.
       node.inFlight < (tried.length === 0 ? node.capacity : node.ceiling) &&
       !tried.includes(node) &&
-      (!isSelective || has(node))
+      (!isSelective || isWanted(node))
     const isCandidate = (node: Node): boolean => isOpen(node) && !nodes.isSkipped(node)
     const chosen = nodes.trial(isOpen, now) ?? better(nodes.used.filter(isCandidate))
     if (chosen !== null || tried.length === 0) return chosen

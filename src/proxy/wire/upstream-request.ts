@@ -1,3 +1,5 @@
+import type { ParsedHeaders } from './headers.ts'
+
 /** One request to an engine, built anew: no part of the client's target is copied without being checked. */
 export interface UpstreamRequest {
   readonly method: string
@@ -12,8 +14,12 @@ export interface UpstreamRequest {
   readonly conflict?: 'repeat' | undefined
   /** Deployment of the definition that it starts. If some nodes have it registered, only those qualify. */
   readonly deployment?: string
+  /** The only node that qualifies while it is believed healthy, by its name, unless an attempt there has failed. */
+  readonly preferredNode?: string | null
   /** Whether `relay` also gives the body of a successful answer to its caller, where it is short. Default: no. */
   readonly keepsAnswer?: boolean
+  /** Makes of the headers of an answer that `relay` streams those that the client is shown. `node`: its name. Default: they stay. */
+  readonly shownHeaders?: (headers: ParsedHeaders, node: string) => ParsedHeaders
   /** Replaces the upstream's `headersMs` for this request: a long poll waits longer than a lookup. */
   readonly headersMs?: number
 }

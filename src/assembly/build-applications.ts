@@ -1,0 +1,55 @@
+import { applicationNodesOf, type Config } from '../config/config.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Application } from '../pipeline/parts.ts'
+import { createUpstream } from '../proxy/create-upstream.ts'
+import type { Traces } from '../traces/traces.ts'
+import { createOnNodeChange } from './running-nodes.ts'
+
+interface ApplicationOptions {
+  readonly config: Config
+  readonly metrics: Metrics
+  readonly log: Logger
+  /** Null: none are configured. */
+  readonly traces: Traces | null
+}
+
+/** What stands behind each prefix. In metrics and lines about nodes the prefix stands for the engine. */
+export function buildApplications(options: ApplicationOptions): readonly Application[] {
+  return options.config.passthrough.map((setting) => buildApplication(setting, options))
+}
+
+function buildApplication(
+  setting: Config['passthrough'][number],
+  { config, metrics, log, traces }: ApplicationOptions,
+): Application {
+  const { prefix, auth, cookies } = setting
+  const { connect, headers, body, answer } = config.timeouts
+  const { connections, queue } = config.limits
+  const nodes = applicationNodesOf(setting)
+  // Credentials that the gateway does not ask for are meant for the application.
+  const requestPolicy = {
+    credentials: auth === 'none' ? 'forward' : 'none',
+    host: 'node',
+    cookies: true,
+  } as const
+  const upstream = createUpstream({
+    ...requestPolicy,
+    engine: prefix,
+    nodes,
+    timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
+    connections,
+    health: config.health,
+    queue: {
+      max: queue.size,
+      waitMs: queue.wait,
+      targetMs: queue.target,
+      onEnd: (result, waitedMs) => metrics.queued({ engine: prefix, result }, waitedMs / 1000),
+    },
+    onAttempt: ({ node, result, status, seconds }) =>
+      metrics.attempt({ engine: prefix, node, result, status }, seconds),
+    onNodeChange: createOnNodeChange(prefix, { metrics, log }),
+    ...(traces === null ? {} : { traced: traces.startAttempt }),
+  })
+  return { prefix, auth, cookies, requestPolicy, upstream, nodes: nodes.map(({ url }) => url) }
+}
