@@ -7,6 +7,11 @@ export const CODES = {
   GW_BAD_HOST: [400, 'InvalidRequestException', 'The request needs exactly one valid Host'],
   GW_BAD_HEADER: [400, 'InvalidRequestException', 'A request header is repeated or malformed'],
   GW_FOREIGN_ORIGIN: [403, 'InvalidRequestException', 'A page of another origin may only read here'],
+  GW_USER_NOT_TOLD: [
+    403,
+    'InvalidRequestException',
+    'The engine cannot be told the id of this user in a header',
+  ],
   GW_BAD_REQUEST: [400, 'InvalidRequestException', 'The request could not be read'],
   GW_BAD_JSON: [400, 'InvalidRequestException', 'The request body is not acceptable JSON'],
   GW_BAD_MULTIPART: [400, 'InvalidRequestException', 'The multipart body is not acceptable'],

@@ -14,12 +14,13 @@ export function issueProblemsOf(issue: z.core.$ZodIssue, schema: z.ZodType): str
   return [`${path === '' ? '(the file)' : path}: ${issueMessageOf(issue)}`]
 }
 
-/** Of a union, the issues of the only section among its forms that the value is written as; else the issue itself. */
+/** Of a union, the issues of the only section among its forms that the value is written as, or whose keys it has; else the issue itself. */
 export function innerIssuesOf(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const sections = issue.errors.filter((inner) => inner.every(isWithinSection))
-  const [only] = sections
-  if (only === undefined || sections.length > 1) return [issue]
+  const known = sections.filter((inner) => !inner.some(({ code }) => code === 'unrecognized_keys'))
+  const [only, ...others] = sections.length > 1 ? known : sections
+  if (only === undefined || others.length > 0) return [issue]
   return only.flatMap((inner) => innerIssuesOf({ ...inner, path: [...issue.path, ...inner.path] }))
 }
 

@@ -129,16 +129,24 @@ function credentialProblems(
   { identity, authorization }: Pick<ValidSettings, 'identity' | 'authorization'>,
 ): string[] {
   // An engine that decides by itself must know the user.
-  if (credentials !== 'forward')
+  if (!tellsCaller(credentials))
     return authorization?.mode === 'engine'
-      ? ['credentials: must be forward where authorization.mode is engine']
+      ? ['credentials: must be forward or { header } where authorization.mode is engine']
       : []
   const asksForRecords = authorization?.records.source === 'engine' && authorization.mode !== 'off'
   // There is no caller whose credentials could be forwarded.
   if (service !== undefined) return []
   if (identity?.source === 'engine' || asksForRecords)
-    return ['service: is needed where credentials is forward and identity or records have source: engine']
-  return gauges === null ? [] : ['service: is needed where credentials is forward and there are gauges']
+    return [
+      'service: is needed where credentials is forward or { header } and identity or records have source: engine',
+    ]
+  return gauges === null
+    ? []
+    : ['service: is needed where credentials is forward or { header } and there are gauges']
+}
+
+function tellsCaller(credentials: EngineConfig['credentials']): boolean {
+  return credentials === 'forward' || (typeof credentials === 'object' && 'header' in credentials)
 }
 
 /** Where nothing is encrypted, nothing of it would be in force. */

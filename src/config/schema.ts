@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { cors } from './cors-settings.ts'
+import { account, credentials } from './credential-settings.ts'
 import { idempotency } from './idempotency-settings.ts'
 import { gauges } from './gauge-settings.ts'
 import { HOST } from './host-pattern.ts'
@@ -87,14 +88,6 @@ const admin = z.strictObject({
     ),
 })
 
-const account = z.strictObject({
-  username: z.string().min(1, 'must not be empty').describe('The user id.'),
-  password: z.string().describe('The password, best as `${file:…}`.'),
-})
-const credentials = z.union(
-  [z.enum(['none', 'forward']), account],
-  'none, forward or { username, password } is needed',
-)
 export const engineSettings = z.strictObject({
   nodes: z
     .array(node)
@@ -106,16 +99,16 @@ export const engineSettings = z.strictObject({
     .optional()
     .describe("The engine's name on its own nodes. Without it their plain base path is used."),
   credentials: credentials
-    .meta({ title: '`none`, `forward` or `{ username, password }`' })
     .default('none')
     .describe(
-      "What the engine gets instead of the caller's credentials: nothing; with `forward` the caller's own, so that the engine knows the caller and hashes a password on every call; or an account.",
+      "What the engine gets instead of the caller's credentials: nothing; with `forward` the caller's own, so that the engine knows the caller and hashes a password on every call; an account; " +
+        'or the caller in a header, for an engine that believes it.',
     ),
   service: account
     .optional()
     .describe(
       'The account for what the gateway asks on its own behalf: look-ups, records, groups. Without it: as `credentials` says. ' +
-        'Needed with `forward` where users or records come from the engine. ' +
+        'Needed with `forward` and `{ header }` where users or records come from the engine. ' +
         'With both in files `forward` alone asks without credentials: an engine that wants some answers no look-up, and what needs one fails.',
     ),
   host: z

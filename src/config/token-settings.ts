@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SECRET_BYTES, secretBytesOf, sharedSecret } from './shared-secret.ts'
 import { age, httpUrl, issuerName, issuerUrl, time } from './values.ts'
 
 const FIVE_MINUTES_MS = 300_000
@@ -19,8 +20,6 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ] as const
-/** The least bytes of a shared secret: RFC 7518 section 3.2. */
-const SECRET_BYTES = { HS256: 32, HS384: 48, HS512: 64 } as const
 
 const word = z.string().min(1)
 const claim = z
@@ -128,13 +127,9 @@ const issuer = z
 
 const session = z
   .strictObject({
-    secret: z
-      .string()
-      .refine((text) => secretBytesOf(text) >= SECRET_BYTES.HS256, 'at least 32 bytes in base64 are needed')
-      .meta({ title: 'at least 32 bytes in base64' })
-      .describe(
-        "The web client's `cibseven.webclient.authentication.jwtSecret`, best as `${file:…}`. Danger: whoever knows it can be every user.",
-      ),
+    secret: sharedSecret.describe(
+      "The web client's `cibseven.webclient.authentication.jwtSecret`, best as `${file:…}`. Danger: whoever knows it can be every user.",
+    ),
     algorithms: z
       .array(z.enum(['HS256', 'HS384', 'HS512']))
       .min(1, 'at least one algorithm is needed')
@@ -153,13 +148,6 @@ const session = z
           message: `${algorithm} needs a secret of ${SECRET_BYTES[algorithm]} bytes`,
         })
   })
-
-/** Zero: it is no base64. The web client's decoder takes it without padding, too. */
-function secretBytesOf(text: string): number {
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.replace(/=+$/, '').length % 4 !== 1
-    ? Buffer.from(text, 'base64').length
-    : 0
-}
 
 export type TokensConfig = z.infer<typeof tokenSettings>
 export type IssuerConfig = z.infer<typeof issuer>

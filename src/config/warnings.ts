@@ -7,6 +7,7 @@ export function warningsOf(config: Config): readonly string[] {
     ...modeWarnings(config),
     ...issuerWarnings(config),
     ...passthroughWarnings(config),
+    ...userHeaderWarnings(config),
     ...certificateWarnings(config),
   ]
 }
@@ -79,6 +80,17 @@ function passthroughWarnings({ passthrough, engines }: Config): readonly string[
     ]
     return warnings.map((warning) => `passthrough[${index}]: ${prefix} ${warning}`)
   })
+}
+
+/** An engine that believes a plain header believes it from everybody. */
+function userHeaderWarnings({ engines }: Config): readonly string[] {
+  return Object.entries(engines).flatMap(([name, { credentials }]) =>
+    typeof credentials === 'object' && 'header' in credentials && credentials.sign === undefined
+      ? [
+          `engines.${name}.credentials: whoever reaches its nodes past the gateway is whom he names in ${credentials.header}: let nobody else reach them, or set sign`,
+        ]
+      : [],
+  )
 }
 
 function listOf(names: readonly string[]): string {

@@ -10,11 +10,11 @@ import { EMPTY_OBJECT } from '../policy/validation/media.ts'
 import type { KeepRows } from '../policy/authz/permit.ts'
 import type { PlanRows } from '../policy/authz/rows/row-plan.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
-import { upstreamHeaders } from '../proxy/wire/headers.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 import { createPathOf, type PathOf } from '../pipeline/routes.ts'
 import { serveActivityCounts, serveActivityCountsOfTenants } from './rows/activity-counts.ts'
 import { serveGroupCounts, serveGroups } from './rows/group-counts.ts'
+import { callerHeadersOf } from '../pipeline/caller-headers.ts'
 import { hasIdempotencyKey, serveIdempotent } from './idempotent.ts'
 import { serveFetched } from './fetch-and-lock.ts'
 import { fromEngine, readAnswer } from './from-engine.ts'
@@ -219,11 +219,12 @@ interface Sending {
 }
 
 function upstreamRequestOf(
-  { engine, operation, accessRequest, bytes, rows }: MatchedContext,
+  match: MatchedContext,
   request: FastifyRequest,
   { pathOf, keepsAnswer }: Sending,
 ): UpstreamRequest & { readonly headers: Record<string, string> } {
-  const headers = upstreamHeaders(request.raw.rawHeaders, engine.requestPolicy)
+  const { engine, operation, accessRequest, bytes, rows } = match
+  const headers = callerHeadersOf(match, request)
   headers['x-request-id'] = request.id
   // The engine is not left to choose again between two forms: what it embeds in one of them was decided about.
   if (operation.hal === true && engine.authorization === 'enforce')

@@ -130,7 +130,26 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'credentials of another kind',
     files: engine(`{ nodes: [${NODE}], credentials: basic }`),
-    says: [['engines.default.credentials', 'none, forward or { username, password } is needed']],
+    says: [
+      ['engines.default.credentials', 'none, forward, { username, password } or { header, sign } is needed'],
+    ],
+  },
+  {
+    is: 'a header that names no user',
+    files: engine(`{ nodes: [${NODE}], credentials: { header: Cookie } }`),
+    says: [['engines.default.credentials.header', 'must be Context-User-ID, Authorization, or a name']],
+  },
+  {
+    is: 'an id in the place of a credential',
+    files: engine(`{ nodes: [${NODE}], credentials: { header: Authorization } }`),
+    says: [['engines.default.credentials.header', 'Authorization needs sign']],
+  },
+  {
+    is: 'a secret that is shorter than its digest',
+    files: engine(
+      `{ nodes: [${NODE}], credentials: { header: X-User, sign: { secret: ${'A'.repeat(43)}=, algorithm: HS512 } } }`,
+    ),
+    says: [['engines.default.credentials.sign.secret', 'is shorter than the digest of the algorithm']],
   },
   {
     is: 'no identity',
@@ -383,7 +402,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'a prefix without its upstream',
     files: adding('passthrough: [{ prefix: /app }]'),
-    says: [['passthrough[0].upstream', 'an http:// or https:// URL is needed']],
+    says: [['passthrough[0]', 'needs either upstream or nodes']],
   },
   {
     is: 'forwarded credentials without an account of its own',

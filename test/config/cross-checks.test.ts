@@ -97,7 +97,7 @@ t.test('what is wrong by itself does not hide what does not go together', async 
       /^engines\.unknown\.health\.colour: unknown key /,
       /^engines\.bad\.nodes: /,
       'passthrough[1].prefix: is that of passthrough[0]',
-      'engines.good.credentials: must be forward where authorization.mode is engine',
+      'engines.good.credentials: must be forward or { header } where authorization.mode is engine',
       'engines.unknown.deploymentAware: needs health.probe',
     ]),
   )

@@ -7,7 +7,8 @@ type Case = readonly [settings: Settings, ...problems: readonly string[]]
 const pressure = (memory: unknown) => ({ limits: { pressure: { memory } } })
 const users = (x: unknown) => ({ limits: { rate: { requests: 1, users: { x } } } })
 const engines = (own: Settings) => settingsWith({}, own)
-const CREDENTIALS = 'engines.default.credentials: none, forward or { username, password } is needed'
+const CREDENTIALS =
+  'engines.default.credentials: none, forward, { username, password } or { header, sign } is needed'
 const SOURCE = '{ source: file, file } or { source: engine } is needed'
 
 const NETWORK = 'an address or a network like 10.0.0.0/8 or 2001:db8::/32 is needed'

@@ -10,7 +10,7 @@ import { memberBytes, spliceMember } from '../../policy/authz/rows/narrow.ts'
 import { LISTED_SELECTORS, SELECTOR_LISTS } from '../../operations/table.ts'
 import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
 import type { Decision } from '../../policy/authz/checks/decision.ts'
-import { upstreamHeaders } from '../../proxy/wire/headers.ts'
+import { callerHeadersOf } from '../../pipeline/caller-headers.ts'
 import { foundOf, keepAll, idsFound, type SelectionContext, selectionQueryOf } from './selected-ids.ts'
 
 /**
@@ -91,7 +91,7 @@ export function refuse(
 }
 
 function selectingOf(parts: Parts, match: MatchedContext, request: FastifyRequest): SelectionContext {
-  const headers = upstreamHeaders(request.raw.rawHeaders, match.engine.requestPolicy)
+  const headers = callerHeadersOf(match, request)
   return {
     parts,
     match,

@@ -1,5 +1,6 @@
 import { type CryptoKey, importJWK, jwtVerify } from 'jose'
 import { isObject, stringIn } from '../../request/value.ts'
+import { SECRET_BYTES } from '../../config/shared-secret.ts'
 
 /** A key with which signatures are verified. */
 export interface VerificationKey {
@@ -92,15 +93,14 @@ function numberIn(jwk: Readonly<Record<string, unknown>>, name: string): Buffer 
   return first < 0 ? Buffer.alloc(0) : bytes.subarray(first)
 }
 
-/** The least bytes of a shared secret by algorithm: RFC 7518 section 3.2. */
-const SECRET_BYTES: Readonly<Record<string, number>> = { HS256: 32, HS384: 48, HS512: 64 }
+const LEAST_BYTES: Readonly<Record<string, number>> = SECRET_BYTES
 
 /** A shared secret as a key. */
 export function secretKeyOf(secret: Buffer): VerificationKey {
   return {
     id: 'secret',
     kid: null,
-    fits: (alg) => secret.length >= (SECRET_BYTES[alg] ?? Number.POSITIVE_INFINITY),
+    fits: (alg) => secret.length >= (LEAST_BYTES[alg] ?? Number.POSITIVE_INFINITY),
     forAlgorithm: async () => new Uint8Array(secret),
   }
 }

@@ -1,5 +1,11 @@
+import { createUserHeaderValue, type UserHeader } from './user-header.ts'
+
 /** The credentials sent upstream in place of the caller's. */
-export type Credentials = 'none' | 'forward' | { readonly username: string; readonly password: string }
+export type Credentials =
+  | 'none'
+  | 'forward'
+  | { readonly username: string; readonly password: string }
+  | UserHeader
 
 export interface RequestPolicy {
   readonly credentials: Credentials
@@ -105,12 +111,18 @@ export function upstreamHeaders(raw: readonly string[], policy: RequestPolicy): 
   return headers
 }
 
+/** How the engine is told who the caller is; null: it is not, or by the caller's own credentials. */
+export function userHeaderOf({ credentials }: Pick<RequestPolicy, 'credentials'>): UserHeader | null {
+  return typeof credentials === 'object' && 'header' in credentials ? credentials : null
+}
+
 function isWithheld(name: string, policy: RequestPolicy): boolean {
   if (WITHHELD.has(name) || name.includes('_')) return true // an underscore reads as a hyphen behind CGI and WSGI
   if (name === 'authorization') return policy.credentials !== 'forward'
   if (name === 'cookie') return policy.cookies !== true
   if (name === 'host') return policy.host === 'node'
   if (!name.startsWith('x-') && !name.startsWith('p')) return false
+  if (name === userHeaderOf(policy)?.header) return true
   return WITHHELD_PREFIXES.some((prefix) => name.startsWith(prefix))
 }
 
@@ -201,14 +213,20 @@ export type WireHeaders = (headers: Readonly<Record<string, string>>) => string[
 export function createWireHeaders(policy: RequestPolicy): WireHeaders {
   const { credentials, host } = policy
   const basic =
-    typeof credentials === 'string'
+    typeof credentials === 'string' || 'header' in credentials
       ? null
       : `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`
+  const userHeader = userHeaderOf(policy)
+  const userValueOf = userHeader === null ? null : createUserHeaderValue(userHeader)
   return function wireHeaders(headers) {
     const list: string[] = []
     for (const name in headers) {
       const value = headers[name]
       if (value === undefined || name === 'content-length') continue
+      if (name === userHeader?.header && userValueOf !== null) {
+        list.push(name, userValueOf(value))
+        continue
+      }
       if (name === 'authorization' && credentials !== 'forward') continue
       if (name === 'host' && host === 'node') continue
       list.push(name, value)

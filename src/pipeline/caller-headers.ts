@@ -1,0 +1,22 @@
+import type { FastifyRequest } from 'fastify'
+import type { Match } from './context.ts'
+import { upstreamHeaders, userHeaderOf } from '../proxy/wire/headers.ts'
+import { assertTellable } from '../proxy/wire/user-header.ts'
+import { ANONYMOUS } from '../request/principal.ts'
+
+/**
+ * The headers of a request as its engine may see them. One that tells the engine who the caller is has the plain id here: it is signed
+ * when the request is sent, which may be later.
+ * @throws GatewayError GW_USER_NOT_TOLD
+ */
+export function callerHeadersOf(
+  { engine: { requestPolicy }, accessRequest: { principal } }: Pick<Match, 'engine' | 'accessRequest'>,
+  { raw }: FastifyRequest,
+): Record<string, string> {
+  const headers = upstreamHeaders(raw.rawHeaders, requestPolicy)
+  const userHeader = userHeaderOf(requestPolicy)
+  if (userHeader === null || principal === ANONYMOUS) return headers
+  assertTellable(userHeader, principal.userId)
+  headers[userHeader.header] = principal.userId
+  return headers
+}

@@ -1,0 +1,25 @@
+import t from 'tap'
+import { callerHeadersOf } from '../../src/pipeline/caller-headers.ts'
+
+type Match = Parameters<typeof callerHeadersOf>[0]
+type Request = Parameters<typeof callerHeadersOf>[1]
+
+function headersFor(userId: string, credentials: object) {
+  const match = {
+    engine: { requestPolicy: { credentials, host: 'client' } },
+    accessRequest: { principal: { userId, groups: [], tenants: [] } },
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it reads of them
+  return callerHeadersOf(match as unknown as Match, { raw: { rawHeaders: ['Accept', 'a/b'] } } as Request)
+}
+
+t.test('an id that a plain header cannot carry is refused, and not sent as another', (t) => {
+  const plain = { header: 'context-user-id' }
+  for (const id of ['mary', 'a b', 'jürgen'.normalize('NFKD').replace(/[^ -~]/g, ''), '!~'])
+    t.equal(headersFor(id, plain)['context-user-id'], id)
+  for (const id of ['jürgen', ' mary', 'mary ', 'a\tb', 'a\r\nb', 'a\u0000', '名'])
+    t.throws(() => headersFor(id, plain), { code: 'GW_USER_NOT_TOLD', statusCode: 403 }, id)
+  const sign = { secret: 'x', algorithm: 'HS256', lifetime: 1000 }
+  t.equal(headersFor('jürgen', { header: 'x-user', sign })['x-user'], 'jürgen', 'a token can')
+  t.end()
+})
