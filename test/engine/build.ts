@@ -21,10 +21,11 @@ const app = join(import.meta.dirname, 'app')
 const javaClient = join(import.meta.dirname, 'java-client')
 const target = join(app, 'target')
 
-/** The engine's jar, built by Maven when it is missing or older than its sources. */
-export function buildEngine(family: Family): Promise<string> {
-  const folder = join(target, family)
-  return built(join(folder, 'engine.jar'), inputsOf(app), () => maven(app, argsOf(family, folder)))
+/** The engine's jar, built by Maven when it is missing or older than its sources. `hasWeb`: with its web applications. */
+export function buildEngine(family: Family, hasWeb = false): Promise<string> {
+  const folder = join(target, hasWeb ? `${family}-web` : family)
+  const args = [...argsOf(family, folder), ...(hasWeb ? ['-Pweb'] : [])]
+  return built(join(folder, 'engine.jar'), inputsOf(app), () => maven(app, args))
 }
 
 /** The jar of a worker that uses the Java client, built likewise. */
@@ -76,6 +77,7 @@ function argsOf(family: Family, folder: string): readonly string[] {
     ...args,
     '-Dfamily.group=org.operaton.bpm.springboot',
     '-Dfamily.starter=operaton-bpm-spring-boot-starter-rest',
+    '-Dfamily.webapp=operaton-bpm-spring-boot-starter-webapp',
     '-Dfamily.version=1.0.3',
     '-Dspring-boot.version=3.5.6',
     `-Dapp.source=${translate(join(folder, 'translated'))}`,

@@ -5,6 +5,8 @@ import type { Child } from './child.ts'
 
 export interface EngineOptions {
   readonly family?: Family
+  /** With its web applications. */
+  readonly hasWeb?: boolean
   /** The Basic filter and authorization, on both engines. Admin is demo/demo, in every mode. */
   readonly secured?: boolean
   /** The Basic filter without authorization. */
@@ -32,7 +34,7 @@ export interface Engine extends Omit<Child, 'ready'> {
 const small = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Dh2.bindAddress=127.0.0.1']
 
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
-  const jar = await buildEngine(options.family ?? 'camunda')
+  const jar = await buildEngine(options.family ?? 'camunda', options.hasWeb)
   const { ready, ...child } = await startChild({
     command: 'java',
     args: [...small, ...(options.jvm ?? []), '-jar', jar, ...switchesOf(options)],
