@@ -1,0 +1,121 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { loadConfig } from '../../src/config/config.ts'
+import { BROWSER_PATIENCE_MS, openPage, type OpenPage } from '../support/chromium.ts'
+import { chromiumSkip, javaSkip } from '../support/requirements.ts'
+import { start } from '../support/start.ts'
+import type { Family } from './build.ts'
+import { type Engine, startEngine } from './engine.ts'
+
+const DEMO = new URL('../../config/', import.meta.url).pathname
+const CREDENTIALS = `Basic ${Buffer.from('demo:demo').toString('base64')}`
+const FAMILIES = ['camunda', 'operaton'] as const
+
+void t.test(
+  'the web applications of two engines, behind one gateway and in one browser',
+  { skip: javaSkip || chromiumSkip, timeout: 10 * BROWSER_PATIENCE_MS },
+  async (t) => {
+    const camunda = await openEngine(t, 'camunda')
+    const operaton = await openEngine(t, 'operaton')
+    const { address, ...running } = await start(
+      loadConfig(configFile(t, { camunda, operaton })),
+      pino({ level: 'silent' }),
+    )
+    t.teardown(running.drain)
+    const page = await openPage(t)
+    for (const family of FAMILIES) {
+      await logIn(page, `${address}/${family}/app/tasklist/default/`)
+      await createFilter(page, family)
+      await clickOn(page, 'a', `Review of ${family}`)
+      await clickOn(page, 'button', 'Claim')
+      await clickOn(page, 'button', 'Complete')
+      await page.wait(`!document.body.innerText.includes('Review of ${family}')`)
+      t.pass(`${family}: logged in, created a filter, claimed and completed`)
+    }
+    t.equal(await tasksOf(camunda), 0)
+    t.equal(await tasksOf(operaton), 0)
+    // Each sets JSESSIONID for `/`.
+    for (const family of FAMILIES) {
+      await page.send('Page.navigate', { url: `${address}/${family}/app/tasklist/default/` })
+      await page.wait(`document.body?.innerText.includes('of ${family}') ?? false`)
+      t.equal(await page.read(`document.querySelector('input[type=password]')`), null, `${family}: still in`)
+    }
+    // The page behind the slash that the application redirects to.
+    await page.send('Page.navigate', { url: `${address}/camunda` })
+    await page.wait(`location.pathname.startsWith('/camunda/app/')`)
+  },
+)
+
+/** With one task that nobody has claimed. */
+async function openEngine(t: Test, family: Family): Promise<Engine> {
+  const engine = await startEngine({ family, hasWeb: true, secured: true })
+  t.teardown(() => engine.stop())
+  const { status } = await fetch(`${engine.base}/task/create`, {
+    method: 'POST',
+    headers: { authorization: CREDENTIALS, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: `Review of ${family}` }),
+  })
+  t.equal(status, 204)
+  return engine
+}
+
+function configFile(t: Test, engines: Readonly<Record<Family, Engine>>): string {
+  const file = join(t.testdir({}), 'gateway.yaml')
+  const config = {
+    version: 1,
+    listen: { port: 0 },
+    admin: { port: 0 },
+    log: { audit: 'off' },
+    engines: { default: { nodes: [engines.camunda.base], credentials: 'forward' } },
+    passthrough: FAMILIES.map((family) => ({
+      prefix: `/${family}`,
+      upstream: `${engines[family].origin}/${family}`,
+      auth: 'none',
+    })),
+    identity: { source: 'file', file: join(DEMO, 'users.yaml') },
+    authorization: { records: { source: 'file', file: join(DEMO, 'authorizations.yaml') } },
+  }
+  writeFileSync(file, JSON.stringify(config))
+  return file
+}
+
+async function logIn(page: OpenPage, url: string): Promise<void> {
+  await page.send('Page.navigate', { url })
+  await page.wait(`document.querySelectorAll('form input').length > 1`)
+  await type(page, 'form input[type=text]', 'demo')
+  await type(page, 'form input[type=password]', 'demo')
+  await clickOn(page, 'button', 'Log in')
+}
+
+/** A filter without criteria: of all tasks. */
+async function createFilter(page: OpenPage, family: Family): Promise<void> {
+  await clickOn(page, 'button', 'Create a filter')
+  await page.wait(`document.querySelector('.modal-dialog input') !== null`)
+  await type(page, '.modal-dialog input', `Those of ${family}`)
+  await clickOn(page, '.modal-dialog button', 'Save')
+}
+
+/** Into the first that there is, as a keyboard does it. */
+async function type(page: OpenPage, selector: string, text: string): Promise<void> {
+  await page.read(`{
+    const input = document.querySelector(${JSON.stringify(selector)})
+    input.value = ${JSON.stringify(text)}
+    for (const name of ['input', 'change']) input.dispatchEvent(new Event(name, { bubbles: true }))
+  }`)
+}
+
+/** Once it is visible and can be used. */
+async function clickOn(page: OpenPage, selector: string, text: string): Promise<void> {
+  const found = `[...document.querySelectorAll(${JSON.stringify(selector)})].findLast(
+    (one) => one.offsetParent !== null && !one.disabled && one.textContent.includes(${JSON.stringify(text)}))`
+  await page.wait(`${found} !== undefined`)
+  await page.read(`${found}.click()`)
+}
+
+async function tasksOf({ base }: Engine): Promise<number> {
+  const response = await fetch(`${base}/task/count`, { headers: { authorization: CREDENTIALS } })
+  const { count }: { readonly count: number } = JSON.parse(await response.text())
+  return count
+}
