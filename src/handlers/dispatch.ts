@@ -20,6 +20,7 @@ import { serveFetched } from './fetch-and-lock.ts'
 import { fromEngine, readAnswer } from './from-engine.ts'
 import { isCacheable, peekCached, sendCached, serveCached } from './cached.ts'
 import { servePasswordVerdict } from './password-verdict.ts'
+import { isAboutSelf, serveOwnProfile } from './own-profile.ts'
 import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
 import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
 import { serveTopicNames } from './rows/topic-names.ts'
@@ -42,6 +43,7 @@ interface Step {
 /** A row's handler is made of the steps whose columns it has, the first of them outermost. */
 const STEPS: readonly Step[] = [
   { of: ({ openAnswer }) => openAnswer !== undefined, handle: verdict },
+  { of: ({ selfAnswer }) => selfAnswer !== undefined, handle: ownProfile },
   { of: ({ idempotencyKey }) => idempotencyKey === true, handle: onceWithKey },
   { of: ({ resolvesQueries }) => resolvesQueries !== undefined, handle: prepared },
   {
@@ -89,6 +91,10 @@ export function createHandlers(parts: Parts): (operation: Operation) => RouteHan
 
 function verdict(_operation: Operation, then: Handler): Handler {
   return (exchange) => (isOpen(exchange.match) ? servePasswordVerdict(exchange) : then(exchange))
+}
+
+function ownProfile(_operation: Operation, then: Handler): Handler {
+  return (exchange) => (isAboutSelf(exchange) ? serveOwnProfile(exchange, readAnswer) : then(exchange))
 }
 
 function onceWithKey(_operation: Operation, then: Handler): Handler {

@@ -147,6 +147,8 @@ export interface Row {
   readonly open?: OpenName
   /** Where it is open the gateway answers by itself: what of passwords it would say of Basic. Default: as where it is not open. */
   readonly openAnswer?: 'password-verdict'
+  /** What a caller hears about himself where the engine does not know him: users of files and tokens need not stand there. */
+  readonly selfAnswer?: 'profile'
   /** The gateway answers by itself, and nothing is sent on. Default: the engine answers. */
   readonly answer?: 'engine-names' | 'authorization-check'
 }

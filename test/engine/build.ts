@@ -34,6 +34,16 @@ export function buildJavaClient(): Promise<string> {
   return built(join(folder, 'client.jar'), inputsOf(javaClient), () => maven(javaClient, packageTo(folder)))
 }
 
+/** The war of CIB seven's web client, which starts by itself: it speaks to the REST API of an engine. */
+export function fetchWebClient(): Promise<string> {
+  const folder = join(target, 'web-client')
+  const artifact = 'org.cibseven.webapp:cibseven-webclient-web:2.1.0:war'
+  const args = ['-q', '-B', 'dependency:copy', `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`]
+  return built(join(folder, 'cibseven-webclient-web.war'), [join(app, 'pom.xml')], () =>
+    maven(app, [...args, '-Dmdep.stripVersion=true']),
+  )
+}
+
 /** The gateway's own main file, compiled as for the image. */
 export function buildGateway(): Promise<string> {
   const folder = join(target, 'gateway')

@@ -7,6 +7,7 @@ import { BROWSER_PATIENCE_MS, openPage, type OpenPage } from '../support/chromiu
 import { chromiumSkip, javaSkip } from '../support/requirements.ts'
 import { start } from '../support/start.ts'
 import type { Family } from './build.ts'
+import { clickOn, type } from './page.ts'
 import { type Engine, startEngine } from './engine.ts'
 
 const DEMO = new URL('../../config/', import.meta.url).pathname
@@ -95,23 +96,6 @@ async function createFilter(page: OpenPage, family: Family): Promise<void> {
   await page.wait(`document.querySelector('.modal-dialog input') !== null`)
   await type(page, '.modal-dialog input', `Those of ${family}`)
   await clickOn(page, '.modal-dialog button', 'Save')
-}
-
-/** Into the first that there is, as a keyboard does it. */
-async function type(page: OpenPage, selector: string, text: string): Promise<void> {
-  await page.read(`{
-    const input = document.querySelector(${JSON.stringify(selector)})
-    input.value = ${JSON.stringify(text)}
-    for (const name of ['input', 'change']) input.dispatchEvent(new Event(name, { bubbles: true }))
-  }`)
-}
-
-/** Once it is visible and can be used. */
-async function clickOn(page: OpenPage, selector: string, text: string): Promise<void> {
-  const found = `[...document.querySelectorAll(${JSON.stringify(selector)})].findLast(
-    (one) => one.offsetParent !== null && !one.disabled && one.textContent.includes(${JSON.stringify(text)}))`
-  await page.wait(`${found} !== undefined`)
-  await page.read(`${found}.click()`)
 }
 
 async function tasksOf({ base }: Engine): Promise<number> {

@@ -48,6 +48,7 @@ export const user = {
     retry: 'always',
     notFound: '404 InvalidRequestException: User with id {id} does not exist',
     entity: 'user',
+    selfAnswer: 'profile',
   },
   // The engine writes what it has read by the path's id, password and all, under the id in the body.
   updateProfile: {
