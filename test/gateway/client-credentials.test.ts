@@ -1,48 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import OidcProvider from 'oidc-provider'
-import t, { type Test } from 'tap'
-import { exportJWK, generateKeyPair } from 'jose'
+import t from 'tap'
 import { openGateway } from '../support/open-gateway.ts'
+import { AUDIENCE, startProvider, WORKER } from '../support/oidc-provider.ts'
 import { bearer } from '../support/token-issuer.ts'
-
-const AUDIENCE = 'urn:engine-gateway'
-const WORKER = { client_id: 'worker', client_secret: 'a-secret-of-the-worker-in-this-test' }
-
-/** A provider that others have written, with one client that may have access tokens of its own. */
-async function startProvider(t: Test): Promise<string> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  const issuer = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
-  const provider = new OidcProvider(issuer, {
-    clients: [{ ...WORKER, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }],
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'of-the-provider', alg: 'RS256', use: 'sig' }] },
-    extraTokenClaims: () => ({ roles: ['clerks'] }),
-    features: {
-      clientCredentials: { enabled: true },
-      devInteractions: { enabled: false },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => AUDIENCE,
-        getResourceServerInfo: (_context: unknown, resource: string) => ({
-          audience: resource,
-          scope: '',
-          accessTokenFormat: 'jwt',
-          jwt: { sign: { alg: 'RS256' } },
-        }),
-      },
-    },
-  })
-  server.on('request', provider.callback())
-  return issuer
-}
 
 async function accessTokenOf(issuer: string, resource: string): Promise<string> {
   const answer = await fetch(`${issuer}/token`, {
