@@ -23,7 +23,7 @@ function buildApplication(
   setting: Config['passthrough'][number],
   { config, metrics, log, traces }: ApplicationOptions,
 ): Application {
-  const { prefix, auth, cookies } = setting
+  const { prefix, auth, cookies, forwarded } = setting
   const { connect, headers, body, answer } = config.timeouts
   const { connections, queue } = config.limits
   const nodes = applicationNodesOf(setting)
@@ -51,5 +51,5 @@ function buildApplication(
     onNodeChange: createOnNodeChange(prefix, { metrics, log }),
     ...(traces === null ? {} : { traced: traces.startAttempt }),
   })
-  return { prefix, auth, cookies, requestPolicy, upstream, nodes: nodes.map(({ url }) => url) }
+  return { prefix, auth, cookies, forwarded, requestPolicy, upstream, nodes: nodes.map(({ url }) => url) }
 }

@@ -74,7 +74,7 @@ export interface BuiltEngine {
 export function buildEngine(options: EngineOptions): BuiltEngine {
   const { name, engineConfig, config, metrics } = options
   const { identity, authorization, validation, health } = settingsOf(config, engineConfig)
-  const { credentials, host, service } = engineConfig
+  const { credentials, host, forwarded, service } = engineConfig
   const upstream = buildUpstream(options)
   const served = service === undefined ? upstream : upstream.withCredentials(service)
   const own = options.traces === null ? served : withTracedLookUps(served, options.traces)
@@ -107,6 +107,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     validation: validation.mode,
     allowedHazards: new Set(validation.allow),
     requestPolicy: { credentials, host },
+    forwarded,
     remotePrefix: remotePrefixOf(engineConfig),
   }
   return {

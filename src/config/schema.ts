@@ -88,6 +88,7 @@ const admin = z.strictObject({
     ),
 })
 
+const forwarded = z.enum(['none', 'x-forwarded', 'forwarded'])
 export const engineSettings = z.strictObject({
   nodes: z
     .array(node)
@@ -116,6 +117,11 @@ export const engineSettings = z.strictObject({
     .default('client')
     .describe(
       "Whose `Host` the engine sees. `client` keeps the engine's absolute links right; `node` is for a proxy between that routes by name.",
+    ),
+  forwarded: forwarded
+    .default('none')
+    .describe(
+      'Headers that tell the engine the client, its scheme and the host that it has asked, written anew: `X-Forwarded-For`, `-Proto` and `-Host`, or `Forwarded` (RFC 7239). Set it where the engine, or what stands before it, reads them.',
     ),
   tls: clientTls
     .optional()
@@ -274,6 +280,11 @@ export const schema = z.strictObject(
             .describe(
               "Who asks for credentials. `gateway`: the gateway, of the default engine's users, and the application does not see them. " +
                 '`none`: nobody here, and what the caller sends passes. Danger: whoever reaches the listener reaches the application.',
+            ),
+          forwarded: forwarded
+            .default('x-forwarded')
+            .describe(
+              'As `engines.NAME.forwarded`. Where the prefix is removed `X-Forwarded-Prefix` names it, but for `none`.',
             ),
           cookies: z
             .enum(['prefix', 'keep'])

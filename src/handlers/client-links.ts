@@ -38,12 +38,17 @@ function ownAddressOf({ parts, request }: Exchange, scheme: string): string {
   return (parts.publicAddress(request.raw) ?? `${scheme}//${request.host}`) + prefixOf(request)
 }
 
-/** What the engine takes for its own address: the Host it was sent. Which of the nodes it was is not known here. */
+/** What the engine takes for its own address: the Host it was sent, or what it was told of the client's. Which of the nodes it was is not known here. */
 function originsOf({ parts, match: { engine }, upstreamRequest, request }: Exchange): readonly string[] {
   const nodes = (parts.config.engines[engine.name]?.nodes ?? []).map(({ url }) => new URL(url))
   const isNodes = engine.requestPolicy.host === 'node'
   const host = upstreamRequest.headers['host'] ?? request.host
-  return [...new Set(nodes.map((node) => (isNodes ? node.origin : `${node.protocol}//${host}`)))]
+  const sent = nodes.map((node) => (isNodes ? node.origin : `${node.protocol}//${host}`))
+  if (engine.forwarded === 'none') return [...new Set(sent)]
+  // Of a public address the engine is told no path.
+  const [told = ''] =
+    /^https?:\/\/[^/]*/.exec(parts.publicAddress(request.raw) ?? `http://${request.host}`) ?? []
+  return [...new Set([...sent, told])]
 }
 
 function prefixOf(request: FastifyRequest): string {

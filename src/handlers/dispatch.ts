@@ -78,7 +78,7 @@ export function createHandlers(parts: Parts): (operation: Operation) => RouteHan
       // 9. Is it cached? Only what every caller who came this far may see.
       const hit = peekCached(parts, match, request)
       if (hit !== null) return sendCached(hit, request, reply)
-      const asked = upstreamRequestOf(match, request, sending)
+      const asked = upstreamRequestOf(parts, match, request, sending)
       // With it an engine that knows CORS itself could refuse a page that may ask here.
       if (parts.config.cors !== null) delete asked.headers['origin']
       const upstreamRequest = narrowedRequest(match, asked)
@@ -225,12 +225,13 @@ interface Sending {
 }
 
 function upstreamRequestOf(
+  parts: Parts,
   match: MatchedContext,
   request: FastifyRequest,
   { pathOf, keepsAnswer }: Sending,
 ): UpstreamRequest & { readonly headers: Record<string, string> } {
   const { engine, operation, accessRequest, bytes, rows } = match
-  const headers = callerHeadersOf(match, request)
+  const headers = callerHeadersOf(parts, match, request)
   headers['x-request-id'] = request.id
   // The engine is not left to choose again between two forms: what it embeds in one of them was decided about.
   if (operation.hal === true && engine.authorization === 'enforce')

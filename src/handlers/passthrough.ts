@@ -5,7 +5,9 @@ import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { Application, Parts } from '../pipeline/parts.ts'
 import { createAffinity } from '../proxy/passthrough/affinity.ts'
 import { basePathOf, createAnswerHeaders } from '../proxy/passthrough/answer-headers.ts'
+import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
 import { upstreamHeaders } from '../proxy/wire/headers.ts'
+import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -26,42 +28,30 @@ export function registerPassthrough(app: FastifyInstance, parts: Parts): void {
 }
 
 function passOn({ publicAddress }: Pick<Parts, 'publicAddress'>, application: Application) {
-  const { prefix, nodes, upstream, requestPolicy } = application
+  const { prefix, upstream } = application
   const names = upstream.nodes().map(({ node }) => node)
   const affinity = names.length > 1 ? createAffinity(prefix, names) : null
-  const [first = ''] = nodes
-  const removedPrefix = basePathOf(first) === '' ? prefix : null
+  const requestOf = createRequestOf(application)
   const answerHeaders = createAnswerHeaders(application)
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<undefined> {
-    const { context, method, raw, originalUrl: url, body } = request
-    // As it was sent: a slash at the end may mean something to an application. The router reads a prefix that is spelt with `%`, too.
-    if (!url.startsWith(prefix)) notFound()
+    const { context, headers, raw, originalUrl } = request
+    // The router reads a prefix that is spelt with `%`, too; the application would be asked for another path.
+    if (!originalUrl.startsWith(prefix)) notFound()
     context.stage = 'forward'
-    const { host = '' } = request.headers
+    const { host = '' } = headers
     const address = publicAddress(raw) ?? `http://${host}`
-    const wanted = affinity?.nodeOf(request.headers.cookie) ?? null
-    const path = url.slice(prefix.length)
-    const relayed = await upstream.relay(
-      {
-        method,
-        path: path.startsWith('/') || removedPrefix === null ? path : `/${path}`,
-        headers: {
-          ...upstreamHeaders(raw.rawHeaders, requestPolicy),
-          ...forwardedHeaders(context.address, address, removedPrefix),
-          'x-request-id': request.id,
-        },
-        body: Buffer.isBuffer(body) && body.length > 0 ? body : null,
-        retry: method === 'GET' || method === 'HEAD' ? 'always' : 'unsent',
-        preferredNode: wanted,
-        shownHeaders: (headers, node) => {
-          const shown = answerHeaders(headers, host)
-          return affinity?.remember(shown, { node, wanted, isSecure: address.startsWith('https:') }) ?? shown
-        },
+    const wanted = affinity?.nodeOf(headers.cookie) ?? null
+    const isSecure = address.startsWith('https:')
+    const upstreamRequest: UpstreamRequest = {
+      ...requestOf(request, address),
+      preferredNode: wanted,
+      shownHeaders: (answered, node) => {
+        const shown = answerHeaders(answered, host)
+        return affinity?.remember(shown, { node, wanted, isSecure }) ?? shown
       },
-      reply.raw,
-      ownHeadersOf(context),
-    )
+    }
+    const relayed = await upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(context))
     // Until here an error could still be answered; from here the answer is out.
     reply.hijack()
     context.node = relayed.node
@@ -69,17 +59,25 @@ function passOn({ publicAddress }: Pick<Parts, 'publicAddress'>, application: Ap
   }
 }
 
-/** What the caller itself has sent of them is withheld. `address`: as a client writes it; `removedPrefix`: the application does not see it in the path. */
-function forwardedHeaders(
-  client: string,
-  address: string,
-  removedPrefix: string | null,
-): Record<string, string> {
-  const [scheme = '', host = ''] = address.split('://')
-  return {
-    ...(client === '' ? {} : { 'x-forwarded-for': client }),
-    'x-forwarded-proto': scheme,
-    'x-forwarded-host': host,
-    ...(removedPrefix === null ? {} : { 'x-forwarded-prefix': removedPrefix }),
+/** The path as it was sent: a slash at its end may mean something to an application. */
+function createRequestOf({ prefix, nodes, requestPolicy, forwarded }: Application) {
+  const [first = ''] = nodes
+  const isRemoved = basePathOf(first) === ''
+  const removed: Readonly<Record<string, string>> =
+    isRemoved && forwarded !== 'none' ? { 'x-forwarded-prefix': prefix } : {}
+  return ({ id, context, method, raw, originalUrl, body }: FastifyRequest, address: string) => {
+    const path = originalUrl.slice(prefix.length)
+    return {
+      method,
+      path: isRemoved && !path.startsWith('/') ? `/${path}` : path,
+      headers: {
+        ...upstreamHeaders(raw.rawHeaders, requestPolicy),
+        ...forwardedHeaders(forwarded, { client: context.address, address }),
+        ...removed,
+        'x-request-id': id,
+      },
+      body: Buffer.isBuffer(body) && body.length > 0 ? body : null,
+      retry: method === 'GET' || method === 'HEAD' ? 'always' : 'unsent',
+    } as const
   }
 }

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Match } from './context.ts'
+import type { Parts } from './parts.ts'
+import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
 import { upstreamHeaders, userHeaderOf } from '../proxy/wire/headers.ts'
 import { assertTellable } from '../proxy/wire/user-header.ts'
 import { ANONYMOUS } from '../request/principal.ts'
@@ -10,10 +12,16 @@ import { ANONYMOUS } from '../request/principal.ts'
  * @throws GatewayError GW_USER_NOT_TOLD
  */
 export function callerHeadersOf(
-  { engine: { requestPolicy }, accessRequest: { principal } }: Pick<Match, 'engine' | 'accessRequest'>,
-  { raw }: FastifyRequest,
+  { publicAddress }: Pick<Parts, 'publicAddress'>,
+  { engine, accessRequest: { principal } }: Pick<Match, 'engine' | 'accessRequest'>,
+  request: FastifyRequest,
 ): Record<string, string> {
-  const headers = upstreamHeaders(raw.rawHeaders, requestPolicy)
+  const { requestPolicy, forwarded } = engine
+  const headers = upstreamHeaders(request.raw.rawHeaders, requestPolicy)
+  if (forwarded !== 'none') {
+    const address = publicAddress(request.raw) ?? `http://${request.host}`
+    Object.assign(headers, forwardedHeaders(forwarded, { client: request.context.address, address }))
+  }
   const userHeader = userHeaderOf(requestPolicy)
   if (userHeader === null || principal === ANONYMOUS) return headers
   assertTellable(userHeader, principal.userId)

@@ -16,6 +16,7 @@ import type { IdentitySource } from '../policy/authn/identity-source.ts'
 import type { Permit } from '../policy/authz/permit.ts'
 import type { TakeRate } from '../policy/limits/rate.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
+import type { ForwardedKind } from '../proxy/wire/forwarded.ts'
 import type { RequestPolicy } from '../proxy/wire/headers.ts'
 import type { ApplicationPlace } from '../proxy/passthrough/answer-headers.ts'
 import type { Upstream } from '../proxy/upstream.ts'
@@ -50,6 +51,7 @@ export interface EngineParts {
   readonly validation: Mode
   readonly allowedHazards: ReadonlySet<HazardRule>
   readonly requestPolicy: RequestPolicy
+  readonly forwarded: ForwardedKind
   /** What stands before the API's paths at its nodes: `/engine-rest/engine/default`. */
   readonly remotePrefix: string
 }
@@ -60,6 +62,7 @@ export interface Application extends ApplicationPlace {
   readonly requestPolicy: RequestPolicy
   /** `none`: whoever reaches the listener reaches the application. */
   readonly auth: 'gateway' | 'none'
+  readonly forwarded: ForwardedKind
 }
 
 /** What main.ts builds, and gateway.ts strings together. */

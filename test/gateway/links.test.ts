@@ -85,3 +85,28 @@ t.test('a trusted proxy says scheme and name, one of each; nobody else does', as
   const others = { listen: { port: 0, trustedProxies: ['192.0.2.1'] } }
   for (const settings of [others, {}]) t.equal(await heard(settings, both), ORIGIN)
 })
+
+t.test(
+  'an engine that is told the address of clients makes links of it, and they lead through the gateway',
+  async (t) => {
+    const seen: unknown[] = []
+    const { ask: at } = await openGateway(t, {
+      settings: { listen: { port: 0, publicUrl: 'https://api.example/bpm' } },
+      engines: { told: { forwarded: 'x-forwarded' } },
+      engine: ({ headers }, response) => {
+        const { 'x-forwarded-proto': proto, 'x-forwarded-host': host, 'x-forwarded-for': client } = headers
+        seen.push([proto, host, client])
+        const href = `${String(proto)}://${String(host)}/engine-rest/process-instance/1`
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ links: [{ href }] }))
+      },
+    })
+    const claimed = forwarded({ 'x-forwarded-host': 'evil.example', 'x-forwarded-for': '1.2.3.4' })
+    const answer = await at('demo', `POST /engine/told${STARTED}`, claimed)
+    t.equal(hrefOf(answer), 'https://api.example/bpm/engine-rest/engine/told/process-instance/')
+    t.same(seen, [['https', 'api.example', '127.0.0.1']])
+    await at('demo', `POST ${STARTED}`, claimed)
+    t.same(seen.at(-1), [undefined, undefined, undefined], 'only where it is configured')
+  },
+)

@@ -116,6 +116,21 @@ t.test('an application is told the address that clients know', async (t) => {
   t.match(node.seen[0]?.headers, { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'bpm.example' })
 })
 
+t.test('by which headers is configured', async (t) => {
+  const node = await startNode(t)
+  const told = async (forwarded: string) => {
+    const { app } = await openApp(t, node.url, { application: { forwarded } })
+    await app.inject({ url: '/camunda/x', headers: { ...CALLER, forwarded: 'for=1.2.3.4' } })
+    const { headers = {} } = node.seen.at(-1) ?? {}
+    return Object.fromEntries(Object.entries(headers).filter(([name]) => name.includes('forwarded')))
+  }
+  t.same(await told('none'), {})
+  t.same(await told('forwarded'), {
+    forwarded: 'for=127.0.0.1;host="localhost:80";proto=http',
+    'x-forwarded-prefix': '/camunda',
+  })
+})
+
 t.test('the application sees its own Host, whatever the client sends', async (t) => {
   const node = await startNode(t)
   const { origin } = await openApp(t, node.url)

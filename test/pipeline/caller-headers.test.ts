@@ -1,16 +1,17 @@
 import t from 'tap'
 import { callerHeadersOf } from '../../src/pipeline/caller-headers.ts'
 
-type Match = Parameters<typeof callerHeadersOf>[0]
-type Request = Parameters<typeof callerHeadersOf>[1]
+type Match = Parameters<typeof callerHeadersOf>[1]
+type Request = Parameters<typeof callerHeadersOf>[2]
 
 function headersFor(userId: string, credentials: object) {
   const match = {
-    engine: { requestPolicy: { credentials, host: 'client' } },
+    engine: { requestPolicy: { credentials, host: 'client' }, forwarded: 'none' },
     accessRequest: { principal: { userId, groups: [], tenants: [] } },
   }
+  const request = { raw: { rawHeaders: ['Accept', 'a/b'] } }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it reads of them
-  return callerHeadersOf(match as unknown as Match, { raw: { rawHeaders: ['Accept', 'a/b'] } } as Request)
+  return callerHeadersOf({ publicAddress: () => null }, match as unknown as Match, request as Request)
 }
 
 t.test('an id that a plain header cannot carry is refused, and not sent as another', (t) => {

@@ -91,7 +91,7 @@ export function refuse(
 }
 
 function selectingOf(parts: Parts, match: MatchedContext, request: FastifyRequest): SelectionContext {
-  const headers = callerHeadersOf(match, request)
+  const headers = callerHeadersOf(parts, match, request)
   return {
     parts,
     match,
