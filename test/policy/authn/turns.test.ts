@@ -127,6 +127,9 @@ t.test('nothing is kept once nobody waits and no turn is spaced', async (t) => {
   void take('demo', BOTH)
   await run(1_000)
   t.equal(time.nextMs(), null)
+  void take('mary', OF_ADDRESS)
+  await run(OF_ADDRESS.ofAddressMs)
+  t.equal(time.nextMs(), null, 'not a moment longer than the turn takes')
 })
 
 t.test('one user may have so many waiting at one address, and no more', async (t) => {

@@ -249,6 +249,25 @@ t.test('each entity that a row names is held against the tenant by itself', asyn
   t.same(lookedUp, ['task t1'], 'and read once')
 })
 
+t.test('of two entities one may be of another tenant, where the engine does not look at it', async (t) => {
+  const row: Partial<Row> = {
+    route: 'POST /novelty',
+    checks: [{ ...definitionCheck('body:one'), otherTenant: 'ignored' }, definitionCheck('body:other')],
+    notFound: '404 RestException: none',
+  }
+  const world = (one: string, other: string): World => ({
+    lines: ['grant anna PROCESS_DEFINITION:* READ'],
+    params: {},
+    body: { one, other },
+    entities: {
+      'processDefinition own': { key: 'review', tenantId: 'acme' },
+      'processDefinition foreign': { key: 'review', tenantId: 'globex' },
+    },
+  })
+  t.equal(await answerTo(row, world('foreign', 'own')), 'permitted')
+  t.equal(await answerTo(row, world('own', 'foreign')), 404)
+})
+
 t.test('a grant on all definitions does not reach what has no definition', async (t) => {
   const cases = [
     ['task', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'],
@@ -268,6 +287,17 @@ t.test('a grant on all definitions does not reach what has no definition', async
     )
     t.equal(await answerTo(row, { lines, entities: { [`${name} t1`]: REVIEW } }), 'permitted', name)
   }
+})
+
+t.test('where all are needed, a grant on all of some of them settles nothing', async (t) => {
+  const row: Partial<Row> = {
+    ...TASK_ROW,
+    checks: [{ allOf: ['TASK.READ path:id', READ_BY_KEY], denied: 403 }],
+  }
+  const entities = { 'task t1': REVIEW }
+  const lines = ['grant anna TASK:* READ']
+  t.equal(await answerTo(row, { lines, entities }), 403)
+  t.equal(await answerTo(row, { lines: [...lines, GRANT], entities }), 'permitted')
 })
 
 function rowOfKey(route: Row['route']): Partial<Row> {

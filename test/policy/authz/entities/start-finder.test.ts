@@ -5,12 +5,20 @@ const START = '<startEvent id="start"><signalEventDefinition signalRef="s"/></st
 const modelOf = (key: string | undefined, start: string) =>
   `<definitions><signal id="s" name="go"/><process id="${key}">${start}</process></definitions>`
 
+interface Odd {
+  /** The id of a definition whose model cannot be read. */
+  readonly unreadable?: string
+  /** The id of one that is suspended. */
+  readonly suspended?: string
+}
+
 /** An engine with so many definitions, of which the first and the last are started by a signal. */
-function findIn(count: number, unreadable?: string) {
+function findIn(count: number, { unreadable, suspended }: Odd = {}) {
   const definitions = Array.from({ length: count }, (_, at) => ({
     id: `d${at}`,
     key: `d${at}`,
     tenantId: null,
+    suspended: `d${at}` === suspended,
   }))
   const subscription = { executionId: null, activityId: 'start', eventName: 'go', tenantId: null }
   const started = [definitions[0]?.id, definitions.at(-1)?.id]
@@ -37,5 +45,13 @@ t.test('so are all definitions', async (t) => {
 
 t.test('where one model cannot be read it might be started, too', async (t) => {
   t.equal((await findIn(3).startedBy('signal', { eventName: 'go' }))?.length, 2)
-  t.equal(await findIn(3, 'd1').startedBy('signal', { eventName: 'go' }), null)
+  t.equal(await findIn(3, { unreadable: 'd1' }).startedBy('signal', { eventName: 'go' }), null)
+})
+
+t.test('a suspended definition is not started', async (t) => {
+  const found = await findIn(3, { suspended: 'd2' }).startedBy('signal', { eventName: 'go' })
+  t.same(
+    found?.map(({ processDefinitionKey }) => processDefinitionKey),
+    ['d0'],
+  )
 })

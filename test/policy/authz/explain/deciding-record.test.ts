@@ -41,6 +41,10 @@ t.test('the deciding record is named by type, subject and resource id', async (t
       { step: 6, permitted: false, subject: 'night', type: 2, resourceId: 't1' },
     ],
     [
+      [task({ groupId: 'night', type: 2, resourceId: '*' })],
+      { step: 8, permitted: false, level: 'group', subject: 'night', type: 2, resourceId: '*' },
+    ],
+    [
       [task({ type: 0, userId: '*' })],
       { step: 9, permitted: true, level: 'global', subject: '*', type: 0, resourceId: 't1', implied: false },
     ],

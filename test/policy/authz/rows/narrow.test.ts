@@ -115,6 +115,7 @@ t.test(
       t.throws(() => appendTo(Buffer.from(`{"list":${list}}`), 'list', 'x'), {
         code: 'GW_INVALID_BODY',
         statusCode: 400,
+        message: 'The request body does not fit the operation: $.list: is not a list',
       })
   },
 )
