@@ -44,11 +44,13 @@ const RECORDS = [
   'grant mary PROCESS_INSTANCE:i1 READ',
   'grant anna PROCESS_DEFINITION:review READ,READ_INSTANCE',
 ]
+const MAX_ROWS = 10
 const STATISTICS = 'GET /process-definition/key/review/statistics'
 
 async function open(answers: Readonly<Record<string, unknown>>) {
   return openGateway(t, {
     records: RECORDS,
+    settings: { limits: { filteredRows: MAX_ROWS } },
     engine: ({ url }, response) => {
       const { pathname, searchParams } = new URL(url, 'http://engine')
       const path = pathname.slice(BASE.length)
@@ -105,3 +107,18 @@ t.test(
     t.match(refused, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' } })
   },
 )
+
+t.test('activities are counted again up to a bound, and so are their instances', async (t) => {
+  const activity = (id: string, instances: number) => ({ id, instances, failedJobs: 0, incidents: [] })
+  const idle = (count: number) => Array.from({ length: count }, (_, at) => activity(`a${at}`, 0))
+  const outcomeOf = async (activities: readonly object[]) => {
+    const gateway = await open({ ...ANSWERS, '/process-definition/key/review/statistics': activities })
+    const { status, headers } = await gateway.ask('mary', STATISTICS)
+    return headers['x-gateway-error'] ?? status
+  }
+  t.equal(await outcomeOf(idle(200)), 200)
+  t.equal(await outcomeOf(idle(201)), 'GW_ROWS_NOT_EXACT')
+  // With no more rows than may be read.
+  t.equal(await outcomeOf([activity('read', MAX_ROWS - 1), activity('wait', 1)]), 200)
+  t.equal(await outcomeOf([activity('read', MAX_ROWS), activity('wait', 1)]), 'GW_ROWS_NOT_EXACT')
+})

@@ -3,9 +3,15 @@ import { BASE, openGateway } from '../support/open-gateway.ts'
 
 const task = (id: string, tenantId: string | null) => ({ id, tenantId })
 /** Of no tenant, and of three, the last of which the engine does not list. */
-const OWN = Array.from({ length: 30 }, (_, at) => task(`n${at}`, null))
+const OWN = Array.from({ length: 300 }, (_, at) => task(`n${at}`, null))
 let tasks = [...OWN, task('a', 'acme'), task('g', 'globex')]
-const LINKS = [{ type: 'candidate', groupId: 'editors', userId: null }]
+/** Listed, but not there yet when tasks are counted. */
+let late: readonly object[] = []
+const LINKS: Readonly<Record<string, readonly object[]>> = {
+  bare: [],
+  personal: [{ type: 'candidate', userId: 'anna' }],
+}
+const LINK = { type: 'candidate', groupId: 'editors', userId: null }
 const REPORT = [
   { groupName: 'editors', taskCount: 32 },
   { groupName: null, taskCount: 5 },
@@ -13,7 +19,7 @@ const REPORT = [
 
 const gateway = await openGateway(t, {
   records: ['grant mary TASK:* READ', 'grant nobody TASK:* READ'],
-  settings: { limits: { filteredRows: 10 } },
+  settings: { limits: { filteredRows: 250 } },
   engine: ({ url }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://engine')
     const ids = searchParams.get('tenantIdIn')?.split(',')
@@ -25,12 +31,13 @@ const gateway = await openGateway(t, {
     const answers: Readonly<Record<string, unknown>> = {
       '/task/report/candidate-group-count': REPORT,
       '/task/count': { count: found.length },
-      '/task': found.slice(0, Number(searchParams.get('maxResults') ?? found.length)),
+      '/task': [...found, ...late].slice(0, Number(searchParams.get('maxResults') ?? 1000)),
       '/tenant': ['acme', 'globex'].map((id) => ({ id })),
     }
     const path = pathname.slice(BASE.length)
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(path.endsWith('/identity-links') ? LINKS : (answers[path] ?? null)))
+    const [, id] = /^\/task\/(\w+)\/identity-links$/.exec(path) ?? []
+    response.end(JSON.stringify(id === undefined ? (answers[path] ?? null) : (LINKS[id] ?? [LINK])))
   },
 })
 
@@ -55,4 +62,32 @@ t.test('tasks of a tenant that the engine does not list are looked for among all
   t.same(await countsFor('mary'), [{ groupName: 'editors', taskCount: 31 }, REPORT[1]])
   tasks = [...OWN, task('u', 'unlisted')]
   t.equal(await countsFor('mary'), 'GW_ROWS_NOT_EXACT')
+})
+
+t.test('two hundred tasks of other tenants are looked at, and no more', async (t) => {
+  const many = (count: number) => Array.from({ length: count }, (_, at) => task(`g${at}`, 'globex'))
+  tasks = many(200)
+  t.same(await countsFor('mary'), [REPORT[1]])
+  tasks = many(201)
+  t.equal(await countsFor('mary'), 'GW_ROWS_NOT_EXACT')
+})
+
+t.test('of tasks that are looked through no more are read than may be, and no more looked at', async (t) => {
+  const many = (count: number, tenantId: string | null) =>
+    Array.from({ length: count }, (_, at) => task(`${tenantId}${at}`, tenantId))
+  tasks = [task('u', 'unlisted')]
+  for (const [others, own, outcome] of [
+    [199, 50, [REPORT[1]]],
+    [199, 51, 'GW_ROWS_NOT_EXACT'],
+    [200, 0, 'GW_ROWS_NOT_EXACT'],
+  ] as const) {
+    late = [...many(others, 'globex'), ...many(own, null)]
+    t.same(await countsFor('mary'), outcome, `${others} and ${own}`)
+  }
+  late = []
+})
+
+t.test('a task without links, and a link to a user, are counted under no group', async (t) => {
+  tasks = [...OWN, task('bare', 'globex'), task('personal', 'globex')]
+  t.same(await countsFor('mary'), [REPORT[0], { groupName: null, taskCount: 3 }])
 })

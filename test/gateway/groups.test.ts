@@ -96,6 +96,32 @@ t.test('what is left out is asked for as JSON, whatever else the client takes', 
   for (const { url, headers } of looks) t.equal(headers.accept, 'application/json', url)
 })
 
+t.test('members are asked for of two hundred groups, and of no more', async (t) => {
+  const groups = Array.from({ length: 202 }, (_, at) => ({ id: `g${at}`, name: 'Group' }))
+  const grants = (user: string, count: number) =>
+    groups.slice(0, count).map(({ id }) => `grant ${user} GROUP:${id} READ`)
+  const { ask: askMany } = await openGateway(t, {
+    records: [
+      ...grants('mary', 200),
+      ...grants('anna', 201),
+      'grant mary USER:* READ',
+      'grant anna USER:* READ',
+    ],
+    engine: ({ url }, response) => {
+      const isMember = url.includes('memberOfGroup=g199')
+      const users = isMember ? [{ id: 'ben' }] : []
+      const body = url.includes('/identity/groups') ? { groups, groupUsers: USERS } : users
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+    },
+  })
+  const { status, body } = await askMany('mary', 'GET /identity/groups?userId=mary')
+  t.equal(status, 200)
+  t.same(Object(body).groupUsers, USERS.slice(0, 1))
+  const refused = await askMany('anna', 'GET /identity/groups?userId=anna')
+  t.equal(refused.headers['x-gateway-error'], 'GW_ROWS_NOT_EXACT')
+  t.equal(refused.forwarded.length, 1, 'and none is asked for')
+})
+
 t.test('groups and their members are shown by the permission on each', async (t) => {
   const [sales] = GROUPS
   const [ben, , carl] = USERS

@@ -123,6 +123,21 @@ t.test('parts that cannot be counted, or hide rows, are read from the top', asyn
   )
 })
 
+t.test('a page that is not far down is read without counting', async (t) => {
+  const rows = Array.from({ length: 300 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const isCounted = async (first: number): Promise<boolean> => {
+    let counted = false
+    const counts = async () => {
+      counted = true
+      return countsOf([rows, []])()
+    }
+    const merged = new MergedRows([partOf(rows), partOf([])], { order: BY_ID, maxHidden: 0 })
+    t.same(await idsIn(merged.page({ first, max: 1, counts })), [`${first}`.padStart(4, '0')])
+    return counted
+  }
+  t.same([await isCounted(200), await isCounted(201)], [false, true])
+})
+
 function sortedBy(rows: readonly PartRow[], order: (row: PartRow) => string | number): readonly PartRow[] {
   return rows.toSorted((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0))
 }

@@ -1,0 +1,53 @@
+import t from 'tap'
+import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
+import type { UpstreamRequest } from '../../src/proxy/wire/upstream-request.ts'
+import { openGateway } from '../support/open-gateway.ts'
+
+/** The deployments whose nodes are asked for, request by request; null: any node will do. */
+const wanted: (string | null)[] = []
+
+function watching(upstream: EngineParts['upstream']): EngineParts['upstream'] {
+  const watch = <T extends readonly unknown[], R>(send: (...all: [UpstreamRequest, ...T]) => R) => {
+    return (upstreamRequest: UpstreamRequest, ...rest: T): R => {
+      wanted.push(upstreamRequest.deployment ?? null)
+      return send(upstreamRequest, ...rest)
+    }
+  }
+  return { ...upstream, fetch: watch(upstream.fetch), relay: watch(upstream.relay) }
+}
+
+/** The engine knows the deployment of the definition `review` alone. */
+function aware(parts: Parts): Parts {
+  const engines = [...parts.engines].map(([name, engine]): [string, EngineParts] => {
+    const deploymentOf: EngineParts['deploymentOf'] = async (_definition, { params }) =>
+      Object.values(params).includes('review') ? 'd1' : null
+    return [name, { ...engine, upstream: watching(engine.upstream), deploymentOf }]
+  })
+  return { ...parts, engines: new Map(engines) }
+}
+
+const { ask } = await openGateway(t, {
+  records: [
+    'grant mary PROCESS_INSTANCE:* CREATE,READ',
+    'grant mary PROCESS_DEFINITION:* CREATE_INSTANCE,READ',
+  ],
+  engine: (_request, response) => response.setHeader('content-type', 'application/json').end('{"id":"i1"}'),
+  wrap: aware,
+})
+
+async function deploymentsFor(route: string, headers = {}): Promise<readonly (string | null)[]> {
+  wanted.length = 0
+  const { status } = await ask('mary', route, { ...(route.startsWith('POST') && { body: {} }), headers })
+  t.equal(status, 200, route)
+  return [...wanted]
+}
+
+t.test('what starts a definition goes to the nodes that have its deployment', async (t) => {
+  for (const route of ['/review/start', '/key/review/start', '/key/review/submit-form'])
+    t.equal((await deploymentsFor(`POST /process-definition${route}`)).at(-1), 'd1', route)
+  t.equal((await deploymentsFor('POST /process-definition/key/other/start')).at(-1), null)
+})
+
+t.test('what starts none goes to any', async (t) => {
+  t.same(new Set(await deploymentsFor('GET /process-definition/key/review')), new Set([null]))
+})
