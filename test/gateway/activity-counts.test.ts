@@ -108,17 +108,19 @@ t.test(
   },
 )
 
+const activityOf = (id: string, instances: number) => ({ id, instances, failedJobs: 0, incidents: [] })
+const idle = (count: number) => Array.from({ length: count }, (_, at) => activityOf(`a${at}`, 0))
+
+async function outcomeOf(activities: readonly object[]) {
+  const gateway = await open({ ...ANSWERS, '/process-definition/key/review/statistics': activities })
+  const { status, headers } = await gateway.ask('mary', STATISTICS)
+  return headers['x-gateway-error'] ?? status
+}
+
 t.test('activities are counted again up to a bound, and so are their instances', async (t) => {
-  const activity = (id: string, instances: number) => ({ id, instances, failedJobs: 0, incidents: [] })
-  const idle = (count: number) => Array.from({ length: count }, (_, at) => activity(`a${at}`, 0))
-  const outcomeOf = async (activities: readonly object[]) => {
-    const gateway = await open({ ...ANSWERS, '/process-definition/key/review/statistics': activities })
-    const { status, headers } = await gateway.ask('mary', STATISTICS)
-    return headers['x-gateway-error'] ?? status
-  }
   t.equal(await outcomeOf(idle(200)), 200)
   t.equal(await outcomeOf(idle(201)), 'GW_ROWS_NOT_EXACT')
   // With no more rows than may be read.
-  t.equal(await outcomeOf([activity('read', MAX_ROWS - 1), activity('wait', 1)]), 200)
-  t.equal(await outcomeOf([activity('read', MAX_ROWS), activity('wait', 1)]), 'GW_ROWS_NOT_EXACT')
+  t.equal(await outcomeOf([activityOf('read', MAX_ROWS - 1), activityOf('wait', 1)]), 200)
+  t.equal(await outcomeOf([activityOf('read', MAX_ROWS), activityOf('wait', 1)]), 'GW_ROWS_NOT_EXACT')
 })

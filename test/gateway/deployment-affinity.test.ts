@@ -6,23 +6,33 @@ import { openGateway } from '../support/open-gateway.ts'
 /** The deployments whose nodes are asked for, request by request; null: any node will do. */
 const wanted: (string | null)[] = []
 
+function watch({ deployment }: UpstreamRequest): void {
+  wanted.push(deployment ?? null)
+}
+
 function watching(upstream: EngineParts['upstream']): EngineParts['upstream'] {
-  const watch = <T extends readonly unknown[], R>(send: (...all: [UpstreamRequest, ...T]) => R) => {
-    return (upstreamRequest: UpstreamRequest, ...rest: T): R => {
-      wanted.push(upstreamRequest.deployment ?? null)
-      return send(upstreamRequest, ...rest)
-    }
+  return {
+    ...upstream,
+    fetch: (upstreamRequest, limitBytes) => {
+      watch(upstreamRequest)
+      return upstream.fetch(upstreamRequest, limitBytes)
+    },
+    relay: (upstreamRequest, sink, headers) => {
+      watch(upstreamRequest)
+      return upstream.relay(upstreamRequest, sink, headers)
+    },
   }
-  return { ...upstream, fetch: watch(upstream.fetch), relay: watch(upstream.relay) }
 }
 
 /** The engine knows the deployment of the definition `review` alone. */
+const deploymentOf: EngineParts['deploymentOf'] = async (_definition, { params }) =>
+  Object.values(params).includes('review') ? 'd1' : null
+
 function aware(parts: Parts): Parts {
-  const engines = [...parts.engines].map(([name, engine]): [string, EngineParts] => {
-    const deploymentOf: EngineParts['deploymentOf'] = async (_definition, { params }) =>
-      Object.values(params).includes('review') ? 'd1' : null
-    return [name, { ...engine, upstream: watching(engine.upstream), deploymentOf }]
-  })
+  const engines = [...parts.engines].map(([name, engine]): [string, EngineParts] => [
+    name,
+    { ...engine, upstream: watching(engine.upstream), deploymentOf },
+  ])
   return { ...parts, engines: new Map(engines) }
 }
 

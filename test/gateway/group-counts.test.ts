@@ -2,8 +2,10 @@ import t from 'tap'
 import { BASE, openGateway } from '../support/open-gateway.ts'
 
 const task = (id: string, tenantId: string | null) => ({ id, tenantId })
+const many = (count: number, tenantId: string | null) =>
+  Array.from({ length: count }, (_, at) => task(`${tenantId}${at}`, tenantId))
 /** Of no tenant, and of three, the last of which the engine does not list. */
-const OWN = Array.from({ length: 300 }, (_, at) => task(`n${at}`, null))
+const OWN = many(300, null)
 let tasks = [...OWN, task('a', 'acme'), task('g', 'globex')]
 /** Listed, but not there yet when tasks are counted. */
 let late: readonly object[] = []
@@ -65,16 +67,13 @@ t.test('tasks of a tenant that the engine does not list are looked for among all
 })
 
 t.test('two hundred tasks of other tenants are looked at, and no more', async (t) => {
-  const many = (count: number) => Array.from({ length: count }, (_, at) => task(`g${at}`, 'globex'))
-  tasks = many(200)
+  tasks = many(200, 'globex')
   t.same(await countsFor('mary'), [REPORT[1]])
-  tasks = many(201)
+  tasks = many(201, 'globex')
   t.equal(await countsFor('mary'), 'GW_ROWS_NOT_EXACT')
 })
 
 t.test('of tasks that are looked through no more are read than may be, and no more looked at', async (t) => {
-  const many = (count: number, tenantId: string | null) =>
-    Array.from({ length: count }, (_, at) => task(`${tenantId}${at}`, tenantId))
   tasks = [task('u', 'unlisted')]
   for (const [others, own, outcome] of [
     [199, 50, [REPORT[1]]],

@@ -1,3 +1,4 @@
+import { isRecord } from '../../request/value.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 
 /** The engine's code of an OptimisticLockingException (BuiltinExceptionCode, since 7.16): another transaction was faster, and this one was rolled back. */
@@ -34,9 +35,7 @@ export class BufferedError {
 export function isConflict(body: Buffer): boolean {
   try {
     const parsed: unknown = JSON.parse(body.toString('utf8'))
-    return (
-      typeof parsed === 'object' && parsed !== null && 'code' in parsed && parsed.code === OPTIMISTIC_LOCKING
-    )
+    return isRecord(parsed) && parsed['code'] === OPTIMISTIC_LOCKING
   } catch {
     return false
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pauseMsOf } from '../../../src/proxy/attempts/conflict.ts'
+import { BufferedError, pauseMsOf } from '../../../src/proxy/attempts/conflict.ts'
 import { openUpstream, startNode, WRITE } from '../../support/fake-engine.ts'
 
 const LIMIT = 1_000_000
@@ -79,6 +79,14 @@ t.test('any other 500 passes as it came', async (t) => {
     t.equal(answer.body.toString(), body)
     t.equal(node.seen.length, 1)
   }
+})
+
+t.test('a 500 is held back up to 16 KiB', (t) => {
+  const error = new BufferedError({})
+  t.equal(error.add(Buffer.alloc(16 * 1024 - 1)), true)
+  t.equal(error.add(Buffer.alloc(1)), true)
+  t.equal(error.add(Buffer.alloc(1)), false)
+  t.end()
 })
 
 t.test('a 500 that breaks off is an unknown outcome, not a lost race', async (t) => {

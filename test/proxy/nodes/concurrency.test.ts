@@ -79,3 +79,61 @@ t.test('a limit of one stays one', (t) => {
   t.equal(concurrency.limit, 1)
   t.end()
 })
+
+t.test('what a node takes at first is usual, however long that is', (t) => {
+  t.equal(saturate(new Concurrency(MOST), { capacity: MOST, serviceMs: 200 }, 2), MOST)
+  t.end()
+})
+
+t.test('what is usual follows a node that becomes quicker', (t) => {
+  const concurrency = new Concurrency(MOST)
+  saturate(concurrency, { capacity: MOST, serviceMs: 100 }, 2)
+  saturate(concurrency, { capacity: MOST, serviceMs: 20 }, 10)
+  t.ok(saturate(concurrency, { capacity: MOST, serviceMs: 80 }, 5) < MOST)
+  t.end()
+})
+
+t.test('among answers within milliseconds differences are noise', (t) => {
+  const concurrency = new Concurrency(MOST)
+  saturate(concurrency, { capacity: MOST, serviceMs: 1 }, 10)
+  t.equal(saturate(concurrency, { capacity: MOST, serviceMs: 9 }, 5), MOST)
+  t.end()
+})
+
+t.test('a node shows what it can take where half of its limit is in flight', (t) => {
+  for (const [offered, isLimited] of [
+    [MOST / 2 - 1, false],
+    [MOST / 2, true],
+  ] as const) {
+    const concurrency = new Concurrency(MOST)
+    answer(concurrency, 10, 20, offered)
+    answer(concurrency, 10, 5000, offered)
+    t.equal(concurrency.limit < MOST, isLimited, `${offered}`)
+  }
+  t.end()
+})
+
+t.test('fewer than ten answers say nothing, and of many the first two hundred count', (t) => {
+  const few = new Concurrency(MOST)
+  answer(few, 10, 20)
+  answer(few, 9, 5000)
+  t.equal(few.limit, MOST)
+  answer(few, 1, 5000)
+  t.ok(few.limit < MOST)
+  const many = new Concurrency(MOST)
+  answer(many, 10, 20)
+  // Within the window that the first ten have opened.
+  clock.nowMs -= 1000
+  answer(many, 200, 20)
+  clock.nowMs -= 1000
+  answer(many, 300, 5000)
+  answer(many, 1, 5000)
+  t.equal(many.limit, MOST)
+  t.end()
+})
+
+/** So many answers at once, in a window of their own. */
+function answer(concurrency: Concurrency, count: number, latencyMs: number, inFlight = MOST): void {
+  clock.nowMs += 1000
+  for (let i = 0; i < count; i += 1) concurrency.answered({ latencyMs, inFlight, nowMs: clock.nowMs })
+}
