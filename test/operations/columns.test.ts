@@ -1,0 +1,243 @@
+import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import type { Change, Operation, Selector } from '../../src/operations/table.ts'
+
+/*
+ * Columns that only a few rows have, each of them held for all rows at once.
+ */
+
+/** `400 Type: text`, with a code behind the type where the engine sets one; an answer without a body; none at all. */
+const ANSWER = /^(400|403|404|500) \w+Exception( 0)?: \S.*\S$/
+const BARE: ReadonlySet<string> = new Set(['200 []', '204', 'ignored'])
+
+t.test('an answer of the engine has a status, a type and a text', (t) => {
+  const answers = OPERATIONS.flatMap(answersOf)
+  t.ok(answers.length > 300)
+  t.same(
+    answers.filter((answer) => !ANSWER.test(answer) && !BARE.has(answer)),
+    [],
+  )
+  t.end()
+})
+
+const NO_INSTANCE =
+  '400 InvalidRequestException: Historic process instance cannot be found: historicProcessInstanceId is null'
+
+t.test("what is another tenant's is refused in the engine's words for it", (t) => {
+  const others = OPERATIONS.flatMap(({ otherTenant, checks }) => [
+    otherTenant,
+    ...checks.map((check) => check.otherTenant),
+  ]).filter((answer) => answer !== undefined && !BARE.has(answer))
+  t.ok(others.length > 50)
+  // Where it is not, a restart finds no such instance.
+  t.same(
+    new Set(others.filter((answer) => answer?.includes(' ENGINE-13034 ') === false)),
+    new Set([NO_INSTANCE]),
+  )
+  t.end()
+})
+
+/** What the engine refuses before it asks for permission, and by which type of error. */
+const PRECONDITIONS: Readonly<Record<string, readonly (readonly [when: string, head: string])[]>> = {
+  completeExternalTaskResource: [['the worker does not hold the task', '400 RestException 0']],
+  createTask: [['body:tenantId of another tenant', '500 ProcessEngineException 0']],
+  deleteTask: [
+    ['the task belongs to a process', '500 ProcessEngineException 0'],
+    ['the task belongs to a case', '500 ProcessEngineException 0'],
+  ],
+  extendLock: [['the worker does not hold the task', '400 RestException 0']],
+  getActivityInstanceTree: [['the execution is no instance', '500 InvalidRequestException 0']],
+  handleExternalTaskBpmnError: [['the worker does not hold the task', '400 RestException 0']],
+  handleFailure: [['the worker does not hold the task', '400 RestException 0']],
+  resolveIncident: [['the incident was not created by a caller', '400 InvalidRequestException']],
+  updateProcessDefinitionSuspensionState: [
+    ['body:processDefinitionId given', '400 InvalidRequestException'],
+    ['body:processDefinitionKey absent', '400 InvalidRequestException'],
+  ],
+  updateTask: [['body:tenantId of another tenant', '500 ProcessEngineException 0']],
+}
+/** Of these the permission is asked for first. */
+const AFTER_PERMISSION = ['createTask', 'updateTask']
+
+t.test('what is refused before permission is asked for is known, row by row', (t) => {
+  const found = OPERATIONS.flatMap(({ id, preconditions }) =>
+    preconditions === undefined
+      ? []
+      : [[id, preconditions.map(({ when, answer }) => [when, answer.split(':', 1)[0]])] as const],
+  )
+  t.same(Object.fromEntries(found), PRECONDITIONS)
+  const late = OPERATIONS.filter(({ preconditions = [] }) =>
+    preconditions.some(({ afterPermission }) => afterPermission === true),
+  )
+  t.same(idsOf(late), AFTER_PERMISSION)
+  t.end()
+})
+
+/** The members of a body that take what a query in it finds. */
+const TAKING: Readonly<Record<Selector, readonly string[]>> = {
+  externalTaskQuery: ['externalTaskIds'],
+  historicBatchQuery: ['historicBatchIds'],
+  historicDecisionInstanceQuery: ['historicDecisionInstanceIds'],
+  historicProcessInstanceQuery: ['historicProcessInstanceIds', 'processInstanceIds', 'processInstances'],
+  jobQuery: ['jobIds'],
+  processInstanceQuery: ['processInstanceIds', 'processInstances'],
+}
+
+t.test('what a query in a body finds goes to the member for ids of its kind', (t) => {
+  const selecting = OPERATIONS.filter(({ resolvesQueries }) => resolvesQueries !== undefined)
+  t.equal(selecting.length, 22)
+  for (const { id, resolvesQueries = {}, empty } of selecting) {
+    const members = Object.entries(resolvesQueries)
+    t.ok(members.length > 0, id)
+    for (const [selector, member] of members) t.ok(takingOf(selector).includes(member), `${id} ${selector}`)
+    const { processInstanceQuery: running, historicProcessInstanceQuery: any } = resolvesQueries
+    if (running !== undefined && any !== undefined) t.equal(running, any, id)
+    t.ok(empty?.startsWith('400 '), `${id} says what it answers where nothing is found`)
+  }
+  t.end()
+})
+
+t.test('ids are looked for by a list that pages, and by a member of its query', (t) => {
+  const finders = OPERATIONS.flatMap(({ id, resolvesIds = {} }) =>
+    Object.entries(resolvesIds).map(([member, finder]) => ({ id, member, ...finder })),
+  )
+  t.equal(finders.length, 8)
+  for (const { id, member, list, by, gives = 'id' } of finders) {
+    const rows = OPERATIONS.find((row) => row.id === list)?.rows
+    t.ok(rows !== undefined && rows.form === undefined, `${id} ${list}`)
+    t.match(by, /^[a-z]\w+(Id|Ids|IdIn)$/, `${id} ${member}`)
+    t.ok(gives === 'id' || gives === 'processInstanceId', `${id} ${member}`)
+  }
+  t.end()
+})
+
+/** Of what is made the id is not `id` in the answer. */
+const MADE: Readonly<Record<string, string>> = {
+  createGroup: 'body:id',
+  createTask: 'body:id',
+  createTenant: 'body:id',
+  createUser: 'body:profile.id',
+  deliverMessage: 'answer:[].processInstance.id',
+  evaluateCondition: 'answer:[].id',
+}
+
+t.test('the id of what is made stands in the answer, or in the body that makes it', (t) => {
+  const making = OPERATIONS.filter(({ creates }) => creates !== undefined)
+  t.equal(making.length, 38)
+  for (const { id, creates, retry } of making) {
+    t.equal(creates, MADE[id] ?? 'answer:id', id)
+    t.equal(retry, 'unsent', id)
+  }
+  const deferred = OPERATIONS.filter(({ template }) => template.endsWith('-async'))
+  t.ok(deferred.length > 5)
+  for (const { id, creates } of deferred) t.equal(creates, 'answer:id', `${id} makes a batch`)
+  t.end()
+})
+
+t.test('a definition is started by id or by key, as the path names it', (t) => {
+  const starting = OPERATIONS.filter(({ template }) =>
+    /^\/process-definition\/.*\/(start|submit-form)$/.test(template),
+  )
+  t.equal(starting.length, 6)
+  t.same(idsOf(starting), idsOf(OPERATIONS.filter(({ starts }) => starts !== undefined)))
+  for (const { id, template, starts } of starting)
+    t.equal(starts, template.includes('/key/') ? 'processDefinitionOfKey' : 'processDefinition', id)
+  t.end()
+})
+
+/** What a write to each changes beside the ids that stand in records. */
+const CHANGED: Readonly<Record<string, readonly Change[]>> = {
+  createAuthorization: ['records'],
+  createGroup: ['records'],
+  createGroupMember: ['identity'],
+  createGroupMembership: ['records', 'identity'],
+  createTenant: ['records'],
+  createUser: ['records', 'identity', 'lockouts'],
+  createUserMembership: ['records', 'identity'],
+  deleteAuthorization: ['records'],
+  deleteGroup: ['records', 'identity'],
+  deleteGroupMember: ['identity'],
+  deleteGroupMembership: ['records', 'identity'],
+  deleteTenant: ['records', 'identity'],
+  deleteUser: ['records', 'identity', 'lockouts'],
+  deleteUserMembership: ['records', 'identity'],
+  unlockUser: ['lockouts'],
+  updateAuthorization: ['records'],
+  updateCredentials: ['identity'],
+  updateProfile: ['identity'],
+}
+
+t.test('after a write to users, groups, tenants and records all that it has changed is read anew', (t) => {
+  const found = OPERATIONS.flatMap(({ id, invalidates }) =>
+    invalidates === undefined ? [] : [[id, invalidates] as const],
+  )
+  t.same(Object.fromEntries(found), CHANGED)
+  t.end()
+})
+
+/** By the `rel` of a link. */
+const ALLOWING: Readonly<Record<string, string>> = { create: 'CREATE', delete: 'DELETE', update: 'UPDATE' }
+
+t.test('a link is left out for want of the permission to do what it offers', (t) => {
+  const linked = OPERATIONS.filter(({ allowedLinks }) => allowedLinks !== undefined)
+  t.equal(linked.length, 13)
+  for (const { id, method, template, links, allowedLinks = {} } of linked) {
+    t.same([method, links], ['OPTIONS', true], id)
+    const named = template.includes('/:id') ? ' path:id' : ''
+    t.ok(Object.keys(allowedLinks).length > 0, id)
+    for (const [rel, term] of Object.entries(allowedLinks))
+      t.match(term, new RegExp(`^[A-Z_]+\\.${ALLOWING[rel] ?? 'READ'}${named}$`), `${id} ${rel}`)
+  }
+  t.end()
+})
+
+/** What admins alone may do. */
+const ADMINS_ONLY = ['cleanupAsync', 'getConfiguration', 'unlockUser']
+
+t.test('a check names permissions, unless it is for admins alone', (t) => {
+  const bare = OPERATIONS.filter(({ checks }) =>
+    checks.some(({ anyOf, allOf }) => (allOf ?? anyOf ?? []).length === 0),
+  )
+  t.same(idsOf(bare), ADMINS_ONLY)
+  for (const { id, checks } of bare) t.match(checks, [{ admin: true }], id)
+  const closed = OPERATIONS.filter(({ rows }) =>
+    [rows?.anyOf, rows?.allOf, rows?.and, rows?.where?.and].some((terms) => terms?.length === 0),
+  )
+  t.same(idsOf(closed), [], 'and so does what opens rows')
+  t.end()
+})
+
+t.test('what is cached is cached for a time, under tags', (t) => {
+  const cached = OPERATIONS.flatMap(({ id, cache }) => (cache === undefined ? [] : [{ id, ...cache }]))
+  t.ok(cached.length > 0)
+  for (const { id, seconds, tags } of cached) {
+    t.ok(seconds >= 1 && seconds <= 3600, id)
+    t.equal(tags.filter((tag) => tag !== '').length, 1, id)
+  }
+  t.end()
+})
+
+/** All that a row says an engine answers. */
+function answersOf({
+  notFound,
+  otherTenant,
+  empty,
+  checks,
+  preconditions = [],
+}: Operation): readonly string[] {
+  return [
+    notFound,
+    otherTenant,
+    empty,
+    ...checks.flatMap((check) => [check.notFound, check.otherTenant]),
+    ...preconditions.map(({ answer }) => answer),
+  ].filter((answer) => answer !== undefined)
+}
+
+function takingOf(selector: string): readonly string[] {
+  return Object.entries(TAKING).find(([name]) => name === selector)?.[1] ?? []
+}
+
+function idsOf(operations: readonly Operation[]): readonly string[] {
+  return operations.map(({ id }) => id).toSorted()
+}
