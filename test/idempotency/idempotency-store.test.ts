@@ -1,3 +1,4 @@
+import net from 'node:net'
 import t from 'tap'
 import type { Test } from 'tap'
 import { MAX_KEPT_BYTES } from '../../src/idempotency/record.ts'
@@ -182,6 +183,27 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     },
   )
 
+  t.test('a claim that no gateway would have written is under way for nobody', async (t) => {
+    const idempotencyStore = openReplays(t, server.url)
+    await firstOf(await idempotencyStore.claim(ONCE)).leaveUnknown()
+    const claim = {
+      state: 'claimed',
+      fingerprint: ONCE.fingerprint,
+      owner: 'x',
+      keepMs: 1,
+      underWayMs: 60_000,
+    }
+    await control.set(await nameIn(t), `${JSON.stringify(claim)}\n`)
+    t.same(await idempotencyStore.claim(ONCE), { state: 'unknown' })
+  })
+
+  t.test('a claim that is written between the look at its time and at itself is in progress', async (t) => {
+    const claim = firstOf(await openReplays(t, server.url).claim(ONCE))
+    const late = openReplays(t, await startLate(t, server.url))
+    t.same(await late.find(ONCE), { state: 'in progress' })
+    await claim.release()
+  })
+
   const [KEY, NEXT, FOREIGN] = ['k'.repeat(32), 'n'.repeat(32), 'f'.repeat(32)]
 
   t.test('with a key, what the key has not signed is no answer and no leave to do it', async (t) => {
@@ -285,3 +307,23 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await firstOf(await later.claim(released)).release()
   })
 })
+
+/** A way to Redis on which no key has a time to live yet. */
+async function startLate(t: Test, url: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const proxy = net.createServer((client) => {
+    const redis = net.connect(Number(port), hostname)
+    client.on('error', () => redis.destroy()).on('data', (bytes) => redis.write(bytes))
+    client.on('close', () => redis.destroy())
+    redis.on('error', () => client.destroy()).on('close', () => client.destroy())
+    redis.on('data', (bytes) => {
+      const told = bytes.toString('latin1').replace(/(^|\n):\d{4,}\r\n/, '$1:-2\r\n')
+      client.write(Buffer.from(told, 'latin1'))
+    })
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => proxy.close())
+  const address = proxy.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return `redis://127.0.0.1:${address.port}`
+}

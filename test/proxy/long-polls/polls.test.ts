@@ -184,6 +184,39 @@ t.test('a node that has too many polls is spared for a while', async (t) => {
   t.same([full.held.length, other.held.length], [0, 3])
 })
 
+t.test('one that waits for another node, and whose client leaves, is not sent', async (t) => {
+  const [full, stopping] = [await startPollingNode(t), await startPollingNode(t)]
+  const { upstream, ends } = openPolling(t, [full, stopping], { perNode: 1 })
+  const first = poll(upstream, 'a')
+  await full.came(1)
+  const second = poll(upstream, 'b')
+  await stopping.came(1)
+  stopping.held.shift()?.answer(STOPPING, 500)
+  while (upstream.polls.counts().waiting === 0) await new Promise(setImmediate)
+  second.leave()
+  t.same(await second.answer, NONE)
+  t.same(upstream.polls.counts(), { open: 1, waiting: 0, abandoned: 0 })
+  full.held.shift()?.answer([])
+  await first.answer
+  await upstream.close()
+  t.same([full.held, stopping.held], [[], []])
+  t.same(ends, ['left', 'answered'])
+})
+
+t.test('one that waits for another node is answered at a drain', async (t) => {
+  const [full, stopping] = [await startPollingNode(t), await startPollingNode(t)]
+  const { upstream, ends } = openPolling(t, [full, stopping], { perNode: 1 })
+  const first = poll(upstream, 'a').answer
+  await full.came(1)
+  const { answer } = poll(upstream, 'b')
+  await stopping.came(1)
+  stopping.held.shift()?.answer(STOPPING, 500)
+  while (upstream.polls.counts().waiting === 0) await new Promise(setImmediate)
+  upstream.polls.drain()
+  t.same(await Promise.all([first, answer]), [NONE, NONE])
+  t.same([ends, upstream.polls.counts().waiting], [['drain', 'drain'], 0])
+})
+
 t.test('what is locked for a client whose connection has just gone is given back', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends, unlocks } = openPolling(t, [node], {})

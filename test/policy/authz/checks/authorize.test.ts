@@ -255,17 +255,15 @@ t.test('of two entities one may be of another tenant, where the engine does not 
     checks: [{ ...definitionCheck('body:one'), otherTenant: 'ignored' }, definitionCheck('body:other')],
     notFound: '404 RestException: none',
   }
-  const world = (one: string, other: string): World => ({
-    lines: ['grant anna PROCESS_DEFINITION:* READ'],
-    params: {},
-    body: { one, other },
-    entities: {
-      'processDefinition own': { key: 'review', tenantId: 'acme' },
-      'processDefinition foreign': { key: 'review', tenantId: 'globex' },
-    },
-  })
-  t.equal(await answerTo(row, world('foreign', 'own')), 'permitted')
-  t.equal(await answerTo(row, world('own', 'foreign')), 404)
+  const lines = ['grant anna PROCESS_DEFINITION:* READ']
+  const entities = {
+    'processDefinition own': { key: 'review', tenantId: 'acme' },
+    'processDefinition foreign': { key: 'review', tenantId: 'globex' },
+  }
+  const answerFor = (one: string, other: string) =>
+    answerTo(row, { lines, params: {}, body: { one, other }, entities })
+  t.equal(await answerFor('foreign', 'own'), 'permitted')
+  t.equal(await answerFor('own', 'foreign'), 404)
 })
 
 t.test('a grant on all definitions does not reach what has no definition', async (t) => {

@@ -1,0 +1,63 @@
+import t from 'tap'
+import { createLookUps } from '../../../../src/policy/authz/entities/lookup.ts'
+import { createFindTargets } from '../../../../src/policy/authz/entities/targets.ts'
+
+const MODEL =
+  '<definitions><signal id="s" name="go"/><process id="mail"><startEvent id="start">' +
+  '<signalEventDefinition signalRef="s"/></startEvent></process></definitions>'
+const WAITING = { executionId: 'e1', processInstanceId: 'p1', activityId: 'wait', tenantId: null }
+const START = { executionId: null, activityId: 'start', eventName: 'go', tenantId: null }
+
+/** What a signal reaches in an engine where one execution waits for it and one definition is started by it. */
+async function find(each: 'signalSubscriptions' | 'signalStarts', body: object) {
+  const seen: string[] = []
+  const answers: Readonly<Record<string, unknown>> = {
+    '/event-subscription': [WAITING, START],
+    '/process-definition': [{ id: 'mail:1', key: 'mail', tenantId: null }],
+    '/process-definition/mail%3A1/xml': { bpmn20Xml: MODEL },
+    '/process-instance/p1': { id: 'p1', definitionId: 'review:1', tenantId: null },
+    '/process-definition/review%3A1': { id: 'review:1', key: 'review', tenantId: null },
+  }
+  const read = async (path: string): Promise<unknown> => {
+    seen.push(path)
+    return answers[new URL(path, 'http://engine').pathname] ?? null
+  }
+  const principal = { userId: 'anna', groups: [], tenants: [] }
+  const request = { principal, params: {}, query: new Map(), body }
+  const found = await createFindTargets({ read, ...createLookUps({ read }) })(each, request)
+  return { keys: found?.map(({ processDefinitionKey }) => processDefinitionKey) ?? null, seen }
+}
+
+t.test('a signal reaches what waits for it, and what it starts', async (t) => {
+  t.same((await find('signalSubscriptions', { name: 'go' })).keys, ['review'])
+  t.same((await find('signalStarts', { name: 'go' })).keys, ['mail'])
+})
+
+t.test('it is sought by its name, its tenant and its execution', async (t) => {
+  for (const [body, query] of [
+    [{ name: 'go' }, { eventName: 'go' }],
+    [{}, { eventName: '' }],
+    [
+      { name: 'go', executionId: 'e1' },
+      { eventName: 'go', executionId: 'e1' },
+    ],
+    [
+      { name: 'go', tenantId: 'acme' },
+      { eventName: 'go', tenantIdIn: 'acme' },
+    ],
+    [
+      { name: 'go', withoutTenantId: true },
+      { eventName: 'go', withoutTenantId: 'true' },
+    ],
+  ] as const)
+    for (const each of ['signalSubscriptions', 'signalStarts'] as const) {
+      const [first = ''] = (await find(each, body)).seen
+      const { searchParams } = new URL(first, 'http://engine')
+      t.same(Object.fromEntries(searchParams), { eventType: 'signal', ...query }, each)
+    }
+})
+
+t.test('where a query would take the tenant for two, nothing is asked and nothing is told', async (t) => {
+  for (const each of ['signalSubscriptions', 'signalStarts'] as const)
+    t.same(await find(each, { name: 'go', tenantId: 'acme,globex' }), { keys: null, seen: [] })
+})

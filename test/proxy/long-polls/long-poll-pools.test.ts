@@ -1,0 +1,93 @@
+import t from 'tap'
+import { LongPollPools } from '../../../src/proxy/long-polls/long-poll-pools.ts'
+import type { Node } from '../../../src/proxy/nodes/node.ts'
+import { openNodes, type OpenNodes } from '../../support/open-nodes.ts'
+
+const PERIOD_MS = 1000
+const PER_NODE = 2
+
+interface Opened extends OpenNodes {
+  readonly pools: LongPollPools
+  /** The polls' own node beside each. */
+  readonly polling: readonly [Node, Node]
+  /** Which node takes the next poll; null: none. */
+  readonly next: (tried?: readonly Node[]) => number | null
+}
+
+function open(): Opened {
+  const nodes = openNodes([{}, {}])
+  const pools = new LongPollPools(nodes.set, PER_NODE, () => nodes.clock.nowMs)
+  const first = pools.pick([])
+  const second = first && pools.pick([first])
+  if (first === null || second === null) throw new Error('no node is free')
+  const next = (tried: readonly Node[] = []) => {
+    const chosen = pools.pick(tried)
+    return chosen === null ? null : [first, second].indexOf(chosen)
+  }
+  return { ...nodes, pools, polling: [first, second], next }
+}
+
+/** Of two nodes the first is ejected, until its period is over. */
+function openEjected(): Opened {
+  const opened = open()
+  opened.node(0).health.failed('refused', opened.clock.nowMs, opened.clock.nowMs)
+  return opened
+}
+
+t.test('the node with the fewest polls takes the next', (t) => {
+  const { polling, next } = open()
+  const take = () => {
+    const at = next()
+    const taking = at === 0 ? polling[0] : polling[1]
+    taking.inFlight += 1
+    return at
+  }
+  t.same([take(), take(), take(), take(), take()], [0, 1, 0, 1, null])
+  t.end()
+})
+
+t.test('a poll is the trial of a node whose ejection is over, one in a period', (t) => {
+  const { clock, next } = openEjected()
+  t.equal(next(), 1)
+  clock.nowMs += PERIOD_MS
+  t.same([next(), next()], [0, 1])
+  clock.nowMs += PERIOD_MS
+  t.equal(next(), 0)
+  t.end()
+})
+
+t.test('a node that is full, or has been tried, is left its trial', (t) => {
+  const { clock, polling, next } = openEjected()
+  clock.nowMs += PERIOD_MS
+  const [first] = polling
+  t.equal(next([first]), 1)
+  first.inFlight = PER_NODE
+  t.equal(next(), 1)
+  first.inFlight = PER_NODE - 1
+  t.equal(next(), 0)
+  t.end()
+})
+
+t.test('an ejected node takes what others have refused, and nothing else', (t) => {
+  const { polling, next, pools } = openEjected()
+  const [, second] = polling
+  t.equal(next([second]), 0)
+  t.equal(pools.hasOther([second]), true)
+  t.equal(pools.hasOther(polling), false)
+  second.inFlight = PER_NODE
+  t.equal(next(), null)
+  t.end()
+})
+
+t.test('a node that takes no more polls is spared for a second', (t) => {
+  const { clock, polling, next, pools } = open()
+  const [first, second] = polling
+  second.inFlight = 1
+  pools.coolDown(first)
+  t.equal(next(), 1)
+  clock.nowMs += PERIOD_MS - 1
+  t.equal(next(), 1)
+  clock.nowMs += 1
+  t.equal(next(), 0)
+  t.end()
+})
