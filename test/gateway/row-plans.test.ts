@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../src/operations/all.ts'
 import type { EngineParts, Parts } from '../../src/pipeline/parts.ts'
 import type { Permit, RowsDecision } from '../../src/policy/authz/permit.ts'
 import { PAGING } from '../../src/request/paging.ts'
-import { openGateway, type Answer, type OpenGateway } from '../support/open-gateway.ts'
+import { BASE, openGateway, type Answer, type OpenGateway } from '../support/open-gateway.ts'
 import {
   type Definition,
   PARAMETERS,
@@ -508,4 +508,20 @@ t.test('who sees all definitions but some sees variables of cases, which have an
   const { ask } = await openGateway(t, { records, engine: rowEngine(() => ({ ...ONE_EACH, rows })) })
   t.same(idsIn((await ask('anna', 'GET /variable-instance')).body), ['v'])
   t.same((await ask('anna', 'GET /variable-instance/count')).body, { count: 1 })
+})
+
+t.test('details of visible instances are asked for by POST, and counted by GET', async (t) => {
+  const settings = { limits: { filteredRows: 1 } }
+  const { ask } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH), settings })
+  const askedBy = async (route: string) => {
+    const { status, forwarded } = await ask('anna', `GET ${route}`)
+    t.equal(status, 200, route)
+    const asking = forwarded.filter(({ url, body }) =>
+      `${url}${String(body)}`.includes('processInstanceIdIn'),
+    )
+    return asking.map(({ method, url }) => `${method} ${url.slice(BASE.length).split('?', 1)[0]}`)
+  }
+  t.same(await askedBy('/history/detail'), ['POST /history/detail'])
+  // The engine has no count by POST.
+  t.same(await askedBy('/history/detail/count'), ['GET /history/detail/count'])
 })
