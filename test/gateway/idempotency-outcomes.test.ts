@@ -30,6 +30,13 @@ t.test('What becomes of a request with a key', { skip: redisSkip }, async (t) =>
       t.equal(engine.requests, 1)
     })
 
+  t.test('what is kept is counted as neither released nor lost, and nobody is warned', async (t) => {
+    const { ask, parts, log } = await openBefore(t, redis.url, (response) => response.writeHead(204).end())
+    t.equal((await ask('demo', START, keyed('a'))).status, 204)
+    t.notMatch(await parts.metrics.text(), /result="(released|unstored)"\} [1-9]/)
+    t.notOk(log.some(({ msg }) => String(msg).includes('Redis could not be told')))
+  })
+
   const RELEASED = [
     [401, ''],
     [429, ''],
