@@ -59,16 +59,25 @@ function hearSentinels(redis: Redis, onSentinelError: (error: Error) => void): v
   })
 }
 
+/** Those that are being closed. */
+const ending = new WeakSet<Redis['stream']>()
+
 /**
  * Ends the connections of a client; `connectsAgain`: it opens others. A TLS connection that ends in the middle of its
  * handshake may fail twice, and ioredis hears the first time only: the second would end the process.
  */
 export function endClient(client: Redis | Cluster, connectsAgain: boolean): void {
   const nodes = client instanceof Redis ? [client] : client.nodes('all')
-  for (const node of nodes) {
-    // Undefined before the first attempt to connect, whatever its type says.
-    const stream: Redis['stream'] | undefined = node.stream
-    stream?.on('error', () => undefined)
+  // Undefined before the first attempt to connect, whatever its type says.
+  const streams = nodes.map(({ stream }): Redis['stream'] | undefined => stream)
+  const open = streams.filter((stream) => stream !== undefined)
+  // All that wait for one answer fail together, and each asks for this. A client that connects has the stream before, which is closed.
+  const isOld = (stream: Redis['stream']): boolean => stream.destroyed && client.status !== 'ready'
+  const isEnding = open.length > 0 && open.every((stream) => ending.has(stream) && !isOld(stream))
+  if (connectsAgain && isEnding) return
+  for (const stream of open) {
+    if (!ending.has(stream)) stream.on('error', () => undefined)
+    ending.add(stream)
   }
   client.disconnect(connectsAgain)
 }

@@ -57,10 +57,12 @@ export class Subscription {
   async #beat(): Promise<void> {
     if (this.#redis.status !== 'ready') return
     if (!this.#subscribed) return this.#subscribe()
+    const { stream } = this.#redis
     try {
       await this.#answer(this.#redis.ping())
     } catch {
-      endClient(this.#redis, true)
+      // Not the connection that has taken its place.
+      if (this.#redis.status === 'ready' && this.#redis.stream === stream) endClient(this.#redis, true)
     }
   }
 

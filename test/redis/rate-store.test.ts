@@ -96,6 +96,11 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     const store = await openStore(t, server.url)
     server.pause()
     t.teardown(() => server.resume())
+    // Node.js tells of listeners that become more and more.
+    const warnings: Error[] = []
+    const warn = (warning: Error) => void warnings.push(warning)
+    process.on('warning', warn)
+    t.teardown(() => process.off('warning', warn))
     const timed = async () => {
       const start = performance.now()
       t.equal(await store.consume('a', RATE), null)
@@ -108,5 +113,6 @@ t.test('what is spent in Redis', { skip: redisSkip }, async (t) => {
     for (let index = 0; index < 50; index += 1) after.push(await timed())
     const [median = Infinity] = after.toSorted((one, other) => one - other).slice(25)
     t.ok(median < 100, `${median} ms`)
+    t.same(warnings, [], 'the connection is ended once for all that wait')
   })
 })
