@@ -62,9 +62,12 @@ t.test('the network', { skip: helmSkip }, async (t) => {
         `${nodes}={http://a:8080/engine-rest,https://b/engine-rest,http://[::1]:81/engine-rest}`,
         'config.engines.orders.nodes[0].url=http://c/engine-rest',
         'config.passthrough[0].prefix=/app',
-        'config.passthrough[0].upstream=http://web:8080',
+        'config.passthrough[0].upstream=http://web:8082',
+        'config.passthrough[1].prefix=/other',
+        'config.passthrough[1].nodes[0]=http://web:8083/other',
+        'config.passthrough[1].nodes[1].url=http://web:8084/other',
       ),
-      [8080, 443, 81, 80].map((port) => ({ port, protocol: 'TCP' })),
+      [8080, 443, 81, 80, 8082, 8083, 8084].map((port) => ({ port, protocol: 'TCP' })),
     )
     const own = [`${EGRESS}.engines.ports={9000}`]
     t.same(enginePortsOf(...own, `${nodes}[0]=\${ENGINE_URL}`), [{ port: 9000, protocol: 'TCP' }])
