@@ -1,5 +1,12 @@
 import type { OpenPage } from '../support/chromium.ts'
 
+/** Leaves the page before first: what is asked of it would be answered by the wrong one, and another place of it is no new page. */
+export async function openAt(page: OpenPage, url: string): Promise<void> {
+  await page.send('Page.navigate', { url: 'about:blank' })
+  await page.wait(`location.href === 'about:blank'`)
+  await page.send('Page.navigate', { url })
+}
+
 /** Into the first that there is, as a keyboard does it. */
 export async function type(page: OpenPage, selector: string, text: string): Promise<void> {
   await page.read(`{

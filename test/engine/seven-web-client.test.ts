@@ -11,7 +11,7 @@ import { fetchWebClient } from './build.ts'
 import { startChild } from './child.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { exchange } from './exchange.ts'
-import { clickOn, type } from './page.ts'
+import { clickOn, openAt, type } from './page.ts'
 import { seed } from './seed.ts'
 
 const DEMO = new URL('../../config/', import.meta.url).pathname
@@ -40,7 +40,6 @@ void t.test(
     const page = await openPage(t)
     await logIn(page, origin, 'wrong')
     await page.wait(`document.body.innerText.includes('Authentication data is wrong')`)
-    await page.send('Page.reload')
     await logIn(page, origin, 'mary')
     await page.wait(`location.hash === '#/seven/auth/start'`)
     await page.read(`location.hash = '#/seven/auth/tasks'`)
@@ -102,7 +101,7 @@ async function startWebClient(t: Test, gateway: string): Promise<string> {
 }
 
 async function logIn(page: OpenPage, origin: string, password: string): Promise<void> {
-  await page.send('Page.navigate', { url: `${origin}/` })
+  await openAt(page, `${origin}/`)
   await page.wait(`document.querySelector('input[type=password]') !== null`)
   await type(page, 'input:not([type])', 'mary')
   await type(page, 'input[type=password]', password)

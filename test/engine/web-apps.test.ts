@@ -7,7 +7,7 @@ import { BROWSER_PATIENCE_MS, openPage, type OpenPage } from '../support/chromiu
 import { chromiumSkip, javaSkip } from '../support/requirements.ts'
 import { start } from '../support/start.ts'
 import type { Family } from './build.ts'
-import { clickOn, type } from './page.ts'
+import { clickOn, openAt, type } from './page.ts'
 import { type Engine, startEngine } from './engine.ts'
 
 const DEMO = new URL('../../config/', import.meta.url).pathname
@@ -39,12 +39,12 @@ void t.test(
     t.equal(await tasksOf(operaton), 0)
     // Each sets JSESSIONID for `/`.
     for (const family of FAMILIES) {
-      await page.send('Page.navigate', { url: `${address}/${family}/app/tasklist/default/` })
+      await openAt(page, `${address}/${family}/app/tasklist/default/`)
       await page.wait(`document.body?.innerText.includes('of ${family}') ?? false`)
       t.equal(await page.read(`document.querySelector('input[type=password]')`), null, `${family}: still in`)
     }
     // The page behind the slash that the application redirects to.
-    await page.send('Page.navigate', { url: `${address}/camunda` })
+    await openAt(page, `${address}/camunda`)
     await page.wait(`location.pathname.startsWith('/camunda/app/')`)
   },
 )
@@ -83,7 +83,7 @@ function configFile(t: Test, engines: Readonly<Record<Family, Engine>>): string 
 }
 
 async function logIn(page: OpenPage, url: string): Promise<void> {
-  await page.send('Page.navigate', { url })
+  await openAt(page, url)
   await page.wait(`document.querySelectorAll('form input').length > 1`)
   await type(page, 'form input[type=text]', 'demo')
   await type(page, 'form input[type=password]', 'demo')

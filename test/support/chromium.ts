@@ -2,12 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { until } from './cache-harness.ts'
 
 /** Several times what a loaded machine needs. */
 export const BROWSER_PATIENCE_MS = 60_000
+
+/** For the value of an expression; then it is asked for again. */
+const ANSWER_MS = 5000
 
 const FLAGS = [
   '--headless',
@@ -71,10 +75,12 @@ export async function openPage(t: Pick<Test, 'teardown'>): Promise<OpenPage> {
   })
   const send: OpenPage['send'] = async (method, params = {}) => {
     const id = answers.size + 1
-    const { result, error } = await new Promise<Json>((resolve) => {
+    const answer = new Promise<Json>((resolve) => {
       answers.set(id, resolve)
       socket.send(JSON.stringify({ id, method, params }))
     })
+    const late: Json = { error: `no answer within ${BROWSER_PATIENCE_MS} ms` }
+    const { result, error } = await Promise.race([answer, wait(BROWSER_PATIENCE_MS, late, { ref: false })])
     if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`)
     return Object(result)
   }
@@ -87,12 +93,15 @@ export async function openPage(t: Pick<Test, 'teardown'>): Promise<OpenPage> {
     if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
     return Object(result).value
   }
+  // What is asked of a page that is being left may have no answer, or an error for one.
+  const readSoon = (expression: string): Promise<unknown> =>
+    Promise.race([read(expression).catch(() => null), wait(ANSWER_MS, null, { ref: false })])
   for (const domain of ['Page', 'Runtime', 'Network', 'Log', 'Performance']) await send(`${domain}.enable`)
   return {
     send,
     read,
     wait: async (expression) => {
-      await until(async () => (await read(expression)) === true, BROWSER_PATIENCE_MS)
+      await until(async () => (await readSoon(expression)) === true, BROWSER_PATIENCE_MS)
     },
     events: (method) =>
       events.filter((event) => event['method'] === method).map(({ params }) => Object(params)),
