@@ -8,7 +8,7 @@ import { foreignSets, isForeign } from '../differential/foreign.ts'
 import { runPhase } from '../differential/phase.ts'
 import type { ForeignKind } from '../differential/plan.ts'
 import { buildWorlds, startPair } from '../differential/worlds.ts'
-import { publishedOperations } from '../operations/openapi.ts'
+import { publishedOperations } from './published/openapi.ts'
 import { javaSkip } from '../support/requirements.ts'
 
 const ADMIN_GROUP = 'camunda-admin'

@@ -1,11 +1,9 @@
 import { pino } from 'pino'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { GatewayError } from '../../src/errors.ts'
-import { BROWSER_PATIENCE_MS, openPage } from '../support/chromium.ts'
 import { startNode } from '../support/fake-engine.ts'
-import { authorizationOf, BASE, configOf, openGateway } from '../support/open-gateway.ts'
+import { BASE, configOf, openGateway } from '../support/open-gateway.ts'
 import { head, speak } from '../support/raw.ts'
-import { chromiumSkip } from '../support/requirements.ts'
 import { start } from '../support/start.ts'
 
 const PAGE = 'https://app.example'
@@ -216,53 +214,3 @@ t.test(
     t.equal(web.seen.length, 1)
   },
 )
-
-/** The outcome of a fetch in a page: its status and body, or `refused` where the browser does not show the answer. */
-const fetchIn = (url: string, init: object) =>
-  `fetch(${JSON.stringify(url)}, ${JSON.stringify(init)}).then(
-    async (answer) => ({ status: answer.status, id: answer.headers.has('x-request-id'), text: await answer.text() }),
-    () => 'refused',
-  )`
-
-async function startPage(t: Test): Promise<string> {
-  const { url } = await startNode(t, (_request, response) => {
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>page</title>')
-  })
-  return url
-}
-
-void t.test('a real browser', { skip: chromiumSkip, timeout: 2 * BROWSER_PATIENCE_MS }, async (t) => {
-  const [listed, other] = [await startPage(t), await startPage(t)]
-  const gateway = await openGateway(t, { listen: true, settings: { cors: { origins: [listed] } } })
-  const page = await openPage(t)
-  const visit = async (url: string) => {
-    await page.send('Page.navigate', { url })
-    await page.wait(`document.title === 'page' && location.href.startsWith(${JSON.stringify(url)})`)
-  }
-  const ask = (path: string, init: object = {}) => page.read(fetchIn(`${gateway.origin}${BASE}${path}`, init))
-  const headers = { authorization: authorizationOf('demo') }
-  const write = {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: '{"name":"a"}',
-  }
-  const writes = () => gateway.engine.seen.filter(({ url }) => url.endsWith('/signal')).length
-
-  await t.test('reads and writes for a page of a listed origin', async (t) => {
-    await visit(listed)
-    t.match(await ask('/task', { headers }), { status: 200, id: true, text: /^\[/ })
-    t.match(await ask('/engine/second/task', { headers }), { status: 200 })
-    t.match(await ask('/task'), { status: 401, text: '' })
-    t.match(await ask('/signal', write), { status: 204 })
-    t.equal(writes(), 1)
-    t.equal(await ask('/task', { headers: { ...headers, 'x-other': 'a' } }), 'refused')
-    t.equal(await ask('/task', { method: 'DELETE', headers }), 'refused')
-  })
-  await t.test('neither for a page of another', async (t) => {
-    await visit(other)
-    t.equal(await ask('/task', { headers }), 'refused')
-    t.equal(await ask('/version'), 'refused')
-    t.equal(await ask('/signal', write), 'refused')
-    t.equal(writes(), 1)
-  })
-})

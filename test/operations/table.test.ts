@@ -4,8 +4,6 @@ import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Method, Operation } from '../../src/operations/table.ts'
 import { operationsOf } from '../../src/operations/compile-table.ts'
 import { isRecord } from '../../src/request/value.ts'
-import { javaSkip } from '../support/requirements.ts'
-import { publishedOperations } from './openapi.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
 
@@ -20,22 +18,6 @@ t.test('it holds the 393 operations on 304 paths, and eight that only newer engi
   t.equal(OPERATIONS.length - PUBLISHED.length, 8)
   t.equal(new Set(PUBLISHED.map(({ template }) => template)).size, 304)
   t.end()
-})
-
-t.test('it holds exactly the operations that the engine publishes', { skip: javaSkip }, async (t) => {
-  const published = (await publishedOperations()).map(({ method, path, operationId }) =>
-    [method, path.replace(/\{([^}]+)\}/g, (_, name: string) => `:${camelCase(name)}`), operationId].join(' '),
-  )
-  t.same(linesOf(PUBLISHED), published.sort())
-})
-
-t.test('it says of those, and only of those, that they take no body', { skip: javaSkip }, async (t) => {
-  const bodiless = (await publishedOperations()).filter(
-    ({ method, hasBody }) => !hasBody && method !== 'GET' && method !== 'OPTIONS',
-  )
-  const rows = PUBLISHED.filter(({ media }) => media === 'none').map(({ id }) => id)
-  t.same(rows.toSorted(), bodiless.map(({ operationId }) => operationId).sort())
-  t.equal(rows.length, 38)
 })
 
 t.test('no two paths differ by the name of a parameter alone', (t) => {
@@ -283,14 +265,6 @@ const NINETEEN = {
 
 function where(claim: (operation: Operation) => boolean): readonly Operation[] {
   return PUBLISHED.filter(claim)
-}
-
-function linesOf(operations: readonly Operation[]): string[] {
-  return operations.map(({ id, method, template }) => [method, template, id].join(' ')).sort()
-}
-
-function camelCase(name: string): string {
-  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** The routes of each file's own rows, in its order. */

@@ -48,14 +48,14 @@ t.test('every script builds what it runs on: a clone has nothing built', (t) => 
   t.end()
 })
 
-t.test('the four commands of tests run each test once', (t) => {
+t.test('the five commands of tests run each test once', (t) => {
   const listed = (script: string) => {
     const run = commandsOf(script).findLast((command) => command.startsWith('tap run')) ?? ''
     const list = run.replace('tap run', 'npx tap list')
     const out = execFileSync('env', ['-u', 'NODE_OPTIONS', 'sh', '-c', list], { cwd: ROOT, encoding: 'utf8' })
     return out.split('\n').filter((line) => line.endsWith('.test.ts'))
   }
-  const folders = ['release', 'engine', 'faults']
+  const folders = ['processes', 'release', 'engine', 'faults']
   const ofFolders = folders.map((folder) => listed(`test:${folder}`))
   const all = CLONED.filter((file) => /^test\/.*\.test\.ts$/.test(file))
   t.same([...listed('test'), ...ofFolders.flat()].toSorted(), all.toSorted())

@@ -25,7 +25,7 @@ const OWN: readonly Case[] = [
   ['POST', 'gw.example:80', null, 'http://gw.example'],
   ['POST', 'GW.example', null, 'http://gw.example'],
   ['DELETE', '[::1]:8080', null, 'http://[::1]:8080'],
-  // A page with `Referrer-Policy: no-referrer`: test/gateway/browser.test.ts.
+  // A page with `Referrer-Policy: no-referrer`: test/processes/browser/credentials.test.ts.
   ['POST', 'gw', 'same-origin', 'null'],
   // It is listed.
   ['POST', 'gw', 'cross-site', 'https://app.example:8443'],

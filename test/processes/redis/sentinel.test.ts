@@ -2,11 +2,11 @@ import { connect, createServer } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
 import { Redis } from 'ioredis'
-import { answerOf, fillOf, openCache, openSharedCache, until } from '../support/cache-harness.ts'
-import { writeCertificates } from '../support/certificates.ts'
-import { MASTER, startSentinel } from '../support/redis-sentinel.ts'
-import { redisSkip } from '../support/requirements.ts'
-import { freePort } from '../support/free-port.ts'
+import { answerOf, fillOf, openCache, openSharedCache, until } from '../../support/cache-harness.ts'
+import { writeCertificates } from '../../support/certificates.ts'
+import { MASTER, startSentinel } from '../../support/redis-sentinel.ts'
+import { redisSkip } from '../../support/requirements.ts'
+import { freePort } from '../../support/free-port.ts'
 
 const rule = { seconds: 60, tags: ['deployment'] }
 

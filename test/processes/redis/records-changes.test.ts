@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { until } from '../support/cache-harness.ts'
-import { startRedis } from '../support/redis.ts'
-import { redisSkip } from '../support/requirements.ts'
-import { engineSources, type RunningGateway, startGateway } from '../support/running-gateway.ts'
-import { allOn, startStandIn } from '../support/stand-in.ts'
+import { until } from '../../support/cache-harness.ts'
+import { startRedis } from '../../support/redis.ts'
+import { redisSkip } from '../../support/requirements.ts'
+import { engineSources, type RunningGateway, startGateway } from '../../support/running-gateway.ts'
+import { allOn, startStandIn } from '../../support/stand-in.ts'
 
 const MARYS = '/authorization/mary-4'
 

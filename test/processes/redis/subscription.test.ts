@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
-import { Subscription } from '../../src/redis/subscription.ts'
-import { startRedis } from '../support/redis.ts'
-import { redisSkip } from '../support/requirements.ts'
-import { until } from '../support/cache-harness.ts'
+import { Subscription } from '../../../src/redis/subscription.ts'
+import { startRedis } from '../../support/redis.ts'
+import { redisSkip } from '../../support/requirements.ts'
+import { until } from '../../support/cache-harness.ts'
 
 async function openNews(t: Test) {
   const server = await startRedis()

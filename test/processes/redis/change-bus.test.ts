@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Test } from 'tap'
-import { createChangeBus } from '../../src/redis/change-bus.ts'
-import { createSigner } from '../../src/redis/signature.ts'
-import { startRedis } from '../support/redis.ts'
-import { redisSkip } from '../support/requirements.ts'
-import { until } from '../support/cache-harness.ts'
+import { createChangeBus } from '../../../src/redis/change-bus.ts'
+import { createSigner } from '../../../src/redis/signature.ts'
+import { startRedis } from '../../support/redis.ts'
+import { redisSkip } from '../../support/requirements.ts'
+import { until } from '../../support/cache-harness.ts'
 
 interface Setup {
   readonly namespaces?: readonly [string, string]

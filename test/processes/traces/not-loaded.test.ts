@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
-import { until } from '../support/cache-harness.ts'
-import { startCollector } from '../support/collector.ts'
-import { startNode } from '../support/fake-engine.ts'
-import { authorizationOf, BASE } from '../support/open-gateway.ts'
-import { writeSetup } from '../support/reloadable.ts'
-import { spawnGateway } from '../support/started-workers.ts'
+import { until } from '../../support/cache-harness.ts'
+import { startCollector } from '../../support/collector.ts'
+import { startNode } from '../../support/fake-engine.ts'
+import { authorizationOf, BASE } from '../../support/open-gateway.ts'
+import { writeSetup } from '../../support/reloadable.ts'
+import { spawnGateway } from '../../support/started-workers.ts'
 
 const PRELOAD = new URL('loaded-modules.ts', import.meta.url).href
 const node = await startNode(t)

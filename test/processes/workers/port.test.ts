@@ -2,11 +2,11 @@ import { EventEmitter, once } from 'node:events'
 import type { Socket } from 'node:net'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { Gone } from '../../src/workers/calls.ts'
-import { createPort, type Taker } from '../../src/workers/port.ts'
-import { until } from '../support/cache-harness.ts'
-import { configOf } from '../support/open-gateway.ts'
-import { openSocket } from '../support/raw.ts'
+import { Gone } from '../../../src/workers/calls.ts'
+import { createPort, type Taker } from '../../../src/workers/port.ts'
+import { until } from '../../support/cache-harness.ts'
+import { configOf } from '../../support/open-gateway.ts'
+import { openSocket } from '../../support/raw.ts'
 
 interface FakeTaker extends Taker {
   readonly taken: Socket[]

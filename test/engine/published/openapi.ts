@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isRecord } from '../../src/request/value.ts'
+import { isRecord } from '../../../src/request/value.ts'
 
 const ARTIFACT = 'org.camunda.bpm:camunda-engine-rest-openapi:7.22.0'
 const ARGS = ['-q', '-B', 'dependency:unpack', `-Dartifact=${ARTIFACT}`, '-DoutputDirectory=.']

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { createRateStore, type RateStore } from '../../src/redis/rate-store.ts'
-import { startRedis } from '../support/redis.ts'
-import { redisSkip } from '../support/requirements.ts'
-import { until } from '../support/cache-harness.ts'
+import { createRateStore, type RateStore } from '../../../src/redis/rate-store.ts'
+import { startRedis } from '../../support/redis.ts'
+import { redisSkip } from '../../support/requirements.ts'
+import { until } from '../../support/cache-harness.ts'
 
 /** So slow that no request comes back during a test. */
 const RATE = { intervalMs: 600_000, burst: 5 }

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { OPERATIONS } from '../../src/operations/all.ts'
-import type { Operation } from '../../src/operations/table.ts'
-import { javaSkip } from '../support/requirements.ts'
+import { OPERATIONS } from '../../../src/operations/all.ts'
+import type { Operation } from '../../../src/operations/table.ts'
+import { javaSkip } from '../../support/requirements.ts'
 import { publishedOperations } from './openapi.ts'
 
 /** Members of a body that name things by their ids, keys or by a query. */

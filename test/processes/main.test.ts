@@ -5,18 +5,18 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { tourOf } from '../src/cli/demo.ts'
-import { buildGateway } from './engine/build.ts'
-import { freePort } from './support/free-port.ts'
-import { writeSetup } from './support/reloadable.ts'
+import { tourOf } from '../../src/cli/demo.ts'
+import { buildGateway } from '../engine/build.ts'
+import { freePort } from '../support/free-port.ts'
+import { writeSetup } from '../support/reloadable.ts'
 
-const MAIN = new URL('../src/main.ts', import.meta.url).pathname
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 /** Nobody asks it anything. */
 const ENGINE = {
   engines: { default: { nodes: ['http://127.0.0.1:9/engine-rest'] } },
   health: { probe: false },
 }
-const ROOT = join(import.meta.dirname, '..')
+const ROOT = join(import.meta.dirname, '../..')
 const STDIO: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
 
 interface Ran {

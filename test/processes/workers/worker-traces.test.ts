@@ -1,9 +1,9 @@
 import t from 'tap'
-import { until } from '../support/cache-harness.ts'
-import { startCollector } from '../support/collector.ts'
-import { startNode } from '../support/fake-engine.ts'
-import { BASE } from '../support/open-gateway.ts'
-import { startWorkers } from '../support/started-workers.ts'
+import { until } from '../../support/cache-harness.ts'
+import { startCollector } from '../../support/collector.ts'
+import { startNode } from '../../support/fake-engine.ts'
+import { BASE } from '../../support/open-gateway.ts'
+import { startWorkers } from '../../support/started-workers.ts'
 
 t.test('each worker exports its own spans, and what they count is put together', async (t) => {
   const collector = await startCollector(t)

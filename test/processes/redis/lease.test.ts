@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { createLeases, type Leases, OWN_LEASES } from '../../src/redis/lease.ts'
-import { until } from '../support/cache-harness.ts'
-import { startRedis } from '../support/redis.ts'
-import { redisSkip } from '../support/requirements.ts'
+import { createLeases, type Leases, OWN_LEASES } from '../../../src/redis/lease.ts'
+import { until } from '../../support/cache-harness.ts'
+import { startRedis } from '../../support/redis.ts'
+import { redisSkip } from '../../support/requirements.ts'
 
 const LEASE_MS = 1500
 const NAMES = ['default', 'second']

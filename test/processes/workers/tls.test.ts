@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import t from 'tap'
-import { writeCertificates } from '../support/certificates.ts'
-import { startNode } from '../support/fake-engine.ts'
-import { BASE } from '../support/open-gateway.ts'
-import { setupsOf } from '../support/reloadable.ts'
-import { startWorkers } from '../support/started-workers.ts'
+import { writeCertificates } from '../../support/certificates.ts'
+import { startNode } from '../../support/fake-engine.ts'
+import { BASE } from '../../support/open-gateway.ts'
+import { setupsOf } from '../../support/reloadable.ts'
+import { startWorkers } from '../../support/started-workers.ts'
 
 const named = (address: string) => address.replace(/(?:127\.0\.0\.1|\[::1\])/, 'localhost')
 

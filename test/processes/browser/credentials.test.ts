@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import t, { type Test } from 'tap'
-import { createLogger } from '../../src/log.ts'
-import { start } from '../support/start.ts'
-import { startNode } from '../support/fake-engine.ts'
-import { BROWSER_PATIENCE_MS, browse } from '../support/chromium.ts'
-import { chromiumSkip } from '../support/requirements.ts'
-import { BASE, configOf } from '../support/open-gateway.ts'
+import { createLogger } from '../../../src/log.ts'
+import { start } from '../../support/start.ts'
+import { startNode } from '../../support/fake-engine.ts'
+import { BROWSER_PATIENCE_MS, browse } from '../../support/chromium.ts'
+import { chromiumSkip } from '../../support/requirements.ts'
+import { BASE, configOf } from '../../support/open-gateway.ts'
 
 /** An application's page: it sends a form of its own, hides where it comes from, and then goes elsewhere. */
 const ownPage = (elsewhere: string) => `<!doctype html><iframe name=in></iframe>

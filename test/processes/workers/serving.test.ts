@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { until } from '../support/cache-harness.ts'
-import { BASE } from '../support/open-gateway.ts'
-import { speak } from '../support/raw.ts'
-import { startNode } from '../support/fake-engine.ts'
-import { setupsOf, writeSetup } from '../support/reloadable.ts'
-import { spawnGateway, startWorkers } from '../support/started-workers.ts'
+import { until } from '../../support/cache-harness.ts'
+import { BASE } from '../../support/open-gateway.ts'
+import { speak } from '../../support/raw.ts'
+import { startNode } from '../../support/fake-engine.ts'
+import { setupsOf, writeSetup } from '../../support/reloadable.ts'
+import { spawnGateway, startWorkers } from '../../support/started-workers.ts'
 
 const COUNT =
   'http_server_request_duration_seconds_count{operation="getRestAPIVersion",engine="default",http_request_method="GET",http_response_status_code="200"}'
