@@ -1,48 +1,24 @@
-import { once } from 'node:events'
-import { copyFileSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:https'
-import type { TLSSocket } from 'node:tls'
+import { copyFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { until } from '../../support/cache-harness.ts'
 import { replacePem, writeCertificates } from '../../support/certificates.ts'
 import { openUpstream, READ } from '../../support/fake-engine.ts'
 import { makeFolder } from '../../support/temporary-folder.ts'
+import { startTlsNode } from '../../support/tls-node.ts'
 
 type Files = ReturnType<typeof writeCertificates>
 
-/** A node for `localhost` that wants certificates of clients. */
-async function startTlsNode(t: Test, files: Files) {
-  const names: (string | false | null)[] = []
-  const hosts: (string | undefined)[] = []
-  const server = createServer(
-    {
-      cert: readFileSync(files['server.crt']),
-      key: readFileSync(files['server.key']),
-      ca: readFileSync(files['ca.crt']),
-      requestCert: true,
-    },
-    (request, response) => {
-      hosts.push(request.headers.host)
-      response.end('{}')
-    },
-  )
-  server.on('secureConnection', (socket: TLSSocket) => names.push(socket.servername))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const at = server.address()
-  const port = typeof at === 'object' && at !== null ? at.port : 0
-  return { base: (host: string) => `https://${host}:${port}/engine-rest`, names, hosts }
+/** As an engine's. */
+async function startEngineNode(t: Test, files: Files) {
+  const { origin, names, seen } = await startTlsNode(t, files)
+  return { base: (host: string) => `${origin(host)}/engine-rest`, names, seen }
 }
 
 const own = (files: Files) => ({ cert: files['client.crt'], key: files['client.key'] })
 
 t.test('a node is known by its authority and its name, the gateway by its certificate', async (t) => {
   const files = writeCertificates(t)
-  const { base, names } = await startTlsNode(t, files)
+  const { base, names, seen } = await startEngineNode(t, files)
   const ca = files['ca.crt']
   const byName = openUpstream(t, [base('localhost')], { tls: { ca, ...own(files) } })
   t.match(await byName.upstream.fetch(READ, 1000), { status: 200 })
@@ -51,11 +27,12 @@ t.test('a node is known by its authority and its name, the gateway by its certif
   })
   t.match(await byAddress.upstream.fetch(READ, 1000), { status: 200 })
   t.same(names, ['localhost', 'localhost'])
+  t.match(seen, [{ client: 'client' }, { client: 'client' }])
 })
 
 t.test('a node that is not, gets nothing, and the reason is told', async (t) => {
   const files = writeCertificates(t)
-  const { base, hosts } = await startTlsNode(t, files)
+  const { base, seen } = await startEngineNode(t, files)
   const cases = [
     { url: base('localhost'), tls: undefined, why: /certificate/ },
     { url: base('localhost'), tls: { ca: files['other.crt'], ...own(files) }, why: /certificate/ },
@@ -72,12 +49,12 @@ t.test('a node that is not, gets nothing, and the reason is told', async (t) => 
     await upstream.fetch(READ, 1000).catch((error: unknown) => causes.push(error))
     t.match(causes, [{ code: 'GW_NO_NODE', cause: { message: why } }])
   }
-  t.same(hosts, [])
+  t.same(seen, [])
 })
 
 t.test("a client's Host changes neither the name nor the connection", async (t) => {
   const files = writeCertificates(t)
-  const { base, names, hosts } = await startTlsNode(t, files)
+  const { base, names, seen } = await startEngineNode(t, files)
   const { upstream } = openUpstream(t, [base('localhost')], {
     tls: { ca: files['ca.crt'], ...own(files) },
     host: 'client',
@@ -85,13 +62,16 @@ t.test("a client's Host changes neither the name nor the connection", async (t) 
   })
   for (const host of ['gateway.example', 'other.example', 'gateway.example'])
     t.match(await upstream.fetch({ ...READ, headers: { host } }, 1000), { status: 200 })
-  t.same(hosts, ['gateway.example', 'other.example', 'gateway.example'])
+  t.same(
+    seen.map(({ host }) => host),
+    ['gateway.example', 'other.example', 'gateway.example'],
+  )
   t.same(names, ['localhost'])
 })
 
 t.test('new connections use the files as they are then', async (t) => {
   const files = writeCertificates(t)
-  const { base } = await startTlsNode(t, files)
+  const { base } = await startEngineNode(t, files)
   const ca = `${makeFolder(t)}/ca.crt`
   copyFileSync(files['other.crt'], ca)
   const { upstream } = openUpstream(t, [base('localhost')], { tls: { ca, ...own(files) } })

@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import { TLSSocket } from 'node:tls'
+import type { Test } from 'tap'
+import type { writeCertificates } from './certificates.ts'
+
+/** A request, and over what it came. */
+export interface TlsSeen {
+  readonly url: string
+  readonly host: string | undefined
+  /** Of the certificate that the client has shown; null: it has shown none. */
+  readonly client: string | null
+}
+
+export interface TlsNode {
+  readonly origin: (host: string) => string
+  /** That were asked for (SNI), one a connection. */
+  readonly names: readonly (string | false | null)[]
+  readonly seen: readonly TlsSeen[]
+}
+
+/** A node with a certificate for `localhost` that wants certificates of clients. */
+export async function startTlsNode(
+  t: Test,
+  files: ReturnType<typeof writeCertificates>,
+  answer: (url: string, response: ServerResponse) => void = (_url, response) => response.end('{}'),
+): Promise<TlsNode> {
+  const names: (string | false | null)[] = []
+  const seen: TlsSeen[] = []
+  const server = createServer(
+    {
+      cert: readFileSync(files['server.crt']),
+      key: readFileSync(files['server.key']),
+      ca: readFileSync(files['ca.crt']),
+      requestCert: true,
+    },
+    ({ url = '', headers: { host }, socket }, response) => {
+      seen.push({ url, host, client: socket instanceof TLSSocket ? clientOf(socket) : null })
+      answer(url, response)
+    },
+  )
+  server.on('secureConnection', (socket: TLSSocket) => names.push(socket.servername))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const at = server.address()
+  const port = typeof at === 'object' && at !== null ? at.port : 0
+  return { origin: (host) => `https://${host}:${port}`, names, seen }
+}
+
+function clientOf(socket: TLSSocket): string | null {
+  const name = socket.getPeerCertificate().subject?.CN
+  return typeof name === 'string' ? name : null
+}
