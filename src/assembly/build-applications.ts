@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { Application } from '../pipeline/parts.ts'
 import { createUpstream } from '../proxy/create-upstream.ts'
 import type { Traces } from '../traces/traces.ts'
-import { createOnNodeChange } from './running-nodes.ts'
+import { createOnNodeChange, probeTimesOf, type WatchedNodes } from './running-nodes.ts'
 
 interface ApplicationOptions {
   readonly config: Config
@@ -14,16 +14,21 @@ interface ApplicationOptions {
   readonly traces: Traces | null
 }
 
+export interface BuiltApplication {
+  readonly application: Application
+  readonly nodes: WatchedNodes
+}
+
 /** What stands behind each prefix. In metrics and lines about nodes the prefix stands for the engine. */
-export function buildApplications(options: ApplicationOptions): readonly Application[] {
+export function buildApplications(options: ApplicationOptions): readonly BuiltApplication[] {
   return options.config.passthrough.map((setting) => buildApplication(setting, options))
 }
 
 function buildApplication(
   setting: Config['passthrough'][number],
   { config, metrics, log, traces }: ApplicationOptions,
-): Application {
-  const { prefix, auth, cookies, forwarded } = setting
+): BuiltApplication {
+  const { prefix, auth, cookies, forwarded, tls, probe: probePath } = setting
   const { connect, headers, body, answer } = config.timeouts
   const { connections, queue } = config.limits
   const nodes = applicationNodesOf(setting)
@@ -37,6 +42,8 @@ function buildApplication(
     ...requestPolicy,
     engine: prefix,
     nodes,
+    tls,
+    probePath,
     timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
     connections,
     health: config.health,
@@ -51,5 +58,20 @@ function buildApplication(
     onNodeChange: createOnNodeChange(prefix, { metrics, log }),
     ...(traces === null ? {} : { traced: traces.startAttempt }),
   })
-  return { prefix, auth, cookies, forwarded, requestPolicy, upstream, nodes: nodes.map(({ url }) => url) }
+  return {
+    application: {
+      prefix,
+      auth,
+      cookies,
+      forwarded,
+      requestPolicy,
+      upstream,
+      nodes: nodes.map(({ url }) => url),
+    },
+    nodes: {
+      engine: prefix,
+      own: upstream,
+      probes: probePath === undefined ? null : probeTimesOf(config.health),
+    },
+  }
 }

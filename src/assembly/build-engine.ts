@@ -32,7 +32,7 @@ import { createFindCondition } from '../policy/authz/entities/engine-condition.t
 import { createFindTargets } from '../policy/authz/entities/targets.ts'
 import { createUpstream } from '../proxy/create-upstream.ts'
 import type { Upstream } from '../proxy/upstream.ts'
-import { createOnNodeChange, type EngineNodes } from './running-nodes.ts'
+import { createOnNodeChange, type EngineNodes, probeTimesOf } from './running-nodes.ts'
 import type { SourceFiles } from './source-files.ts'
 import type { Traces } from '../traces/traces.ts'
 import { createSources, type EngineSources } from './engine-sources.ts'
@@ -74,7 +74,7 @@ export interface BuiltEngine {
 export function buildEngine(options: EngineOptions): BuiltEngine {
   const { name, engineConfig, config, metrics } = options
   const { identity, authorization, validation, health } = settingsOf(config, engineConfig)
-  const { credentials, host, forwarded, service } = engineConfig
+  const { credentials, host, forwarded, service, deploymentAware } = engineConfig
   const upstream = buildUpstream(options)
   const served = service === undefined ? upstream : upstream.withCredentials(service)
   const own = options.traces === null ? served : withTracedLookUps(served, options.traces)
@@ -101,7 +101,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     changed: sources.changed,
     permits: permitsOf(permit, own),
     explain: createExplainRequest(permit),
-    deploymentOf: engineConfig.deploymentAware ? createDeploymentOf(permit.lookUp) : null,
+    deploymentOf: deploymentAware ? createDeploymentOf(permit.lookUp) : null,
     takeRate: options.admission.takeRate(name, engineConfig),
     authorization: authorization.mode,
     validation: validation.mode,
@@ -118,7 +118,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     })),
     kept: { ...authenticator.kept, epoch, tokens },
     sources,
-    nodes: { engine: name, own, health, deploymentAware: engineConfig.deploymentAware },
+    nodes: { engine: name, own, probes: probeTimesOf(health, deploymentAware), deploymentAware },
     gauges: engineConfig.gauges,
     close: () => upstream.close(),
   }

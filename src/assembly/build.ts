@@ -1,6 +1,6 @@
 import { administratorWarnings } from './administrators.ts'
 import { takeAdmission } from './build-limits.ts'
-import { buildApplications } from './build-applications.ts'
+import { type BuiltApplication, buildApplications } from './build-applications.ts'
 import { buildChangeBus, takeCache } from './build-cache.ts'
 import {
   type BuiltEngine,
@@ -18,7 +18,6 @@ import { type AuditStream, openAudit } from '../metrics/audit-log.ts'
 import { createMetrics } from '../metrics/registry.ts'
 import { createPublicAddress } from '../request/public-address.ts'
 import { OPERATIONS } from '../operations/all.ts'
-import type { Application } from '../pipeline/parts.ts'
 import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './runtime.ts'
 import { createPasswords } from '../policy/authn/password.ts'
 import { createRememberedTokens } from '../policy/authn/token-memory.ts'
@@ -59,7 +58,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     ...stores,
     config,
     engines,
-    applications,
+    applications: applications.map(({ application }) => application),
     publicAddress,
     pressure,
     metrics,
@@ -89,6 +88,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
       connectionChecksOf(
         config,
         built.map(({ nodes }) => nodes),
+        applications.map(({ nodes }) => nodes),
       ),
     enter: () => {
       taken.own()
@@ -105,7 +105,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     close: async () => {
       running.close()
       const closing = built.map(({ close }) => close())
-      const closingApplications = applications.map(({ upstream }) => upstream.close())
+      const closingApplications = applications.map(({ nodes }) => nodes.own.close())
       await Promise.all([
         takenTraces.flush(),
         taken.close(successor?.().cache),
@@ -191,7 +191,7 @@ function runningOf(
   {
     built,
     applications,
-  }: { readonly built: readonly BuiltEngine[]; readonly applications: readonly Application[] },
+  }: { readonly built: readonly BuiltEngine[]; readonly applications: readonly BuiltApplication[] },
   beside: {
     readonly files: SourceFiles
     readonly changeBus: ChangeBus | null
@@ -206,10 +206,11 @@ function runningOf(
     ]),
   )
   const nodes = built.map((one) => one.nodes)
+  const nodesOfApplications = applications.map((one) => one.nodes)
   const running = withCertificates(
-    withNodes(createRunningSources({ ...beside, engines }), nodes, applications),
+    withNodes(createRunningSources({ ...beside, engines }), nodes, nodesOfApplications),
     shared.config,
-    nodes,
+    [...nodes, ...nodesOfApplications],
   )
   const gauged = withGauges(
     running,

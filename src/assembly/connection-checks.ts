@@ -2,40 +2,46 @@ import { type Config, settingsOf } from '../config/config.ts'
 import type { RedisNode, RedisSettings } from '../config/redis-types.ts'
 import { pingRedis } from '../redis/ping.ts'
 import { jsonOf } from '../request/engine-request.ts'
-import type { Upstream } from '../proxy/upstream.ts'
 import { askerOf } from './engine-client.ts'
+import type { WatchedNodes } from './running-nodes.ts'
 import type { ConnectionCheck } from './runtime.ts'
 import { askIssuer, issuerSettingsOf } from './token-issuers.ts'
 
-interface ConnectedEngine {
-  readonly engine: string
-  /** As who the gateway asks on its own behalf. */
-  readonly own: Upstream
-}
+type ConnectedNodes = Pick<WatchedNodes, 'engine' | 'own'>
 
 /**
- * The nodes, sources, token issuers and Redis of a configuration, each with a question that changes nothing there. Not asked are what only
- * some requests need: applications of `passthrough`, and the collector of traces.
+ * The nodes, sources, token issuers and Redis of a configuration, each with a question that changes nothing there. Not asked are
+ * applications of `passthrough` without a `probe`, of which no path is known that could be asked for, and the collector of traces.
  */
 export function connectionChecksOf(
   config: Config,
-  engines: readonly ConnectedEngine[],
+  engines: readonly ConnectedNodes[],
+  applications: readonly ConnectedNodes[],
 ): readonly ConnectionCheck[] {
   return [
-    ...engines.flatMap(nodeChecks),
+    ...engines.flatMap((engine) => nodeChecks(engine, (version) => `version ${version ?? 'unknown'}`)),
+    ...probedOf(config, applications).flatMap((application) => nodeChecks(application, () => 'answers')),
     ...engines.flatMap((engine) => sourceChecks(config, engine)),
     ...issuerChecks(config),
     ...redisChecks(config),
   ]
 }
 
-function nodeChecks({ engine, own }: ConnectedEngine): readonly ConnectionCheck[] {
+function probedOf({ passthrough }: Config, applications: readonly ConnectedNodes[]) {
+  const probed = new Set(passthrough.flatMap(({ prefix, probe }) => (probe === undefined ? [] : [prefix])))
+  return applications.filter(({ engine }) => probed.has(engine))
+}
+
+function nodeChecks(
+  { engine, own }: ConnectedNodes,
+  textOf: (version: string | null) => string,
+): readonly ConnectionCheck[] {
   return own.reachable().map(({ node, isDrained, reach }) => ({
     what: `node of ${engine}`,
     address: node,
     run: async (withinMs) => {
       const version = await reach(withinMs)
-      return [`version ${version ?? 'unknown'}`, ...(isDrained ? ['drained'] : [])].join(', ')
+      return [textOf(version), ...(isDrained ? ['drained'] : [])].join(', ')
     },
   }))
 }
@@ -44,7 +50,7 @@ function nodeChecks({ engine, own }: ConnectedEngine): readonly ConnectionCheck[
 const LISTS = { users: '/user?maxResults=1', records: '/authorization?maxResults=1' } as const
 const MAX_LIST_BYTES = 64 * 1024
 
-function sourceChecks(config: Config, { engine, own }: ConnectedEngine): readonly ConnectionCheck[] {
+function sourceChecks(config: Config, { engine, own }: ConnectedNodes): readonly ConnectionCheck[] {
   const engineConfig = config.engines[engine]
   if (engineConfig === undefined) return []
   const { identity, authorization } = settingsOf(config, engineConfig)

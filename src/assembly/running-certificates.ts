@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { certificateEndOf, certificateFilesOf, tlsFilesOf, tlsProblemsOf } from '../config/tls-files.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import type { EngineNodes } from './running-nodes.ts'
+import type { WatchedNodes } from './running-nodes.ts'
 import type { RunningSources } from './runtime.ts'
 
 /** Files are read again for a scrape that comes later than this. */
@@ -11,14 +11,14 @@ const READ_AGAIN_MS = 10_000
 export function withCertificates(
   sources: RunningSources,
   config: Config,
-  engines: readonly Pick<EngineNodes, 'own'>[],
+  nodes: readonly Pick<WatchedNodes, 'own'>[],
 ): RunningSources {
   const files = rememberFor(READ_AGAIN_MS, () => readFiles(config))
   return {
     ...sources,
     show: (metrics) => {
       sources.show(metrics)
-      addGauges(metrics, files, engines)
+      addGauges(metrics, files, nodes)
     },
   }
 }
@@ -26,7 +26,7 @@ export function withCertificates(
 function addGauges(
   metrics: Metrics,
   files: () => ReturnType<typeof readFiles>,
-  engines: Parameters<typeof withCertificates>[2],
+  nodes: Parameters<typeof withCertificates>[2],
 ): void {
   metrics.gauges(
     {
@@ -39,7 +39,7 @@ function addGauges(
         labels: { certificate: path },
         value: secondsOf(endsAtMs),
       })),
-      ...engines.flatMap(({ own }) =>
+      ...nodes.flatMap(({ own }) =>
         own.nodes().map(({ node, certificateEndsAtMs }) => ({
           labels: { certificate: node },
           value: secondsOf(certificateEndsAtMs),

@@ -2,38 +2,42 @@ import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { NodeEvent } from '../proxy/nodes/node-pool.ts'
-import type { Upstream } from '../proxy/upstream.ts'
-import type { Application } from '../pipeline/parts.ts'
+import type { ProbeTimes, Upstream } from '../proxy/upstream.ts'
 import type { RunningSources } from './runtime.ts'
 
-/** The nodes of one engine. */
-export interface EngineNodes {
+/** The nodes of an engine, or of what stands behind a prefix. */
+export interface WatchedNodes {
+  /** Its name, or the prefix. */
   readonly engine: string
   /** As who the gateway asks on its own behalf. */
   readonly own: Upstream
-  readonly health: Config['health']
+  /** Null: only requests find out. */
+  readonly probes: ProbeTimes | null
+}
+
+export interface EngineNodes extends WatchedNodes {
   readonly deploymentAware: boolean
 }
 
-/** Of an engine, or of what stands behind a prefix. */
-type ShownNodes = Pick<EngineNodes, 'engine' | 'own'>
+/** As the section `health` has them; null: it wants no probes. */
+export function probeTimesOf(
+  { probe, interval, timeout }: Config['health'],
+  deployments = false,
+): ProbeTimes | null {
+  return probe ? { intervalMs: interval, timeoutMs: timeout, deployments } : null
+}
 
 /** What runs beside the requests, with the watch over the nodes: probes, where the configuration wants them, and what is told of them. */
 export function withNodes(
   sources: RunningSources,
   engines: readonly EngineNodes[],
-  applications: readonly Application[],
+  applications: readonly WatchedNodes[],
 ): RunningSources {
-  const all: readonly ShownNodes[] = [
-    ...engines,
-    ...applications.map(({ prefix, upstream }) => ({ engine: prefix, own: upstream })),
-  ]
+  const all: readonly WatchedNodes[] = [...engines, ...applications]
   return {
     ...sources,
     start: (withinMs) => {
-      for (const { own, health, deploymentAware: deployments } of engines)
-        if (health.probe)
-          own.startProbes({ intervalMs: health.interval, timeoutMs: health.timeout, deployments })
+      for (const { own, probes } of all) if (probes !== null) own.startProbes(probes)
       return sources.start(withinMs)
     },
     // An engine without a healthy node is no reason to leave the others.
@@ -61,8 +65,8 @@ export function endPolls({ own }: EngineNodes): void {
   own.polls.drain()
 }
 
-function addGauge(metrics: Metrics, all: readonly ShownNodes[]): void {
-  const valuesOf = ({ engine, own }: ShownNodes) =>
+function addGauge(metrics: Metrics, all: readonly WatchedNodes[]): void {
+  const valuesOf = ({ engine, own }: WatchedNodes) =>
     own.nodes().map(({ node, isDrained, reason }) => ({
       labels: { engine, node },
       value: isDrained ? null : Number(reason === null),
@@ -77,7 +81,7 @@ function addGauge(metrics: Metrics, all: readonly ShownNodes[]): void {
   )
 }
 
-function addLimitGauges(metrics: Metrics, all: readonly ShownNodes[]): void {
+function addLimitGauges(metrics: Metrics, all: readonly WatchedNodes[]): void {
   metrics.gauges(
     {
       name: 'gateway_node_concurrency_limit',

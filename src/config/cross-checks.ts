@@ -68,11 +68,13 @@ function applicationProblems({ passthrough }: ValidSettings): string[] {
     const { upstream, nodes } = application
     if ((upstream === undefined) === (nodes === undefined))
       return [`passthrough[${at}]: needs either upstream or nodes`]
-    const paths = applicationNodesOf(application).map(({ url }) => new URL(url).pathname.replace(/\/$/, ''))
+    const own = applicationNodesOf(application)
+    const paths = own.map(({ url }) => new URL(url).pathname.replace(/\/$/, ''))
     const other = paths.findIndex((path) => path !== paths[0])
     return [
       ...(other > 0 ? [`nodes[${other}]: has another path than nodes[0]`] : []),
       ...(nodes === undefined ? [] : repeatedNodeProblems(nodes)),
+      ...nodeTlsProblems({ nodes: own, tls: application.tls }),
     ].map((problem) => `passthrough[${at}].${problem}`)
   })
 }
@@ -150,7 +152,7 @@ function tellsCaller(credentials: EngineConfig['credentials']): boolean {
 }
 
 /** Where nothing is encrypted, nothing of it would be in force. */
-function nodeTlsProblems({ nodes, tls }: EngineConfig): string[] {
+function nodeTlsProblems({ nodes, tls }: Pick<EngineConfig, 'nodes' | 'tls'>): string[] {
   const isUsed = tls === undefined || nodes.some(({ url }) => /^https:/i.test(url))
   return isUsed ? [] : ['tls: needs a node with an https:// URL']
 }

@@ -160,6 +160,15 @@ const prefix = z
   )
   .meta({ title: 'path like `/app`' })
 
+/** No query: a secret may stand in one, and the path is shown. */
+const probePath = z
+  .string()
+  .refine(
+    (text) => /^\/[\w.~!$&'()*+,;=:@%/-]*$/.test(text),
+    'write it like /app/health, without ? and without #',
+  )
+  .meta({ title: 'path like `/app/health`' })
+
 /** All settings of the file. */
 export const schema = z.strictObject(
   {
@@ -273,6 +282,18 @@ export const schema = z.strictObject(
             .optional()
             .describe(
               'In the place of `upstream`: several, of one path. A user stays at the node where his session began; a node that fails is left out for a while.',
+            ),
+          tls: clientTls
+            .optional()
+            .describe(
+              'As `engines.NAME.tls`, for the nodes of the application: connections to `https://` URLs, TLS 1.2 or later.',
+            ),
+          probe: probePath
+            .optional()
+            .describe(
+              "A path that each node is asked for by GET, as an engine's nodes are, with the times of the section `health`: a node that is down is found without a request. " +
+                "It is the whole path at the node: neither `prefix` nor the upstream's path comes before it. Good is any answer of 2xx or 3xx; credentials are not sent. " +
+                'Without it, or with `health.probe: false`, only requests find out.',
             ),
           auth: z
             .enum(['gateway', 'none'])

@@ -3,35 +3,35 @@ import { resolve } from 'node:path'
 import { certificatesIn, isPair, pemProblemOf } from './pem.ts'
 import type { RedisSettings } from './redis-types.ts'
 import type { Config } from './schema.ts'
-import type { ServerTls, TlsFiles } from './tls-types.ts'
+import type { ClientTls, ServerTls, TlsFiles } from './tls-types.ts'
 
-type WithTls = Pick<Config, 'listen' | 'admin' | 'engines' | 'cache'>
+type WithTls = Pick<Config, 'listen' | 'admin' | 'engines' | 'cache' | 'passthrough'>
 
 /** The settings with absolute file names of certificates and keys. `base`: the folder of the configuration file. */
 export function withAbsoluteTlsFiles<T extends WithTls>(config: T, base: string): T {
-  const { listen, admin, engines, cache } = config
+  const { listen, admin, engines, cache, passthrough } = config
   return {
     ...config,
     listen: { ...listen, tls: listen.tls && absoluteServerFiles(listen.tls, base) },
     admin: { ...admin, tls: admin.tls && absoluteFiles(admin.tls, base) },
     engines: Object.fromEntries(
-      Object.entries(engines).map(([name, engine]) => [
-        name,
-        { ...engine, ...(engine.tls && { tls: absoluteFiles(engine.tls, base) }) },
-      ]),
+      Object.entries(engines).map(([name, engine]) => [name, withAbsoluteFiles(engine, base)]),
     ),
+    passthrough: passthrough.map((application) => withAbsoluteFiles(application, base)),
     cache: { ...cache, redis: cache.redis && absoluteRedisFiles(cache.redis, base) },
   }
 }
 
+function withAbsoluteFiles<T extends { readonly tls?: ClientTls | undefined }>(settings: T, base: string): T {
+  const { tls } = settings
+  return { ...settings, ...(tls && { tls: absoluteFiles(tls, base) }) }
+}
+
 function absoluteRedisFiles(redis: RedisSettings, base: string): RedisSettings {
-  const { tls, sentinel } = redis
+  const { sentinel } = redis
   return {
-    ...redis,
-    ...(tls && { tls: absoluteFiles(tls, base) }),
-    ...(sentinel && {
-      sentinel: { ...sentinel, ...(sentinel.tls && { tls: absoluteFiles(sentinel.tls, base) }) },
-    }),
+    ...withAbsoluteFiles(redis, base),
+    ...(sentinel && { sentinel: withAbsoluteFiles(sentinel, base) }),
   }
 }
 
@@ -49,12 +49,19 @@ function absoluteFiles<T extends TlsFiles>(tls: T, base: string): T {
 }
 
 /** All files of certificates and keys that a configuration names, by the paths of its sections. */
-export function tlsFilesOf({ listen, admin, engines, cache }: WithTls): ReadonlyMap<string, TlsFiles> {
+export function tlsFilesOf({
+  listen,
+  admin,
+  engines,
+  cache,
+  passthrough,
+}: WithTls): ReadonlyMap<string, TlsFiles> {
   const sections: readonly (readonly [path: string, files: TlsFiles | null | undefined])[] = [
     ['listen.tls', listen.tls],
     ['listen.tls.clients', listen.tls?.clients],
     ['admin.tls', admin.tls],
     ...Object.entries(engines).map(([name, { tls }]) => [`engines.${name}.tls`, tls] as const),
+    ...passthrough.map(({ tls }, at) => [`passthrough[${at}].tls`, tls] as const),
     ['cache.redis.tls', cache.redis?.tls],
     ['cache.redis.sentinel.tls', cache.redis?.sentinel?.tls],
   ]

@@ -37,6 +37,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
     /** For the complete body of an answer, default 10 minutes. */
     readonly answerMs?: number
   }
+  /** Of an application: the path that a probe asks for. Without it the nodes are an engine's, and asked for their engines. */
+  readonly probePath?: string | undefined
   /** For `https://` nodes. */
   readonly tls?: ClientTls | undefined
   /** Per node. */
@@ -234,9 +236,11 @@ function createProberOf(options: UpstreamOptions, { nodes, sendOptions }: Shared
 
 /** What the gateway asks a node for itself, and as whom. */
 function ownQuestionOf(options: UpstreamOptions) {
+  const { probePath, remoteName = 'default' } = options
+  const isEngine = probePath === undefined
   return {
-    engine: options.remoteName ?? 'default',
-    headers: createWireHeaders(options)({ accept: 'application/json' }),
+    engine: isEngine ? remoteName : null,
+    headers: createWireHeaders(options)({ accept: isEngine ? 'application/json' : '*/*' }),
   }
 }
 
@@ -245,10 +249,11 @@ function createNodePool(
   now: () => number,
   onChange: (node: Node) => void,
 ): NodePool {
-  const { remoteName, connections, timeouts, nodes, health, tls, resolve, renewedMs } = options
+  const { remoteName, probePath, connections, timeouts, nodes, health, tls, resolve, renewedMs } = options
   return new NodePool({
     nodes,
     suffix: remoteName === undefined ? '' : `/engine/${encodeURIComponent(remoteName)}`,
+    probePath,
     connections,
     connectMs: timeouts.connectMs,
     health,

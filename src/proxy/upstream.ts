@@ -17,11 +17,11 @@ export interface ReachableNode {
   /** `http://host:8080/engine-rest` */
   readonly node: string
   readonly isDrained: boolean
-  /** Resolves with the version, null where the node does not say it. @throws Error that says why the node is of no use */
+  /** Resolves with the version, null where the node does not say it, as an application. @throws Error that says why the node is of no use */
   readonly reach: (withinMs: number) => Promise<string | null>
 }
 
-/** One engine and its nodes. */
+/** One engine, or one application, and its nodes. */
 export interface Upstream {
   readonly engine: string
   /** Streams the answer to the client. Rejects only if nothing was written to it. */
@@ -34,7 +34,7 @@ export interface Upstream {
   fetch(upstreamRequest: UpstreamRequest, limitBytes: number): Promise<Answer>
   /** The same nodes, with other credentials. */
   withCredentials(credentials: Credentials): Upstream
-  /** Starts probing the nodes for the engine, with these credentials. Without probes, requests find out. */
+  /** Starts probing the nodes, with these credentials. Without probes, requests find out. */
   startProbes(times: ProbeTimes): void
   /** A deployment was created or deleted: reads the registered deployments again where they are needed. */
   deployed(): Promise<void>

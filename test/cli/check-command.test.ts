@@ -109,6 +109,27 @@ t.test('nodes that are away, are silent or are something else are told from thos
   t.ok(performance.now() - startedMs < 20_000, 'and all of them wait together')
 })
 
+t.test('applications are asked for their probe, and without one for nothing', async (t) => {
+  const answers = (status: number) =>
+    startNode(t, (_request, response) => response.writeHead(status, { Location: '/login' }).end())
+  const [up, ill, unknown] = [await answers(302), await answers(503), await answers(200)]
+  const { code, lines } = await checked(t, {
+    engines: { default: { nodes: [sandbox.base] } },
+    health: { probe: false },
+    passthrough: [
+      { prefix: '/app', nodes: [`${up.url}/web`, { url: `${ill.url}/web`, drain: true }], probe: '/health' },
+      { prefix: '/other', upstream: unknown.url },
+    ],
+  })
+  t.equal(code, 1)
+  t.equal(lines[1], `ok node of /app ${up.url}/web N ms answers`)
+  t.equal(lines[2], `FAILED node of /app ${ill.url}/web N ms it answers 503`)
+  t.match(lines[3], / is good; 1 of 3 connections failed$/)
+  t.match(up.seen, [{ method: 'GET', url: '/health', headers: { authorization: undefined } }])
+  t.equal(up.seen.length, 1)
+  t.same(unknown.seen, [])
+})
+
 t.test('the service account is tried, and never printed', async (t) => {
   const engine = await startSecured(t)
   const settingsWith = (password: string) => ({

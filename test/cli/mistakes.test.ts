@@ -395,6 +395,36 @@ const MISTAKES: readonly Mistake[] = [
     says: [['passthrough[0].prefix', 'the API has paths below /engine-rest/task']],
   },
   {
+    is: 'an unknown key of TLS to an application, and a certificate without its key',
+    files: adding(
+      'passthrough: [{ prefix: /app, upstream: "https://web", tls: { cert: a.pem, cafile: x, serverName: 10.0.0.1 } }]',
+    ),
+    says: [
+      ['passthrough[0].tls.cafile', 'unknown key (allowed: ca, cert, key, serverName)'],
+      ['passthrough[0].tls.serverName', 'a host name is needed'],
+      ['passthrough[0].tls.key', 'is needed where cert is given'],
+    ],
+  },
+  {
+    is: 'files of TLS to an application that are none',
+    files: adding(
+      'passthrough: [{ prefix: /app, upstream: "https://web", tls: { ca: gateway.yaml, cert: nocert.pem, key: nokey.pem } }]',
+    ),
+    says: [
+      ['passthrough[0].tls.ca', 'gateway.yaml holds no certificate in PEM'],
+      ['passthrough[0].tls.cert', 'nocert.pem cannot be read'],
+      ['passthrough[0].tls.key', 'nokey.pem cannot be read'],
+    ],
+  },
+  {
+    is: 'a probe of an application as an engine has it',
+    files: adding('passthrough: [{ prefix: /app, upstream: http://web, probe: true, probes: /x }]'),
+    says: [
+      ['passthrough[0].probes', 'unknown key (allowed: prefix, upstream, nodes, tls, probe, '],
+      ['passthrough[0].probe', 'text is needed'],
+    ],
+  },
+  {
     is: 'one prefix in place of a list',
     files: adding('passthrough: { prefix: /app, upstream: http://web }'),
     says: [['passthrough', 'a list is needed']],

@@ -119,4 +119,11 @@ t.test('TLS of nodes without one by https would be in force nowhere', async (t) 
     'engines.default.tls: needs a node with an https:// URL',
   ])
   t.same(problemsFor('http://engine:8080/engine-rest', 'https://other/engine-rest'), [])
+  const problemsOf = (application: object) =>
+    problemsIn(t, settingsWith({ passthrough: [{ prefix: '/app', tls: {}, ...application }] }))
+  const NEEDED = ['passthrough[0].tls: needs a node with an https:// URL']
+  t.same(problemsOf({ upstream }), NEEDED)
+  t.same(problemsOf({ nodes: [upstream, 'http://other:8080'] }), NEEDED)
+  t.same(problemsOf({ upstream: 'HTTPS://web' }), [])
+  t.same(problemsOf({ nodes: [upstream, { url: 'https://other' }] }), [])
 })

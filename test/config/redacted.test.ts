@@ -57,6 +57,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'perNode',
   'port',
   'prefix',
+  'probe',
   'publicUrl',
   'queue',
   'redis',

@@ -66,6 +66,12 @@ const TOLD: readonly Case[] = [
     { passthrough: [{ prefix: 'app/', upstream: 'http://web' }] },
     'passthrough[0].prefix: write it like /app, without a slash at its end and without .. in it',
   ],
+  ...['health', '', 'http://web/health', '/health?token=x', '/health#x', '/a b', '/ä', '/a\r\nb'].map(
+    (probe): Case => [
+      { passthrough: [{ prefix: '/app', upstream: 'http://web', probe }] },
+      'passthrough[0].probe: write it like /app/health, without ? and without #',
+    ],
+  ),
   [{ identity: { source: 'nowhere' } }, `identity.source: ${SOURCE}`],
   [{ identity: undefined }, `identity: ${SOURCE}`],
 ]
@@ -163,4 +169,14 @@ t.test('a served host is written as clients send it', async (t) => {
     problemsIn(t, settingsWith({ hosts })),
     [4, 5, 6, 7, 8].map((at) => `hosts[${at}]: write it as Host has it: NAME or NAME:PORT`),
   )
+})
+
+t.test('the path of a probe is any that can be sent', async (t) => {
+  for (const probe of ['/', '/health', '/a/b-c.d_e~f/%20;x=y@z/'])
+    t.match(
+      loadSettings(t, settingsWith({ passthrough: [{ prefix: '/app', upstream: 'http://web', probe }] })),
+      {
+        passthrough: [{ probe }],
+      },
+    )
 })

@@ -97,10 +97,12 @@ t.test('a certificate that ends soon, or has ended, is named by its key', async 
   const settings = {
     listen: { tls: { ...lasting, clients: { ca: files['ended.crt'] } } },
     admin: { tls: own },
+    passthrough: [{ prefix: '/app', upstream: 'https://web', tls: own }],
   }
   t.match(warningsOf(loadSettings(t, settingsWith(settings))), [
     /^listen\.tls\.clients\.ca: (?:ends|has ended) at 2026-11-24T/,
     /^admin\.tls\.cert: (?:ends|has ended) at 2026-11-24T/,
+    /^passthrough\[0\]\.tls\.cert: (?:ends|has ended) at 2026-11-24T/,
   ])
   t.same(warningsOf(loadSettings(t, settingsWith({ listen: { tls: lasting } }))), [])
 })

@@ -23,6 +23,7 @@ export interface Node {
   readonly origin: string
   /** Prefix of every upstream request's path. */
   readonly prefix: string
+  /** What a probe asks for. */
   readonly probePath: string
   readonly pool: ConnectionPool
   /** Opens another pool to the same node. */
@@ -54,6 +55,8 @@ export interface NodeOptions {
   readonly url: string
   /** Appended to the node's base path: `/engine/{name}`, or empty. */
   readonly suffix: string
+  /** Default: the engines, below the base path. */
+  readonly probePath?: string | undefined
   readonly connections: number
   readonly connectMs: number
   readonly weight: number
@@ -83,7 +86,7 @@ export function createNode(options: NodeOptions): Node {
     name: origin + basePath,
     origin,
     prefix: basePath + options.suffix,
-    probePath: `${basePath}/engine`,
+    probePath: options.probePath ?? `${basePath}/engine`,
     pool: openPool(connections),
     openPool,
     connect,

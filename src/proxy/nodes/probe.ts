@@ -7,15 +7,15 @@ import type { ProbeResult } from './health.ts'
 export interface ProbeRequest {
   readonly path: string
   readonly headers: string[]
-  /** Must be among the names in the node's answer. */
-  readonly engine: string
+  /** Must be among the names in the node's answer. Null: an application is asked, and its status says all. */
+  readonly engine: string | null
   /** For the complete answer. */
   readonly timeoutMs: number
 }
 
 export interface Probed {
   readonly result: ProbeResult
-  /** For the log: what was found instead of the engine. */
+  /** For the log: what was found instead of a good answer. */
   readonly detail: string
   /** A connection was neither opened nor refused in time. */
   readonly isSilent?: true
@@ -26,14 +26,18 @@ const MAX_REGISTERED_BYTES = 4 * 1024 ** 2
 const MAX_DETAIL_CHARS = 200
 const MAX_VERSION_CHARS = 50
 
-/** Asks a node for its engines, on a new connection: a reused one does not show whether the node accepts new ones. */
+/**
+ * Asks a node for its engines, or whether its application is well, on a new connection: a reused one does not show whether the
+ * node accepts new ones. Redirects are not followed.
+ */
 export async function probe(client: Client, request: ProbeRequest): Promise<Probed> {
   const { path, headers, engine, timeoutMs } = request
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal, reset: true })
+    if (engine === null) return await applicationResultOf(statusCode, body)
     const text = await readBody(body, MAX_BYTES)
-    return statusCode === 200 ? resultOf(text, engine) : unhealthy('probe', `it answers ${statusCode}`)
+    return statusCode === 200 ? resultOf(text, engine) : unexpected(statusCode)
   } catch (cause) {
     const failed = unhealthy(isUnsent(cause) ? 'refused' : 'probe', messageOf(cause))
     return isConnectTimeout(cause) ? { ...failed, isSilent: true } : failed
@@ -82,6 +86,16 @@ function parsedJson(text: string): unknown {
   }
 }
 
+/** A redirect leads to a login, or to the first page: what sends it is alive. Of a long page the beginning is enough. */
+async function applicationResultOf(status: number, body: AsyncIterable<Buffer>): Promise<Probed> {
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > MAX_BYTES) break
+  }
+  return status >= 200 && status < 400 ? { result: 'ok', detail: '' } : unexpected(status)
+}
+
 async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -109,6 +123,10 @@ function namesOf(value: unknown): readonly string[] | null {
   return value.map((one: unknown) =>
     typeof one === 'object' && one !== null && 'name' in one ? String(one.name) : '',
   )
+}
+
+function unexpected(status: number): Probed {
+  return unhealthy('probe', `it answers ${status}`)
 }
 
 function unhealthy(result: ProbeResult, detail: string): Probed {

@@ -9,15 +9,15 @@ export interface ProberOptions {
   readonly timeoutMs: number
   /** Whether to read the registered deployments too. */
   readonly deployments: boolean
-  /** The engine's name on its nodes. */
-  readonly engine: string
+  /** The engine's name on its nodes; null: they are those of an application. */
+  readonly engine: string | null
   readonly headers: string[]
   readonly now: () => number
   /** From 0 to 1. */
   readonly random: () => number
 }
 
-/** Probes every node for its engines, at once and then periodically. */
+/** Probes every node, at once and then periodically. */
 export interface Prober {
   /** The state of the node has changed: schedules its next probe again. */
   readonly reschedule: (node: Node) => void

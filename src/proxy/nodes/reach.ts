@@ -3,15 +3,15 @@ import type { Node } from './node.ts'
 import { probe, readVersion } from './probe.ts'
 
 interface ReachOptions {
-  /** The engine's name on its nodes. */
-  readonly engine: string
+  /** The engine's name on its nodes; null: they are those of an application. */
+  readonly engine: string | null
   readonly headers: string[]
   /** For the complete answers. */
   readonly withinMs: number
 }
 
 /**
- * Asks a node once for its engines, as the health check does, and for its version, with the gateway's own credentials: what a
+ * Asks a node once what the health check asks, and that of an engine for its version, with the gateway's own credentials: what a
  * health check asks for a secured engine answers to everybody. Resolves with the version, or null. @throws Error that says why
  * the node is of no use
  */
@@ -29,6 +29,7 @@ export async function reachNode(
       timeoutMs: withinMs,
     })
     if (result !== 'ok') throw new Error(detail)
+    if (engine === null) return null
     const timeoutMs = Math.max(1, Math.round(untilMs - performance.now()))
     return await readVersion(client, { path: `${node.prefix}/version`, headers, timeoutMs })
   } finally {

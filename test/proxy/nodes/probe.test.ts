@@ -1,18 +1,27 @@
 import t, { type Test } from 'tap'
 import { Client } from 'undici'
-import { type Probed, probe } from '../../../src/proxy/nodes/probe.ts'
+import { type Probed, type ProbeRequest, probe } from '../../../src/proxy/nodes/probe.ts'
 import { refusingUrl, startNode, startRawNode } from '../../support/fake-engine.ts'
 
-function ask(t: Test, url: string, timeoutMs = 5000): Promise<Probed> {
+function ask(
+  t: Test,
+  url: string,
+  timeoutMs = 5000,
+  own: Partial<ProbeRequest> = { engine: 'orders' },
+): Promise<Probed> {
   const client = new Client(url)
   t.teardown(() => client.destroy())
   return probe(client, {
     path: '/engine-rest/engine',
     headers: ['authorization', 'Basic x'],
-    engine: 'orders',
+    engine: null,
     timeoutMs,
+    ...own,
   })
 }
+
+const askApplication = (t: Test, url: string, timeoutMs?: number): Promise<Probed> =>
+  ask(t, url, timeoutMs, { path: '/app/health', headers: [] })
 
 async function asked(t: Test, status: number, body: string): Promise<Probed> {
   const node = await startNode(t, (_request, response) => response.writeHead(status).end(body))
@@ -76,4 +85,40 @@ t.test('a node that refuses connections is distinguished from a silent one', asy
 t.test('an answer cannot fill the log', async (t) => {
   const { detail } = await asked(t, 200, JSON.stringify([{ name: 'x'.repeat(10_000) }]))
   t.ok(detail.length <= 200)
+})
+
+t.test('an application is well with any answer of 2xx or 3xx, which is not followed', async (t) => {
+  for (const status of [200, 204, 301, 302, 303, 307, 308]) {
+    const node = await startNode(t, (_request, response) =>
+      response.writeHead(status, { Location: '/app/login' }).end(status === 204 ? '' : '<html>'),
+    )
+    t.same(await askApplication(t, node.url), { result: 'ok', detail: '' }, String(status))
+    t.match(node.seen, [{ method: 'GET', url: '/app/health', headers: { connection: 'close' } }])
+    t.equal(node.seen.length, 1)
+  }
+})
+
+t.test('any other status of an application is no good answer', async (t) => {
+  for (const status of [400, 401, 404, 429, 500, 503]) {
+    const node = await startNode(t, (_request, response) => response.writeHead(status).end())
+    t.same(await askApplication(t, node.url), { result: 'probe', detail: `it answers ${status}` })
+  }
+})
+
+t.test('of a long page the beginning is enough, of a broken one it is not', async (t) => {
+  const long = await startNode(t, (_request, response) => response.end('x'.repeat(1_000_000)))
+  t.match(await askApplication(t, long.url), { result: 'ok' })
+  const endless = await startNode(t, (_request, response) => {
+    response.write('x'.repeat(100_000))
+  })
+  t.match(await askApplication(t, endless.url), { result: 'ok' })
+  const broken = await startRawNode(t, (socket) =>
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'),
+  )
+  t.match(await askApplication(t, broken.url), { result: 'probe' })
+  const late = await startRawNode(t, (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'),
+  )
+  t.match(await askApplication(t, late.url, 100), { result: 'probe' })
+  t.match(await askApplication(t, await refusingUrl()), { result: 'refused' })
 })
