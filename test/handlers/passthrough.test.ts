@@ -197,7 +197,7 @@ t.test('failures look like those of the API', async (t) => {
     (await openApp(t, url, { settings })).app.inject({ url: '/camunda/x', headers: DEMO })
   t.match(await askOf(await refusingUrl()), { statusCode: 503, headers: { 'x-gateway-error': 'GW_NO_NODE' } })
   const frozen = await startRawNode(t, () => {})
-  const late = await askOf(frozen.url, { timeouts: { connect: '500ms', headers: '50ms', body: '5s' } })
+  const late = await askOf(frozen.url, { timeouts: { connect: '500ms', headers: '1s', body: '5s' } })
   t.match(late, { statusCode: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
   const bad = await startRawNode(t, (socket) => socket.write('nonsense\r\n\r\n'))
   t.match(await askOf(bad.url), { statusCode: 502, headers: { 'x-gateway-error': 'GW_UPSTREAM_INVALID' } })
