@@ -6,6 +6,9 @@ import type { Test } from 'tap'
 
 export const AUDIENCE = 'urn:engine-gateway'
 export const WORKER = { client_id: 'worker', client_secret: 'a-secret-of-the-worker-in-this-test' }
+export const LOGIN_CLIENT = { client_id: 'login', client_secret: 'a-secret-of-the-login-in-this-test' }
+
+type Settings = Readonly<Record<string, unknown>>
 
 interface ProviderOptions {
   /** How the client shows its secret. Default: as Basic. */
@@ -15,7 +18,62 @@ interface ProviderOptions {
 }
 
 /** A provider that others have written, with one client that may have access tokens of its own. Returns its issuer. */
-export async function startProvider(t: Test, options: ProviderOptions = {}): Promise<string> {
+export function startProvider(t: Test, options: ProviderOptions = {}): Promise<string> {
+  return serve(t, {
+    clients: [
+      {
+        ...WORKER,
+        token_endpoint_auth_method: options.method ?? 'client_secret_basic',
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+      },
+    ],
+    extraTokenClaims: () => ({ roles: options.roles ?? ['clerks'] }),
+    features: { clientCredentials: { enabled: true }, devInteractions: { enabled: false } },
+  })
+}
+
+interface LoginOptions {
+  /** Where the browser comes back to after the login. */
+  readonly redirectUri: string
+  /** The claims of those who may log in, by what they type; any password is right. */
+  readonly people: Readonly<Record<string, Settings>>
+}
+
+/** Likewise, with pages where people log in for one client. Their claims stand in ID tokens and access tokens; refresh tokens stay the same. */
+export function startLoginProvider(t: Test, { redirectUri, people }: LoginOptions): Promise<string> {
+  return serve(t, {
+    clients: [
+      {
+        ...LOGIN_CLIENT,
+        token_endpoint_auth_method: 'client_secret_post',
+        grant_types: ['authorization_code', 'refresh_token'],
+        redirect_uris: [redirectUri],
+        response_types: ['code'],
+      },
+    ],
+    claims: { profile: ['preferred_username', 'name'] },
+    conformIdTokenClaims: false,
+    cookies: { keys: ['of-the-cookies-in-this-test'] },
+    extraTokenClaims: (_context: unknown, token: { readonly accountId?: string }) =>
+      people[token.accountId ?? ''],
+    findAccount: (_context: unknown, accountId: string) =>
+      Object.hasOwn(people, accountId)
+        ? { accountId, claims: () => ({ ...people[accountId], sub: accountId }) }
+        : undefined,
+    issueRefreshToken: () => true,
+    rotateRefreshToken: false,
+    ttl: { AccessToken: 300, Grant: 3600, IdToken: 300, Interaction: 300, RefreshToken: 3600, Session: 3600 },
+    features: { devInteractions: { enabled: true } },
+  })
+}
+
+/** @param settings what the provider does beside JSON Web Tokens for one audience */
+async function serve(
+  t: Test,
+  { features, ...settings }: Settings & { readonly features: Settings },
+): Promise<string> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -27,20 +85,10 @@ export async function startProvider(t: Test, options: ProviderOptions = {}): Pro
   const issuer = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const provider = new OidcProvider(issuer, {
-    clients: [
-      {
-        ...WORKER,
-        token_endpoint_auth_method: options.method ?? 'client_secret_basic',
-        grant_types: ['client_credentials'],
-        redirect_uris: [],
-        response_types: [],
-      },
-    ],
+    ...settings,
     jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'of-the-provider', alg: 'RS256', use: 'sig' }] },
-    extraTokenClaims: () => ({ roles: options.roles ?? ['clerks'] }),
     features: {
-      clientCredentials: { enabled: true },
-      devInteractions: { enabled: false },
+      ...features,
       resourceIndicators: {
         enabled: true,
         defaultResource: () => AUDIENCE,
@@ -50,6 +98,7 @@ export async function startProvider(t: Test, options: ProviderOptions = {}): Pro
           accessTokenFormat: 'jwt',
           jwt: { sign: { alg: 'RS256' } },
         }),
+        useGrantedResource: () => true,
       },
     },
   })
