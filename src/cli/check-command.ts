@@ -19,8 +19,9 @@ export const checkCommand = command({
   name: 'check',
   purpose: 'say whether a configuration is good, and what is wrong',
   about: `With --connect also asks what the configuration names: each node for its engines and its version, with the
-gateway's own credentials; applications of passthrough for their probe; engines that users or records come from; Redis.
-Nothing is changed there. Applications without a probe and the collector of traces are not asked.`,
+gateway's own credentials; applications of passthrough for their probe; engines that users or records
+come from; Redis. Nothing is changed there. Applications without a probe and the collector of traces
+are not asked.`,
   options: {
     config: CONFIG_OPTION,
     connect: { type: 'boolean', purpose: 'ask nodes, sources and Redis whether they answer' },
