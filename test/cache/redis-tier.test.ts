@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
 import { keepsTheContract } from './contract.ts'
-import { answerOf, fillOf, openSharedCache, until } from '../support/cache-harness.ts'
+import { answerOf, clockAt, fillOf, openSharedCache, until } from '../support/cache-harness.ts'
 
 const rule = { seconds: 60, tags: ['deployment'] }
 
@@ -223,6 +223,27 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     })
     const third = await openSharedCache(t, { redisUrl: own.url })
     t.match(await third.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
+  })
+
+  t.test('a server that comes back is told again of what was evicted in the last minute', async (t) => {
+    const clock = clockAt(0)
+    const { cache } = await openSharedCache(t, { redisUrl, now: clock.now })
+    const control = controlOf(t, redisUrl)
+    const told: string[] = []
+    const listener = control.duplicate()
+    t.teardown(() => listener.disconnect())
+    await listener.subscribe(`engine-gateway:${t.name}:evict`)
+    listener.on('message', (_channel, text: string) => told.push(...JSON.parse(text).tags))
+    await cache.evict(['old'])
+    clock.nowMs = 1000
+    await cache.evict(['edge'])
+    clock.nowMs = 61_000
+    await cache.evict(['new'])
+    await until(() => told.length === 3)
+    told.length = 0
+    await control.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await until(() => told.length > 0)
+    t.same(told, ['edge', 'new'])
   })
 
   t.test('a message of very many tags is one of everything', async (t) => {

@@ -94,8 +94,10 @@ t.test('but not those of other tenants', async (t) => {
     '/process-definition/key/review/statistics': statistics,
     '/execution read': [row('e1', 'i1'), row('e2', 'i1'), row('e3', 'i2', { tenantId: 'globex' })],
   })
-  const { body } = await gateway.ask('anna', STATISTICS)
-  t.match(body, [{ id: 'read', instances: 2 }])
+  for (const query of ['', '?', '?incidents=true&failedJobs=true']) {
+    const { body } = await gateway.ask('anna', STATISTICS + query)
+    t.match(body, [{ id: 'read', instances: 2 }], query)
+  }
 })
 
 t.test(

@@ -84,6 +84,19 @@ t.test('an unknown kid has the keys read, at most once in ten seconds', async (t
   t.equal(asked.length, 3)
 })
 
+t.test('while keys are read, a key that is known is found at once', async (t) => {
+  const waiting: ((keys: unknown) => void)[] = []
+  const second = new Promise<unknown>((resolve) => waiting.push(resolve))
+  const answers = [Promise.resolve<unknown>({ keys: [ONE.jwk] }), second]
+  const { keys } = openIssuer({ jwksUri: KEYS_URL, fetchJson: async () => answers.shift() })
+  await keys.start()
+  const missing = keys.find('two', 'ES256')
+  t.match(keys.find('one', 'ES256'), { kid: 'one' })
+  t.match(keys.find(null, 'ES256'), { kid: 'one' })
+  for (const answer of waiting) answer({ keys: [ONE.jwk, TWO.jwk] })
+  t.match(await missing, { kid: 'two' })
+})
+
 t.test('those who wait for a reading are bounded', async (t) => {
   const { keys } = openIssuer({ fetchJson: () => new Promise(() => {}) })
   for (let at = 0; at < 256; at += 1) void keys.find(`kid${at}`, 'ES256')

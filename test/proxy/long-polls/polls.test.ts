@@ -19,6 +19,11 @@ const STOPPING = {
   code: null,
 }
 
+function sinkOf(response: EventEmitter): PollRequest['sink'] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a response, polls know no more than this
+  return response as unknown as PollRequest['sink']
+}
+
 t.test('a poll gets what the engine answers', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends } = openPolling(t, [node], {})
@@ -152,8 +157,10 @@ t.test('when no other has a place, it waits for one', async (t) => {
 
 t.test('with no node to be reached it is refused at once', async (t) => {
   const { upstream, ends } = openPolling(t, [{ url: await refusingUrl() }, { url: await refusingUrl() }], {})
-  t.match(await refusalOf(poll(upstream, 'a').answer), { code: 'GW_NO_NODE' })
+  const sink = new EventEmitter()
+  t.match(await refusalOf(poll(upstream, 'a', 60_000, { sink: sinkOf(sink) }).answer), { code: 'GW_NO_NODE' })
   t.same(ends, ['failed'])
+  t.equal(sink.listenerCount('close'), 0, 'nobody listens whether its client leaves')
 })
 
 t.test('a poll that a stopping node refuses goes to one that has recovered', async (t) => {
@@ -221,9 +228,7 @@ t.test('what is locked for a client whose connection has just gone is given back
   const node = await startPollingNode(t)
   const { upstream, ends, unlocks } = openPolling(t, [node], {})
   const sink = Object.assign(new EventEmitter(), { destroyed: false })
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a response, polls know no more than this
-  const asked = { sink: sink as unknown as PollRequest['sink'] }
-  const { answer } = poll(upstream, 'a', 60_000, asked)
+  const { answer } = poll(upstream, 'a', 60_000, { sink: sinkOf(sink) })
   await node.came(1)
   sink.destroyed = true
   node.held.shift()?.answer([{ id: 'one' }])
@@ -249,9 +254,8 @@ t.test('a poll that nobody waits for any more is not sent to another node', asyn
 t.test('who comes during a drain, or has left already, is answered at once', async (t) => {
   const node = await startPollingNode(t)
   const { upstream, ends } = openPolling(t, [node], {})
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a response, polls know no more than this
-  const sink = Object.assign(new EventEmitter(), { destroyed: true }) as unknown as PollRequest['sink']
-  t.same(await poll(upstream, 'a', 60_000, { sink }).answer, NONE)
+  const sink = Object.assign(new EventEmitter(), { destroyed: true })
+  t.same(await poll(upstream, 'a', 60_000, { sink: sinkOf(sink) }).answer, NONE)
   upstream.polls.drain()
   t.same(await poll(upstream, 'b').answer, NONE)
   t.same(ends, ['left', 'drain'])

@@ -51,6 +51,12 @@ t.test('all links of a body, and only they', (t) => {
   t.end()
 })
 
+t.test('what follows a base that ends with a slash is its own', (t) => {
+  const body = Buffer.from('{"href":"http://gateway/rest/task/x"}')
+  t.equal(rewriteLinks(body, 'http://gateway/rest/', '/').toString(), '{"href":"/task/x"}')
+  t.end()
+})
+
 t.test('bytes that are no text survive', (t) => {
   const body = Buffer.from([0xff, 0xfe, ...Buffer.from('"href":"http://gateway/engine-rest/'), 0x80])
   const after = rewriteLinks(body, FROM, 'x')

@@ -198,6 +198,11 @@ t.test('a check that asks about nothing passes for what is known to belong to no
   t.equal(await answerTo(row), 404)
 })
 
+t.test('a check of what is not there lets nobody in, whatever the row says of it', async (t) => {
+  const checks: readonly Check[] = [{ anyOf: [READ_BY_KEY], denied: 403 }]
+  t.equal(await answerTo({ checks, otherTenant: 'ignored' }), 'GW_CHECK_NOT_EXACT')
+})
+
 t.test('a check that asks about nothing, of what nobody has looked at, lets nobody in', async (t) => {
   const term = 'PROCESS_DEFINITION.UPDATE_INSTANCE each.processDefinitionKey'
   const row: Partial<Row> = {

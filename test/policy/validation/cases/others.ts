@@ -94,6 +94,9 @@ const RECORDS = bodies('createAuthorization', [
   [{ ...record, type: 'x' }, 'unmapped'],
   [{ ...record, permissions: 'READ' }, 'unmapped'],
   [{ ...record, type: 3 }, unrecognized(3), 1],
+  [{ ...record, type: '+3' }, unrecognized(3), 1],
+  [{ ...record, type: '-3' }, unrecognized(-3), 1],
+  [{ ...record, type: 2 }, 200, 1],
   [
     { ...record, type: null },
     fault("ENGINE-03028 Illegal value 'validation' for userId for GLOBAL authorization. Must be '*'"),

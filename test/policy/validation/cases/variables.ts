@@ -119,6 +119,7 @@ const OTHERS: Rows = [
 const inMap = (rows: Rows): Rows =>
   rows.map(([value, engine]) => [{ name: 'nosuch', variables: { v: value } }, engine])
 const wrong = { type: 'Integer', value: 'x' }
+const object = (valueInfo: object) => ({ type: 'Object', value: '{}', valueInfo })
 const WRONG = "Cannot convert value 'x' of type 'Integer' to java type java.lang.Integer"
 
 export const variableCases: readonly Case[] = [
@@ -143,9 +144,21 @@ export const variableCases: readonly Case[] = [
         ] as const,
     ),
   ]),
+  ...bodies('throwSignal', [
+    // The first variable is the one that the engine speaks of.
+    [{ name: 'nosuch', variables: { a: object({ objectTypeName: 5 }), b: wrong } }, 500],
+    [{ name: 'nosuch', variables: { a: object({ serializationDataFormat: 5 }), b: wrong } }, 500],
+    [
+      { name: 'nosuch', variables: { a: object({ objectTypeName: 'java.lang.String' }), b: wrong } },
+      invalid(WRONG),
+    ],
+    [{ name: 'nosuch', variables: { a: object({ objectTypeName: null }), b: wrong } }, invalid(WRONG)],
+  ]),
   ...bodies(
     'signalExecution',
     [
+      [{ variables: [] }, 'unmapped'],
+      [{ variables: { v: [] } }, 'unmapped'],
       [{ variables: { v: wrong } }, invalid(`Cannot signal execution nosuch: ${WRONG}`)],
       [
         { variables: { v: { type: 'Foo' } } },
