@@ -10,8 +10,11 @@ import { askerOf, readerOf, withTracedLookUps } from './engine-client.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
 import { createRememberedTokens, type RememberedTokens } from '../policy/authn/token-memory.ts'
-import { createTokenAuthenticator, type TokenAuthenticator } from '../policy/authn/tokens.ts'
-import type { Turnstile } from '../policy/authn/turnstile.ts'
+import {
+  createTokenAuthenticator,
+  type TokenAuthenticator,
+  type TokensOptions,
+} from '../policy/authn/tokens.ts'
 import { createExplainRequest } from '../policy/authz/explain/explain-request.ts'
 import { createCaseProbe } from '../policy/authz/entities/case-probe.ts'
 import { compositeOf } from '../policy/authz/checks/references.ts'
@@ -48,7 +51,7 @@ export interface EngineOptions {
   readonly passwords: Passwords
   readonly issuers: IssuerKeySets
   /** Of the signatures of tokens. */
-  readonly verifications: Turnstile
+  readonly verifications: Pick<TokensOptions, 'turnstile' | 'throttle'>
   readonly changeBus: ChangeBus | null
   readonly admission: Pick<Admission, 'takeRate'>
   readonly log: Logger
@@ -177,7 +180,7 @@ function buildTokens(
     rememberMs: tokens.remember,
     rememberSourceMs: remember,
     rememberFailuresMs: rememberFailures,
-    turnstile: verifications,
+    ...verifications,
     onResult: (result, method) => metrics.authentication({ engine: name, result, method }),
   })
 }

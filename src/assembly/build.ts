@@ -21,7 +21,9 @@ import { OPERATIONS } from '../operations/all.ts'
 import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './runtime.ts'
 import { createPasswords } from '../policy/authn/password.ts'
 import { createRememberedTokens } from '../policy/authn/token-memory.ts'
-import { createTurnstile, type Turnstile } from '../policy/authn/turnstile.ts'
+import { createThrottle } from '../policy/authn/throttle.ts'
+import { TOKEN_THROTTLE } from '../policy/authn/tokens.ts'
+import { createTurnstile } from '../policy/authn/turnstile.ts'
 import { connectionChecksOf } from './connection-checks.ts'
 import { knownSubjectsOf } from './known-subjects.ts'
 import { withModes } from './modes.ts'
@@ -120,8 +122,8 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
 }
 
 /** Signatures are verified on two of the four threads that hashes, DNS and file reads need, too; then 256 wait. */
-function createVerifications(): Turnstile {
-  return createTurnstile(2, 256)
+function createVerifications(): EngineOptions['verifications'] {
+  return { turnstile: createTurnstile(2, 256), throttle: createThrottle(TOKEN_THROTTLE) }
 }
 
 /** A function of its own: what `build` returns holds the names that a function within it uses, and must not hold `before`. */

@@ -17,8 +17,10 @@ export interface ThrottleOptions extends Pick<TurnsOptions, 'schedule'> {
   readonly pairTurnMs?: number
   /** Interval between queued attempts of an address; default 50 ms: twenty guesses a second. */
   readonly addressTurnMs?: number
-  /** How long the answer to a wrong password is delayed while attempts are queued; default 1,000 ms. */
+  /** How long the answer to a wrong credential, or to one that found no place in the queue, is delayed at least while attempts are queued; default 1,000 ms. */
   readonly holdMs?: number
+  /** What part of `holdMs` comes on top, from 0 to 1; default Math.random. Without it, those who are held together come again together. */
+  readonly spread?: () => number
   /** Answers delayed at the same time; default 256. Beyond it they are not delayed. */
   readonly maxHeld?: number
   /** Failures of one user from all addresses before every attempt has to wait; default 20. It never refuses: that would lock out the real user. */
@@ -79,7 +81,7 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
       )
       inFlight.enter(pair)
       try {
-        const giveBack = turn === null ? null : await turn
+        const giveBack = turn === null ? null : await heldIfRefused(turn, hold)
         if (users.read(user).count >= slowUserAfter) await slowDown()
         const result = await verify()
         if (result !== null) {
@@ -180,14 +182,24 @@ function createSlowDown({ slowMs = 1_000, maxWaiting = 256, delay = wait }: Thro
   }
 }
 
-/** Delays the answer to a wrong password; the slot stays occupied if the client disconnects earlier. */
-function createHold({ holdMs = 1_000, maxHeld = 256, delay = wait }: ThrottleOptions) {
+/** Who is answered at once comes again at once: refusals alone would keep the process busy. */
+async function heldIfRefused<T>(turn: Promise<T>, hold: () => Promise<void>): Promise<T> {
+  try {
+    return await turn
+  } catch (error) {
+    await hold()
+    throw error
+  }
+}
+
+/** Delays the answer to a wrong credential; the slot stays occupied if the client disconnects earlier. */
+function createHold({ holdMs = 1_000, maxHeld = 256, spread = Math.random, delay = wait }: ThrottleOptions) {
   let delayed = 0
   return async function hold(): Promise<void> {
     if (delayed >= maxHeld) return
     delayed += 1
     try {
-      await delay(holdMs)
+      await delay(holdMs * (1 + spread()))
     } finally {
       delayed -= 1
     }

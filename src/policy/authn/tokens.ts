@@ -1,9 +1,10 @@
+import { GatewayError } from '../../errors.ts'
 import type { Authentication, Principal } from '../../request/principal.ts'
 import { SingleFlight } from '../../request/single-flight.ts'
 import { brokenRuleOf, readBearer, type TokenRules, type UnverifiedToken } from './bearer.ts'
 import type { IdentitySource } from './identity-source.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
-import { networkOf } from './throttle.ts'
+import { networkOf, type Throttle, type ThrottleAttempt, type ThrottleOptions } from './throttle.ts'
 import { type ClaimSettings, principalIn } from './token-claims.ts'
 import { type TokenFault, tokenRefusalOf } from './token-faults.ts'
 import type { RememberedTokens, VerifiedToken } from './token-memory.ts'
@@ -39,6 +40,8 @@ export interface TokensOptions {
   readonly rememberFailuresMs: number
   /** Bounds the verifications of the process. */
   readonly turnstile: Turnstile
+  /** Bounds those of one address once many of its signatures were wrong. */
+  readonly throttle: Throttle
   readonly onResult?: (result: TokenResult, method: TokenMethod) => void
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
@@ -46,15 +49,28 @@ export interface TokensOptions {
   readonly nowSeconds?: () => number
 }
 
-export type TokenResult = 'remembered' | 'verified' | 'failed'
+export type TokenResult = 'remembered' | 'verified' | 'failed' | 'throttled'
 /** `bearer`: what no issuer can be told of. */
 export type TokenMethod = Authentication['method'] | 'bearer'
+
+/**
+ * Nobody finds a signature by guessing: this bounds what wrong ones cost. After 50 of one address in 30 seconds its tokens are
+ * looked at in turns, 200 wrong ones a second and by the users that they name; right ones use up no turn. A user is not slowed
+ * down by what others send in his name from elsewhere.
+ */
+export const TOKEN_THROTTLE: ThrottleOptions = {
+  perUserAndAddress: Number.POSITIVE_INFINITY,
+  perAddress: 50,
+  addressTurnMs: 5,
+  maxHeld: 1024,
+  slowUserAfter: Number.POSITIVE_INFINITY,
+}
 
 export interface TokenAuthenticator {
   readonly remembered: RememberedTokens
   /**
    * Synchronous for a token that is remembered, else a promise. Throws (or rejects with) GatewayError: GW_TOKEN_INVALID,
-   * GW_RECORDS_UNAVAILABLE where keys or users are away, GW_OVERLOADED where too many verifications wait.
+   * GW_RECORDS_UNAVAILABLE where keys or users are away, GW_THROTTLED and GW_OVERLOADED where too many verifications wait.
    */
   readonly authenticate: (header: string, address: string) => Principal | Promise<Principal>
 }
@@ -91,7 +107,8 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
     const { compact, alg } = token
     const signed = { compact, alg, nowSeconds: nowSeconds(), skewSeconds: issuer.skewSeconds }
     const claim = { from: networkOf(address), proven: right.has(key) }
-    const isSigned = await options.turnstile(() => isSignedBy(verifying, signed), claim)
+    const look = () => options.turnstile(() => isSignedBy(verifying, signed), claim)
+    const isSigned = claim.proven ? await look() : await attempt(look, { user: principal.userId, address })
     const known = isSigned ? await withSource(principal, issuer) : 'signature'
     // The source may have changed while it was asked.
     if (stampOf(issuer, principal) !== stamp) return known
@@ -107,6 +124,11 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
         expiresAtSeconds: Number(token.claims['exp']) + issuer.skewSeconds,
       })
     return known
+  }
+
+  async function attempt(look: () => Promise<boolean>, who: ThrottleAttempt): Promise<boolean> {
+    const isSigned = await options.throttle.attempt(who, async () => ((await look()) ? true : null))
+    return isSigned === true
   }
 
   function rememberMsOf(issuer: TokenIssuer): number {
@@ -149,7 +171,11 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
   }
 
   async function conclude(proof: Promise<Principal | TokenFault>, method: TokenMethod): Promise<Principal> {
-    const principal = await proof
+    const principal = await proof.catch((cause: unknown) => {
+      if (cause instanceof GatewayError && cause.code === 'GW_THROTTLED')
+        options.onResult?.('throttled', method)
+      throw cause
+    })
     if (typeof principal === 'string') throw refusal({ fault: principal, method })
     options.onResult?.('verified', method)
     return principal

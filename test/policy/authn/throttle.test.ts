@@ -19,6 +19,7 @@ function open(options: ThrottleOptions = {}) {
     delay: async (ms) => {
       waits.push(ms)
     },
+    spread: () => 0,
     ...options,
   })
   const fail = async (times: number, user: string, address: string) => {
@@ -211,6 +212,30 @@ t.test('no more than so many wait at once', async (t) => {
     code: 'GW_THROTTLED',
     retryAfterSeconds: 1,
   })
+})
+
+t.test('who finds no place to wait is not answered at once, and not with all others', async (t) => {
+  const time = createFakeTime()
+  const spreads = [0, 0.5, 1]
+  const { throttle, fail, waits } = open({
+    perAddress: 1,
+    now: time.now,
+    schedule: time.schedule,
+    spread: () => spreads.shift() ?? 0,
+  })
+  await fail(1, 'mary', '10.0.0.1')
+  t.same(waits, [], 'one is no flood')
+  await fail(1, 'mary', '10.0.0.1')
+  const attempts = Array.from({ length: 27 }, () =>
+    throttle.attempt({ user: 'mary', address: '10.0.0.1' }, right),
+  )
+  for (const attempt of attempts.slice(25)) await t.rejects(attempt, { code: 'GW_THROTTLED' })
+  t.same(waits, [1_000, 1_500, 2_000])
+  time.advance(60_000)
+  t.same(
+    await Promise.all(attempts.slice(0, 25)),
+    attempts.slice(0, 25).map(() => 'mary'),
+  )
 })
 
 t.test('counting is bounded: the oldest is forgotten', async (t) => {

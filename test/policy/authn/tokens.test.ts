@@ -1,14 +1,18 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { GatewayError } from '../../../src/errors.ts'
 import { createRememberedTokens } from '../../../src/policy/authn/token-memory.ts'
 import {
   createTokenAuthenticator,
+  TOKEN_THROTTLE,
   type TokenIssuer,
   type TokensOptions,
 } from '../../../src/policy/authn/tokens.ts'
+import { createThrottle } from '../../../src/policy/authn/throttle.ts'
 import { createTurnstile, type Turnstile } from '../../../src/policy/authn/turnstile.ts'
 import { type VerificationKey, verificationKeyOf } from '../../../src/policy/authn/verification-key.ts'
 import type { Principal } from '../../../src/request/principal.ts'
+import { createFakeTime } from '../../support/fake-time.ts'
 import { AUDIENCE, createKey, signToken } from '../../support/token-issuer.ts'
 
 const KEY = await createKey('one')
@@ -25,6 +29,10 @@ function open({
   readonly users?: Record<string, Principal>
 } = {}) {
   const clock = { ms: 0 }
+  /** Of the turns alone. */
+  const time = createFakeTime()
+  /** Of answers that were held. */
+  const delays: number[] = []
   const results: string[] = []
   const counts = { verified: 0, asked: 0 }
   const held: { keys: VerificationKey[]; isAway: boolean } = { keys: [], isAway: false }
@@ -77,12 +85,19 @@ function open({
     rememberSourceMs: 5_000,
     rememberFailuresMs: 5_000,
     turnstile: counted,
+    throttle: createThrottle({
+      ...TOKEN_THROTTLE,
+      now: time.now,
+      schedule: time.schedule,
+      delay: async (ms) => void delays.push(ms),
+      spread: () => 0,
+    }),
     onResult: (result, method) => results.push(`${result} ${method}`),
     now: () => clock.ms,
     nowSeconds: () => NOW + clock.ms / 1000,
     ...options,
   })
-  return { tokens, clock, results, counts, held, users }
+  return { tokens, clock, results, counts, held, users, time, delays }
 }
 
 const headerOf = async (claims: object = {}, key = KEY) =>
@@ -161,15 +176,41 @@ t.test('what can be told without a signature costs none', async (t) => {
   t.same(results, ['failed bearer', 'failed oidc', 'failed oidc'])
 })
 
+t.test('after many wrong signatures of an address its tokens are looked at in turns', async (t) => {
+  const { tokens, results, counts, time, delays } = open()
+  const [bad, good, other] = [await headerOf({}, STRANGER), await headerOf(), await headerOf({ sub: 'ben' })]
+  t.match(await tokens.authenticate(good, '10.0.0.1'), { userId: 'mary' })
+  const guess = async (from: string) => tokens.authenticate(nextWrong(bad), from)
+  for (let count = 0; count < 50; count += 1) await t.rejects(guess('10.0.0.1'), refusedFor('signature'))
+  await t.rejects(guess('10.0.0.1'), refusedFor('signature'), 'the first turn')
+  counts.verified = 0
+  results.length = 0
+  const flood = Array.from({ length: 100 }, () => guess('10.0.0.1').catch((error: unknown) => error))
+  t.match(tokens.authenticate(good, '10.0.0.1'), { userId: 'mary' }, 'who is known waits for nobody')
+  t.match(await tokens.authenticate(await headerOf({ sub: 'anna' }), '10.0.0.2'), { userId: 'anna' })
+  t.equal(counts.verified, 1, 'at another address')
+  const late = tokens.authenticate(other, '10.0.0.1')
+  await wait()
+  t.equal(counts.verified, 1)
+  // One of those in mary's name, and ben's: users take turns.
+  time.advance(10)
+  t.match(await late, { userId: 'ben' })
+  time.advance(1000)
+  const codes = (await Promise.all(flood)).map((error) => String(Object(error).code))
+  t.equal(codes.filter((code) => code === 'GW_THROTTLED').length, 75)
+  t.ok(codes.every((code) => ['GW_THROTTLED', 'GW_TOKEN_INVALID', 'GW_OVERLOADED'].includes(code)))
+  t.equal(results.filter((result) => result === 'throttled oidc').length, 75)
+  t.ok(delays.length > 75 && delays.every((ms) => ms === 1000), 'none of them is answered at once')
+  time.advance(30_000)
+  for (let count = 0; count < 10; count += 1) await t.rejects(guess('10.0.0.1'), refusedFor('signature'))
+})
+
 t.test('a flood of wrong signatures is bounded, and others have their turn', async (t) => {
   const { tokens, results } = open()
   const bad = await headerOf({}, STRANGER)
-  const at = bad.lastIndexOf('.') + 10
   const good = await headerOf()
   const flood = Promise.allSettled(
-    Array.from({ length: 200 }, async (_, index) =>
-      tokens.authenticate(`${bad.slice(0, at)}${1000 + index}${bad.slice(at + 4)}`, '10.0.0.1'),
-    ),
+    Array.from({ length: 200 }, async () => tokens.authenticate(nextWrong(bad), '10.0.0.1')),
   )
   t.match(await tokens.authenticate(good, '10.0.0.2'), { userId: 'mary' })
   const ends = await flood
@@ -177,6 +218,15 @@ t.test('a flood of wrong signatures is bounded, and others have their turn', asy
   t.same(new Set(codes), new Set(['GW_TOKEN_INVALID', 'GW_OVERLOADED']))
   t.equal(codes.filter((code) => code === 'GW_OVERLOADED').length + results.length, 201)
 })
+
+let wrongOnes = 1000
+
+/** The same claims with another signature. */
+function nextWrong(bad: string): string {
+  const at = bad.lastIndexOf('.') + 10
+  wrongOnes += 1
+  return `${bad.slice(0, at)}${wrongOnes}${bad.slice(at + 4)}`
+}
 
 const MARY: Principal = { userId: 'mary', groups: ['clerks'], tenants: ['acme'] }
 const fromSource = { groups: 'both', tenants: 'source' } as const
