@@ -31,7 +31,14 @@ export interface Engine extends Omit<Child, 'ready'> {
   readonly base: string
 }
 
-const small = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Dh2.bindAddress=127.0.0.1']
+const small = [
+  '-Xmx256m',
+  '-XX:+UseSerialGC',
+  '-XX:TieredStopAtLevel=1',
+  '-Dh2.bindAddress=127.0.0.1',
+  // Up to Java 17 an engine reads Basic credentials in the letters of its locale, which are ASCII where none is set.
+  '-Dfile.encoding=UTF-8',
+]
 
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
   const jar = await buildEngine(options.family ?? 'camunda', options.hasWeb)
