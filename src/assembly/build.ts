@@ -121,7 +121,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
   }
 }
 
-/** Signatures are verified on two of the four threads that hashes, DNS and file reads need, too; then 256 wait. */
+/** Signatures are verified on two of the four threads that hashes, DNS and file reads need, too; then 256 wait. A reload begins to count wrong ones anew. */
 function createVerifications(): EngineOptions['verifications'] {
   return { turnstile: createTurnstile(2, 256), throttle: createThrottle(TOKEN_THROTTLE) }
 }

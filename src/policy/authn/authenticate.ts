@@ -1,4 +1,4 @@
-import { EngineRefusal, GatewayError } from '../../errors.ts'
+import { EngineRefusal } from '../../errors.ts'
 import { isBearer } from './bearer.ts'
 import type { BasicCredential, CredentialMemoryOptions, RememberedCredentials } from './credentials.ts'
 import type { Authentication, Principal } from '../../request/principal.ts'
@@ -11,6 +11,7 @@ import {
 import type { IdentitySource } from './identity-source.ts'
 import type { Throttle, ThrottleOptions } from './throttle.ts'
 import { createThrottle, networkOf } from './throttle.ts'
+import { outcomeOf } from './throttled.ts'
 import type { TokenAuthenticator, TokenMethod } from './tokens.ts'
 
 export type AuthenticationResult = 'remembered' | 'verified' | 'failed' | 'missing' | 'throttled'
@@ -144,11 +145,7 @@ async function conclude(
   method: AuthenticationMethod,
   options: AuthenticatorOptions,
 ): Promise<Principal> {
-  const principal = await proof.catch((cause: unknown) => {
-    if (cause instanceof GatewayError && cause.code === 'GW_THROTTLED')
-      options.onResult?.('throttled', method)
-    throw cause
-  })
+  const principal = await outcomeOf(proof, () => options.onResult?.('throttled', method))
   options.onResult?.(principal === null ? 'failed' : 'verified', method)
   if (principal === null) throw challenge(options, 'unknown user or wrong password')
   return principal

@@ -1,10 +1,10 @@
-import { GatewayError } from '../../errors.ts'
 import type { Authentication, Principal } from '../../request/principal.ts'
 import { SingleFlight } from '../../request/single-flight.ts'
 import { brokenRuleOf, readBearer, type TokenRules, type UnverifiedToken } from './bearer.ts'
 import type { IdentitySource } from './identity-source.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import { networkOf, type Throttle, type ThrottleAttempt, type ThrottleOptions } from './throttle.ts'
+import { outcomeOf } from './throttled.ts'
 import { type ClaimSettings, principalIn } from './token-claims.ts'
 import { type TokenFault, tokenRefusalOf } from './token-faults.ts'
 import type { RememberedTokens, VerifiedToken } from './token-memory.ts'
@@ -127,8 +127,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
   }
 
   async function attempt(look: () => Promise<boolean>, who: ThrottleAttempt): Promise<boolean> {
-    const isSigned = await options.throttle.attempt(who, async () => ((await look()) ? true : null))
-    return isSigned === true
+    return (await options.throttle.attempt(who, async () => (await look()) || null)) === true
   }
 
   function rememberMsOf(issuer: TokenIssuer): number {
@@ -171,11 +170,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
   }
 
   async function conclude(proof: Promise<Principal | TokenFault>, method: TokenMethod): Promise<Principal> {
-    const principal = await proof.catch((cause: unknown) => {
-      if (cause instanceof GatewayError && cause.code === 'GW_THROTTLED')
-        options.onResult?.('throttled', method)
-      throw cause
-    })
+    const principal = await outcomeOf(proof, () => options.onResult?.('throttled', method))
     if (typeof principal === 'string') throw refusal({ fault: principal, method })
     options.onResult?.('verified', method)
     return principal

@@ -177,12 +177,14 @@ t.test('what can be told without a signature costs none', async (t) => {
 })
 
 t.test('after many wrong signatures of an address its tokens are looked at in turns', async (t) => {
-  const { tokens, results, counts, time, delays } = open()
+  const { tokens, clock, results, counts, time, delays } = open()
   const [bad, good, other] = [await headerOf({}, STRANGER), await headerOf(), await headerOf({ sub: 'ben' })]
   t.match(await tokens.authenticate(good, '10.0.0.1'), { userId: 'mary' })
   const guess = async (from: string) => tokens.authenticate(nextWrong(bad), from)
   for (let count = 0; count < 50; count += 1) await t.rejects(guess('10.0.0.1'), refusedFor('signature'))
+  t.same(delays, [], 'nobody is slowed down by what is sent in his name')
   await t.rejects(guess('10.0.0.1'), refusedFor('signature'), 'the first turn')
+  t.same(delays, [1000])
   counts.verified = 0
   results.length = 0
   const flood = Array.from({ length: 100 }, () => guess('10.0.0.1').catch((error: unknown) => error))
@@ -195,6 +197,10 @@ t.test('after many wrong signatures of an address its tokens are looked at in tu
   // One of those in mary's name, and ben's: users take turns.
   time.advance(10)
   t.match(await late, { userId: 'ben' })
+  // His was right, and has made room for another one.
+  t.ok(counts.verified <= 4, `${counts.verified}`)
+  clock.ms = 60_000
+  t.match(await tokens.authenticate(good, '10.0.0.1'), { userId: 'mary' }, 'a token that was right before')
   time.advance(1000)
   const codes = (await Promise.all(flood)).map((error) => String(Object(error).code))
   t.equal(codes.filter((code) => code === 'GW_THROTTLED').length, 75)
