@@ -7,7 +7,6 @@ import { GatewayError } from './errors.ts'
 import { enforce, restrict, rulesBetween } from './pipeline/enforcement-mode.ts'
 import {
   createPrincipalOf,
-  engineNameOf,
   engineOf,
   fallbackOf,
   isOpen,
@@ -25,6 +24,7 @@ import type { Parts } from './pipeline/parts.ts'
 import { otherFormOf } from './request/accept.ts'
 import { queryOf } from './request/canonical.ts'
 import { createCors } from './request/cors.ts'
+import { namedTargetOf } from './request/target.ts'
 import type { AccessRequest } from './request/access-request.ts'
 import { ANONYMOUS, type Principal } from './request/principal.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
@@ -39,7 +39,7 @@ import { checkRules, checkShape } from './policy/validation/validate.ts'
 import { answerableOf, sendRefusal } from './pipeline/replies.ts'
 import type { MatchedContext } from './pipeline/context.ts'
 import type { BuildDryRun } from './pipeline/explain.ts'
-import { ENGINE_PREFIX, registerRoutes, type RouteOptions } from './pipeline/routes.ts'
+import { registerRoutes, type RouteOptions } from './pipeline/routes.ts'
 import { findPrevious } from './handlers/idempotent.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
 
@@ -57,7 +57,6 @@ export function buildGateway(parts: Parts, handlerOf: RouteOptions['handlerOf'])
   const stages = [findEngine(parts), authenticate(parts), findOperation, admit(parts)]
   return registerStages(app, parts, {
     onRequest: cors === null ? stages : [answerPreflights(cors), ...stages],
-    prefixes: ['', ENGINE_PREFIX],
     handlerOf,
   })
 }
@@ -68,17 +67,18 @@ export const buildDryRun: BuildDryRun = (parts, contextOf) => {
   app.decorateRequest('context')
   app.addHook('onRequest', function enter(request, _reply, done) {
     request.context = contextOf(request.id)
-    request.context.operation = request.routeOptions.config.operation ?? null
+    // The question names the engine; no path does.
+    const isNamed = namedTargetOf(request.originalUrl, parts.config.basePath) !== null
+    request.context.operation = isNamed ? null : (request.routeOptions.config.operation ?? null)
     done()
   })
   return registerStages(app, parts, {
     onRequest: [findOperation],
-    prefixes: [''],
     handlerOf: () => (_request, reply) => reply.send(),
   })
 }
 
-interface StageOptions extends Pick<RouteOptions, 'handlerOf' | 'prefixes'> {
+interface StageOptions extends Pick<RouteOptions, 'handlerOf'> {
   /** What is known by the head of a request. */
   readonly onRequest: readonly Stepped[]
 }
@@ -86,7 +86,7 @@ interface StageOptions extends Pick<RouteOptions, 'handlerOf' | 'prefixes'> {
 function registerStages(
   app: FastifyInstance,
   parts: Parts,
-  { onRequest, ...routes }: StageOptions,
+  { onRequest, handlerOf }: StageOptions,
 ): FastifyInstance {
   const { config, operations } = parts
   app.setErrorHandler((error, request, reply) => {
@@ -101,8 +101,8 @@ function registerStages(
       scope.addHook('preHandler', checkLateRules(parts))
       scope.setNotFoundHandler(notFound)
       await registerRoutes(scope, {
-        ...routes,
         operations,
+        handlerOf,
         bodyBytes: ({ media }) => (media === 'multipart' ? config.limits.deploymentBody : config.limits.body),
       })
     },
@@ -112,13 +112,14 @@ function registerStages(
 }
 
 // 2. Which engine? The one the path names, or the default.
-function findEngine({ engines }: Parts): Stepped {
+function findEngine({ engines, config: { basePath } }: Parts): Stepped {
   return function findEngineHook(request, _reply, done) {
     const { context } = request
     context.stage = 'authenticate'
+    context.engineName = namedTargetOf(request.originalUrl, basePath)?.engine ?? null
     // Read once: the framework makes `routeOptions` anew each time.
     context.operation = request.routeOptions.config.operation ?? null
-    context.engine = engineOf(request, engines)
+    context.engine = engineOf(context, engines)
     done()
   }
 }
@@ -148,8 +149,8 @@ function authenticate({ engines, config, metrics }: Parts): Stepped {
 function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void {
   const { context } = request
   context.stage = 'operation'
-  const { engine, operation } = context
-  if (engine === null) throw unknownEngine(engineNameOf(request))
+  const { engine, engineName, operation } = context
+  if (engine === null) throw unknownEngine(engineName)
   if (operation === null) throw noOperation(request)
   if (!isWellFormed(request)) throw notFound()
   context.permit = engine.permits.get(operation.id) ?? notFound()

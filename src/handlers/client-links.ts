@@ -1,12 +1,12 @@
-import type { FastifyRequest } from 'fastify'
 import type { Exchange } from '../pipeline/context.ts'
-import { engineNameOf } from '../pipeline/match.ts'
 import { rewriteLinks } from '../proxy/wire/links.ts'
 
 /** Whether the engine's links would lead elsewhere than where the client asked: another prefix, another address, or the node itself. */
-export function hasOtherLinks({ parts, match: { engine, operation }, request }: Exchange): boolean {
+export function hasOtherLinks(exchange: Exchange): boolean {
+  const { parts, match, request } = exchange
+  const { engine, operation } = match
   if (operation.links !== true) return false
-  if (engine.requestPolicy.host === 'node' || engine.remotePrefix !== prefixOf(request)) return true
+  if (engine.requestPolicy.host === 'node' || engine.remotePrefix !== prefixOf(exchange)) return true
   const address = parts.publicAddress(request.raw)
   return address !== null && address !== `http://${request.host}`
 }
@@ -34,8 +34,9 @@ export function withClientLinks(exchange: Exchange, body: Buffer): Buffer {
 }
 
 /** @param scheme where nothing says which one the client used */
-function ownAddressOf({ parts, request }: Exchange, scheme: string): string {
-  return (parts.publicAddress(request.raw) ?? `${scheme}//${request.host}`) + prefixOf(request)
+function ownAddressOf(exchange: Exchange, scheme: string): string {
+  const { parts, request } = exchange
+  return (parts.publicAddress(request.raw) ?? `${scheme}//${request.host}`) + prefixOf(exchange)
 }
 
 /** What the engine takes for its own address: the Host it was sent, or what it was told of the client's. Which of the nodes it was is not known here. */
@@ -51,8 +52,6 @@ function originsOf({ parts, match: { engine }, upstreamRequest, request }: Excha
   return [...new Set([...sent, told])]
 }
 
-function prefixOf(request: FastifyRequest): string {
-  const { config, url = '' } = request.routeOptions
-  const prefix = url.slice(0, url.length - (config.operation?.template.length ?? 0))
-  return config.named === true ? prefix.replace(':engineName', engineNameOf(request)) : prefix
+function prefixOf({ parts: { config }, match: { engineName } }: Exchange): string {
+  return engineName === null ? config.basePath : `${config.basePath}/engine/${engineName}`
 }

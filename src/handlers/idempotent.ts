@@ -85,9 +85,8 @@ function idempotencyStoreOf({ idempotencyStore }: Parts): IdempotencyStore {
 function onceOf(match: MatchedContext, request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
   const { engine, operation, accessRequest, bytes } = match
   const key = idempotencyKeyOf(request.raw.rawHeaders)
-  const { engineName: _, ...params } = accessRequest.params
   const query = targetQueryOf(request.url)
-  const head = [operation.template, params, query, request.headers['content-type'] ?? null]
+  const head = [operation.template, accessRequest.params, query, request.headers['content-type'] ?? null]
   const fingerprint = createHash('sha256').update(`${JSON.stringify(head)}\n`)
   return {
     key: JSON.stringify([engine.name, accessRequest.principal.userId, operation.id, key]),

@@ -90,9 +90,8 @@ function commonOf(request: FastifyRequest, { status, durationMs }: AnswerEnd): C
 const NO_PARAMS: Audit['params'] = {}
 const NO_IDS: Audit['created'] = []
 
-/** The name of the engine stands beside them. */
 function visibleParamsOf({ params }: FastifyRequest): Audit['params'] {
-  const named = Object.entries(isRecord(params) ? params : {}).filter(([name]) => name !== 'engineName')
+  const named = Object.entries(isRecord(params) ? params : {})
   return Object.fromEntries(named.map(([name, value]) => [name, visible(String(value))]))
 }
 

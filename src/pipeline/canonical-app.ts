@@ -4,13 +4,15 @@ import type { Config } from '../config/config.ts'
 import { GatewayError, type GatewayCode } from '../errors.ts'
 import { notFound } from './match.ts'
 import { canonicalOf } from '../request/canonical.ts'
+import { namedTargetOf } from '../request/target.ts'
 
 /** Where requests that are not canonical are routed to. Whoever asks for it by name gets the same 400. */
 const REFUSED = '/-refused'
 
 /**
  * The framework, and the first stage around it: what the gateway and the engine could read differently is routed to a
- * refusal before anything else reads it. (Throwing in `rewriteUrl` would leave the request hanging.)
+ * refusal before anything else reads it. (Throwing in `rewriteUrl` would leave the request hanging.) Below the name of an engine
+ * are the same paths: they are routed without it.
  * It does not listen: src/server/listener.ts hands it the requests.
  */
 export function createCanonicalApp(config: Config): FastifyInstance {
@@ -32,7 +34,7 @@ export function createCanonicalApp(config: Config): FastifyInstance {
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
     rewriteUrl: (request) => {
       const { url, fault } = canonicalOf(request, served)
-      if (fault === null) return url
+      if (fault === null) return namedTargetOf(url, config.basePath)?.target ?? url
       faults.set(request, fault)
       return REFUSED
     },

@@ -26,6 +26,8 @@ export class RequestContext {
   readonly address: string
   /** Where the request is; where it was refused, for the log and the metrics. */
   stage: Stage = 'canonical'
+  /** As the path names it; null: it means the default one. */
+  engineName: string | null = null
   /** Null: the path names an engine that is not configured. */
   engine: EngineParts | null = null
   /** Null: no row of the table has this path and method. */

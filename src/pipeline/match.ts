@@ -37,22 +37,13 @@ export function paramsOf(request: FastifyRequest): Readonly<Record<string, strin
   return request.params as Readonly<Record<string, string>>
 }
 
-/** Of an unknown path too: it is the named engine's users who hear that there is no such path. */
-export function engineNameOf(request: FastifyRequest): string {
-  const { engineName, '*': unknown } = paramsOf(request)
-  return engineName ?? ENGINE_OF_PATH.exec(unknown ?? '')?.[1] ?? DEFAULT_ENGINE
-}
-
-const ENGINE_OF_PATH = /^engine\/([^/]+)\/./
-
 /** The engine that the path names, or the default; the list of all engines is there though none is the default. Null: unknown. */
 export function engineOf(
-  request: FastifyRequest,
+  { engineName, operation }: RequestContext,
   engines: ReadonlyMap<string, EngineParts>,
 ): EngineParts | null {
-  const isListOfAll =
-    request.context.operation?.answer === 'engine-names' && paramsOf(request)['engineName'] === undefined
-  return engines.get(engineNameOf(request)) ?? (isListOfAll ? fallbackOf(engines) : null)
+  const isListOfAll = engineName === null && operation?.answer === 'engine-names'
+  return engines.get(engineName ?? DEFAULT_ENGINE) ?? (isListOfAll ? fallbackOf(engines) : null)
 }
 
 /** Whose users are asked about a caller of an unknown engine. */
@@ -92,8 +83,8 @@ export function noOperation({ routeOptions }: FastifyRequest): EngineRefusal {
 }
 
 /** As the engine's own authentication filter says it. */
-export function unknownEngine(name: string): EngineRefusal {
-  return refusalOf(404, 'InvalidRequestException', `Process engine ${name} not available`)
+export function unknownEngine(name: string | null): EngineRefusal {
+  return refusalOf(404, 'InvalidRequestException', `Process engine ${name ?? DEFAULT_ENGINE} not available`)
 }
 
 function refusalOf(status: number, type: string, message: string, headers = {}): EngineRefusal {

@@ -60,9 +60,10 @@ function httpAttributesOf(
 }
 
 /** The template, never the path. */
-function routeOf({ context: { operation, passthrough }, routeOptions: { url } }: FastifyRequest) {
+function routeOf({ context: { operation, engineName, passthrough }, routeOptions: { url } }: FastifyRequest) {
   if (passthrough !== null) return `${passthrough}/*`
-  return operation === null ? undefined : url
+  if (operation === null || engineName === null) return operation === null ? undefined : url
+  return `${url?.slice(0, -operation.template.length)}/engine/:engineName${operation.template}`
 }
 
 function gatewayAttributesOf(

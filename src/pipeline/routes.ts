@@ -1,14 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { Operation } from '../operations/table.ts'
+import { METHODS } from '../request/canonical.ts'
 
 /** What a route knows: its row, and the methods of its path; a method without a row is refused. */
 export interface RouteConfig {
   readonly operation: Operation | null
   /** Those that the path has, as `Allow` lists them. */
   readonly methods: string
-  /** Whether the path names the engine; else it is the default one. */
-  readonly named: boolean
 }
 
 export interface RouteOptions {
@@ -16,37 +15,29 @@ export interface RouteOptions {
   /** Called once for each route of a row. */
   readonly handlerOf: (operation: Operation) => RouteHandlerMethod
   readonly bodyBytes: (operation: Operation) => number
-  /** What stands before the templates; with ENGINE_PREFIX the path names the engine. */
-  readonly prefixes: readonly ('' | typeof ENGINE_PREFIX)[]
 }
 
-export const ENGINE_PREFIX = '/engine/:engineName'
-
-/** Templates that are registered in one turn of the event loop: all of them at once would hold up requests for 150 ms. */
+/** Templates that are registered in one turn of the event loop: all of them at once would hold up requests for 60 ms. */
 const A_TURN = 20
 
-/** Every row below each prefix; where the path names an engine, none lists the others. HEAD runs the GET row; other methods are 405. */
+/** Every row. HEAD runs the GET row; other methods are 405. */
 export async function registerRoutes(app: FastifyInstance, options: RouteOptions): Promise<void> {
   const templates = [...byTemplate(options.operations)]
-  for (const prefix of options.prefixes) {
-    for (const [index, [template, rows]] of templates.entries()) {
-      if (index % A_TURN === 0) await setImmediate()
-      const named = prefix !== ''
-      const operations = rows.filter(({ answer }) => !named || answer !== 'engine-names')
-      if (operations.length > 0) registerTemplate(app, prefix + template, { ...options, operations, named })
-    }
+  for (const [index, [template, operations]] of templates.entries()) {
+    if (index % A_TURN === 0) await setImmediate()
+    registerTemplate(app, template, { ...options, operations })
   }
 }
 
 function registerTemplate(
   app: FastifyInstance,
   url: string,
-  { operations, handlerOf, bodyBytes, named }: RouteOptions & Pick<RouteConfig, 'named'>,
+  { operations, handlerOf, bodyBytes }: RouteOptions,
 ): void {
   const served = new Set(operations.flatMap(methodsOf))
   const methods = [...served].join(', ')
   for (const operation of operations) {
-    const config: RouteConfig = { operation, methods, named }
+    const config: RouteConfig = { operation, methods }
     app.route({
       method: methodsOf(operation),
       url,
@@ -55,8 +46,8 @@ function registerTemplate(
       handler: handlerOf(operation),
     })
   }
-  const others = app.supportedMethods.filter((method) => !served.has(method))
-  const config: RouteConfig = { operation: null, methods, named }
+  const others = [...METHODS].filter((method) => !served.has(method))
+  const config: RouteConfig = { operation: null, methods }
   app.route({ method: others, url, config, handler: noHandler })
 }
 

@@ -13,7 +13,8 @@ const FORBIDDEN_IN_PATH = /%(?:2[Ff]|5[Cc]|3[Bb]|[01][0-9A-Fa-f]|7[Ff]|25[0-9A-F
 const MAX_HEADERS = 128
 const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 const MALFORMED_ESCAPES = /%(?![0-9A-Fa-f]{2})/g
-const METHODS: ReadonlySet<string> = new Set([
+/** Those that are routed. */
+export const METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
   'POST',

@@ -15,6 +15,7 @@ const config = configOf(t, api.url + BASE, {
     passthrough: [
       { prefix: '/camunda', upstream: web.url },
       { prefix: '/gone', upstream: await refusingUrl() },
+      { prefix: `${BASE}/custom`, upstream: web.url },
     ],
   },
 })
@@ -202,4 +203,11 @@ t.test('an engine behind a prefix shows what the records hide: that is warned of
   t.match(warnings, [
     { msg: /^passthrough\[0\]: \/camunda leads to 127\.0\.0\.1:\d+, a node of default, second\./ },
   ])
+})
+
+t.test('below the name of an engine there is no application', async (t) => {
+  const seen = web.seen.length
+  const own = await fetch(`${address}${BASE}/custom/x`, { headers: demo })
+  const named = await fetch(`${address}${BASE}/engine/default/custom/x`, { headers: demo })
+  t.same([own.status, named.status, web.seen.length - seen], [200, 404, 1])
 })

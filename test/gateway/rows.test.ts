@@ -29,7 +29,7 @@ for (const [prefix, remote] of [
       decided.length = 0
       const ask = body === '' ? {} : { body, headers }
       const { status, forwarded } = await gateway.ask('demo', `${method} ${prefix}${path}`, ask)
-      const { engineName: _, ...params } = decided[0]?.params ?? {}
+      const params = decided[0]?.params ?? {}
       const seen = forwarded.map((one) => [one.method, one.url, one.body.toString()])
       const sent = [[method, remote + path, body]]
       // The gateway answers some by itself.

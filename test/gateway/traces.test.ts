@@ -58,6 +58,14 @@ async function someTaskId(): Promise<string> {
   return Array.isArray(body) ? String(body[0]?.id) : ''
 }
 
+t.test('the route of a named engine has a place for its name', async (t) => {
+  const { server } = await spansOf(`GET /engine/second/task/${await someTaskId()}`, 2)
+  t.match(server.attributes, {
+    'http.route': '/engine-rest/engine/:engineName/task/:id',
+    'gateway.engine': 'second',
+  })
+})
+
 t.test('a request is a span with the attributes of the HTTP conventions', async (t) => {
   const id = await someTaskId()
   const { server } = await spansOf(`GET /task/${id}`, 2, 'demo', { headers: { 'x-request-id': 'r-1' } })

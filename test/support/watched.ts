@@ -5,6 +5,7 @@ import type { Permit } from '../../src/policy/authz/permit.ts'
 
 /** What a decision was asked about. */
 export interface Decided {
+  readonly engine: string
   readonly template: string
   readonly params: AccessRequest['params']
 }
@@ -22,7 +23,7 @@ function watchEngine(engine: EngineParts, decided: Decided[]): EngineParts {
   const watch = (id: string, permit: Permit): Permit => ({
     ...permit,
     before: ({ params }) => {
-      decided.push({ template: templates.get(id) ?? '', params })
+      decided.push({ engine: engine.name, template: templates.get(id) ?? '', params })
       return { permitted: true }
     },
     after: null,

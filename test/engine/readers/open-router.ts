@@ -18,7 +18,6 @@ export async function openRouter(t: Test): Promise<(path: string) => Promise<Mat
   })
   await registerRoutes(app, {
     operations: OPERATIONS,
-    prefixes: [''],
     bodyBytes: () => 1,
     handlerOf:
       ({ template }) =>

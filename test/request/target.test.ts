@@ -1,0 +1,48 @@
+import t from 'tap'
+import { namedTargetOf } from '../../src/request/target.ts'
+
+const BASE = '/engine-rest'
+
+t.test('the name of an engine is taken off its paths', async (t) => {
+  const below = [
+    ['/task', '/task'],
+    ['/task?a=/b', '/task?a=/b'],
+    ['/engine/other/task', '/engine/other/task'],
+    ['/engine/', '/engine/'],
+  ] as const
+  for (const [path, rest] of below)
+    t.same(
+      namedTargetOf(`${BASE}/engine/one${path}`, BASE),
+      { engine: 'one', target: BASE + rest },
+      `below the engine: ${path}`,
+    )
+})
+
+t.test('a name is read as the engine reads it', async (t) => {
+  t.match(namedTargetOf(`${BASE}/engine/%6Fne/task`, BASE), { engine: 'one' })
+  t.match(namedTargetOf(`${BASE}/engine/a;b/task`, BASE), { engine: 'a;b' })
+})
+
+t.test('no single engine lists them all', async (t) => {
+  for (const list of ['/engine', '/engine?a=b'])
+    t.same(namedTargetOf(`${BASE}/engine/one${list}`, BASE), {
+      engine: 'one',
+      target: `${BASE}/engine/one${list}`,
+    })
+})
+
+t.test('other targets name none', async (t) => {
+  const targets = [
+    `${BASE}/task`,
+    `${BASE}/engine`,
+    `${BASE}/engine/one`,
+    `${BASE}/engine/one/`,
+    `${BASE}/engine/one?a=/task`,
+    `${BASE}/engine//task`,
+    `${BASE}/engine/%zz/task`,
+    `${BASE}/%65ngine/one/task`,
+    `${BASE}x/engine/one/task`,
+    '/engine/one/task',
+  ]
+  for (const target of targets) t.equal(namedTargetOf(target, BASE), null, target)
+})
