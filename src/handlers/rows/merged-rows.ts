@@ -1,4 +1,5 @@
 import type { RowOrder } from '../../policy/authz/rows/row-plan.ts'
+import type { MaybePromise } from '../../request/maybe-promise.ts'
 import { Budget, PartReader, type PlacedRow } from './part-reader.ts'
 import { seekPage, type Sizes } from './seek-page.ts'
 import { mapSideBySide } from './side-by-side.ts'
@@ -56,10 +57,12 @@ export class MergedRows {
     for (const reader of this.#readers) reader.expect(wanted / this.#readers.length, most)
     if (this.#isMerged) await mapSideBySide(this.#readers, (reader) => reader.head())
     let last: unknown
+    let reader: PartReader | null = null
     for (let count = 0; count < wanted; ) {
-      const reader = await this.#first()
-      const row = await reader?.head()
-      if (row === null || row === undefined) return
+      const next: MaybePromise<PartReader | null> = this.#next(reader)
+      reader = next instanceof Promise ? await next : next
+      const row = reader?.held ?? null
+      if (row === null) return
       reader?.take()
       // A row that has gone from one part to another meanwhile stands in both.
       if (typeof row.row['id'] === 'string' && row.row['id'] === last) continue
@@ -69,17 +72,28 @@ export class MergedRows {
     }
   }
 
-  async #first(): Promise<PartReader | null> {
+  /** The part whose row is next. One is waited for only where all is taken that was read of it: most rows are there. */
+  #next(current: PartReader | null): MaybePromise<PartReader | null> {
+    if (!this.#isMerged) return current?.held ? current : this.#firstLeft()
+    return current?.held === null ? current.head().then(() => this.#least()) : this.#least()
+  }
+
+  /** Of the parts that have a row, the one whose row comes first. */
+  #least(): PartReader | null {
     let first: PartReader | null = null
     let least: PlacedRow | null = null
     for (const reader of this.#readers) {
-      const row = await reader.head()
+      const row = reader.held
       if (row === null || (least !== null && reader.compare(least, row) <= 0)) continue
       first = reader
       least = row
-      if (!this.#isMerged) break
     }
     return first
+  }
+
+  async #firstLeft(): Promise<PartReader | null> {
+    for (const reader of this.#readers) if ((await reader.head()) !== null) return reader
+    return null
   }
 }
 

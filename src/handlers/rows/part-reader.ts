@@ -84,17 +84,22 @@ export class PartReader {
   /** Passes over the rows before a place, of those that one read gives. `isAll`: the next row is not one of them. */
   async passOver(isBefore: (place: RowPlace) => boolean): Promise<Passed> {
     let count = 0
-    for (let row = await this.head(); row !== null && isBefore(row); row = this.#rows[this.#next] ?? null) {
+    for (let row = await this.head(); row !== null && isBefore(row); row = this.held) {
       this.take()
       count += 1
     }
     return { count, isAll: this.#next < this.#rows.length || this.#isRead }
   }
 
+  /** The next row of those that have been read; null: all of them are taken. */
+  get held(): PlacedRow | null {
+    return this.#rows[this.#next] ?? null
+  }
+
   /** The next row; null: there is none. */
   async head(): Promise<PlacedRow | null> {
-    while (this.#next >= this.#rows.length && !this.#isRead) await this.#read()
-    return this.#rows[this.#next] ?? null
+    while (this.held === null && !this.#isRead) await this.#read()
+    return this.held
   }
 
   /** A page whose rows are all taken is let go before the next is read. */
