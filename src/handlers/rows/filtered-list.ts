@@ -15,7 +15,7 @@ import { FEW_ROWS, hadManyRows, MANY_PARTS, noteManyRows } from './few-rows.ts'
 import { OrderUnknown } from './part-reader.ts'
 import { PartRefused } from './ask-part.ts'
 import { countParts, type Listing, listParts } from './row-parts.ts'
-import type { ReadRow } from './steady-list.ts'
+import { type ReadRow, SteadyList } from './steady-list.ts'
 import { type Filtering, json, readPage, readVisible, readWhole, type RowsObserver } from './visible-rows.ts'
 
 /**
@@ -66,7 +66,7 @@ async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Pag
   const plan = await planRows()
   if (plan.plan === 'filter') return null
   const isTried = isReadForPlan(exchange.match.operation)
-  const top = isTried || !hasManyParts(plan) ? null : await answerTop(exchange, filtering, paging)
+  const top = isTried ? null : await answerTop(exchange, { ...filtering, paging, most: topOf(plan) })
   if (top !== null) return top
   const answer =
     plan.plan === 'none'
@@ -80,15 +80,19 @@ async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Pag
 async function answerEarly(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer | null> {
   const few = await countFew(exchange, filtering)
   if (few !== null || !isReadForPlan(exchange.match.operation)) return few
-  return answerTop(exchange, filtering, paging)
+  return answerTop(exchange, { ...filtering, paging, most: MIN_TOP })
 }
 
-function hasManyParts(plan: RowPlan): boolean {
-  return plan.plan === 'parts' && plan.parts.length > MANY_PARTS
+/** How many rows of the list are looked at before it is asked for by parts; 0: it has few. */
+function topOf(plan: RowPlan): number {
+  const parts = plan.plan === 'parts' ? plan.parts.length + plan.instances.length : 0
+  return parts > MANY_PARTS ? Math.min(Math.max(MIN_TOP, parts * ROWS_OF_A_PART), MAX_TOP) : 0
 }
 
-/** Rows of the list that are looked at before it is asked for by parts. */
-const MAX_TOP = 1000
+const MIN_TOP = 1000
+const MAX_TOP = 5000
+/** To read so many costs about as much as to ask for a part. */
+const ROWS_OF_A_PART = 150
 
 /** Whether instances must be read before there is a plan. */
 function isReadForPlan({ rows }: Operation): boolean {
@@ -118,21 +122,42 @@ function takesSeveral({ by, rest }: RowQuery): boolean {
   return by !== 'keys' || rest !== undefined
 }
 
-/** A page near the top of the list, in one read where most of the rows there are visible. Null: they are not. */
+interface Top extends Filtering {
+  readonly paging: Paging
+  /** More rows are not read. */
+  readonly most: number
+}
+
+/** A page near the top of the list, read from there while most rows are visible. Null: that takes too many rows. */
 async function answerTop(
   exchange: Asking,
-  { keep, maxRows, observe }: Filtering,
-  { first, max }: Paging,
+  { keep, paging: { first, max }, observe, ...bounds }: Top,
 ): Promise<Answer | null> {
-  const wanted = first + max
-  const size = Math.max(100, 2 * wanted)
-  if (exchange.match.operation.rows?.form === 'count' || size > Math.min(MAX_TOP, maxRows)) return null
-  const { answer, rows } = await readPage(exchange, { keep, form: 'list', from: 0, size })
-  const seen = rows.filter(({ isVisible }) => isVisible)
-  if (answer.status !== 200 || (seen.length < wanted && rows.length === size)) return null
-  observe?.onPlan('filter')
-  return answerOf('list', seen.slice(first, wanted), answer)
+  const most = Math.min(bounds.most, bounds.maxRows)
+  if (exchange.match.operation.rows?.form === 'count' || Math.max(FIRST_TOP, first) > most) return null
+  const list = new SteadyList((from, size) => readPage(exchange, { keep, form: 'list', from, size }))
+  const shown: ReadRow[] = []
+  let [seen, count, size] = [0, 0, FIRST_TOP]
+  while (count + size <= most) {
+    const { page, rows, isLast } = await list.next(size)
+    if (page.answer.status !== 200) return null
+    const visible = rows.filter(({ isVisible }) => isVisible)
+    // Rows before the page are not kept.
+    shown.push(...visible.slice(Math.max(0, first - seen)))
+    seen += visible.length
+    count += rows.length
+    const left = first + max - seen
+    if (left <= 0 || isLast) {
+      observe?.onPlan('filter')
+      return answerOf('list', shown.slice(0, max), page.answer)
+    }
+    size = 20 + Math.ceil((1.1 * left * count) / seen)
+  }
+  return null
 }
+
+/** They tell how many of all are visible. */
+const FIRST_TOP = 100
 
 /** Unless it is known to be valid, the engine judges the query. */
 async function answerNone(exchange: Asking, isValid: boolean, paging: Paging): Promise<Answer> {

@@ -8,6 +8,9 @@ import type { ReadList, ReadRow } from './steady-list.ts'
 /** Rows of all parts that are kept at once: a kilobyte each, or some. */
 const MAX_HELD = 4000
 
+/** `recent`: those of some seconds ago will do. */
+export type SizesAge = 'recent' | 'now'
+
 interface Merging {
   /** Null: one part after the other, each in whatever order the engine gives it. */
   readonly order: RowOrder | null
@@ -18,8 +21,8 @@ interface Merging {
 interface Page {
   readonly first: number
   readonly max: number
-  /** How many rows the first parts have, or nearly; null: it cannot be told. Absent: not every row of a part is visible. */
-  readonly counts?: () => Promise<Sizes | null>
+  /** How many rows the first parts have; null: it cannot be told. Absent: not every row of a part is visible. */
+  readonly counts?: (age: SizesAge) => Promise<Sizes | null>
 }
 
 /**
@@ -38,9 +41,12 @@ export class MergedRows {
 
   /** The rows of one page: far down, rows before it are counted and not read. @throws as `upTo` */
   async *page({ first, max, counts }: Page): AsyncGenerator<ReadRow> {
+    const seek = async (age: SizesAge): Promise<number | null> => {
+      const sizes = (await counts?.(age)) ?? null
+      return sizes === null ? null : seekPage(this.#readers, { ...sizes, first, max })
+    }
     const isFar = this.#isMerged && first > READ_OF_EACH * this.#readers.length
-    const sizes = isFar ? ((await counts?.()) ?? null) : null
-    let at = sizes === null ? 0 : await seekPage(this.#readers, { ...sizes, first, max })
+    let at = isFar ? ((await seek('recent')) ?? (await seek('now')) ?? 0) : 0
     for await (const row of this.upTo(first + max - at)) {
       at += 1
       if (at > first) yield row

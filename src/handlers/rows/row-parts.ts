@@ -6,11 +6,12 @@ import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
 import { bodyValue } from '../../request/body.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 import { joinRows } from '../../request/json-rows.ts'
-import type { Paging } from '../../request/paging.ts'
+import { PAGING, type Paging } from '../../request/paging.ts'
 import { askPart, PartRefused } from './ask-part.ts'
 import { FEW_ROWS, MANY_PARTS } from './few-rows.ts'
-import { MergedRows } from './merged-rows.ts'
+import { MergedRows, type SizesAge } from './merged-rows.ts'
 import { readSorted } from './part-reader.ts'
+import { sizeOf } from './recent-sizes.ts'
 import type { Sizes } from './seek-page.ts'
 import { countRest, type Resting, restRows } from './rest-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
@@ -110,8 +111,8 @@ async function listMerged(
   const readers = [...readersOf(exchange, { parts, asPost, keep, member: order?.member, onAnswer })]
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
   const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
-  const counts = async () => {
-    const sized = await sizesOf(exchange, parts, asPost)
+  const counts = async (age: SizesAge) => {
+    const sized = await sizesOf(exchange, { parts, asPost, age })
     return sized === null || sized.isEstimate
       ? sized
       : { ...sized, sizes: [...sized.sizes, others.length].slice(0, readers.length) }
@@ -126,21 +127,24 @@ async function listMerged(
   return head.with(joinRows(bytes))
 }
 
-/** How many rows each part of a list has, or nearly: null where the list has no such count. */
+/** How many rows each part of a list has, or has had lately: null where the list has no such count. */
 async function sizesOf(
   exchange: Asking,
-  parts: readonly QueryPart[],
-  asPost: PartsPlan['asPost'],
+  { parts, asPost, age }: Pick<Reading, 'parts' | 'asPost'> & { readonly age: SizesAge },
 ): Promise<Sizes | null> {
   const weights = parts.flatMap(({ weight }) => weight ?? [])
-  if (weights.length === parts.length) return { sizes: weights, isEstimate: true }
+  // They do not become better by another look.
+  if (weights.length === parts.length) return age === 'now' ? null : { sizes: weights, isEstimate: true }
   if (asPost?.counts === false) return null
   try {
     const sizes = await mapSideBySide(parts, async (part) => {
       const { match, upstreamRequest } = askPart(exchange, part, asPost)
       const [list = '', query] = upstreamRequest.path.split('?')
-      const path = `${list}/count${query === undefined ? '' : `?${query}`}`
-      return countIn(await countAnswer({ match, upstreamRequest: { ...upstreamRequest, path } }))
+      const search = new URLSearchParams(query)
+      for (const name of PAGING) search.delete(name)
+      const counting = { ...upstreamRequest, path: `${list}/count?${search}` }
+      const count = async () => countIn(await countAnswer({ match, upstreamRequest: counting }))
+      return sizeOf(match.engine, { query: `${counting.path} ${counting.body?.toString()}`, age, count })
     })
     return { sizes, isEstimate: false }
   } catch (error) {

@@ -28,26 +28,30 @@ const MANY = 1e9
  * Puts the readers of sorted parts where a page begins, or as near before it as is found. The rows of a page that stands in
  * the middle of all stand near the middle of each part, if they are spread alike: so each is read a little before there.
  * What stands before the last of these beginnings is counted by then: the readers pass over it.
- * @returns how many rows are before the readers, never more than `first`
+ * @returns how many rows are before the readers, never more than `first`; null: a part has fewer rows than was said, and all are
+ * read from the top
  */
 export async function seekPage(
   readers: readonly PartReader[],
   { first, max, sizes, isEstimate }: Sought,
-): Promise<number> {
+): Promise<number | null> {
   const known = readers.map((_, at) => (sizes[at] ?? 0) * (isEstimate ? MANY : 1))
   const target = Math.min(first, sum(known))
   let bounds: Bounds = { low: known.map(() => 0), high: known }
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { starts, margins } = nearBefore(bounds, target)
+    startAll(readers, starts)
     for (const [at, reader] of readers.entries()) {
-      reader.startAt(starts[at] ?? 0)
       const isSized = (known[at] ?? 0) > 0
       reader.expect(isSized ? 2 * (margins[at] ?? 0) + max / readers.length : MAX_WINDOW, MAX_WINDOW)
     }
     const passed = await passToLastStart(readers)
-    // What is hidden was counted as well; and rows may have gone since.
-    const isOther = readers.some(({ hidden }, at) => hidden > 0 || (passed[at] === null && starts[at] !== 0))
-    if (isOther) return startAll(readers, [])
+    // What is hidden was counted as well.
+    if (readers.some(({ hidden }) => hidden > 0)) return startAll(readers, [])
+    if (endsBefore(passed, starts)) {
+      startAll(readers, [])
+      return null
+    }
     const found = starts.map((start, at) => start + (passed[at]?.count ?? 0))
     const before = sum(found)
     const isAll = passed.every((one) => one?.isAll !== false)
@@ -60,6 +64,10 @@ export async function seekPage(
     } else break
   }
   return startAll(readers, bounds.low)
+}
+
+function endsBefore(passed: readonly unknown[], starts: readonly number[]): boolean {
+  return passed.some((one, at) => one === null && starts[at] !== 0)
 }
 
 /** Of a part more rows than these are not read to find where a page begins. */

@@ -1,0 +1,116 @@
+import t, { type Test } from 'tap'
+import { BASE, type OpenGateway, openGateway } from '../support/open-gateway.ts'
+import { rowEngine, type RowWorld, type StoredRow } from '../support/row-engine.ts'
+
+const KEYS = Array.from({ length: 8 }, (_, at) => `k${at}`)
+const DEFINITIONS = KEYS.map((key) => ({ id: `${key}:1`, key, tenantId: null }))
+const ROWS = 4000
+
+function rowOf(at: number): StoredRow {
+  const definition = DEFINITIONS[at % DEFINITIONS.length] ?? null
+  const id = String(at).padStart(5, '0')
+  const shown = {
+    id,
+    processDefinitionId: definition?.id,
+    processDefinitionKey: definition?.key,
+    processInstanceId: `i${id}`,
+    tenantId: null,
+  }
+  return { shown, definition, instanceId: `i${id}`, tenantId: null }
+}
+
+/** So many rows of each list, one after the other of each definition. */
+function worldOf(count: number): RowWorld {
+  const rows = Array.from({ length: count }, (_, at) => rowOf(at))
+  return {
+    definitions: DEFINITIONS,
+    rows: { '/job': rows, '/incident': rows, '/process-instance': rows.map(instanceOf) },
+  }
+}
+
+function instanceOf(row: StoredRow): StoredRow {
+  const { definition, instanceId } = row
+  const shown = { ...row.shown, id: String(instanceId), definitionId: definition?.id, definitionKey: null }
+  return { ...row, shown }
+}
+
+/** Who may see the rows of all keys, of seven of eight, and of six instances. */
+const RECORDS = [
+  ...KEYS.slice(1).map((key) => `grant mary PROCESS_DEFINITION:${key} READ_INSTANCE`),
+  ...KEYS.slice(0, 6).map((key) => `grant ben PROCESS_DEFINITION:${key} READ_INSTANCE`),
+  ...[0, 1, 2, 3, 4, 5].map((at) => `grant anna PROCESS_INSTANCE:i0000${at} READ`),
+]
+
+function open(t: Test, world: () => RowWorld): Promise<OpenGateway> {
+  return openGateway(t, { records: RECORDS, engine: rowEngine(world) })
+}
+
+/** The ids of a page, and how the engine was asked for the list and its counts. */
+async function pageOf({ ask }: OpenGateway, user: string, route: string) {
+  const { body, forwarded } = await ask(user, `GET ${route}`)
+  const [list = ''] = route.split('?')
+  const paths = forwarded.map(({ url }) => url.slice(BASE.length))
+  const of = (path: string) => paths.filter((one) => one.split('?')[0] === path)
+  return {
+    ids: Array.isArray(body) ? body.map((row) => String(Object(row).id)) : [],
+    lists: of(list).length,
+    counts: of(`${list}/count`).length,
+  }
+}
+
+function visibleTo(user: 'mary' | 'ben', count: number): readonly string[] {
+  const isHidden = (at: number) => (user === 'mary' ? at % 8 === 0 : at % 8 > 5)
+  return Array.from({ length: count }, (_, at) => at)
+    .filter((at) => !isHidden(at))
+    .map((at) => String(at).padStart(5, '0'))
+}
+
+t.test('a page that is not far down is read from the top where most rows are visible', async (t) => {
+  const gateway = await open(t, () => worldOf(ROWS))
+  for (const first of [0, 200, 600]) {
+    const { ids, lists, counts } = await pageOf(gateway, 'mary', `/job?firstResult=${first}&maxResults=50`)
+    t.same(ids, visibleTo('mary', ROWS).slice(first, first + 50))
+    t.ok(lists <= 2 && counts === 0, `${lists} reads from ${first}`)
+  }
+})
+
+t.test('one that is far down begins near where it stands in each part', async (t) => {
+  const gateway = await open(t, () => worldOf(ROWS))
+  const first = 2800
+  const page = await pageOf(gateway, 'ben', `/job?firstResult=${first}&maxResults=50`)
+  t.same(page.ids, visibleTo('ben', ROWS).slice(first, first + 50))
+  t.equal(page.counts, 6)
+  const next = await pageOf(gateway, 'ben', `/job?firstResult=${first + 50}&maxResults=50`)
+  t.same(next.ids, visibleTo('ben', ROWS).slice(first + 50, first + 100))
+  t.equal(next.counts, 0, 'what was counted lately is not counted again')
+  const sorted = await pageOf(
+    gateway,
+    'ben',
+    `/job?firstResult=${first}&maxResults=50&sortBy=jobId&sortOrder=desc`,
+  )
+  t.same(
+    sorted.ids,
+    visibleTo('ben', ROWS)
+      .toReversed()
+      .slice(first, first + 50),
+  )
+})
+
+t.test('where rows have gone since, it is counted anew', async (t) => {
+  let world = worldOf(ROWS)
+  const gateway = await open(t, () => world)
+  await pageOf(gateway, 'ben', '/job?firstResult=2900&maxResults=50')
+  const left = (world.rows['/job'] ?? []).filter(({ definition }) => definition?.key !== 'k5')
+  world = { ...world, rows: { ...world.rows, '/job': left } }
+  const visible = visibleTo('ben', ROWS).filter((id) => Number(id) % 8 !== 5)
+  const page = await pageOf(gateway, 'ben', `/job?firstResult=${visible.length - 50}&maxResults=50`)
+  t.same(page.ids, visible.slice(-50))
+  t.equal(page.counts, 6)
+})
+
+t.test('a short list is read once for however many instances may be seen', async (t) => {
+  const gateway = await open(t, () => worldOf(40))
+  const whole = await pageOf(gateway, 'anna', '/incident')
+  t.same(whole.ids, ['00000', '00001', '00002', '00003', '00004', '00005'])
+  t.equal(whole.lists, 1)
+})
