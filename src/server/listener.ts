@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
+import { MOST_WAITING } from './accept-waiting.ts'
 import { type Connections, type ConnectionLoad, watchConnections } from './connections.ts'
 import { CODES, GatewayError, type GatewayCode } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -58,7 +59,7 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
     server.on(event, (request: object, response: object) => server.emit('request', request, response))
   return {
     listen: async ({ host, port }) => {
-      entry.listen({ host, port })
+      entry.listen({ host, port, backlog: MOST_WAITING })
       await once(entry, 'listening')
       if (tls !== null) startTimeouts()
       return urlOf(entry, tls !== null)

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import { acceptWaiting } from '../server/accept-waiting.ts'
+import { acceptWaiting, MOST_WAITING } from '../server/accept-waiting.ts'
 import { placesFor } from '../server/file-descriptors.ts'
 import { urlOf } from '../tls/listener-url.ts'
 import { Gone } from './calls.ts'
@@ -95,7 +95,7 @@ export function createPort(config: Config, { metrics, log }: PortOptions): Port 
 
   return {
     listen: async ({ host, port }) => {
-      server.listen({ host, port })
+      server.listen({ host, port, backlog: MOST_WAITING })
       await once(server, 'listening')
       server.on('error', (err) => log.error({ err }, 'a connection cannot be accepted'))
       return urlOf(server, config.listen.tls !== null)
