@@ -40,12 +40,13 @@ export async function seekPage(
   let bounds: Bounds = { low: known.map(() => 0), high: known }
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { starts, margins } = nearBefore(bounds, target)
+    if (sum(starts) === 0) break
     startAll(readers, starts)
     for (const [at, reader] of readers.entries()) {
       const isSized = (known[at] ?? 0) > 0
       reader.expect(isSized ? 2 * (margins[at] ?? 0) + max / readers.length : MAX_WINDOW, MAX_WINDOW)
     }
-    const passed = await passToLastStart(readers)
+    const passed = await passToLastStart(readers, starts)
     // What is hidden was counted as well.
     if (readers.some(({ hidden }) => hidden > 0)) return startAll(readers, [])
     if (endsBefore(passed, starts)) {
@@ -91,10 +92,14 @@ function nearBefore({ low, high }: Bounds, first: number) {
   return { starts, margins }
 }
 
-/** Passes over what stands before the last of the rows that the readers begin with. Null: a reader has none. */
-async function passToLastStart(readers: readonly PartReader[]) {
+/**
+ * Passes over what stands before the last of the rows that the readers begin with. Null: a reader has none. Before a reader
+ * that begins at its top nothing is left out: few rows, that may all stand late, do not tell where the others begin.
+ */
+async function passToLastStart(readers: readonly PartReader[], starts: readonly number[]) {
   const heads = await mapSideBySide(readers, (reader) => reader.head())
-  const last = lastOf(readers, heads)
+  const begun = heads.map((head, at) => (starts[at] === 0 ? null : head))
+  const last = lastOf(readers, begun)
   return mapSideBySide([...readers.entries()], async ([at, reader]) => {
     if (last === null || heads[at] === null) return null
     return reader.passOver((place) => {
@@ -105,9 +110,9 @@ async function passToLastStart(readers: readonly PartReader[]) {
   })
 }
 
-function lastOf(readers: readonly PartReader[], heads: readonly (PlacedRow | null)[]) {
+function lastOf(readers: readonly PartReader[], rows: readonly (PlacedRow | null)[]) {
   let last: { readonly row: PlacedRow; readonly at: number } | null = null
-  for (const [at, row] of heads.entries())
+  for (const [at, row] of rows.entries())
     if (row !== null && (last === null || (readers[at]?.compare(row, last.row) ?? 0) >= 0)) last = { row, at }
   return last
 }
