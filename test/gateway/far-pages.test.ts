@@ -108,6 +108,29 @@ t.test('where rows have gone since, it is counted anew', async (t) => {
   t.equal(page.counts, 6)
 })
 
+t.test('where its parts do not stand alike, that is remembered', async (t) => {
+  // One definition after the other.
+  const world = worldOf(ROWS)
+  const jobs = world.rows['/job'] ?? []
+  const size = ROWS / DEFINITIONS.length
+  const inTurn = DEFINITIONS.flatMap((_, part) => jobs.filter((_row, at) => at % DEFINITIONS.length === part))
+  const renamed = inTurn.map((row, at) => ({
+    ...row,
+    shown: { ...row.shown, id: String(at).padStart(5, '0') },
+  }))
+  const gateway = await open(t, () => ({ ...world, rows: { ...world.rows, '/job': renamed } }))
+  const ids = renamed.map(({ shown }) => String(shown['id']))
+  const visible = ids.slice(0, 6 * size)
+  const listsOf: number[] = []
+  for (const first of [1500, 1500]) {
+    const page = await pageOf(gateway, 'ben', `/job?firstResult=${first}&maxResults=50`)
+    t.same(page.ids, visible.slice(first, first + 50))
+    listsOf.push(page.lists)
+  }
+  const [lists = 0, again] = listsOf
+  t.equal(again, lists - 6, 'one look at each part less')
+})
+
 t.test('a short list is read once for however many instances may be seen', async (t) => {
   const gateway = await open(t, () => worldOf(40))
   const whole = await pageOf(gateway, 'anna', '/incident')

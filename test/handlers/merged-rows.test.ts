@@ -67,13 +67,13 @@ function longPartsOf(random: Random): readonly (readonly PartRow[])[] {
 }
 
 function countsOf(parts: readonly (readonly PartRow[])[], isEstimate = false) {
-  return async () => ({ sizes: parts.map(({ length }) => length), isEstimate })
+  return async () => ({ sizes: parts.map(({ length }) => length), isEstimate, isRecent: false })
 }
 
 /** As many rows as some time ago, when there were more or fewer. */
 function oldCountsOf(parts: readonly (readonly PartRow[])[], random: Random) {
   const sizes = parts.map(({ length }) => Math.floor((length * random.below(200)) / 100))
-  return async () => ({ sizes, isEstimate: false })
+  return async () => ({ sizes, isEstimate: false, isRecent: false })
 }
 
 t.test('a page far down is that of the whole list', async (t) => {
@@ -93,7 +93,7 @@ t.test('a page far down is that of the whole list', async (t) => {
       const merged = new MergedRows(lists(), { order, maxHidden: 0 })
       const isOld = random.below(3) === 0
       const counts = isOld ? oldCountsOf(parts, random) : countsOf(parts, random.below(2) === 0)
-      const page = await idsIn(merged.page({ first, max: 50, counts }))
+      const page = await idsIn(merged.page({ first, max: 50, sizing: { counts } }))
       t.same(page, whole.slice(first, first + 50), `seed ${seed}, from ${first} of ${whole.length}`)
     }
   }
@@ -113,7 +113,7 @@ t.test('of rows that are spread alike few are read before a page', async (t) => 
       parts.map((rows) => partOf(rows, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
-    t.equal((await idsIn(merged.page({ first, max: 50, counts: countsOf(parts) }))).length, 50)
+    t.equal((await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))).length, 50)
   }
   t.ok(reads.length <= 3 * 5 * 3, `${reads.length} reads`)
   t.ok(reads.reduce((sum, one) => sum + one, 0) <= 3 * 5 * 700, `${reads.join()} rows`)
@@ -136,10 +136,54 @@ t.test('a part with few rows, which all stand late, does not change that', async
       parts.map((rows) => partOf(rows, reads)),
       { order: BY_ID, maxHidden: 0 },
     )
-    const page = await idsIn(merged.page({ first, max: 50, counts: countsOf(parts) }))
+    const page = await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))
     t.same(page, whole.slice(first, first + 50), `from ${first}`)
   }
   t.ok(reads.reduce((sum, one) => sum + one, 0) <= 3 * 3 * 700, `${reads.join()} rows`)
+})
+
+t.test('where rows are spread otherwise, those before a page are read many at once', async (t) => {
+  const reads: number[] = []
+  const random = new Random(3)
+  // As ids that begin with the name of an activity.
+  const parts = Array.from({ length: 4 }, (_, part) =>
+    sortedBy(
+      Array.from({ length: 3000 }, (_row, index) =>
+        rowOf(`${part < 2 ? 'a' : 'b'}:${random.below(900_000)}-${part}-${index}`),
+      ),
+      ({ id }) => id,
+    ),
+  )
+  const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
+  for (const first of [3000, 6000, 9000, whole.length - 50]) {
+    let uneven = 0
+    const merged = new MergedRows(
+      parts.map((rows) => partOf(rows, reads)),
+      { order: BY_ID, maxHidden: 0 },
+    )
+    const sizing = { counts: countsOf(parts), onUneven: () => void (uneven += 1) }
+    t.same(await idsIn(merged.page({ first, max: 50, sizing })), whole.slice(first, first + 50))
+    if (first === 3000 || first === 9000) t.equal(uneven, 1)
+  }
+  t.ok(reads.length <= 4 * 4 * 4, `${reads.join()} rows`)
+})
+
+t.test('rows that go while those before a page are read do not move it', async (t) => {
+  const rows = Array.from({ length: 4000 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const odd = rows.filter((_, at) => at % 2 === 1)
+  let even = rows.filter((_, at) => at % 2 === 0)
+  let read = 0
+  const busy: ReadList = async (from, size) => {
+    const page = even.slice(from, from + size).map(readOf)
+    read += 1
+    // Many more than the page is begun before.
+    if (read === 1) even = even.slice(100)
+    return { rows: page }
+  }
+  const merged = new MergedRows([busy, partOf(odd)], { order: BY_ID, maxHidden: 0 })
+  const page = await idsIn(merged.page({ first: 1000, max: 10, sizing: { counts: async () => null } }))
+  const left = sortedBy([...even, ...odd], ({ id }) => id).map(({ id }) => id)
+  t.same(page, left.slice(1000, 1010))
 })
 
 t.test('where rows have gone since they were counted, few are read all the same', async (t) => {
@@ -159,8 +203,9 @@ t.test('where rows have gone since they were counted, few are read all the same'
   const counts = async (age: string) => ({
     sizes: age === 'now' ? parts.map(({ length }) => length) : [2000, 2100, 2000, 2500, 2000],
     isEstimate: false,
+    isRecent: age === 'recent',
   })
-  t.same(await idsIn(merged.page({ first: 9950, max: 50, counts })), whole.slice(9950))
+  t.same(await idsIn(merged.page({ first: 9950, max: 50, sizing: { counts } })), whole.slice(9950))
   t.ok(reads.reduce((sum, one) => sum + one, 0) <= 2000, `${reads.join()} rows`)
 })
 
@@ -169,11 +214,14 @@ t.test('parts that cannot be counted, or hide rows, are read from the top', asyn
   const hiding = rows.map((row, at) => ({ ...row, isVisible: at % 3 > 0 }))
   const order = { order: BY_ID, maxHidden: 1000 }
   const uncounted = new MergedRows([partOf(rows), partOf([])], order)
-  t.same(await idsIn(uncounted.page({ first: 500, max: 2, counts: async () => null })), ['0500', '0501'])
+  t.same(await idsIn(uncounted.page({ first: 500, max: 2, sizing: { counts: async () => null } })), [
+    '0500',
+    '0501',
+  ])
   const seen = hiding.filter(({ isVisible }) => isVisible).map(({ id }) => id)
   const merged = new MergedRows([partOf(hiding), partOf([])], order)
   t.same(
-    await idsIn(merged.page({ first: 500, max: 2, counts: countsOf([hiding, []]) })),
+    await idsIn(merged.page({ first: 500, max: 2, sizing: { counts: countsOf([hiding, []]) } })),
     seen.slice(500, 502),
   )
 })
@@ -187,7 +235,7 @@ t.test('a page that is not far down is read without counting', async (t) => {
       return countsOf([rows, []])()
     }
     const merged = new MergedRows([partOf(rows), partOf([])], { order: BY_ID, maxHidden: 0 })
-    t.same(await idsIn(merged.page({ first, max: 1, counts })), [`${first}`.padStart(4, '0')])
+    t.same(await idsIn(merged.page({ first, max: 1, sizing: { counts } })), [`${first}`.padStart(4, '0')])
     return counted
   }
   t.same([await isCounted(200), await isCounted(201)], [false, true])
@@ -360,7 +408,11 @@ t.test('rows that are there all the time are on their page while others come and
     const size = isWhole ? 10_000 : 5 + random.below(60)
     const merged = new MergedRows(parts.lists(), { order: BY_ID, maxHidden: 10_000 })
     const page = await idsIn(
-      merged.page({ first, max: size, counts: async () => ({ sizes: parts.sizes, isEstimate: false }) }),
+      merged.page({
+        first,
+        max: size,
+        sizing: { counts: async () => ({ sizes: parts.sizes, isEstimate: false, isRecent: false }) },
+      }),
     )
     const after = new Set(parts.now)
     const standing = before

@@ -1,6 +1,8 @@
 import type { RowOrder } from '../../policy/authz/rows/row-plan.ts'
 import type { MaybePromise } from '../../request/maybe-promise.ts'
 import { Budget, PartReader, type PlacedRow } from './part-reader.ts'
+import { startAll } from './part-starts.ts'
+import { scanPage } from './scan-page.ts'
 import { seekPage, type Sizes } from './seek-page.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import type { ReadList, ReadRow } from './steady-list.ts'
@@ -21,8 +23,15 @@ interface Merging {
 interface Page {
   readonly first: number
   readonly max: number
-  /** How many rows the first parts have; null: it cannot be told. Absent: not every row of a part is visible. */
-  readonly counts?: (age: SizesAge) => Promise<Sizes | null>
+  /** Where all rows of the first parts are visible. */
+  readonly sizing?: Sizing
+}
+
+interface Sizing {
+  /** How many rows the parts have; null: it cannot be told, or does not help. */
+  readonly counts: (age: SizesAge) => Promise<Sizes | null>
+  /** Where a page begins does not follow from how many there are. */
+  readonly onUneven?: () => void
 }
 
 /**
@@ -40,17 +49,24 @@ export class MergedRows {
   }
 
   /** The rows of one page: far down, rows before it are counted and not read. @throws as `upTo` */
-  async *page({ first, max, counts }: Page): AsyncGenerator<ReadRow> {
-    const seek = async (age: SizesAge): Promise<number | null> => {
-      const sizes = (await counts?.(age)) ?? null
-      return sizes === null ? null : seekPage(this.#readers, { ...sizes, first, max })
-    }
+  async *page({ first, max, sizing }: Page): AsyncGenerator<ReadRow> {
     const isFar = this.#isMerged && first > READ_OF_EACH * this.#readers.length
-    let at = isFar ? ((await seek('recent')) ?? (await seek('now')) ?? 0) : 0
+    let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing }) : 0
     for await (const row of this.upTo(first + max - at)) {
       at += 1
       if (at > first) yield row
     }
+  }
+
+  /** How many rows are before the readers. */
+  async #seek({ first, max, counts, onUneven }: Omit<Page, 'sizing'> & Sizing): Promise<number> {
+    let sizes = await counts('recent')
+    for (; sizes !== null; sizes = sizes.isRecent ? await counts('now') : null) {
+      const before = await seekPage(this.#readers, { ...sizes, first, max })
+      if (before !== null) return before
+      if (!sizes.isRecent) onUneven?.()
+    }
+    return (await scanPage(this.#readers, { first, max })) ?? startAll(this.#readers, [])
   }
 
   /**

@@ -91,6 +91,14 @@ export class PartReader {
     return { count, isAll: this.#next < this.#rows.length || this.#isRead }
   }
 
+  /** Passes over what one read gives: its places, none at the end. */
+  async passPage(): Promise<readonly RowPlace[]> {
+    await this.head()
+    const places = this.#rows.slice(this.#next).map(({ value }) => ({ value }))
+    this.#hold([])
+    return places
+  }
+
   /** The next row of those that have been read; null: all of them are taken. */
   get held(): PlacedRow | null {
     return this.#rows[this.#next] ?? null

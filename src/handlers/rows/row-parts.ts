@@ -11,7 +11,7 @@ import { askPart, PartRefused } from './ask-part.ts'
 import { FEW_ROWS, MANY_PARTS } from './few-rows.ts'
 import { MergedRows, type SizesAge } from './merged-rows.ts'
 import { readSorted } from './part-reader.ts'
-import { sizeOf } from './recent-sizes.ts'
+import { isUneven, noteUneven, sizeOf } from './recent-sizes.ts'
 import type { Sizes } from './seek-page.ts'
 import { countRest, type Resting, restRows } from './rest-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
@@ -111,15 +111,21 @@ async function listMerged(
   const readers = [...readersOf(exchange, { parts, asPost, keep, member: order?.member, onAnswer })]
   if (order !== null && others.length > 0) readers.push(readSorted(others, order))
   const merged = new MergedRows(readers, { order: readers.length > 1 ? order : null, maxHidden: maxRows })
-  const counts = async (age: SizesAge) => {
-    const sized = await sizesOf(exchange, { parts, asPost, age })
-    return sized === null || sized.isEstimate
-      ? sized
-      : { ...sized, sizes: [...sized.sizes, others.length].slice(0, readers.length) }
+  const queries = countQueriesOf(exchange, { parts, asPost })
+  const { engine } = exchange.match
+  const page = { queries: queries.map(queryOf), first: paging.first }
+  const sizing = {
+    counts: async (age: SizesAge) => {
+      if (isUneven(engine, page)) return null
+      const sized = await sizesOf(queries, { parts, asPost, age })
+      const sizes = [...(sized?.sizes ?? []), others.length].slice(0, readers.length)
+      return sized === null || sized.isEstimate ? sized : { ...sized, sizes }
+    },
+    onUneven: () => noteUneven(engine, page),
   }
   const bytes: Buffer[] = []
   let length = 0
-  for await (const row of merged.page({ ...paging, ...(plan.isExact && { counts }) })) {
+  for await (const row of merged.page({ ...paging, ...(plan.isExact && { sizing }) })) {
     bytes.push(row.bytes)
     length += row.bytes.length
     if (length > MAX_READ_BYTES) throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -127,26 +133,42 @@ async function listMerged(
   return head.with(joinRows(bytes))
 }
 
+/** The counts of each part of a list. */
+function countQueriesOf(
+  exchange: Asking,
+  { parts, asPost }: Pick<Reading, 'parts' | 'asPost'>,
+): readonly Asking[] {
+  return parts.map((part) => {
+    const { match, upstreamRequest } = askPart(exchange, part, asPost)
+    const [list = '', query] = upstreamRequest.path.split('?')
+    const search = new URLSearchParams(query)
+    for (const name of PAGING) search.delete(name)
+    return { match, upstreamRequest: { ...upstreamRequest, path: `${list}/count?${search}` } }
+  })
+}
+
+function queryOf({ upstreamRequest: { path, body } }: Asking): string {
+  return `${path} ${body?.toString()}`
+}
+
 /** How many rows each part of a list has, or has had lately: null where the list has no such count. */
 async function sizesOf(
-  exchange: Asking,
+  queries: readonly Asking[],
   { parts, asPost, age }: Pick<Reading, 'parts' | 'asPost'> & { readonly age: SizesAge },
 ): Promise<Sizes | null> {
   const weights = parts.flatMap(({ weight }) => weight ?? [])
-  // They do not become better by another look.
-  if (weights.length === parts.length) return age === 'now' ? null : { sizes: weights, isEstimate: true }
+  if (weights.length === parts.length) return { sizes: weights, isEstimate: true, isRecent: false }
   if (asPost?.counts === false) return null
   try {
-    const sizes = await mapSideBySide(parts, async (part) => {
-      const { match, upstreamRequest } = askPart(exchange, part, asPost)
-      const [list = '', query] = upstreamRequest.path.split('?')
-      const search = new URLSearchParams(query)
-      for (const name of PAGING) search.delete(name)
-      const counting = { ...upstreamRequest, path: `${list}/count?${search}` }
-      const count = async () => countIn(await countAnswer({ match, upstreamRequest: counting }))
-      return sizeOf(match.engine, { query: `${counting.path} ${counting.body?.toString()}`, age, count })
-    })
-    return { sizes, isEstimate: false }
+    const counted = await mapSideBySide(queries, (asking) =>
+      sizeOf(asking.match.engine, {
+        query: queryOf(asking),
+        age,
+        count: async () => countIn(await countAnswer(asking)),
+      }),
+    )
+    const isRecent = counted.some((one) => one.isRecent)
+    return { sizes: counted.map(({ size }) => size), isEstimate: false, isRecent }
   } catch (error) {
     if (error instanceof PartRefused) return null
     throw error

@@ -1,14 +1,16 @@
-import type { PartReader, PlacedRow } from './part-reader.ts'
-import { mapSideBySide } from './side-by-side.ts'
+import type { PartReader } from './part-reader.ts'
+import { standAt, startAll, sum } from './part-starts.ts'
 
 export interface Sizes {
   /** How many rows each part has. A part behind these is read from its top. */
   readonly sizes: readonly number[]
   /** They are in proportion only. */
   readonly isEstimate: boolean
+  /** Some were counted some seconds ago. */
+  readonly isRecent: boolean
 }
 
-interface Sought extends Sizes {
+interface Sought extends Omit<Sizes, 'isRecent'> {
   /** Of all parts: rows before the page. */
   readonly first: number
   readonly max: number
@@ -28,8 +30,7 @@ const MANY = 1e9
  * Puts the readers of sorted parts where a page begins, or as near before it as is found. The rows of a page that stands in
  * the middle of all stand near the middle of each part, if they are spread alike: so each is read a little before there.
  * What stands before the last of these beginnings is counted by then: the readers pass over it.
- * @returns how many rows are before the readers, never more than `first`; null: a part has fewer rows than was said, and all are
- * read from the top
+ * @returns how many rows are before the readers, never more than `first`; null: that cannot be told from the sizes
  */
 export async function seekPage(
   readers: readonly PartReader[],
@@ -40,44 +41,24 @@ export async function seekPage(
   let bounds: Bounds = { low: known.map(() => 0), high: known }
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { starts, margins } = nearBefore(bounds, target)
-    if (sum(starts) === 0) break
-    startAll(readers, starts)
+    if (sum(starts) === 0) return startAll(readers, starts)
     for (const [at, reader] of readers.entries()) {
       const isSized = (known[at] ?? 0) > 0
       reader.expect(isSized ? 2 * (margins[at] ?? 0) + max / readers.length : MAX_WINDOW, MAX_WINDOW)
     }
-    const passed = await passToLastStart(readers, starts)
-    // What is hidden was counted as well.
-    if (readers.some(({ hidden }) => hidden > 0)) return startAll(readers, [])
-    if (endsBefore(passed, starts)) {
-      startAll(readers, [])
-      return null
-    }
-    const found = starts.map((start, at) => start + (passed[at]?.count ?? 0))
-    const before = sum(found)
-    const isAll = passed.every((one) => one?.isAll !== false)
-    if (before <= first && isAll) {
-      if (first - before <= 2 * sum(margins) + max) return before
-      bounds = { ...bounds, low: found }
-    } else if (before > first) {
-      const isTold = (at: number) => passed[at]?.isAll !== false
-      bounds = { ...bounds, high: bounds.high.map((high, at) => (isTold(at) ? (found[at] ?? high) : high)) }
-    } else break
+    const standing = await standAt(readers, starts)
+    // Else they are not spread alike.
+    if (standing?.isWhole !== true) return null
+    const { found, before } = standing
+    if (before > first) bounds = { ...bounds, high: found }
+    else if (first - before <= 2 * sum(margins) + max) return before
+    else bounds = { ...bounds, low: found }
   }
-  return startAll(readers, bounds.low)
-}
-
-function endsBefore(passed: readonly unknown[], starts: readonly number[]): boolean {
-  return passed.some((one, at) => one === null && starts[at] !== 0)
+  return null
 }
 
 /** Of a part more rows than these are not read to find where a page begins. */
 const MAX_WINDOW = 1000
-
-function startAll(readers: readonly PartReader[], starts: readonly number[]): number {
-  for (const [at, reader] of readers.entries()) reader.startAt(starts[at] ?? 0)
-  return sum(starts)
-}
 
 /** Where the page is likely to begin in each part, less four times the deviation of rows that are spread by chance. */
 function nearBefore({ low, high }: Bounds, first: number) {
@@ -90,33 +71,4 @@ function nearBefore({ low, high }: Bounds, first: number) {
     return from + Math.max(0, likely)
   })
   return { starts, margins }
-}
-
-/**
- * Passes over what stands before the last of the rows that the readers begin with. Null: a reader has none. Before a reader
- * that begins at its top nothing is left out: few rows, that may all stand late, do not tell where the others begin.
- */
-async function passToLastStart(readers: readonly PartReader[], starts: readonly number[]) {
-  const heads = await mapSideBySide(readers, (reader) => reader.head())
-  const begun = heads.map((head, at) => (starts[at] === 0 ? null : head))
-  const last = lastOf(readers, begun)
-  return mapSideBySide([...readers.entries()], async ([at, reader]) => {
-    if (last === null || heads[at] === null) return null
-    return reader.passOver((place) => {
-      const order = reader.compare(place, last.row)
-      // Rows of equal value stand in the order of their parts.
-      return order < 0 || (order === 0 && at < last.at)
-    })
-  })
-}
-
-function lastOf(readers: readonly PartReader[], rows: readonly (PlacedRow | null)[]) {
-  let last: { readonly row: PlacedRow; readonly at: number } | null = null
-  for (const [at, row] of rows.entries())
-    if (row !== null && (last === null || (readers[at]?.compare(row, last.row) ?? 0) >= 0)) last = { row, at }
-  return last
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0)
 }
