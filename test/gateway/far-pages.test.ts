@@ -119,7 +119,7 @@ t.test('where its parts do not stand alike, that is remembered', async (t) => {
     shown: { ...row.shown, id: String(at).padStart(5, '0') },
   }))
   const gateway = await open(t, () => ({ ...world, rows: { ...world.rows, '/job': renamed } }))
-  const ids = renamed.map(({ shown }) => String(shown['id']))
+  const ids = renamed.map(({ shown }) => shown['id'])
   const visible = ids.slice(0, 6 * size)
   const listsOf: number[] = []
   for (const first of [1500, 1500]) {
