@@ -31,33 +31,38 @@ interface PlaceOfPart extends RowPlace {
   readonly part: number
 }
 
-/** Reads the parts until so many rows are counted: how many of each are among the first. Few that wait are no reason not to read on. */
+interface PlaceAt extends PlaceOfPart {
+  /** Among those of its part. */
+  readonly index: number
+}
+
+/** Rows of equal value stand in the order of their parts. */
+type Compare = (one: PlaceOfPart, other: PlaceOfPart) => number
+
+/** Reads the parts until so many rows are counted: how many of each are among the first. A part with few that wait is read on, too. */
 async function countPlaces(
   readers: readonly PartReader[],
   { wanted, few }: { readonly wanted: number; readonly few: number },
 ): Promise<readonly number[]> {
   const ends = readers.map(() => 0)
   const waiting: (readonly RowPlace[])[] = readers.map(() => [])
-  const compare = (one: PlaceOfPart, other: PlaceOfPart): number =>
-    readers[one.part]?.compare(one, other) || one.part - other.part
+  const compare: Compare = (one, other) => readers[one.part]?.compare(one, other) || one.part - other.part
   for (let left = wanted; left > 0; ) {
-    const isAny = waiting.some(({ length }) => length === 0)
     // Those that would come next are read at the same time.
-    if (isAny)
+    if (waiting.some(({ length }) => length === 0))
       await mapSideBySide([...readers.entries()], async ([part, reader]) => {
         const rest = waiting[part] ?? []
         if (rest.length <= few) waiting[part] = [...rest, ...(await reader.passPage())]
       })
     const lasts = waiting.flatMap((places, part) => {
       const last = places.at(-1)
-      return last === undefined ? [] : [{ ...last, part }]
+      return last === undefined ? [] : [{ ...last, part, index: places.length - 1 }]
     })
+    // What comes after the end of any page may come after rows that are not read yet.
     const [horizon] = lasts.toSorted(compare)
     if (horizon === undefined) break
-    const within = waiting.map((places, part) =>
-      countTo(places, (place) => compare({ ...place, part }, horizon) <= 0),
-    )
-    const counted = sum(within) <= left ? within : amongFirst(waiting, { within, left, compare })
+    const within = upTo(horizon, waiting, compare)
+    const counted = sum(within) <= left ? within : firstOf(waiting, { within, count: left, compare })
     for (const [part, count] of counted.entries()) {
       ends[part] = (ends[part] ?? 0) + count
       waiting[part] = waiting[part]?.slice(count) ?? []
@@ -67,25 +72,37 @@ async function countPlaces(
   return ends
 }
 
-/** How many of each part's first places are among the first of all. */
-function amongFirst(
-  waiting: readonly (readonly RowPlace[])[],
-  {
-    within,
-    left,
-    compare,
-  }: {
-    readonly within: readonly number[]
-    readonly left: number
-    readonly compare: (one: PlaceOfPart, other: PlaceOfPart) => number
-  },
+interface Selecting {
+  /** How many of each part are looked at. */
+  readonly within: readonly number[]
+  /** How many of all are wanted, fewer than those. */
+  readonly count: number
+  readonly compare: Compare
+}
+
+/** How many of each part are among the first of all: the part that leaves most open is halved until none does. */
+function firstOf(
+  parts: readonly (readonly RowPlace[])[],
+  { within, count, compare }: Selecting,
 ): readonly number[] {
-  const all = waiting.flatMap((places, part) =>
-    places.slice(0, within[part]).map((place) => ({ ...place, part })),
-  )
-  const counts = waiting.map(() => 0)
-  for (const { part } of all.toSorted(compare).slice(0, left)) counts[part] = (counts[part] ?? 0) + 1
-  return counts
+  let [low, high] = [within.map(() => 0), within]
+  for (;;) {
+    const open = high.map((to, part) => to - (low[part] ?? 0))
+    const part = open.indexOf(Math.max(...open))
+    const middle = (low[part] ?? 0) + ((open[part] ?? 0) >> 1)
+    const place = parts[part]?.[middle]
+    if (open[part] === 0 || place === undefined) return low
+    const before = upTo({ ...place, part, index: middle }, parts, compare)
+    if (sum(before) <= count) low = before
+    else high = before.with(part, middle)
+  }
+}
+
+/** How many of each part stand up to a place, with it. */
+function upTo(place: PlaceAt, parts: readonly (readonly RowPlace[])[], compare: Compare): number[] {
+  const counts = parts.map((places, part) => countTo(places, (one) => compare({ ...one, part }, place) <= 0))
+  // Others of its own part that have the same value come after it.
+  return counts.with(place.part, place.index + 1)
 }
 
 /** How many places are before the first one of which it is not so. */
