@@ -213,7 +213,7 @@ function permitOptionsOf(
     adminGroups,
     adminUsers,
     ...lookUps,
-    ...createDefinitionLists({ read, nowMs: monotonicMs, maxRows: maxNamed }),
+    ...createDefinitionLists({ read, nowMs: monotonicMs }),
     ...createInstanceLists(read),
     maxParts,
     findTargets: createFindTargets({ read, ...lookUps, maxNamed }),

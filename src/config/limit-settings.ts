@@ -97,8 +97,8 @@ export const limits = z.strictObject({
   rowParts: wholeNumber(0, 10_000)
     .default(200)
     .describe(
-      'Requests to an engine that one restricted query may be answered from, one for each definition or list of ids that ' +
-        'the caller may see. Rows of a query that needs more are read and filtered, up to `filteredRows`.',
+      'Requests to an engine that one restricted query may be answered from, one for each definition, key or list of ids ' +
+        'that the caller may see. Rows of a query that needs more are read and filtered, up to `filteredRows`.',
     ),
   connections: wholeNumber(1, 10_000)
     .default(64)

@@ -5,9 +5,9 @@
  */
 export interface RowQuery {
   /**
-   * What visible rows are asked for by: a list of keys or ids (`keys`), once for each key (`key`), once for each process
-   * definition (`definition`), in lists of the visible process instances (`instances`), or only for single process instances
-   * (`instance`).
+   * What visible rows are asked for by: a list of keys or ids (`keys`), once for each key (`key`: where rows have a key and a
+   * tenant of their own), once for each version of a process definition (`definition`), in lists of the visible process
+   * instances (`instances`), or only for single process instances (`instance`).
    */
   readonly by: 'keys' | 'key' | 'definition' | 'instances' | 'instance'
   /** Takes a list of definition keys; of ids where rows are decided by their own. */
@@ -26,6 +26,8 @@ export interface RowQuery {
   readonly instancesNotWith?: readonly string[]
   /** Rows of definitions that have been deleted are still there. */
   readonly isHistory?: true
+  /** `keys` and `key` do not find those rows: they ask the definition for its key. */
+  readonly keysMissDeleted?: true
   /** There are rows without a process definition, and not everybody sees them. */
   readonly hasRowsOfNone?: true
   /**
@@ -114,6 +116,7 @@ export const ROW_QUERIES = {
     definition: 'processDefinitionId',
     instance: 'processInstanceId',
     isHistory: true,
+    keysMissDeleted: true,
     tenants: 'two queries',
     order: 'id',
     sorts: {
@@ -183,7 +186,7 @@ export const ROW_QUERIES = {
     },
   },
   jobs: {
-    by: 'definition',
+    by: 'key',
     key: 'processDefinitionKey',
     definition: 'processDefinitionId',
     instance: 'processInstanceId',
@@ -200,7 +203,7 @@ export const ROW_QUERIES = {
     },
   },
   jobDefinitions: {
-    by: 'definition',
+    by: 'key',
     key: 'processDefinitionKey',
     definition: 'processDefinitionId',
     hasRowsOfNone: true,
@@ -250,6 +253,7 @@ export const ROW_QUERIES = {
     definition: 'processDefinitionId',
     instance: 'processInstanceId',
     isHistory: true,
+    keysMissDeleted: true,
     tenants: 'two queries',
     rest: OF_NO_INSTANCE,
     order: 'id',
@@ -264,7 +268,7 @@ export const ROW_QUERIES = {
     },
   },
   historicVariableInstances: {
-    by: 'definition',
+    by: 'key',
     key: 'processDefinitionKey',
     definition: 'processDefinitionId',
     instance: 'processInstanceId',
@@ -303,7 +307,7 @@ export const ROW_QUERIES = {
     },
   },
   historicExternalTaskLogs: {
-    by: 'definition',
+    by: 'key',
     key: 'processDefinitionKey',
     definition: 'processDefinitionId',
     instance: 'processInstanceId',
@@ -319,7 +323,7 @@ export const ROW_QUERIES = {
     },
   },
   historicIdentityLinks: {
-    by: 'definition',
+    by: 'key',
     key: 'processDefinitionKey',
     definition: 'processDefinitionId',
     isHistory: true,

@@ -36,6 +36,7 @@ async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Pr
       `${name} ${id}` === 'processDefinition d1' ? { key: 'review', tenantId: null } : null,
     lookUpAll: async () => new Map(),
     definitions: async () => [],
+    latestDefinitions: async () => [],
     deleted: async () => [],
     hasOwnTenants: async () => false,
     nullsFirst: async () => null,

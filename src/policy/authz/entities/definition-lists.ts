@@ -19,7 +19,9 @@ export interface DefinitionLists {
     keys: readonly string[] | null,
     max: number,
   ) => Promise<readonly DefinitionRow[] | null>
-  /** Those that are gone, and have left process instances in the history; null: there is too much to look through. */
+  /** The same of the latest version of each key and tenant. */
+  readonly latestDefinitions: DefinitionLists['definitions']
+  /** Those that are gone, and have left process instances in the history; null: there are too many. */
   readonly deleted: () => Promise<readonly DefinitionRow[] | null>
   /** Whether instances of definitions that have no tenant may be of one: an engine may be made to choose it. */
   readonly hasOwnTenants: (keys: readonly string[] | null) => Promise<boolean>
@@ -30,20 +32,22 @@ export interface DefinitionLists {
 interface ListsOptions {
   readonly read: ReadEngine
   readonly nowMs: () => number
-  /** Rows of the history that are looked through for deleted definitions. */
-  readonly maxRows: number
 }
 
 /** Keys asked for at once. */
 const KEYS_A_QUERY = 50
 /** A definition that is deleted is noticed after this. */
 const DELETED_MS = 60_000
+/** An engine with a long history sorts it for seconds: it is not to do so all the time. */
+const DELETED_SHARE = 1 / 20
+/** So many intervals long the last answer serves while it is looked again. */
+const STALE_INTERVALS = 10
 const HISTORY_PAGE = 1000
+/** More deleted definitions than this are not looked for. */
+const MAX_DELETED = 1000
 
 /** Lists of one engine's definitions. */
-export function createDefinitionLists({ read, nowMs, maxRows }: ListsOptions): DefinitionLists {
-  let deleted: { readonly untilMs: number; readonly found: Promise<readonly DefinitionRow[] | null> } | null =
-    null
+export function createDefinitionLists({ read, nowMs }: ListsOptions): DefinitionLists {
   let nulls: { readonly untilMs: number; readonly first: SortOrder | null } | null = null
   return {
     async nullsFirst() {
@@ -53,32 +57,53 @@ export function createDefinitionLists({ read, nowMs, maxRows }: ListsOptions): D
       nulls = { first, untilMs: first === null ? nowMs() + DELETED_MS : Number.POSITIVE_INFINITY }
       return first
     },
-    definitions: (keys, max) => definitionsOf(read, keys, max),
-    deleted() {
-      if (deleted === null || deleted.untilMs < nowMs()) {
-        const found = deletedDefinitions(read, maxRows)
-        const own = { untilMs: nowMs() + DELETED_MS, found }
-        deleted = own
-        // What failed is not kept.
-        found.catch(() => {
-          if (deleted === own) deleted = null
-        })
-      }
-      return deleted.found
-    },
+    definitions: (keys, max) => definitionsOf(read, { keys, max }),
+    latestDefinitions: (keys, max) => definitionsOf(read, { keys, max, isLatest: true }),
+    deleted: lookedForAgain(() => deletedDefinitions(read), nowMs),
     hasOwnTenants: (keys) => hasOwnTenants(read, keys),
+  }
+}
+
+/** What was found last, while it is not too old; who comes first waits. A failure is not kept. */
+function lookedForAgain<T>(find: () => Promise<T>, nowMs: () => number): () => Promise<T> {
+  let last: { readonly found: T; readonly freshUntilMs: number; readonly untilMs: number } | null = null
+  let looking: Promise<T> | null = null
+  const look = async (): Promise<T> => {
+    const beganMs = nowMs()
+    try {
+      const found = await find()
+      const endedMs = nowMs()
+      const intervalMs = Math.max(DELETED_MS, (endedMs - beganMs) / DELETED_SHARE)
+      last = { found, freshUntilMs: endedMs + intervalMs, untilMs: endedMs + STALE_INTERVALS * intervalMs }
+      return found
+    } finally {
+      looking = null
+    }
+  }
+  return async () => {
+    const isFresh = last !== null && last.freshUntilMs >= nowMs()
+    if (last !== null && isFresh) return last.found
+    looking ??= look()
+    if (last === null || last.untilMs < nowMs()) return looking
+    // The next call looks again.
+    looking.catch(() => undefined)
+    return last.found
   }
 }
 
 async function definitionsOf(
   read: ReadEngine,
-  keys: readonly string[] | null,
-  max: number,
+  {
+    keys,
+    max,
+    isLatest = false,
+  }: { readonly keys: readonly string[] | null; readonly max: number; readonly isLatest?: boolean },
 ): Promise<readonly DefinitionRow[] | null> {
   const found: DefinitionRow[] = []
   for (const some of keys === null ? [null] : inQueries(keys, QUERY_CHARS, KEYS_A_QUERY)) {
     const query = new URLSearchParams({ maxResults: String(max + 1 - found.length) })
     if (some !== null) query.set('keysIn', some.join(','))
+    if (isLatest) query.set('latestVersion', 'true')
     for (const row of rowsIn(await read(`/process-definition?${query}`))) {
       const [id, key] = [stringOf(row['id']), stringOf(row['key'])]
       if (id === null || key === null) throw new GatewayError('GW_UPSTREAM_INVALID')
@@ -89,32 +114,39 @@ async function definitionsOf(
   return found
 }
 
-/** Rows of the history that lack their definition's version stand at one end of the list sorted by it; at which, the database says. */
-async function deletedDefinitions(
-  read: ReadEngine,
-  maxRows: number,
-): Promise<readonly DefinitionRow[] | null> {
-  const found = new Map<string, DefinitionRow>()
+/**
+ * Rows of the history that lack their definition's version stand at one end of the list sorted by it; at which, the database
+ * says. There they stand definition by definition: how many rows the last of a page has is counted, and these are passed.
+ */
+async function deletedDefinitions(read: ReadEngine): Promise<readonly DefinitionRow[] | null> {
   for (const sortOrder of ['asc', 'desc'] as const) {
-    for (let from = 0, size = 1; ; from += size, size = HISTORY_PAGE) {
-      if (from > maxRows) return null
-      const query = {
-        sortBy: 'definitionVersion',
-        sortOrder,
-        firstResult: String(from),
-        maxResults: String(size),
-      }
-      const rows = rowsIn(await read(`/history/process-instance?${new URLSearchParams(query)}`))
+    const found = new Map<string, DefinitionRow>()
+    const sorting = [
+      { sortBy: 'definitionVersion', sortOrder },
+      { sortBy: 'definitionId', sortOrder: 'asc' },
+    ]
+    for (let first = 0, size = 1; found.size <= MAX_DELETED; size = HISTORY_PAGE) {
+      const page = new URLSearchParams({ firstResult: String(first), maxResults: String(size) })
+      const rows = rowsIn(await read(`${HISTORY}?${page}`, { sorting }))
       const gone = rows.filter((row) => typeof row['processDefinitionVersion'] !== 'number')
-      for (const row of gone) {
-        const [id, key] = [stringOf(row['processDefinitionId']), stringOf(row['processDefinitionKey'])]
+      const ids = gone.map((row) => stringOf(row['processDefinitionId']))
+      for (const [at, id] of ids.entries()) {
+        const key = stringOf(gone[at]?.['processDefinitionKey'])
         if (id !== null && key !== null) found.set(id, { id, key, tenantId: null })
       }
       if (gone.length < size) break
+      const last = ids.at(-1) ?? null
+      const rowsOfLast =
+        last === null ? 0 : countIn(await read(`${HISTORY}/count`, { processDefinitionId: last }))
+      first += Math.max(gone.length, ids.indexOf(last) + rowsOfLast)
     }
+    if (found.size > MAX_DELETED) return null
+    if (found.size > 0) return [...found.values()]
   }
-  return [...found.values()]
+  return []
 }
+
+const HISTORY = '/history/process-instance'
 
 /** Instances that run have no end: they stand first or last among those that have ended. */
 async function findNullsFirst(read: ReadEngine): Promise<SortOrder | null> {

@@ -4,6 +4,7 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import type { DefinitionLists, DefinitionRow } from '../entities/definition-lists.ts'
 import type { InstanceLists } from '../entities/instance-lists.ts'
+import type { MaybePromise } from '../../../request/maybe-promise.ts'
 import { isNameable } from '../entities/lookup.ts'
 import { inQueries } from '../entities/lookup-lists.ts'
 import { pagingOf } from '../../../request/paging.ts'
@@ -163,8 +164,15 @@ async function keyParts(asked: Asked): Promise<readonly QueryPart[] | null> {
 async function partsBy(asked: Asked, by: RowQuery['by']): Promise<readonly QueryPart[] | null> {
   const { query, keys } = asked
   if (by === 'instance' || (keys.isAllBut && query.hasRowsOfNone === true)) return null
-  if (by !== 'key') return listedParts(asked)
-  return keys.isAllBut ? null : inTenants(asked, [...keys.ids].map(setOf(query.key ?? '')))
+  return by === 'key' ? keyedParts(asked) : listedParts(asked)
+}
+
+/** Once for each key: of process definitions for those that there are, where they can be listed. */
+async function keyedParts(asked: Asked): Promise<readonly QueryPart[] | null> {
+  const { query, keys } = asked
+  const visible = await visibleKeys(asked)
+  if (visible === null && keys.isAllBut) return null
+  return withDeleted(asked, inTenants(asked, [...(visible ?? keys.ids)].map(setOf(query.key ?? ''))))
 }
 
 /** Whether the query itself can say which tenants are meant. */
@@ -172,23 +180,31 @@ function tellsTenants(asked: Asked): boolean {
   return asked.query.tenants !== 'definitions' || !isRestricted(asked)
 }
 
-/** By lists of keys where those find every row, else by one definition after the other. */
+/** By lists of keys where there are any, else by one definition after the other. */
 async function listedParts(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, keys, options } = asked
-  const deleted = query.isHistory === true ? await options.deleted() : []
-  if (deleted === null) return null
-  const isListed = query.by === 'keys' && !deleted.some(({ key }) => has(keys, key))
-  return (isListed ? listedKeys(asked) : null) ?? definitionParts(asked, deleted)
+  const { query } = asked
+  const listed = query.by === 'keys' ? await listedKeys(asked) : null
+  return listed === null ? definitionParts(asked) : withDeleted(asked, listed)
+}
+
+/** Parts by keys, with what those do not find. */
+async function withDeleted(asked: Asked, parts: readonly QueryPart[]): Promise<readonly QueryPart[] | null> {
+  if (asked.query.keysMissDeleted !== true) return parts
+  const deleted = await deletedOf(asked)
+  const others = deleted === null ? null : await ofDefinitions(asked, deleted.filter(isVisibleIn(asked)))
+  return others === null ? null : [...parts, ...others]
 }
 
 /** In lists of keys; null: no list says it. */
-function listedKeys(asked: Asked): readonly QueryPart[] | null {
+async function listedKeys(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query, own, keys, method } = asked
-  if (!keys.isAllBut && query.keys !== undefined)
-    return inTenants(asked, [...listsOf([...keys.ids], method)].map(setOf(query.keys)))
-  if (!keys.isAllBut || query.exceptKeys === undefined) return null
-  const except = [...new Set([...keys.ids, ...(own.exceptKeys ?? [])])]
-  return except.length > MAX_LIST ? null : inTenants(asked, [{ [query.exceptKeys]: except }])
+  if (keys.isAllBut && query.exceptKeys !== undefined) {
+    const except = [...new Set([...keys.ids, ...(own.exceptKeys ?? [])])]
+    return except.length > MAX_LIST ? null : inTenants(asked, [{ [query.exceptKeys]: except }])
+  }
+  const named = keys.isAllBut ? await visibleKeys(asked) : keys.ids
+  if (query.keys === undefined || named === null) return null
+  return inTenants(asked, [...listsOf([...named], method)].map(setOf(query.keys)))
 }
 
 function setOf(name: string): (value: string | readonly string[]) => QueryMembers {
@@ -211,19 +227,47 @@ async function ownDefinition(asked: Asked, id: string): Promise<readonly QueryPa
   return ofDefinitions(asked, [definition], {})
 }
 
-/** One part for each visible definition. */
-async function definitionParts(
-  asked: Asked,
-  deleted: readonly DefinitionRow[],
-): Promise<readonly QueryPart[] | null> {
-  const { query, keys, viewer, options } = asked
+/** One part for each visible definition, or for each key where these are too many. */
+async function definitionParts(asked: Asked): Promise<readonly QueryPart[] | null> {
+  const { query } = asked
   if (query.definition === undefined) return null
-  const found = await options.definitions(keys.isAllBut ? null : [...keys.ids], options.maxParts)
-  if (found === null) return null
-  const visible = [...found, ...goneOf(deleted, found)].filter(
-    ({ key, tenantId }) => has(keys, key) && isOfTenants(tenantId, viewer.tenants),
-  )
-  return ofDefinitions(asked, visible)
+  const visible = await visibleDefinitions(asked)
+  if (visible !== null) return ofDefinitions(asked, visible)
+  return query.key === undefined || !tellsTenants(asked) ? null : keyedParts(asked)
+}
+
+/** With those that are deleted; null: there are more than parts may be, or too many are deleted. */
+async function visibleDefinitions(asked: Asked): Promise<readonly DefinitionRow[] | null> {
+  const { definitions, maxParts } = asked.options
+  const deleted = await deletedOf(asked)
+  const found = deleted === null ? null : await definitions(keysAskedFor(asked), maxParts)
+  if (deleted === null || found === null) return null
+  return [...found, ...goneOf(deleted, found)].filter(isVisibleIn(asked))
+}
+
+/** Definitions that are gone, and whose rows are still there. */
+function deletedOf({ query, options }: Asked): MaybePromise<readonly DefinitionRow[] | null> {
+  return query.isHistory === true ? options.deleted() : []
+}
+
+/** Keys of visible process definitions, with those that are deleted; null: rows have other keys, or there are too many. */
+async function visibleKeys(asked: Asked): Promise<ReadonlySet<string> | null> {
+  if (asked.query.definition === undefined) return null
+  const deleted = await deletedOf(asked)
+  const found = await asked.options.latestDefinitions(keysAskedFor(asked), MAX_KEYS)
+  if (deleted === null || found === null) return null
+  return new Set([...found, ...deleted].filter(isVisibleIn(asked)).map(({ key }) => key))
+}
+
+/** A query has lists of them, or a part for each. */
+const MAX_KEYS = 2000
+
+function keysAskedFor({ keys }: Asked): readonly string[] | null {
+  return keys.isAllBut ? null : [...keys.ids]
+}
+
+function isVisibleIn({ keys, viewer }: Asked): (definition: DefinitionRow) => boolean {
+  return ({ key, tenantId }) => has(keys, key) && isOfTenants(tenantId, viewer.tenants)
 }
 
 function goneOf(

@@ -8,7 +8,7 @@ interface Read {
 }
 
 /** Lists before an engine that answers with `answer`; `reads` is what it was asked. */
-function open({ answer, maxRows = 10_000 }: { answer: (read: Read) => unknown; maxRows?: number }) {
+function open({ answer }: { readonly answer: (read: Read) => unknown }) {
   const reads: Read[] = []
   const clock = { ms: 0 }
   const lists = createDefinitionLists({
@@ -19,7 +19,6 @@ function open({ answer, maxRows = 10_000 }: { answer: (read: Read) => unknown; m
       return answer(read)
     },
     nowMs: () => clock.ms,
-    maxRows,
   })
   return { lists, reads, clock }
 }
@@ -59,6 +58,15 @@ t.test('all definitions are one question, and one more than the bound is too man
   )
 })
 
+t.test('of many versions the latest of each key and tenant can be asked for', async (t) => {
+  const { lists, reads } = open({ answer: () => [definition('a')] })
+  t.same(await lists.latestDefinitions(['a'], 3), [definition('a')])
+  t.same(
+    reads.map(({ query }) => query.toString()),
+    ['maxResults=4&keysIn=a&latestVersion=true'],
+  )
+})
+
 t.test(
   'a definition without an id or a key, and an answer that is no list, are none of the engine',
   async (t) => {
@@ -86,46 +94,66 @@ const gone = (id: string): Instance => ({
   processDefinitionVersion: null,
 })
 
-/** A history sorted by the version, where a database puts nulls at the end that it likes. */
+/** A history sorted by the version and then the definition, where a database puts nulls at the end that it likes. */
 function historyOf(instances: readonly Instance[], { isNullFirst }: { readonly isNullFirst: boolean }) {
-  return ({ path, query }: Read) => {
-    if (path !== '/history/process-instance' || query.get('sortBy') !== 'definitionVersion') return null
+  return ({ path, query, body }: Read) => {
+    const { sorting, processDefinitionId } = Object(body)
+    if (path === '/history/process-instance/count')
+      return { count: instances.filter((one) => one.processDefinitionId === processDefinitionId).length }
+    if (path !== '/history/process-instance') return null
+    const [{ sortBy, sortOrder }, second] = sorting
+    t.same([sortBy, second], ['definitionVersion', { sortBy: 'definitionId', sortOrder: 'asc' }])
     const lowest = isNullFirst ? -1 : Number.MAX_SAFE_INTEGER
+    const version = (one: Instance) =>
+      (sortOrder === 'desc' ? -1 : 1) * (one.processDefinitionVersion ?? lowest)
     const sorted = instances.toSorted(
-      (one, other) => (one.processDefinitionVersion ?? lowest) - (other.processDefinitionVersion ?? lowest),
+      (one, other) =>
+        version(one) - version(other) ||
+        (one.processDefinitionId ?? '').localeCompare(other.processDefinitionId ?? ''),
     )
-    if (query.get('sortOrder') === 'desc') sorted.reverse()
     const from = Number(query.get('firstResult'))
     return sorted.slice(from, from + Number(query.get('maxResults')))
   }
 }
 
+/** The pages that were asked for, as `order first size`. */
+function pagesIn(reads: readonly Read[]): readonly string[] {
+  return reads
+    .filter(({ path }) => !path.endsWith('/count'))
+    .map(({ query, body }) => {
+      const { sortOrder } = Object(body).sorting[0]
+      return `${sortOrder} ${query.get('firstResult')} ${query.get('maxResults')}`
+    })
+}
+
 const PRESENT = Array.from({ length: 50 }, (_, at) => running(at))
+
+const goneOf = (id: string, length: number) => Array.from({ length }, () => gone(id))
 
 for (const isNullFirst of [true, false])
   t.test(`deleted definitions are found where nulls are ${isNullFirst ? 'first' : 'last'}`, async (t) => {
-    const left = [gone('a'), gone('b'), gone('a'), ...Array.from({ length: 2500 }, () => gone('c'))]
+    const left = [...goneOf('c', 2500), ...goneOf('a', 2), ...goneOf('b', 30_000), ...goneOf('d', 1)]
     const { lists, reads } = open({ answer: historyOf([...PRESENT, ...left], { isNullFirst }) })
-    const found = await lists.deleted()
     t.same(
-      found?.toSorted((one, other) => one.id.localeCompare(other.id)),
-      ['a', 'b', 'c'].map((id) => definition(id)),
+      await lists.deleted(),
+      ['a', 'b', 'c', 'd'].map((id) => definition(id)),
       'each once, of no tenant that is known',
     )
-    // One row says that this end has none; at the other all of them are read, and the row behind them.
-    t.equal(reads.length, 1 + 4)
+    const order = isNullFirst ? 'asc' : 'desc'
+    // However many rows a definition has, they are passed at once.
+    t.same(pagesIn(reads), [
+      ...(isNullFirst ? [] : ['asc 0 1']),
+      `${order} 0 1`,
+      `${order} 2 1000`,
+      `${order} 30002 1000`,
+      `${order} 32502 1000`,
+    ])
   })
 
 t.test('where all definitions are there, one row of each end says so', async (t) => {
   const { lists, reads } = open({ answer: historyOf(PRESENT, { isNullFirst: true }) })
   t.same(await lists.deleted(), [])
-  t.same(
-    reads.map(({ query }) => [query.get('sortOrder'), query.get('maxResults')]),
-    [
-      ['asc', '1'],
-      ['desc', '1'],
-    ],
-  )
+  t.same(pagesIn(reads), ['asc 0 1', 'desc 0 1'])
 })
 
 t.test('rows that name no definition are of none', async (t) => {
@@ -137,52 +165,73 @@ t.test('rows that name no definition are of none', async (t) => {
   t.same(await lists.deleted(), [])
 })
 
-t.test('a history with too much to look through is not looked through', async (t) => {
-  const left = Array.from({ length: 5000 }, () => gone('a'))
-  const { lists, reads } = open({ answer: historyOf(left, { isNullFirst: true }), maxRows: 2500 })
-  t.equal(await lists.deleted(), null)
-  t.same(
-    reads.map(({ query }) => Number(query.get('firstResult'))),
-    [0, 1, 1001, 2001],
-  )
+t.test('more deleted definitions than a bound are too many', async (t) => {
+  const left = Array.from({ length: 1500 }, (_, at) => gone(`d${at}`))
+  t.equal(await open({ answer: historyOf(left, { isNullFirst: true }) }).lists.deleted(), null)
+  const fewer = open({ answer: historyOf(left.slice(0, 1000), { isNullFirst: true }) })
+  t.equal((await fewer.lists.deleted())?.length, 1000)
 })
 
-t.test('what was found is remembered for a minute, and a failure is not', async (t) => {
-  const left: Instance[] = []
-  let isAway = true
+t.test(
+  'what was found serves for a minute, then while it is looked again, and a failure is not kept',
+  async (t) => {
+    const left: Instance[] = []
+    let isAway = true
+    const { lists, reads, clock } = open({
+      answer: (read) => {
+        if (isAway) throw new Error('away')
+        return historyOf(left, { isNullFirst: true })(read)
+      },
+    })
+    await t.rejects(lists.deleted(), { message: 'away' })
+    isAway = false
+    t.same(await lists.deleted(), [])
+    const before = reads.length
+    left.push(gone('a'))
+    clock.ms = 60_000
+    t.same(await lists.deleted(), [])
+    t.equal(reads.length, before)
+    clock.ms = 60_001
+    isAway = true
+    t.same(await lists.deleted(), [], 'nobody waits')
+    await settled()
+    isAway = false
+    t.same(await lists.deleted(), [], 'nor hears of a failure')
+    await settled()
+    t.same(await lists.deleted(), [definition('a')])
+    left.length = 0
+    clock.ms += 600_001
+    t.same(await lists.deleted(), [], 'what is ten minutes old serves no more')
+  },
+)
+
+t.test('callers wait for the same look, which takes a twentieth of the time at most', async (t) => {
   const { lists, reads, clock } = open({
-    answer: (read) => {
-      if (isAway) throw new Error('away')
-      return historyOf(left, { isNullFirst: true })(read)
+    answer: async (read) => {
+      await settled()
+      clock.ms += 10_000
+      return historyOf([gone('a')], { isNullFirst: true })(read)
     },
   })
-  await t.rejects(lists.deleted(), { message: 'away' })
-  isAway = false
-  t.same(await lists.deleted(), [])
-  const before = reads.length
-  left.push(gone('a'))
-  clock.ms = 60_000
-  t.same(await lists.deleted(), [])
-  t.equal(reads.length, before)
-  clock.ms = 60_001
-  t.same(await lists.deleted(), [definition('a')])
+  const [one, other] = await Promise.all([lists.deleted(), lists.deleted()])
+  t.equal(one, other)
+  const looks = reads.length
+  // A row, the count of its definition's, and what stands behind.
+  t.equal(looks, 3)
+  clock.ms = 30_000 + 600_000
+  await lists.deleted()
+  await settled()
+  t.equal(reads.length, looks)
+  clock.ms += 1
+  await lists.deleted()
+  t.equal(reads.length, looks + 1)
 })
 
-t.test('a failure that comes late does not drop what was found since', async (t) => {
-  const refusals: ((error: Error) => void)[] = []
-  const { lists, reads, clock } = open({
-    answer: () =>
-      refusals.length === 0 ? new Promise((_resolve, reject) => refusals.push(reject)) : ([] as unknown),
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 5)
   })
-  const first = lists.deleted()
-  clock.ms = 60_001
-  t.same(await lists.deleted(), [])
-  const before = reads.length
-  refusals[0]?.(new Error('late'))
-  await t.rejects(first, { message: 'late' })
-  await lists.deleted()
-  t.equal(reads.length, before)
-})
+}
 
 t.test('instances have tenants of their own where two counts differ', async (t) => {
   for (const [ofNone, expected] of [
