@@ -44,6 +44,13 @@ export function reportOf({ pairs, peakBytes }: Compared): {
   return { lines, isGood }
 }
 
+/** One pair, as it comes. */
+export function pairLineOf(pair: Pair): string {
+  const { path, user, outcome, securedMs, gatewayMs, peakBytes } = pair
+  const times = `${gatewayMs.toFixed(1)} ms against ${securedMs.toFixed(1)} ms`
+  return `${path} ${user}: ${outcome}, ${times}, ${costOf(pair).toFixed(2)} times, ${Math.round(peakBytes / 1e6)} MB`
+}
+
 function pathLine(path: string, pairs: readonly Pair[]): string {
   const own = pairs.filter((pair) => pair.path === path)
   const others = own.filter(({ outcome }) => outcome !== 'equal')

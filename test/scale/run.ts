@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compareRows } from './compare.ts'
 import { callersIn, startScaleEngines } from './engines.ts'
-import { growthOf, reportOf, type ScaleResult } from './report.ts'
+import { growthOf, pairLineOf, reportOf, type ScaleResult } from './report.ts'
 
 const USAGE = `Usage: npm run test:scale -- [options]
   --instances N      process instances; default 100000
@@ -34,7 +34,11 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const callers = await timed('data', () => callersIn(folder, engines, instances))
     const compared = await timed('comparison', () =>
-      compareRows(engines, { callers, only: new RegExp(values.only) }),
+      compareRows(engines, {
+        callers,
+        only: new RegExp(values.only),
+        onPair: (pair) => tell(pairLineOf(pair)),
+      }),
     )
     const result = { ...compared, instances }
     if (values.result !== undefined) await writeFile(values.result, JSON.stringify(result))
@@ -50,8 +54,13 @@ async function main(args: readonly string[]): Promise<number> {
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now()
   const done = await work()
-  process.stderr.write(`${what}: ${Math.round((performance.now() - began) / 1000)} s\n`)
+  tell(`${what}: ${Math.round((performance.now() - began) / 1000)} s`)
   return done
+}
+
+/** What goes on, beside the report. */
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`)
 }
 
 main(process.argv.slice(2)).then(
