@@ -1,5 +1,6 @@
 import { type Admin, idOf, rowsOf, textOf } from '../differential/admin.ts'
 import { inParallel } from '../differential/in-parallel.ts'
+import { careCase } from '../differential/models.ts'
 
 /** What the run made of the engine's data. */
 export interface ScaleWorld {
@@ -30,7 +31,7 @@ function bpmnOf(key: string, index: number): string {
 <sequenceFlow id="f2" sourceRef="node" targetRef="end"/><endEvent id="end"/></process></definitions>`
 }
 
-/** Makes definitions, instances, incidents, ended and standalone things, and the history of a definition that is gone. */
+/** Makes definitions, instances, incidents, ended things, tasks of cases and of nothing, and the history of a definition that is gone. */
 export async function buildScaleWorld(admin: Admin, count: number): Promise<ScaleWorld> {
   for (const tenant of TENANTS)
     if (tenant !== null) await admin.call('POST', '/tenant/create', { id: tenant, name: tenant })
@@ -54,6 +55,7 @@ export async function buildScaleWorld(admin: Admin, count: number): Promise<Scal
       name: `alone-${index}`,
       ...(index % 2 === 1 && { tenantId: 'acme' }),
     })
+  await openCases(admin)
   await failSome(admin)
   await deleteGone(admin)
   return { keys: KEYS, instances }
@@ -68,6 +70,18 @@ async function deploy(
     ...(tenant === null ? [] : [{ name: 'tenant-id', value: tenant }]),
     { name: `${key}.bpmn`, value: bpmnOf(key, index), file: `${key}.bpmn` },
   ])
+}
+
+/** Cases with a task and a variable each, which no process definition says who may see. */
+async function openCases({ call, upload }: Admin): Promise<void> {
+  await upload('/deployment/create', [
+    { name: 'deployment-name', value: 'care' },
+    { name: 'care.cmmn', value: careCase, file: 'care.cmmn' },
+  ])
+  for (let index = 0; index < 100; index += 1)
+    await call('POST', '/case-definition/key/care/create', {
+      variables: { pages: { value: index, type: 'Long' } },
+    })
 }
 
 async function endSome({ call }: Admin, count: number): Promise<void> {
