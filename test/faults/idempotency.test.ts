@@ -4,8 +4,8 @@ import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { until } from '../support/cache-harness.ts'
 import { startGatewayProcess } from '../engine/gateway-process.ts'
-import { codeOf, JSON_TYPE, keyed, openKeyed, START } from '../support/keyed.ts'
-import { type Answer, authorizationOf, BASE, type OpenGateway } from '../support/open-gateway.ts'
+import { askUntilClaimed, codeOf, JSON_TYPE, keyed, openKeyedOnce, START } from '../support/keyed.ts'
+import { authorizationOf, BASE, type OpenGateway } from '../support/open-gateway.ts'
 import { type FakeNode, startNode } from '../support/fake-engine.ts'
 import { startRedis } from '../support/redis.ts'
 import { startReloadable } from '../support/reloadable.ts'
@@ -28,7 +28,7 @@ function settingsOf({ url }: FakeNode) {
 }
 
 function openBeforeNode(t: Test, redis: string, node: FakeNode): Promise<OpenGateway> {
-  return openKeyed(t, redis, { settings: settingsOf(node) })
+  return openKeyedOnce(t, redis, { settings: settingsOf(node) })
 }
 
 async function open(t: Test) {
@@ -39,21 +39,13 @@ async function open(t: Test) {
   return { redis, held, node }
 }
 
-/** A Redis that has no processor time for a moment is away: nothing is sent then, and a client asks again. */
-async function askUntilClaimed(ask: OpenGateway['ask']): Promise<Answer> {
-  for (;;) {
-    const said = await ask('demo', START, keyed('a'))
-    if (codeOf(said) !== '503 GW_IDEMPOTENCY_UNAVAILABLE') return said
-  }
-}
-
 t.test('Keys, of gateways that share a Redis', { skip: redisSkip }, async (t) => {
   t.test(
     'two concurrent requests with a key: one is sent, the other is answered as in progress',
     async (t) => {
       const { redis, held, node } = await open(t)
       const gateways = [await openBeforeNode(t, redis.url, node), await openBeforeNode(t, redis.url, node)]
-      const answers = gateways.map(({ ask }) => askUntilClaimed(ask))
+      const answers = gateways.map(({ ask }) => askUntilClaimed(ask, 'demo', START, keyed('a')))
       const refused = await Promise.race(answers)
       t.equal(codeOf(refused), '409 GW_IDEMPOTENCY_IN_PROGRESS')
       await until(() => held.length === 1)

@@ -15,8 +15,25 @@ export function codeOf({ status, headers }: Answer): string {
   return `${status} ${headers['x-gateway-error']}`
 }
 
-/** A gateway whose keys are the test's own. */
-export function openKeyed(t: Test, redis: string, options: GatewayOptions = {}): Promise<OpenGateway> {
+/** A gateway whose keys are the test's own, and whose caller asks again where Redis was late: nothing is sent then. */
+export async function openKeyed(t: Test, redis: string, options?: GatewayOptions): Promise<OpenGateway> {
+  const gateway = await openKeyedOnce(t, redis, options)
+  return { ...gateway, ask: (...question) => askUntilClaimed(gateway.ask, ...question) }
+}
+
+/** A Redis that has no processor time for a moment is away. */
+export async function askUntilClaimed(
+  ask: OpenGateway['ask'],
+  ...question: Parameters<OpenGateway['ask']>
+): Promise<Answer> {
+  for (;;) {
+    const said = await ask(...question)
+    if (codeOf(said) !== '503 GW_IDEMPOTENCY_UNAVAILABLE') return said
+  }
+}
+
+/** The same, whose caller asks once. */
+export function openKeyedOnce(t: Test, redis: string, options: GatewayOptions = {}): Promise<OpenGateway> {
   const idempotency = { namespace: t.name.replace(/[^\w.-]+/g, '-').slice(-64) }
   return openGateway(t, { ...options, settings: { cache: { redis }, idempotency, ...options.settings } })
 }
