@@ -1,4 +1,5 @@
 import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
 import { authorizationOf, openGateway, type Answer, type Ask } from '../support/open-gateway.ts'
 
 const gateway = await openGateway(t, { settings: { limits: { body: '100KiB', deploymentBody: '200KiB' } } })
@@ -147,6 +148,33 @@ decision('a number that is none is refused as the engine does', 'POST /task?maxR
   message: 'HTTP 404 Not Found',
   code: null,
 })
+
+t.test('the name of an operation is not taken for an id by a method that only the id has', async (t) => {
+  // `DELETE /task/count` is no deletion of a task `count`: the engine says 405.
+  const routes = OPERATIONS.flatMap(({ template }) => {
+    const path = pathOf(template)
+    const own = new Set(OPERATIONS.filter((one) => pathOf(one.template) === path).map(({ method }) => method))
+    const wider = OPERATIONS.filter((one) => fits(one.template, path) && !own.has(one.method))
+    return wider.map(({ method }) => `${method} ${path}`)
+  })
+  t.ok(routes.length > 90)
+  for (const route of new Set(routes)) {
+    const { status, forwarded } = await gateway.ask('demo', route)
+    t.same([status, forwarded], [405, []], route)
+  }
+})
+
+function pathOf(template: string): string {
+  return template.replaceAll(/:\w+/g, 'x')
+}
+
+function fits(template: string, path: string): boolean {
+  const [pattern, segments] = [template.split('/'), path.split('/')]
+  return (
+    pattern.length === segments.length &&
+    pattern.every((text, at) => text.startsWith(':') || text === segments[at])
+  )
+}
 
 t.test('another method of a known path is refused with those it has', async (t) => {
   for (const [route, allow] of [
