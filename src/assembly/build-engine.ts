@@ -83,7 +83,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const own = options.traces === null ? served : withTracedLookUps(served, options.traces)
   const epoch = options.kept?.epoch ?? { current: {} }
   const sources = buildSources(options, own, epoch)
-  const permit = permitOptionsOf(own, sources, authorization, config.limits)
+  const permit = permitOptionsOf(own, sources, authorization, config)
   const tokens = options.kept?.tokens ?? createRememberedTokens()
   const authenticator = createAuthenticator({
     engine: name,
@@ -200,11 +200,14 @@ function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
   return remoteName === undefined ? base : `${base}/engine/${encodeURIComponent(remoteName)}`
 }
 
+/** Ids of process instances that are remembered for all engines together: about 25 MB. */
+const REMEMBERED_INSTANCES = 400_000
+
 function permitOptionsOf(
   own: Upstream,
   { records, identity }: EngineSources,
   { adminGroups, adminUsers, tenants, implied }: AuthorizationConfig,
-  { filteredRows: maxNamed, rowParts: maxParts }: Config['limits'],
+  { limits: { filteredRows: maxNamed, rowParts: maxParts }, engines }: Config,
 ): PermitOptions {
   const read = readerOf(own)
   const lookUps = createLookUps({ read })
@@ -214,7 +217,11 @@ function permitOptionsOf(
     adminUsers,
     ...lookUps,
     ...createDefinitionLists({ read, nowMs: monotonicMs }),
-    ...createInstanceLists(read),
+    ...createInstanceLists({
+      read,
+      nowMs: monotonicMs,
+      maxRemembered: Math.floor(REMEMBERED_INSTANCES / Object.keys(engines).length),
+    }),
     maxParts,
     findTargets: createFindTargets({ read, ...lookUps, maxNamed }),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),

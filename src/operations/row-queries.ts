@@ -20,6 +20,8 @@ export interface RowQuery {
   readonly definition?: string
   /** Takes a list of ids of process instances. */
   readonly instances?: string
+  /** Takes a list of ids of case instances. */
+  readonly cases?: string
   /** Takes the id of one process instance. */
   readonly instance?: string
   /** Parameters beside which the engine does not take `instances`. */
@@ -214,6 +216,7 @@ export const ROW_QUERIES = {
   variableInstances: {
     by: 'instances',
     instances: 'processInstanceIdIn',
+    cases: 'caseInstanceIdIn',
     hasRowsOfNone: true,
     tenants: 'definitions',
     asPost: {

@@ -86,3 +86,30 @@ t.test('a page far down is the one of the whole list', async (t) => {
 t.test('where single tasks may open some, all are filtered', async (t) => {
   t.equal((await ask('mary', 'GET /variable-instance/count')).status, 403)
 })
+
+t.test('details are counted by the instances that are hidden, where these are fewer', async (t) => {
+  // Three of each instance.
+  const details = instances.flatMap((row): readonly StoredRow[] =>
+    [1, 2, 3].map((at) => ({ ...row, shown: { ...row.shown, id: `${row.instanceId}-${at}` } })),
+  )
+  const past = { ...world, rows: { '/history/process-instance': instances, '/history/detail': details } }
+  const gateway = await openGateway(t, {
+    records: [
+      'grant anna PROCESS_DEFINITION:* READ_HISTORY',
+      'revoke anna PROCESS_DEFINITION:b READ_HISTORY',
+      'grant ben PROCESS_DEFINITION:a READ_HISTORY',
+    ],
+    engine: rowEngine(() => past),
+    settings,
+  })
+  for (const user of ['anna', 'ben']) {
+    const { status, body, forwarded } = await gateway.ask(user, 'GET /history/detail/count')
+    t.same([status, body], [200, { count: 3600 }], user)
+    const listed = forwarded.filter(
+      ({ method, url }) => method === 'POST' && url.includes('/history/detail?'),
+    )
+    // 1,200 ids in two lists, each with more rows than one read has.
+    t.ok(listed.length <= 8, `${listed.length} reads`)
+    t.ok(listed.every(({ body: asked }) => String(asked).includes('processInstanceIdIn')))
+  }
+})

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { isRecord } from '../../src/request/value.ts'
+import { isRecord, stringOf } from '../../src/request/value.ts'
 import type { Seen } from './fake-engine.ts'
 import { BASE } from './open-gateway.ts'
 
@@ -42,7 +42,7 @@ export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
     'processDefinitionWithoutTenantId',
   ],
   '/execution': RUNTIME,
-  '/variable-instance': ['processInstanceIdIn', 'tenantIdIn'],
+  '/variable-instance': ['processInstanceIdIn', 'caseInstanceIdIn', 'tenantIdIn'],
   '/external-task': ['processDefinitionId', 'processInstanceId', 'processInstanceIdIn', 'tenantIdIn'],
   '/incident': ['processDefinitionId', 'processDefinitionKeyIn', 'processInstanceId', 'tenantIdIn'],
   '/job': [...RUNTIME, 'processInstanceIds', 'withoutTenantId', 'includeJobsWithoutTenantId'],
@@ -88,6 +88,12 @@ export const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   '/history/incident': [...KEYED, 'processDefinitionKeyIn'],
 }
 
+/** Lists that are not the gateway's. */
+const CASES: Readonly<Record<string, readonly string[]>> = {
+  '/case-definition': [],
+  '/case-instance': ['tenantIdIn', 'withoutTenantId'],
+}
+
 /** Lists that join the definition, and so find nothing by the key of a deleted one. */
 const JOINING = new Set(['/history/process-instance', '/history/task'])
 
@@ -111,7 +117,7 @@ export function rowEngine(
 
 function answerOf(world: RowWorld, path: string, query: Query): unknown {
   const list = path.replace(/\/count$/, '')
-  const names = PARAMETERS[list]
+  const names = PARAMETERS[list] ?? CASES[list]
   if (names !== undefined) {
     const found = rowsOf(world, list).filter((row) => names.every((name) => fits(row, { name, list }, query)))
     if (path !== list) return { count: found.length }
@@ -209,6 +215,7 @@ const TESTS: Readonly<Record<string, Fits>> = {
   processInstanceId: ({ instanceId }, value) => instanceId === value,
   processInstanceIdIn: ofInstances,
   processInstanceIds: ofInstances,
+  caseInstanceIdIn: ({ shown }, value) => among(value, stringOf(shown['caseInstanceId'])),
   // Of both conditions on tenants this one counts.
   withoutTenantId: ({ tenantId }, value) => !isTrue(value) || tenantId === null,
   tenantIdIn: ({ tenantId }, value, query) =>

@@ -1,6 +1,7 @@
 import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { QueryPart, RestPlan } from '../../policy/authz/rows/row-plan.ts'
+import { findEnd } from './find-end.ts'
 import type { ReadRow } from './steady-list.ts'
 import { mapSideBySide } from './side-by-side.ts'
 
@@ -20,8 +21,10 @@ interface Page {
   readonly size: number
 }
 
-/** Mostly there are fewer. */
-const FIRST_READ = 20
+/** Mostly there are fewer. For each read a database may sort the whole list, beside which some rows more cost little. */
+const FIRST_READ = 200
+/** Rows of a read that looks for the last of many. */
+const WINDOW = 1000
 
 /** How many there are. Null: they must be decided one by one, and there are too many. */
 export async function countRest(resting: Resting): Promise<number | null> {
@@ -39,23 +42,11 @@ async function countFirst(resting: Resting, orders: readonly QueryPart[]): Promi
       return rows.filter(({ isVisible }) => isVisible).length
     }
     const few = await lackingFrom(0, FIRST_READ)
-    if (few === FIRST_READ) return countMany(async (at) => (await lackingFrom(at, 1)) === 1)
+    if (few === FIRST_READ)
+      return findEnd(lackingFrom, { known: FIRST_READ, likely: FIRST_READ, size: WINDOW })
     if (few > 0) return few
   }
   return 0
-}
-
-/** The first place that none of them stands at, found by looking at single rows. */
-async function countMany(isAt: (place: number) => Promise<boolean>): Promise<number> {
-  let low = FIRST_READ
-  let high = FIRST_READ * 4
-  for (; await isAt(high); high *= 4) low = high + 1
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    if (await isAt(middle)) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Those that the caller may see, in no order. Null: there are too many. */
@@ -73,7 +64,7 @@ async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<r
   const { keep, maxRows, read } = resting
   for (const part of orders) {
     // In one read: rows of equal value may change their places between two.
-    for (const size of [FIRST_READ, maxRows + 1]) {
+    for (const size of [FIRST_READ, 10 * FIRST_READ, maxRows + 1]) {
       let count = 0
       const isLacking = keepLacking(resting)
       const keepBoth: KeepRows = async (template, rows) => {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts'
+import type { AsPost } from '../../operations/row-queries.ts'
 import type { Asking } from '../../pipeline/context.ts'
 import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { PartsPlan, QueryPart } from '../../policy/authz/rows/row-plan.ts'
@@ -9,6 +10,7 @@ import { joinRows } from '../../request/json-rows.ts'
 import { PAGING, type Paging } from '../../request/paging.ts'
 import { askPart, PartRefused } from './ask-part.ts'
 import { FEW_ROWS, MANY_PARTS } from './few-rows.ts'
+import { findEnd } from './find-end.ts'
 import { MergedRows, type SizesAge } from './merged-rows.ts'
 import { readSorted } from './part-reader.ts'
 import { isUneven, noteUneven, sizeOf } from './recent-sizes.ts'
@@ -24,17 +26,12 @@ import { json, type PageRequest, readAsIs, readPage, readWhole } from './visible
  */
 export async function countParts(exchange: Asking, listing: Omit<Listing, 'paging'>): Promise<Answer | null> {
   const { plan, keep, maxRows } = listing
-  const { parts, instances, hidden, rest, asPost } = plan
+  const { parts, instances, hidden, rest } = plan
   const head = firstHead()
   const onAnswer = head.onAnswer
-  const sum = async (some: readonly QueryPart[]): Promise<number> => {
-    const counts = await mapSideBySide(some, async (part) => {
-      const answer = await countAnswer(askPart(exchange, part, asPost))
-      onAnswer(answer)
-      return countIn(answer)
-    })
-    return counts.reduce((all, one) => all + one, 0)
-  }
+  const countPart = createCountPart(exchange, { asPost: plan.asPost, onAnswer })
+  const sum = async (some: readonly QueryPart[]): Promise<number> =>
+    (await mapSideBySide(some, countPart)).reduce((all, one) => all + one, 0)
   // Rows may come and go between two counts.
   const answerOf = (count: number) => head.with(json({ count: Math.max(0, count) }))
   const isMany = rest !== null && !rest.isMixed && parts.length > MANY_PARTS
@@ -50,6 +47,45 @@ export async function countParts(exchange: Asking, listing: Omit<Listing, 'pagin
       : await countRest({ rest, keep, maxRows, read: readerOf(exchange, { member: undefined, onAnswer }) })
   if (others === null) return null
   return answerOf(others + (await sum([...parts, ...instances])) - (await sum(hidden)))
+}
+
+interface Counting extends Pick<PartsPlan, 'asPost'> {
+  readonly onAnswer: (answer: Answer) => void
+}
+
+/** Counts a part. Of a list that fits no GET, and whose POST has no count, the end is looked for. */
+function createCountPart(
+  exchange: Asking,
+  { asPost, onAnswer }: Counting,
+): (part: QueryPart) => Promise<number> {
+  /** How many rows a unit of weight has, as those parts tell that were counted before. */
+  let rowsOfOne = 0
+  return async (part) => {
+    const { weight } = part
+    if (weight === undefined || asPost?.counts !== false) {
+      const answer = await countAnswer(askPart(exchange, part, countedBy(asPost)))
+      onAnswer(answer)
+      return countIn(answer)
+    }
+    const [read] = readersOf(exchange, { parts: [part], asPost, keep: keepAll, isTold: true, onAnswer })
+    const lengthAt = async (from: number, size: number) => (await read?.(from, size))?.rows.length ?? 0
+    const likely = Math.floor(NEARLY * rowsOfOne * weight)
+    const rows = await findEnd(lengthAt, { known: 0, likely, size: END_READ })
+    rowsOfOne = rows / weight
+    return rows
+  }
+}
+
+const keepAll: KeepRows = async (_, rows) => rows.map(() => true)
+
+/** Most parts have a little more rows than this share of what the one before tells. */
+const NEARLY = 0.9
+/** Rows of a read that looks for the end of a part. */
+const END_READ = 1000
+
+/** How parts are counted that are listed so: where the POST has no count, by the GET. */
+function countedBy(asPost: AsPost | null): AsPost | null {
+  return asPost?.counts === false ? null : asPost
 }
 
 async function countAnswer(asking: Asking): Promise<Answer> {
@@ -117,7 +153,7 @@ async function listMerged(
   const sizing = {
     counts: async (age: SizesAge) => {
       if (isUneven(engine, page)) return null
-      const sized = await sizesOf(queries, { parts, asPost, age })
+      const sized = await sizesOf(queries, { parts, age })
       const sizes = [...(sized?.sizes ?? []), others.length].slice(0, readers.length)
       return sized === null || sized.isEstimate ? sized : { ...sized, sizes }
     },
@@ -139,7 +175,7 @@ function countQueriesOf(
   { parts, asPost }: Pick<Reading, 'parts' | 'asPost'>,
 ): readonly Asking[] {
   return parts.map((part) => {
-    const { match, upstreamRequest } = askPart(exchange, part, asPost)
+    const { match, upstreamRequest } = askPart(exchange, part, countedBy(asPost))
     const [list = '', query] = upstreamRequest.path.split('?')
     const search = new URLSearchParams(query)
     for (const name of PAGING) search.delete(name)
@@ -151,14 +187,13 @@ function queryOf({ upstreamRequest: { path, body } }: Asking): string {
   return `${path} ${body?.toString()}`
 }
 
-/** How many rows each part of a list has, or has had lately: null where the list has no such count. */
+/** How many rows each part of a list has, or has had lately: null where the engine does not count them. */
 async function sizesOf(
   queries: readonly Asking[],
-  { parts, asPost, age }: Pick<Reading, 'parts' | 'asPost'> & { readonly age: SizesAge },
+  { parts, age }: Pick<Reading, 'parts'> & { readonly age: SizesAge },
 ): Promise<Sizes | null> {
   const weights = parts.flatMap(({ weight }) => weight ?? [])
   if (weights.length === parts.length) return { sizes: weights, isEstimate: true, isRecent: false }
-  if (asPost?.counts === false) return null
   try {
     const counted = await mapSideBySide(queries, (asking) =>
       sizeOf(asking.match.engine, {

@@ -186,7 +186,7 @@ async function withLinksAndCases(
   const seeing = { scope: opened, viewer: { ...viewer, implicitGrants: implied } }
   const cases = rows.exempt === 'case' ? await options.caseKeys() : []
   if (cases?.length === 0) return restrictedTo(parts, accessRequest, seeing)
-  return besideCases(parts, seeing, cases) ?? { rows: 'filtered', keep: keepOf(parts, seeing.viewer) }
+  return besideCases(parts, seeing, cases) ?? plannedFor(parts, accessRequest, seeing.viewer, true)
 }
 
 /** Null: no query says it. */
@@ -209,13 +209,22 @@ function restrictedTo(
 }
 
 function someOf(parts: RowsParts, accessRequest: AccessRequest, { scope, viewer }: Seeing): RowsDecision {
-  const { operation, rows, options, isAnswerable } = parts
   const narrowed = narrowedTasks(parts, { scope, viewer }, null)
-  if (narrowed !== null) return narrowed
+  return narrowed ?? plannedFor(parts, accessRequest, viewer, false)
+}
+
+/** Asked for by a plan where there is one, and filtered. `hasCases`: there are rows of cases, which everybody sees. */
+function plannedFor(
+  parts: RowsParts,
+  accessRequest: AccessRequest,
+  viewer: Viewer,
+  hasCases: boolean,
+): RowsDecision {
+  const { operation, rows, options, isAnswerable } = parts
   const filtered = { rows: 'filtered', keep: keepOf(parts, viewer) } as const
   if (rows.query === null) return filtered
   const { method } = operation
-  const plan = () => planRows({ method, rows, viewer, accessRequest, options, isAnswerable })
+  const plan = () => planRows({ method, rows, viewer, accessRequest, options, isAnswerable, hasCases })
   return { ...filtered, plan }
 }
 

@@ -5,7 +5,7 @@ import type { PartSort, QueryPart } from '../../../src/policy/authz/rows/row-pla
 type Nulls = 'first' | 'last'
 
 /** A list of rows of which some lack a definition, as a database sorts it that puts them first or last. */
-function resting(lacking: number, having: number, nulls: Nulls, maxRows = 100): Resting {
+function resting(lacking: number, having: number, nulls: Nulls, maxRows = 3000): Resting {
   const without = Array.from({ length: lacking }, (_, at) => ({ id: `l${at}`, definition: null }))
   const others = Array.from({ length: having }, (_, at) => ({ id: `h${at}`, definition: `d${at}` }))
   return {
@@ -28,8 +28,8 @@ function resting(lacking: number, having: number, nulls: Nulls, maxRows = 100): 
 }
 
 for (const nulls of ['first', 'last'] as const)
-  for (const lacking of [0, 1, 3, 19, 20, 21, 60])
-    for (const having of [0, 1, 17, 19, 20, 50]) {
+  for (const lacking of [0, 1, 3, 199, 200, 201, 1199, 1200, 1201, 2500])
+    for (const having of [0, 1, 17, 199, 200, 1500]) {
       const name = `${lacking} of ${lacking + having} rows, ${nulls}`
       t.test(`rows that lack a member are all found: ${name}`, async (t) => {
         const rows = await restRows(resting(lacking, having, nulls))
@@ -40,6 +40,16 @@ for (const nulls of ['first', 'last'] as const)
         t.equal(await countRest(resting(lacking, having, nulls)), lacking)
       })
     }
+
+t.test('many are counted by few reads', async (t) => {
+  for (const lacking of [201, 1200, 5000, 123_456]) {
+    let reads = 0
+    const all = resting(lacking, 100_000, 'first')
+    const count = await countRest({ ...all, read: (...asked) => ((reads += 1), all.read(...asked)) })
+    t.equal(count, lacking)
+    t.ok(reads <= 2 + 2 * Math.log2(lacking / 100), `${lacking}: ${reads}`)
+  }
+})
 
 t.test('more than may be read are not told', async (t) => {
   t.equal(await restRows(resting(31, 5, 'last', 30)), null)

@@ -41,6 +41,7 @@ async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Pr
     hasOwnTenants: async () => false,
     nullsFirst: async () => null,
     instanceIds: async () => [],
+    countInstances: async () => 0,
     maxParts: 0,
     findTargets: async () => null,
     isOwn: async () => false,

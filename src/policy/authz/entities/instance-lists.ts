@@ -1,37 +1,152 @@
+import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../../../errors.ts'
 import { isRecord, stringOf } from '../../../request/value.ts'
 import type { ReadEngine } from './look-ups.ts'
 
-/** Process instances by which rows are asked for. */
+/** Running ones, or those of the history; cases that are not closed. */
+export type InstanceKind = 'process-instance' | 'history/process-instance' | 'case-instance'
+
+/** Instances by which rows are asked for. */
 export interface InstanceLists {
-  /** Ids of those that a query finds, running or of the history; null: there are more than `max`. */
+  /** Ids of those that a query finds; null: there are more than `max`. */
   readonly instanceIds: (
-    kind: 'process-instance' | 'history/process-instance',
-    query: Readonly<Record<string, unknown>>,
+    kind: InstanceKind,
+    query: InstanceQuery,
     max: number,
   ) => Promise<readonly string[] | null>
+  readonly countInstances: (kind: InstanceKind, query: InstanceQuery) => Promise<number>
 }
 
-/** Rows read at once, of which the ids are kept. */
-const PAGE = 5000
+type InstanceQuery = Readonly<Record<string, unknown>>
 
-/** Lists of one engine's process instances. */
-export function createInstanceLists(read: ReadEngine): InstanceLists {
+interface ListsOptions {
+  readonly read: ReadEngine
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number
+  /** Ids of the history that are remembered for all queries together: about 64 bytes each. */
+  readonly maxRemembered: number
+}
+
+/** Rows read at once: of short rows more, for each read sorts them all. */
+const MIN_PAGE = 5000
+const MAX_PAGE = 20_000
+/** Half of what a look-up's answer may have. */
+const PAGE_BYTES = 8 * 1024 ** 2
+/** Rows that tell how long rows are. */
+const MEASURED = 20
+
+/** However often they have been confirmed, ids are read anew after this. */
+const REMEMBERED_MS = 10 * 60_000
+/** An instance may be seen so much later than the time at which it says that it started: when its transaction ends. */
+const LATE_MS = 60_000
+
+/**
+ * Lists of one engine's process instances. Of the history ids are remembered: each time those that have started since are
+ * asked for, and a count says whether all others are still there. Running instances have no such time, and are read each time.
+ */
+export function createInstanceLists({ read, nowMs, maxRemembered }: ListsOptions): InstanceLists {
+  const remembered = new LRUCache<string, Remembered>({
+    maxSize: maxRemembered,
+    sizeCalculation: ({ ids }) => Math.max(1, ids.length),
+  })
+  const confirmed = async (
+    query: InstanceQuery,
+    last: Remembered | undefined,
+  ): Promise<Remembered | null> => {
+    if (last === undefined || last.untilMs < nowMs()) return null
+    const found = await confirm(read, query, last)
+    return found === null ? null : { ...found, untilMs: last.untilMs }
+  }
+  const anew = async (query: InstanceQuery, max: number): Promise<Remembered | null> => {
+    const found = await readIds(read, HISTORY, query, max)
+    return found === null ? null : { ...found, untilMs: nowMs() + REMEMBERED_MS }
+  }
   return {
+    countInstances: (kind, query) => countOf(read, kind, query),
     async instanceIds(kind, query, max) {
-      const ids: string[] = []
-      for (let from = 0; ids.length <= max; from += PAGE) {
-        const rows = await read(`/${kind}?firstResult=${from}&maxResults=${PAGE}`, query)
-        // A refusal is not the same as no rows.
-        if (!Array.isArray(rows)) throw new GatewayError('GW_UPSTREAM_INVALID')
-        for (const row of rows) {
-          const id = isRecord(row) ? stringOf(row['id']) : null
-          if (id === null) throw new GatewayError('GW_UPSTREAM_INVALID')
-          ids.push(id)
-        }
-        if (rows.length < PAGE) return ids
-      }
-      return null
+      if (kind !== HISTORY) return (await readIds(read, kind, query, max))?.ids ?? null
+      const key = JSON.stringify(query)
+      const found = (await confirmed(query, remembered.get(key))) ?? (await anew(query, max))
+      if (found === null) remembered.delete(key)
+      else remembered.set(key, found)
+      return found === null || found.ids.length > max ? null : found.ids
     },
   }
+}
+
+interface Found {
+  readonly ids: readonly string[]
+  /** The latest time at which one of them has started; null: it cannot be told. */
+  readonly lastStart: number | null
+}
+
+interface Remembered extends Found {
+  readonly untilMs: number
+}
+
+/** With those that have started since; null: others have gone, or have come into the query. */
+async function confirm(
+  read: ReadEngine,
+  query: InstanceQuery,
+  { ids: known, lastStart }: Found,
+): Promise<Found | null> {
+  if (lastStart === null) return null
+  const startedAfter = engineTime(lastStart - LATE_MS)
+  // An engine that has been given a date format of its own refuses this one.
+  const fresh = await readIds(read, HISTORY, { ...query, startedAfter }, MIN_PAGE).catch(() => null)
+  if (fresh === null) return null
+  const ids = [...new Set([...known, ...fresh.ids])]
+  if ((await countOf(read, HISTORY, query)) !== ids.length) return null
+  return { ids, lastStart: Math.max(lastStart, fresh.lastStart ?? lastStart) }
+}
+
+const HISTORY = 'history/process-instance'
+
+async function countOf(read: ReadEngine, kind: InstanceKind, query: InstanceQuery): Promise<number> {
+  const answer = await read(`/${kind}/count`, query)
+  const count = isRecord(answer) ? answer['count'] : null
+  if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
+  return count
+}
+
+/** The format that an engine reads dates in (Camunda 7.22, `yyyy-MM-dd'T'HH:mm:ss.SSSZ`). */
+function engineTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '+0000')
+}
+
+async function readIds(
+  read: ReadEngine,
+  kind: InstanceKind,
+  query: InstanceQuery,
+  max: number,
+): Promise<Found | null> {
+  const ids = new Set<string>()
+  let lastStart: number | null = 0
+  for (let [from, size] = [0, MIN_PAGE]; ids.size <= max; ) {
+    const rows = await read(`/${kind}?firstResult=${from}&maxResults=${size}`, query)
+    // A refusal is not the same as no rows.
+    if (!Array.isArray(rows)) throw new GatewayError('GW_UPSTREAM_INVALID')
+    for (const row of rows) {
+      const id = isRecord(row) ? stringOf(row['id']) : null
+      if (id === null) throw new GatewayError('GW_UPSTREAM_INVALID')
+      ids.add(id)
+      lastStart = lastOf(lastStart, isRecord(row) ? row['startTime'] : null)
+    }
+    if (rows.length < size) return { ids: [...ids], lastStart }
+    from += size
+    size = pageSizeOf(rows)
+  }
+  return null
+}
+
+/** Null from the first time on that cannot be read. */
+function lastOf(last: number | null, startTime: unknown): number | null {
+  const started = typeof startTime === 'string' ? Date.parse(startTime) : Number.NaN
+  return last === null || Number.isNaN(started) ? null : Math.max(last, started)
+}
+
+function pageSizeOf(rows: readonly unknown[]): number {
+  const measured = rows.slice(-MEASURED)
+  const bytes = JSON.stringify(measured).length / measured.length
+  return Math.min(MAX_PAGE, Math.max(MIN_PAGE, Math.floor(PAGE_BYTES / bytes)))
 }

@@ -3,7 +3,7 @@ import type { Method } from '../../../operations/table.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import type { DefinitionLists, DefinitionRow } from '../entities/definition-lists.ts'
-import type { InstanceLists } from '../entities/instance-lists.ts'
+import type { InstanceKind, InstanceLists } from '../entities/instance-lists.ts'
 import type { MaybePromise } from '../../../request/maybe-promise.ts'
 import { isNameable } from '../entities/lookup.ts'
 import { inQueries } from '../entities/lookup-lists.ts'
@@ -36,6 +36,8 @@ export interface Planning {
   readonly options: PlanOptions
   /** The client takes the answer, and its paging can be read. */
   readonly isAnswerable: boolean
+  /** There may be rows of cases, which everybody sees where the restriction says so. */
+  readonly hasCases: boolean
 }
 
 /**
@@ -55,13 +57,16 @@ export async function planRows(planning: Planning): Promise<RowPlan> {
 async function planKeys(asked: Asked): Promise<RowPlan> {
   const { keys, viewer } = asked
   if ([...keys.ids, ...(viewer.tenants ?? [])].some((id) => !isListable(id))) return FILTER
+  const allButHidden = await countWithoutHidden(asked)
+  if (allButHidden !== null) return planOf(asked, allButHidden)
   const parts = await keyParts(asked)
+  const cases = await caseParts(asked)
   const instances = await instanceParts(asked)
-  if (parts === null || instances === null) return FILTER
+  if (parts === null || cases === null || instances === null) return FILTER
   const rest = await restOf(asked)
   if (rest === 'unknown') return FILTER
   const isExact = instances.hidden.length === 0 && !parts.some(({ isMixed }) => isMixed)
-  return planOf(asked, { parts, ...instances, rest, isExact, order: orderOf(asked) })
+  return planOf(asked, { parts: [...parts, ...cases], ...instances, rest, isExact, order: orderOf(asked) })
 }
 
 interface Asked extends Planning {
@@ -132,12 +137,12 @@ function roomOf({ method, accessRequest }: Asked): number {
 }
 
 /** How a GET is asked as the POST; null: it cannot be, or need not. */
-function asPostOf({ query, method, own, rows, accessRequest }: Asked): PartsPlan['asPost'] {
+function asPostOf({ query, method, own, accessRequest }: Asked): PartsPlan['asPost'] {
   const { asPost } = query
   if (asPost === undefined || method === 'POST' || own.sort !== null) return null
   const known = new Set([...asPost.texts, ...asPost.inQuery])
   const isSaid = [...own.names].every((name) => known.has(name) && accessRequest.query.get(name) !== '')
-  return isSaid && (asPost.counts || rows.form !== 'count') ? asPost : null
+  return isSaid ? asPost : null
 }
 
 /** Servers read request lines of 8 KB. */
@@ -351,28 +356,97 @@ function tenantSets(asked: Asked): readonly QueryMembers[] {
   return isTwo ? [ofNone, { tenantIdIn: tenants }] : [{ tenantIdIn: tenants, [query.tenants]: true }]
 }
 
+/**
+ * A count of rows by lists of instances, where fewer of these are hidden than visible: all rows, less those of the hidden ones. Null:
+ * otherwise.
+ */
+async function countWithoutHidden(asked: Asked): Promise<Omit<PartsPlan, 'plan' | 'asPost'> | null> {
+  const { query, rows, keys } = asked
+  const isKnown = query.by === 'instances' && query.rest !== undefined && tellsTenants(asked)
+  // What lacks an instance is counted with the others.
+  if (rows.form !== 'count' || !isKnown || !mayFindRest(asked)) return null
+  const ids = await hiddenInstances(asked, { ...asked, keys: { ids: keys.ids, isAllBut: !keys.isAllBut } })
+  const hidden = ids === null ? null : listsOfInstances(asked, ids)
+  const parts = inTenants(asked, [{}])
+  return hidden === null
+    ? null
+    : { parts, instances: [], hidden: hidden.map(weighed), rest: null, isExact: false, order: null }
+}
+
+/** Those that `others` would see by definitions, and that are hidden by themselves; null: more than are visible, or no query finds them. */
+async function hiddenInstances(asked: Asked, others: Asked): Promise<readonly string[] | null> {
+  const { rows, viewer, options, accessRequest } = asked
+  const [visible, hidden] = [await countInstances(asked), await countInstances(others)]
+  if (visible === null || hidden === null || hidden > visible) return null
+  const found = await idsOfDefinitions(others)
+  if (found === null) return null
+  const ids = new Set(found)
+  const { granted, revoked } = visibleSetOf(rows, viewer).instances
+  const isOwn = ({ tenantId }: Attributes) => isOfTenants(tenantId, rows.tenanted ? viewer.tenants : null)
+  for (const [id, attributes] of await options.lookUpAll(INSTANCE, revoked, accessRequest.stillAwaited))
+    if (isOwn(attributes)) ids.add(id)
+  for (const id of await idsAmong(asked, granted)) ids.delete(id)
+  return [...ids]
+}
+
+const INSTANCE = 'historicProcessInstance'
+
+/** Lists of the cases whose rows everybody sees; null: no query says it, or there are too many. */
+async function caseParts(asked: Asked): Promise<readonly QueryPart[] | null> {
+  const { query, own, keys, rows, options, hasCases } = asked
+  // A row of a process instance is of no case.
+  if (!hasCases || rows.exempt !== 'case' || own.instances !== null) return []
+  if (isAll(keys) && tellsTenants(asked)) return []
+  const name = query.cases
+  if (name === undefined || own.names.has(name)) return null
+  const ids: string[] = []
+  for (const { set } of inTenants({ ...asked, query: CASES, own: NO_CONDITION }, [{}])) {
+    const some = await options.instanceIds('case-instance', set, options.maxParts * MAX_LIST - ids.length)
+    if (some === null) return null
+    ids.push(...some)
+  }
+  // Of a case there may be more rows than of a process instance, or fewer.
+  return listsOfInstances({ ...asked, query: { ...query, instances: name } }, ids)?.map(partOf) ?? null
+}
+
+/** Their tenants are asked for so. */
+const CASES: RowQuery = { by: 'instances', tenants: 'two queries' }
+
 /** Lists of the visible instances; null: there are too many, or rows of none are visible as well. */
 async function visibleInstances(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, own, keys, method } = asked
+  const { query, own, keys } = asked
   if (keys.isAllBut && query.hasRowsOfNone === true && own.instances === null) return null
   const ids = own.instances === null ? await idsOfKeys(asked) : await idsAmong(asked, own.instances)
-  if (ids === null || !ids.every(isListable)) return null
+  return (ids === null ? null : listsOfInstances(asked, ids))?.map(weighed) ?? null
+}
+
+/** A part for a list of instances. */
+function partOf(set: QueryMembers): QueryPart {
+  return { set, known: {} }
+}
+
+/** Rows of many instances are about as many for each. */
+function weighed(set: QueryMembers): QueryPart {
+  const [list] = Object.values(set)
+  return { ...partOf(set), ...(Array.isArray(list) && { weight: list.length }) }
+}
+
+/** Null: they cannot be listed. */
+function listsOfInstances(asked: Asked, ids: readonly string[]): readonly QueryMembers[] | null {
+  const { query, method } = asked
+  if (!ids.every(isListable)) return null
   const isShort = method !== 'POST' && asPostOf(asked) === null
   const chars = isShort ? roomOf(asked) : Number.POSITIVE_INFINITY
   const lists = [...inQueries(ids, chars, MAX_LIST)]
-  const dealt = inQueries(dealtOut(ids, lists.length), chars, MAX_LIST)
-  return [...dealt].map((list) => ({
-    set: { [query.instances ?? '']: list },
-    known: {},
-    weight: list.length,
-  }))
+  const dealt = dealtOut(ids, lists.length).flatMap((list) => [...inQueries(list, chars, MAX_LIST)])
+  return dealt.map((list) => ({ [query.instances ?? '']: list }))
 }
 
 /** Neighbours go to different lists, so that the rows of each are spread alike over all of them. */
-function dealtOut(ids: readonly string[], count: number): readonly string[] {
+function dealtOut(ids: readonly string[], count: number): readonly (readonly string[])[] {
   const lists = Array.from({ length: count }, (): string[] => [])
   for (const [at, id] of ids.entries()) lists[at % count]?.push(id)
-  return lists.flat()
+  return lists
 }
 
 /** Those of the caller's own query. */
@@ -400,20 +474,37 @@ async function idsOfKeys(asked: Asked): Promise<readonly string[] | null> {
 
 /** By the plan for a list of instances. */
 async function idsOfDefinitions(asked: Asked): Promise<readonly string[] | null> {
-  const { query, options, accessRequest } = asked
-  const isHistory = query.isHistory === true
-  const instances = ROW_QUERIES[isHistory ? 'historicProcessInstances' : 'processInstances']
-  const parts = await keyParts({ ...asked, query: instances, own: NO_CONDITION, method: 'POST' })
-  if (parts === null || parts.length > options.maxParts) return null
-  const kind = isHistory ? 'history/process-instance' : 'process-instance'
+  const { options, accessRequest } = asked
+  const parts = await partsOfInstances(asked)
+  if (parts === null) return null
   const ids: string[] = []
   for (const { set } of parts) {
     accessRequest.stillAwaited?.()
-    const some = await options.instanceIds(kind, set, options.maxParts * MAX_LIST - ids.length)
+    const some = await options.instanceIds(kindOf(asked), set, options.maxParts * MAX_LIST - ids.length)
     if (some === null) return null
     ids.push(...some)
   }
   return ids
+}
+
+/** Null: no query finds them. */
+async function countInstances(asked: Asked): Promise<number | null> {
+  const parts = await partsOfInstances(asked)
+  if (parts === null) return null
+  let count = 0
+  for (const { set } of parts) count += await asked.options.countInstances(kindOf(asked), set)
+  return count
+}
+
+/** The queries for the instances of visible definitions; null: there are too many, or none says it. */
+async function partsOfInstances(asked: Asked): Promise<readonly QueryPart[] | null> {
+  const instances = ROW_QUERIES[asked.query.isHistory ? 'historicProcessInstances' : 'processInstances']
+  const parts = await keyParts({ ...asked, query: instances, own: NO_CONDITION, method: 'POST' })
+  return parts === null || parts.length > asked.options.maxParts ? null : parts
+}
+
+function kindOf({ query }: Asked): InstanceKind {
+  return query.isHistory === true ? 'history/process-instance' : 'process-instance'
 }
 
 /** What is visible, or hidden, by its instance alone; null: no query says it. */
