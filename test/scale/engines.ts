@@ -61,7 +61,9 @@ export async function openGatewayFor(
   const records = rowsOf(await createAdmin(atSecured).call('GET', '/authorization'))
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-scale-callers-'))
   const access = await accessIn(folder, callers, records)
-  const gateway = await startGatewayProcess({ nodes: [bare.base], asImage: true, access })
+  // Reports that take an engine a minute are compared as well.
+  const settings = 'timeouts: { headers: 10m, answer: 10m }'
+  const gateway = await startGatewayProcess({ nodes: [bare.base], asImage: true, access, settings })
   const client = createClient(gateway.base)
   return {
     ...gateway,

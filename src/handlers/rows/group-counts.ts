@@ -21,6 +21,7 @@ export async function serveGroups(exchange: Exchange, keep: KeepRows): Promise<F
   if (answer.status !== 200) return sendAnswer(reply, answer)
   const found = jsonIn(answer.body)
   const { groups, groupUsers } = isRecord(found) ? found : {}
+  if (!Array.isArray(groups) || !Array.isArray(groupUsers)) throw new GatewayError('GW_UPSTREAM_INVALID')
   const all = rowsIn(groups)
   const seen = await kept(keep, 'group', all)
   const members = seen.length === all.length ? null : await membersOf(exchange, seen)

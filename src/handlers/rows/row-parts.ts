@@ -18,7 +18,7 @@ import type { Sizes } from './seek-page.ts'
 import { countRest, type Resting, restRows } from './rest-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import type { ReadList, ReadRow } from './steady-list.ts'
-import { json, type PageRequest, readAsIs, readPage, readWhole } from './visible-rows.ts'
+import { json, keepAll, type PageRequest, readAsIs, readPage, readWhole } from './visible-rows.ts'
 
 /**
  * Counts part by part. Null: there are too many rows that must be decided one by one.
@@ -75,8 +75,6 @@ function createCountPart(
     return rows
   }
 }
-
-const keepAll: KeepRows = async (_, rows) => rows.map(() => true)
 
 /** Most parts have a little more rows than this share of what the one before tells. */
 const NEARLY = 0.9

@@ -11,7 +11,8 @@ import { LISTED_SELECTORS, SELECTOR_LISTS } from '../../operations/table.ts'
 import { checkSelection, hasNullIds } from '../../policy/validation/selectors.ts'
 import type { Decision } from '../../policy/authz/checks/decision.ts'
 import { callerHeadersOf } from '../../pipeline/caller-headers.ts'
-import { foundOf, keepAll, idsFound, type SelectionContext, selectionQueryOf } from './selected-ids.ts'
+import { keepAll } from '../rows/visible-rows.ts'
+import { foundOf, idsFound, type SelectionContext, selectionQueryOf } from './selected-ids.ts'
 
 /**
  * The body with the ids that the caller may select in the place of the queries that select them: a bare engine would

@@ -17,7 +17,7 @@ import { checkSelector } from '../../policy/validation/validate.ts'
 import type { Answer } from '../../request/answer.ts'
 import { PartRefused } from '../rows/ask-part.ts'
 import { eachRow } from '../rows/row-parts.ts'
-import { readVisible } from '../rows/visible-rows.ts'
+import { keepAll, readVisible } from '../rows/visible-rows.ts'
 
 /** A request, or what is known of it before it may be sent. */
 export interface SelectionContext extends Asking {
@@ -54,8 +54,6 @@ export async function selectionQueryOf(
   if (decision.rows !== 'none' && decision.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
   return decision.rows === 'none' ? { list, keep: null } : { list, keep: decision.keep, plan: decision.plan }
 }
-
-export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
 
 /** Of a list that takes no body, for they must fit a request line of 8 KB, and where one of them may have many rows. */
 const FEW_IDS = 100
