@@ -562,7 +562,7 @@ const BOTH = ['asc', 'desc'] as const
 function mayFindRest(asked: Asked): boolean {
   const { own, keys, rows } = asked
   const names = [own.key, own.keys, own.definition, own.instances]
-  // Where there are cases no query is planned whose rows they exempt.
+  // Rows of cases are asked for by parts of their own.
   if (rows.exempt === null || rows.exempt === 'case' || names.some((one) => one !== null)) return false
   // Then the parts leave nothing out.
   return !(isAll(keys) && tellsTenants(asked))
