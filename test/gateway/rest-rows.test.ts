@@ -66,6 +66,46 @@ for (const nulls of ['first', 'last'] as const)
     t.equal(status, 403, 'more than may be read are not listed')
   })
 
+t.test('where they stand together a page far down is found all the same', async (t) => {
+  const keys = ['a', 'b', 'c', 'd', 'e']
+  const known = keys.map((key): Definition => ({ id: `${key}:1`, key, tenantId: null }))
+  const rows = Array.from({ length: 5000 }, (_, at) => {
+    const definition = known[at % 5] ?? null
+    const of = { definition, instanceId: `i${at}`, tenantId: null, shown: { id: '' } }
+    return taskOf(`t${String(at).padStart(5, '0')}`, of)
+  })
+  const nobody = { definition: null, instanceId: null, tenantId: null, shown: { id: '' } }
+  const others = Array.from({ length: ALONE }, (_, at) => taskOf(`z${1000 + at}`, nobody))
+  const instances = rows.slice(0, 2).map(
+    (row, at): StoredRow => ({
+      ...row,
+      shown: {
+        id: `i${at}`,
+        processDefinitionVersion: 1,
+        endTime: at === 0 ? null : '2026-01-01T00:00:00.000+0000',
+      },
+    }),
+  )
+  const world: RowWorld = {
+    definitions: known,
+    rows: { '/history/process-instance': instances, '/history/task': [...rows, ...others] },
+  }
+  const { ask } = await openGateway(t, {
+    records: keys.slice(1).map((key) => `grant anna PROCESS_DEFINITION:${key} READ_HISTORY`),
+    engine: rowEngine(() => world, 'first'),
+    settings: { limits: { filteredRows: 500 } },
+  })
+  const { body, forwarded } = await ask('anna', 'GET /history/task?firstResult=2000&maxResults=10')
+  const visible = rows.filter(({ definition }) => definition?.key !== 'a').map(({ shown: { id } }) => id)
+  t.same(idsIn(body), visible.slice(2000, 2010))
+  const lists = forwarded.filter(({ url }) => /\/history\/task\?.*processDefinitionId/.test(url))
+  t.ok(lists.length > 0)
+  t.notOk(
+    lists.some(({ url }) => /firstResult=0(?:&|$)/.test(url)),
+    'no part is read from its top',
+  )
+})
+
 function idsIn(rows: unknown): readonly unknown[] {
   return Array.isArray(rows) ? rows.map((row: unknown) => Object(row).id) : []
 }

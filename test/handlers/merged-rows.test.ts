@@ -142,6 +142,27 @@ t.test('a part with few rows, which all stand late, does not change that', async
   t.ok(reads.reduce((sum, one) => sum + one, 0) <= 3 * 3 * 700, `${reads.join()} rows`)
 })
 
+t.test('a part that has just been counted as empty is not read', async (t) => {
+  const random = new Random(4)
+  const parts = [2000, 0, 2000].map((count, part) =>
+    sortedBy(
+      Array.from({ length: count }, (_row, index) => rowOf(`${random.below(900_000)}-${part}-${index}`)),
+      ({ id }) => id,
+    ),
+  )
+  const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
+  for (const isRecent of [false, true]) {
+    const reads = parts.map((): number[] => [])
+    const merged = new MergedRows(
+      parts.map((rows, at) => partOf(rows, reads[at])),
+      { order: BY_ID, maxHidden: 0 },
+    )
+    const counts = async () => ({ ...(await countsOf(parts)()), isRecent })
+    t.same(await idsIn(merged.page({ first: 2000, max: 50, sizing: { counts } })), whole.slice(2000, 2050))
+    t.equal(reads[1]?.length, isRecent ? 1 : 0, 'some seconds later it may have rows')
+  }
+})
+
 t.test('where rows are spread otherwise, those before a page are read many at once', async (t) => {
   const reads: number[] = []
   const random = new Random(3)

@@ -81,6 +81,11 @@ export class PartReader {
     this.#isRead = false
   }
 
+  /** Nothing is read of it: it has been counted, and has no row. */
+  finish(): void {
+    this.#isRead = true
+  }
+
   /** Passes over the rows before a place, of those that one read gives. `isAll`: the next row is not one of them. */
   async passOver(isBefore: (place: RowPlace) => boolean): Promise<Passed> {
     let count = 0

@@ -22,13 +22,16 @@ export function startAll(readers: readonly PartReader[], starts: readonly number
 /**
  * Reads each part from its start on, and passes over what stands before the last of the rows that they begin with. Before a
  * reader that begins at its top nothing is left out: few rows, that may all stand late, do not tell where the others begin.
+ * @param isEmpty whether a part has been found to have no row: it is not read
  * @returns null: a part ends before its start, or has rows that are hidden, which were counted all the same
  */
 export async function standAt(
   readers: readonly PartReader[],
   starts: readonly number[],
+  isEmpty: (at: number) => boolean = () => false,
 ): Promise<Standing | null> {
   startAll(readers, starts)
+  for (const [at, reader] of readers.entries()) if (isEmpty(at)) reader.finish()
   const heads = await mapSideBySide(readers, (reader) => reader.head())
   const last = lastOf(
     readers,

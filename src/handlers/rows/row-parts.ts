@@ -152,8 +152,9 @@ async function listMerged(
     counts: async (age: SizesAge) => {
       if (isUneven(engine, page)) return null
       const sized = await sizesOf(queries, { parts, age })
-      const sizes = [...(sized?.sizes ?? []), others.length].slice(0, readers.length)
-      return sized === null || sized.isEstimate ? sized : { ...sized, sizes }
+      // Rows that have been read already, and may stand anywhere, are passed over from their top, unless they are many.
+      const sizes = others.length > MANY_OTHERS ? [...(sized?.sizes ?? []), others.length] : sized?.sizes
+      return sized === null || sized.isEstimate || sizes === undefined ? sized : { ...sized, sizes }
     },
     onUneven: () => noteUneven(engine, page),
   }
@@ -166,6 +167,9 @@ async function listMerged(
   }
   return head.with(joinRows(bytes))
 }
+
+/** More rows that everybody sees are asked where they begin, as parts are. */
+const MANY_OTHERS = 1000
 
 /** The counts of each part of a list. */
 function countQueriesOf(

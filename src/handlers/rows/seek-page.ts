@@ -10,7 +10,7 @@ export interface Sizes {
   readonly isRecent: boolean
 }
 
-interface Sought extends Omit<Sizes, 'isRecent'> {
+interface Sought extends Sizes {
   /** Of all parts: rows before the page. */
   readonly first: number
   readonly max: number
@@ -34,7 +34,7 @@ const MANY = 1e9
  */
 export async function seekPage(
   readers: readonly PartReader[],
-  { first, max, sizes, isEstimate }: Sought,
+  { first, max, sizes, isEstimate, isRecent }: Sought,
 ): Promise<number | null> {
   const known = readers.map((_, at) => (sizes[at] ?? 0) * (isEstimate ? MANY : 1))
   const target = Math.min(first, sum(known))
@@ -46,7 +46,7 @@ export async function seekPage(
       const isSized = (known[at] ?? 0) > 0
       reader.expect(isSized ? 2 * (margins[at] ?? 0) + max / readers.length : MAX_WINDOW, MAX_WINDOW)
     }
-    const standing = await standAt(readers, starts)
+    const standing = await standAt(readers, starts, (at) => !isEstimate && !isRecent && sizes[at] === 0)
     // Else they are not spread alike.
     if (standing?.isWhole !== true) return null
     const { found, before } = standing
