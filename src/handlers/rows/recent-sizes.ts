@@ -29,11 +29,11 @@ interface Size {
   readonly isRecent: boolean
 }
 
-/** How many rows a query of an engine has. */
+/** How many rows a query of an engine has. Whether one that had none still has none is asked each time: what has none is not read. */
 export async function sizeOf(engine: EngineParts, { query, age, count }: Sizing): Promise<Size> {
   const { sizes } = rememberedOf(engine)
   const known = age === 'recent' ? sizes.get(query) : undefined
-  if (known !== undefined) return { size: known, isRecent: true }
+  if (known !== undefined && known > 0) return { size: known, isRecent: true }
   const size = await count()
   sizes.set(query, size)
   return { size, isRecent: false }

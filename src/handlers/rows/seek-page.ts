@@ -6,11 +6,11 @@ export interface Sizes {
   readonly sizes: readonly number[]
   /** They are in proportion only. */
   readonly isEstimate: boolean
-  /** Some were counted some seconds ago. */
+  /** Some were counted some seconds ago, but for those that are 0. */
   readonly isRecent: boolean
 }
 
-interface Sought extends Sizes {
+interface Sought extends Omit<Sizes, 'isRecent'> {
   /** Of all parts: rows before the page. */
   readonly first: number
   readonly max: number
@@ -34,7 +34,7 @@ const MANY = 1e9
  */
 export async function seekPage(
   readers: readonly PartReader[],
-  { first, max, sizes, isEstimate, isRecent }: Sought,
+  { first, max, sizes, isEstimate }: Sought,
 ): Promise<number | null> {
   const known = readers.map((_, at) => (sizes[at] ?? 0) * (isEstimate ? MANY : 1))
   const target = Math.min(first, sum(known))
@@ -46,7 +46,7 @@ export async function seekPage(
       const isSized = (known[at] ?? 0) > 0
       reader.expect(isSized ? 2 * (margins[at] ?? 0) + max / readers.length : MAX_WINDOW, MAX_WINDOW)
     }
-    const standing = await standAt(readers, starts, (at) => !isEstimate && !isRecent && sizes[at] === 0)
+    const standing = await standAt(readers, starts, (at) => !isEstimate && sizes[at] === 0)
     // Else they are not spread alike.
     if (standing?.isWhole !== true) return null
     const { found, before } = standing
