@@ -113,3 +113,39 @@ t.test('details are counted by the instances that are hidden, where these are fe
     t.ok(listed.every(({ body: asked }) => String(asked).includes('processInstanceIdIn')))
   }
 })
+
+t.test('everybody sees the variables of cases, beside those of visible instances', async (t) => {
+  const nobody = { definition: null, instanceId: null, tenantId: null }
+  const cases = ['c1', 'c2'].map((id): StoredRow => ({ ...nobody, shown: { id } }))
+  const ofCases = cases.map(({ shown: { id } }): StoredRow => {
+    const shown = {
+      id: `w${id}`,
+      caseInstanceId: id,
+      caseExecutionId: id,
+      processInstanceId: null,
+      tenantId: null,
+    }
+    return { ...nobody, shown }
+  })
+  const both: RowWorld = {
+    definitions,
+    rows: {
+      ...world.rows,
+      '/case-definition': [{ ...nobody, shown: { id: 'care:1', key: 'care' } }],
+      '/case-instance': cases,
+      '/variable-instance': [...variables, ...ofCases],
+    },
+  }
+  const gateway = await openGateway(t, { records, engine: rowEngine(() => both), settings })
+  t.same((await gateway.ask('anna', 'GET /variable-instance/count')).body, { count: 1202 })
+  const { body } = await gateway.ask('anna', 'GET /variable-instance?firstResult=1199&maxResults=5')
+  t.match(body, [{ id: 'vi02398' }, { id: 'wc1' }, { id: 'wc2' }])
+  for (const [query, count] of [
+    ['caseInstanceIdIn=c1', 1],
+    ['processInstanceIdIn=i00000,i00001', 1],
+  ] as const) {
+    const counted = await gateway.ask('anna', `GET /variable-instance/count?${query}`)
+    t.same(counted.body, { count }, query)
+  }
+  t.same((await gateway.ask('nobody', 'GET /variable-instance/count')).body, { count: 2 })
+})

@@ -325,6 +325,7 @@ function ownOf(random: Random, { definitions, rows }: RowWorld, list: string): R
     processInstanceId: () => pick(random, instances),
     processInstanceIds: () => [pick(random, instances), pick(random, instances)],
     processInstanceIdIn: () => [pick(random, instances), pick(random, instances)],
+    caseInstanceIdIn: () => [rows['/case-instance']?.[0]?.shown.id ?? 'none'],
     tenantIdIn: () => [pick(random, TENANTS)],
     withoutTenantId: () => true,
   }

@@ -373,27 +373,17 @@ async function countWithoutHidden(asked: Asked): Promise<Omit<PartsPlan, 'plan' 
     : { parts, instances: [], hidden: hidden.map(weighed), rest: null, isExact: false, order: null }
 }
 
-/** Those that `others` would see by definitions, and that are hidden by themselves; null: more than are visible, or no query finds them. */
+/** Those that `others` would see; null: more than are visible, or no query finds them, or single instances are decided by themselves. */
 async function hiddenInstances(asked: Asked, others: Asked): Promise<readonly string[] | null> {
-  const { rows, viewer, options, accessRequest } = asked
+  const { granted, revoked } = visibleSetOf(asked.rows, asked.viewer).instances
+  if (granted.length + revoked.length > 0) return null
   const [visible, hidden] = [await countInstances(asked), await countInstances(others)]
-  if (visible === null || hidden === null || hidden > visible) return null
-  const found = await idsOfDefinitions(others)
-  if (found === null) return null
-  const ids = new Set(found)
-  const { granted, revoked } = visibleSetOf(rows, viewer).instances
-  const isOwn = ({ tenantId }: Attributes) => isOfTenants(tenantId, rows.tenanted ? viewer.tenants : null)
-  for (const [id, attributes] of await options.lookUpAll(INSTANCE, revoked, accessRequest.stillAwaited))
-    if (isOwn(attributes)) ids.add(id)
-  for (const id of await idsAmong(asked, granted)) ids.delete(id)
-  return [...ids]
+  return visible === null || hidden === null || hidden > visible ? null : idsOfDefinitions(others)
 }
-
-const INSTANCE = 'historicProcessInstance'
 
 /** Lists of the cases whose rows everybody sees; null: no query says it, or there are too many. */
 async function caseParts(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, own, keys, rows, options, hasCases } = asked
+  const { query, own, keys, rows, options, accessRequest, hasCases } = asked
   // A row of a process instance is of no case.
   if (!hasCases || rows.exempt !== 'case' || own.instances !== null) return []
   if (isAll(keys) && tellsTenants(asked)) return []
@@ -401,6 +391,7 @@ async function caseParts(asked: Asked): Promise<readonly QueryPart[] | null> {
   if (name === undefined || own.names.has(name)) return null
   const ids: string[] = []
   for (const { set } of inTenants({ ...asked, query: CASES, own: NO_CONDITION }, [{}])) {
+    accessRequest.stillAwaited?.()
     const some = await options.instanceIds('case-instance', set, options.maxParts * MAX_LIST - ids.length)
     if (some === null) return null
     ids.push(...some)
