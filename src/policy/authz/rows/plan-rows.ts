@@ -383,19 +383,18 @@ async function hiddenInstances(asked: Asked, others: Asked): Promise<readonly st
 
 /** Lists of the cases whose rows everybody sees; null: no query says it, or there are too many. */
 async function caseParts(asked: Asked): Promise<readonly QueryPart[] | null> {
-  const { query, own, keys, rows, options, accessRequest, hasCases } = asked
+  const { query, own, keys, rows, hasCases } = asked
   // A row of a process instance is of no case.
   if (!hasCases || rows.exempt !== 'case' || own.instances !== null) return []
   if (isAll(keys) && tellsTenants(asked)) return []
   const name = query.cases
   if (name === undefined || own.names.has(name)) return null
-  const ids: string[] = []
-  for (const { set } of inTenants({ ...asked, query: CASES, own: NO_CONDITION }, [{}])) {
-    accessRequest.stillAwaited?.()
-    const some = await options.instanceIds('case-instance', set, options.maxParts * MAX_LIST - ids.length)
-    if (some === null) return null
-    ids.push(...some)
-  }
+  const ids = await idsIn(
+    asked,
+    'case-instance',
+    inTenants({ ...asked, query: CASES, own: NO_CONDITION }, [{}]),
+  )
+  if (ids === null) return null
   // Of a case there may be more rows than of a process instance, or fewer.
   return listsOfInstances({ ...asked, query: { ...query, instances: name } }, ids)?.map(partOf) ?? null
 }
@@ -465,13 +464,20 @@ async function idsOfKeys(asked: Asked): Promise<readonly string[] | null> {
 
 /** By the plan for a list of instances. */
 async function idsOfDefinitions(asked: Asked): Promise<readonly string[] | null> {
-  const { options, accessRequest } = asked
   const parts = await partsOfInstances(asked)
-  if (parts === null) return null
+  return parts === null ? null : idsIn(asked, kindOf(asked), parts)
+}
+
+/** The ids that these queries find; null: more than parts may name. */
+async function idsIn(
+  { options, accessRequest }: Asked,
+  kind: InstanceKind,
+  parts: readonly QueryPart[],
+): Promise<readonly string[] | null> {
   const ids: string[] = []
   for (const { set } of parts) {
     accessRequest.stillAwaited?.()
-    const some = await options.instanceIds(kindOf(asked), set, options.maxParts * MAX_LIST - ids.length)
+    const some = await options.instanceIds(kind, set, options.maxParts * MAX_LIST - ids.length)
     if (some === null) return null
     ids.push(...some)
   }
