@@ -24,7 +24,13 @@ function worldOf(count: number): RowWorld {
   const rows = Array.from({ length: count }, (_, at) => rowOf(at))
   return {
     definitions: DEFINITIONS,
-    rows: { '/job': rows, '/incident': rows, '/process-instance': rows.map(instanceOf) },
+    rows: {
+      '/job': rows,
+      '/incident': rows,
+      '/variable-instance': rows,
+      '/execution': rows,
+      '/process-instance': rows.map(instanceOf),
+    },
   }
 }
 
@@ -34,10 +40,11 @@ function instanceOf(row: StoredRow): StoredRow {
   return { ...row, shown }
 }
 
-/** Who may see the rows of all keys, of seven of eight, and of six instances. */
+/** Who may see the rows of seven keys of eight, of six, of the last five, and of six instances. */
 const RECORDS = [
   ...KEYS.slice(1).map((key) => `grant mary PROCESS_DEFINITION:${key} READ_INSTANCE`),
   ...KEYS.slice(0, 6).map((key) => `grant ben PROCESS_DEFINITION:${key} READ_INSTANCE`),
+  ...KEYS.slice(3).map((key) => `grant nobody PROCESS_DEFINITION:${key} READ_INSTANCE`),
   ...[0, 1, 2, 3, 4, 5].map((at) => `grant anna PROCESS_INSTANCE:i0000${at} READ`),
 ]
 
@@ -134,6 +141,50 @@ t.test('where its parts do not stand alike, that is remembered', async (t) => {
 t.test('a short list is read once for however many instances may be seen', async (t) => {
   const gateway = await open(t, () => worldOf(40))
   const whole = await pageOf(gateway, 'anna', '/incident')
-  t.same(whole.ids, ['00000', '00001', '00002', '00003', '00004', '00005'])
+  t.same(whole.ids, OF_SIX_INSTANCES)
   t.equal(whole.lists, 1)
+})
+
+const OF_SIX_INSTANCES = ['00000', '00001', '00002', '00003', '00004', '00005']
+
+t.test('a list whose beginning takes long is not read again for few instances', async (t) => {
+  const answer = rowEngine(() => worldOf(ROWS))
+  const gateway = await openGateway(t, {
+    records: RECORDS,
+    engine: (request, response) =>
+      setTimeout(() => answer(request, response), request.url.includes('processInstanceId=') ? 0 : 50),
+  })
+  for (const reads of [2 + 6, 6]) {
+    const page = await pageOf(gateway, 'anna', '/execution?maxResults=50')
+    t.same(page.ids, OF_SIX_INSTANCES)
+    t.equal(page.lists, reads)
+  }
+})
+
+t.test('instances that are granted one by one are not looked for in a list', async (t) => {
+  const gateway = await open(t, () => worldOf(ROWS))
+  const page = await pageOf(gateway, 'anna', '/variable-instance?maxResults=50')
+  t.same(page.ids, OF_SIX_INSTANCES)
+  t.equal(page.lists, 1)
+})
+
+/** By the caller with the last five keys. */
+function isSeen({ definition }: StoredRow): boolean {
+  return Number(definition?.key.slice(1)) > 2
+}
+
+t.test('where the rows that are visible stand close together, the top is not read on and on', async (t) => {
+  const world = worldOf(ROWS)
+  const jobs = world.rows['/job'] ?? []
+  const seen = jobs.filter(isSeen)
+  const hidden = jobs.filter((row) => !isSeen(row))
+  const sorted = [...seen.slice(0, 40), ...hidden, ...seen.slice(40)].map((row, at) => ({
+    ...row,
+    shown: { ...row.shown, id: String(at).padStart(5, '0') },
+  }))
+  const gateway = await open(t, () => ({ ...world, rows: { ...world.rows, '/job': sorted } }))
+  const page = await pageOf(gateway, 'nobody', '/job?maxResults=50')
+  const visible = sorted.filter(isSeen).map(({ shown }) => shown.id)
+  t.same(page.ids, visible.slice(0, 50))
+  t.equal(page.lists, 2 + 5 + 2, 'the top, the parts, and what everybody sees')
 })

@@ -99,6 +99,30 @@ t.test('a page far down is that of the whole list', async (t) => {
   }
 })
 
+t.test('few rows of one part, which all stand late, do not keep a page from being found', async (t) => {
+  const random = new Random(2)
+  const parts = [
+    ...Array.from({ length: 5 }, (_, part) =>
+      sortedBy(
+        Array.from({ length: 2000 }, (_row, index) => rowOf(`${random.below(900_000)}-${part}-${index}`)),
+        ({ id }) => id,
+      ),
+    ),
+    Array.from({ length: 100 }, (_row, index) => rowOf(`x${String(index).padStart(3, '0')}`)),
+  ]
+  const whole = sortedBy(parts.flat(), ({ id }) => id).map(({ id }) => id)
+  for (const first of [5000, 9000, 10_040]) {
+    const reads: number[] = []
+    const merged = new MergedRows(
+      parts.map((rows) => partOf(rows, reads)),
+      { order: BY_ID, maxHidden: 0 },
+    )
+    const page = await idsIn(merged.page({ first, max: 50, sizing: { counts: countsOf(parts) } }))
+    t.same(page, whole.slice(first, first + 50), `from ${first}`)
+    t.ok(reads.length <= 2 * 6, `${reads.length} reads from ${first}`)
+  }
+})
+
 t.test('of rows that are spread alike few are read before a page', async (t) => {
   const reads: number[] = []
   const random = new Random(1)
@@ -246,18 +270,23 @@ t.test('parts that cannot be counted, or hide rows, are read from the top', asyn
 })
 
 t.test('a page that is not far down is read without counting', async (t) => {
-  const rows = Array.from({ length: 300 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
-  const isCounted = async (first: number): Promise<boolean> => {
+  const rows = Array.from({ length: 1100 }, (_, at) => rowOf(`${at}`.padStart(4, '0')))
+  const isCounted = async (first: number, others: number): Promise<boolean> => {
+    const parts = [rows, ...Array.from({ length: others }, () => [])]
     let counted = false
     const counts = async () => {
       counted = true
-      return countsOf([rows, []])()
+      return countsOf(parts)()
     }
-    const merged = new MergedRows([partOf(rows), partOf([])], { order: BY_ID, maxHidden: 0 })
+    const merged = new MergedRows(
+      parts.map((part) => partOf(part)),
+      { order: BY_ID, maxHidden: 0 },
+    )
     t.same(await idsIn(merged.page({ first, max: 1, sizing: { counts } })), [`${first}`.padStart(4, '0')])
     return counted
   }
-  t.same([await isCounted(200), await isCounted(201)], [false, true])
+  t.same([await isCounted(100, 1), await isCounted(101, 1)], [false, true], 'of two parts')
+  t.same([await isCounted(1000, 30), await isCounted(1001, 30)], [false, true], 'of many parts')
 })
 
 function sortedBy(rows: readonly PartRow[], order: (row: PartRow) => string | number): readonly PartRow[] {

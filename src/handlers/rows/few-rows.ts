@@ -18,3 +18,17 @@ export function noteManyRows(engine: EngineParts, operation: string): void {
   const known = longLists.get(engine) ?? new Map<string, number>()
   longLists.set(engine, known.set(operation, performance.now() + MANY_MS))
 }
+
+/** By engine and operation. */
+const tops = new WeakMap<EngineParts, Map<string, { readonly ms: number; readonly untilMs: number }>>()
+
+/** How long the beginning of an unrestricted list took to read lately: a database may sort all of it. Null: not known. */
+export function recentTopMs(engine: EngineParts, operation: string): number | null {
+  const known = tops.get(engine)?.get(operation)
+  return known !== undefined && known.untilMs > performance.now() ? known.ms : null
+}
+
+export function noteTopMs(engine: EngineParts, operation: string, ms: number): void {
+  const known = tops.get(engine) ?? new Map<string, { readonly ms: number; readonly untilMs: number }>()
+  tops.set(engine, known.set(operation, { ms, untilMs: performance.now() + MANY_MS }))
+}

@@ -11,7 +11,7 @@ import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
-import { FEW_ROWS, hadManyRows, MANY_PARTS, noteManyRows } from './few-rows.ts'
+import { FEW_ROWS, hadManyRows, MANY_PARTS, noteManyRows, noteTopMs, recentTopMs } from './few-rows.ts'
 import { OrderUnknown } from './part-reader.ts'
 import { PartRefused } from './ask-part.ts'
 import { countParts, type Listing, listParts } from './row-parts.ts'
@@ -61,12 +61,16 @@ function observedKeep({ keep, observe }: Filtering): KeepRows | null {
 async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer | null> {
   const { keep, plan: planRows, observe } = filtering
   if (keep === null || planRows === undefined) return null
-  const early = await answerEarly(exchange, filtering, paging)
+  const few = await countFew(exchange, filtering)
+  if (few !== null) return few
+  const isTried = planRows.readsInstances()
+  const early = isTried ? await answerTop(exchange, { ...filtering, paging, most: MIN_TOP }) : null
   if (early !== null) return early
   const plan = await planRows()
   if (plan.plan === 'filter') return null
-  const isTried = isReadForPlan(exchange.match.operation)
-  const top = isTried ? null : await answerTop(exchange, { ...filtering, paging, most: topOf(plan) })
+  const top = isTried
+    ? null
+    : await answerTop(exchange, { ...filtering, paging, most: topOf(plan, exchange) })
   if (top !== null) return top
   const answer =
     plan.plan === 'none'
@@ -76,29 +80,21 @@ async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Pag
   return answer
 }
 
-/** Where a plan takes more than the answer may. */
-async function answerEarly(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer | null> {
-  const few = await countFew(exchange, filtering)
-  if (few !== null || !isReadForPlan(exchange.match.operation)) return few
-  return answerTop(exchange, { ...filtering, paging, most: MIN_TOP })
-}
-
-/** How many rows of the list are looked at before it is asked for by parts; 0: it has few. */
-function topOf(plan: RowPlan): number {
-  const parts = plan.plan === 'parts' ? plan.parts.length + plan.instances.length : 0
-  return parts > MANY_PARTS ? Math.min(Math.max(MIN_TOP, parts * ROWS_OF_A_PART), MAX_TOP) : 0
+/** How many rows of the list are looked at before it is asked for by parts; 0: that costs less. */
+function topOf(plan: RowPlan, { match: { engine, operation } }: Asking): number {
+  if (plan.plan !== 'parts') return 0
+  const [parts, instances] = [plan.parts.length, plan.instances.length]
+  const isSlow = (recentTopMs(engine, operation.id) ?? 0) > MS_OF_AN_INSTANCE * instances
+  if (parts + (isSlow ? 0 : instances) <= MANY_PARTS) return 0
+  return Math.min(Math.max(MIN_TOP, (parts + instances) * ROWS_OF_A_PART), MAX_TOP)
 }
 
 const MIN_TOP = 1000
 const MAX_TOP = 5000
 /** To read so many costs about as much as to ask for a part. */
 const ROWS_OF_A_PART = 150
-
-/** Whether instances must be read before there is a plan. */
-function isReadForPlan({ rows }: Operation): boolean {
-  const by = rows?.query === undefined ? null : ROW_QUERIES[rows.query].by
-  return by === 'instances' || by === 'instance'
-}
+/** What an engine takes for the rows of one instance, which it finds without sorting the list: several are asked for at once. */
+const MS_OF_AN_INSTANCE = 2
 
 /** Rows of a short list are read, where a plan takes several requests. Null: there are many, or the caller asks for some. */
 async function countFew(exchange: Asking, filtering: Filtering): Promise<Answer | null> {
@@ -137,10 +133,13 @@ async function answerTop(
   if (exchange.match.operation.rows?.form === 'count' || Math.max(FIRST_TOP, first) > most) return null
   const list = new SteadyList((from, size) => readPage(exchange, { keep, form: 'list', from, size }))
   const shown: ReadRow[] = []
+  const { engine, operation } = exchange.match
+  const startMs = performance.now()
   let [seen, count, size] = [0, 0, FIRST_TOP]
-  while (count + size <= most) {
+  for (let reads = 1; reads <= MAX_TOP_READS && count + size <= most; reads += 1) {
     const { page, rows, isLast } = await list.next(size)
     if (page.answer.status !== 200) return null
+    if (count === 0) noteTopMs(engine, operation.id, performance.now() - startMs)
     const visible = rows.filter(({ isVisible }) => isVisible)
     // Rows before the page are not kept.
     shown.push(...visible.slice(Math.max(0, first - seen)))
@@ -151,13 +150,16 @@ async function answerTop(
       observe?.onPlan('filter')
       return answerOf('list', shown.slice(0, max), page.answer)
     }
-    size = 20 + Math.ceil((1.1 * left * count) / seen)
+    // Visible rows may stand close together: the last read tells how many are likely to follow.
+    size = 20 + Math.ceil((1.1 * left * rows.length) / visible.length)
   }
   return null
 }
 
 /** They tell how many of all are visible. */
 const FIRST_TOP = 100
+/** For each of them an engine may sort the whole list. */
+const MAX_TOP_READS = 3
 
 /** Unless it is known to be valid, the engine judges the query. */
 async function answerNone(exchange: Asking, isValid: boolean, paging: Paging): Promise<Answer> {

@@ -50,7 +50,7 @@ export class MergedRows {
 
   /** The rows of one page: far down, rows before it are counted and not read. @throws as `upTo` */
   async *page({ first, max, sizing }: Page): AsyncGenerator<ReadRow> {
-    const isFar = this.#isMerged && first > READ_OF_EACH * this.#readers.length
+    const isFar = this.#isMerged && first > Math.min(MAX_READ_OF_ALL, READ_OF_EACH * this.#readers.length)
     let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing }) : 0
     for await (const row of this.upTo(first + max - at)) {
       at += 1
@@ -119,6 +119,7 @@ export class MergedRows {
   }
 }
 
-/** Rows of each part that are read rather than counted. */
-const READ_OF_EACH = 100
+/** Rows that are read rather than counted: of each part, and of all. */
+const READ_OF_EACH = 50
+const MAX_READ_OF_ALL = 1000
 const MIN_SHARE = 20

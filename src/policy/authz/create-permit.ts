@@ -21,7 +21,7 @@ import { pagingOf } from '../../request/paging.ts'
 import { missingForRows } from './rows/missing-rows.ts'
 import { grantedTasks, isNothing } from './rows/granted-tasks.ts'
 import { narrowTasks } from './rows/narrow-tasks.ts'
-import { planRows, type PlanOptions } from './rows/plan-rows.ts'
+import { planRows, type PlanOptions, readsInstances } from './rows/plan-rows.ts'
 import { narrowTopics } from './rows/narrow-topics.ts'
 import { seesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
 import type { AuthorizeOptions } from './checks/authorize-options.ts'
@@ -224,7 +224,8 @@ function plannedFor(
   const filtered = { rows: 'filtered', keep: keepOf(parts, viewer) } as const
   if (rows.query === null) return filtered
   const { method } = operation
-  const plan = () => planRows({ method, rows, viewer, accessRequest, options, isAnswerable, hasCases })
+  const planning = { method, rows, viewer, accessRequest, options, isAnswerable, hasCases }
+  const plan = Object.assign(() => planRows(planning), { readsInstances: () => readsInstances(planning) })
   return { ...filtered, plan }
 }
 

@@ -54,6 +54,14 @@ export async function planRows(planning: Planning): Promise<RowPlan> {
   return own.instance === null ? planKeys(asked) : planInstance(asked, own.instance)
 }
 
+/** Whether a plan is made of ids of instances that must be read: those that are granted one by one are known. */
+export function readsInstances({ method, rows, viewer, accessRequest }: Planning): boolean {
+  const { query } = rows
+  if (query?.by !== 'instances' && query?.by !== 'instance') return false
+  const own = ownQueryOf(query, method, accessRequest)
+  return own !== null && own.instance === null && !isNone(keysOf(rows, viewer, own))
+}
+
 async function planKeys(asked: Asked): Promise<RowPlan> {
   const { keys, viewer } = asked
   if ([...keys.ids, ...(viewer.tenants ?? [])].some((id) => !isListable(id))) return FILTER

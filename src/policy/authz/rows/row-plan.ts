@@ -68,4 +68,8 @@ export interface RowOrder {
 export const FILTER = { plan: 'filter' } as const satisfies RowPlan
 
 /** Made when it is needed: it may take requests to the engine. */
-export type PlanRows = () => Promise<RowPlan>
+export interface PlanRows {
+  (): Promise<RowPlan>
+  /** Whether it first reads the ids of instances, which may be many. */
+  readonly readsInstances: () => boolean
+}
