@@ -138,6 +138,22 @@ t.test('where its parts do not stand alike, that is remembered', async (t) => {
   t.equal(again, lists - 6, 'one look at each part less')
 })
 
+t.test('where most keys are visible, all rows are counted, less those of the others', async (t) => {
+  const gateway = await open(t, () => worldOf(ROWS))
+  const { ask } = gateway
+  for (const [user, hidden] of [
+    ['mary', 1],
+    ['ben', 2],
+  ] as const) {
+    t.same((await ask(user, 'GET /job/count')).body, { count: visibleTo(user, ROWS).length })
+    const again = await pageOf(gateway, user, '/job/count')
+    t.equal(again.lists, 1 + hidden, user)
+  }
+  const { body } = await ask('nobody', 'GET /job/count')
+  t.same(body, { count: 5 * (ROWS / KEYS.length) }, 'and where three of eight are hidden')
+  t.equal((await pageOf(gateway, 'nobody', '/job/count')).lists, 1 + 3)
+})
+
 t.test('a short list is read once for however many instances may be seen', async (t) => {
   const gateway = await open(t, () => worldOf(40))
   const whole = await pageOf(gateway, 'anna', '/incident')

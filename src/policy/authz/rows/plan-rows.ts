@@ -68,6 +68,8 @@ async function planKeys(asked: Asked): Promise<RowPlan> {
   const allButHidden = await countWithoutHidden(asked)
   if (allButHidden !== null) return planOf(asked, allButHidden)
   const parts = await keyParts(asked)
+  const allButSome = await countWithoutHiddenKeys(asked, parts)
+  if (allButSome !== null) return planOf(asked, allButSome)
   const cases = await caseParts(asked)
   const instances = await instanceParts(asked)
   if (parts === null || cases === null || instances === null) return FILTER
@@ -369,16 +371,42 @@ function tenantSets(asked: Asked): readonly QueryMembers[] {
  * otherwise.
  */
 async function countWithoutHidden(asked: Asked): Promise<Omit<PartsPlan, 'plan' | 'asPost'> | null> {
-  const { query, rows, keys } = asked
+  const { query, rows } = asked
   const isKnown = query.by === 'instances' && query.rest !== undefined && tellsTenants(asked)
   // What lacks an instance is counted with the others.
   if (rows.form !== 'count' || !isKnown || !mayFindRest(asked)) return null
-  const ids = await hiddenInstances(asked, { ...asked, keys: { ids: keys.ids, isAllBut: !keys.isAllBut } })
+  const ids = await hiddenInstances(asked, othersOf(asked))
   const hidden = ids === null ? null : listsOfInstances(asked, ids)
   const parts = inTenants(asked, [{}])
   return hidden === null
     ? null
     : { parts, instances: [], hidden: hidden.map(weighed), rest: null, isExact: false, order: null }
+}
+
+/**
+ * A count of running rows where most keys are visible: all rows, less those of the other keys. Null: otherwise. Of the history
+ * there may be rows of definitions that are gone, which no list of hidden ones would have.
+ */
+async function countWithoutHiddenKeys(
+  asked: Asked,
+  visible: readonly QueryPart[] | null,
+): Promise<Omit<PartsPlan, 'plan' | 'asPost'> | null> {
+  const { query, rows } = asked
+  if (rows.form !== 'count' || query.isHistory === true || visible === null || visible.length <= 1)
+    return null
+  const { granted, revoked } = visibleSetOf(rows, asked.viewer).instances
+  const isKnown = query.rest !== undefined && tellsTenants(asked) && granted.length + revoked.length === 0
+  // What lacks a key is counted with the others.
+  if (!isKnown || !mayFindRest(asked)) return null
+  const hidden = await keyParts(othersOf(asked))
+  if (hidden === null || hidden.length + 1 >= visible.length) return null
+  return { parts: inTenants(asked, [{}]), instances: [], hidden, rest: null, isExact: false, order: null }
+}
+
+/** The same for all keys but the visible ones. */
+function othersOf(asked: Asked): Asked {
+  const { ids, isAllBut } = asked.keys
+  return { ...asked, keys: { ids, isAllBut: !isAllBut } }
 }
 
 /** Those that `others` would see; null: more than are visible, or no query finds them, or single instances are decided by themselves. */
