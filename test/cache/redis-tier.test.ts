@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
 import { keepsTheContract } from './contract.ts'
-import { answerOf, clockAt, fillOf, openSharedCache, until } from '../support/cache-harness.ts'
+import { answerOf, clockAt, fillOf, openSharedCache, until, loadShared } from '../support/cache-harness.ts'
 
 const rule = { seconds: 60, tags: ['deployment'] }
 
@@ -19,8 +19,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
   t.test('an entry of one replica is a hit at the other, with its remaining time', async (t) => {
     const [one, other] = [await open(t), await open(t)]
     const body = Buffer.from([0, 255, 10, 13])
-    await one.cache.load('k', rule, fillOf(answerOf(body)))
-    await until(() => one.events.includes('redis:stored'))
+    await loadShared(one, { key: 'k', rule, answer: answerOf(body) })
     const fill = fillOf(answerOf('not asked'))
     const hit = await other.cache.load('k', rule, fill)
     t.match(hit, { from: 'redis', stored: true, ageSeconds: 0 })
@@ -96,8 +95,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
       const setup = { redisUrl, signingKeys }
       const [one, other] = [await openSharedCache(t, setup), await openSharedCache(t, setup)]
       const control = controlOf(t, redisUrl)
-      await one.cache.load('k', rule, fillOf(answerOf('good')))
-      await until(() => one.events.includes('redis:stored'))
+      await loadShared(one, { key: 'k', rule, answer: answerOf('good') })
       const [name = ''] = await control.keys(`engine-gateway:${t.name}:entry:*`)
       await damage(control, name)
       t.match(await other.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
@@ -113,8 +111,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     for (const keys of [[], foreign]) {
       const other = await openSharedCache(t, { redisUrl, signingKeys: keys })
       const key = `of ${keys.length}`
-      await other.cache.load(key, rule, fillOf(answerOf('forged')))
-      await until(() => other.events.includes('redis:stored'))
+      await loadShared(other, { key, rule, answer: answerOf('forged') })
       signed.events.length = 0
       t.match(await signed.cache.load(key, rule, fillOf(answerOf('new'))), { from: 'upstream' })
       t.equal(signed.events[0], 'redis:corrupt')
@@ -126,11 +123,9 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     const [old, next] = ['o'.repeat(32), 'n'.repeat(32)]
     const one = await openSharedCache(t, { redisUrl, signingKeys: [old, next] })
     const other = await openSharedCache(t, { redisUrl, signingKeys: [next, old] })
-    await one.cache.load('k', rule, fillOf(answerOf('x')))
-    await until(() => one.events.includes('redis:stored'))
+    await loadShared(one, { key: 'k', rule, answer: answerOf('x') })
     t.match(await other.cache.load('k', rule, fillOf(answerOf('y'))), { from: 'redis' })
-    await other.cache.load('l', rule, fillOf(answerOf('x')))
-    await until(() => other.events.includes('redis:stored'))
+    await loadShared(other, { key: 'l', rule, answer: answerOf('x') })
     t.match(await one.cache.load('l', rule, fillOf(answerOf('y'))), { from: 'redis' })
   })
 
@@ -189,8 +184,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
   for (const [what, tags] of Object.entries(evictions)) {
     t.test(`until Redis is told of ${what}, nothing of it is taken from there`, async (t) => {
       const [one, other] = [await open(t), await open(t)]
-      await one.cache.load('k', rule, fillOf(answerOf('old')))
-      await until(() => one.events.includes('redis:stored'))
+      await loadShared(one, { key: 'k', rule, answer: answerOf('old') })
       // Being sent: the eviction after it has to wait.
       const first = other.cache.evict(['another'])
       const second = other.cache.evict(tags)
@@ -208,8 +202,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
       await openSharedCache(t, { redisUrl: own.url }),
     ]
     const control = controlOf(t, own.url)
-    await one.cache.load('k', rule, fillOf(answerOf('old')))
-    await until(() => one.events.includes('redis:stored'))
+    await loadShared(one, { key: 'k', rule, answer: answerOf('old') })
     await control.acl('SETUSER', 'default', '-del')
     const refused = other.cache.evict(['deployment'])
     t.match(await other.cache.load('k', rule, fillOf(answerOf('new'))), { from: 'upstream' })
@@ -268,8 +261,11 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
   t.test('keys and tags stand in Redis as hashes under the namespace, and all of it ends', async (t) => {
     const opened = await open(t)
     const control = controlOf(t, redisUrl)
-    await opened.cache.load('secret-key', { seconds: 60, tags: ['secret-tag'] }, fillOf(answerOf('x')))
-    await until(() => opened.events.includes('redis:stored'))
+    await loadShared(opened, {
+      key: 'secret-key',
+      rule: { seconds: 60, tags: ['secret-tag'] },
+      answer: answerOf('x'),
+    })
     const names = await control.keys(`engine-gateway:${t.name}:*`)
     t.equal(names.length, 3)
     t.notMatch(names.join(), /secret/)

@@ -6,7 +6,7 @@ import { RedisLink } from '../../src/redis/redis-link.ts'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
 import { ADDRESS, firstOf, ONCE, openReplays } from '../idempotency/claims.ts'
-import { answerOf, fillOf, openSharedCache, until } from '../support/cache-harness.ts'
+import { answerOf, fillOf, openSharedCache, until, loadShared } from '../support/cache-harness.ts'
 
 const now = () => performance.now()
 
@@ -82,8 +82,7 @@ t.test('A busy process', { skip: redisSkip }, async (t) => {
     const one = await openSharedCache(t, { redisUrl: server.url })
     const other = await openSharedCache(t, { redisUrl: server.url })
     const rule = { seconds: 60, tags: ['deployment'] }
-    await one.cache.load('k', rule, fillOf(answerOf('x')))
-    await until(() => one.events.includes('redis:stored'))
+    await loadShared(one, { key: 'k', rule, answer: answerOf('x') })
     const rates = createRateStore({ redis: { url: server.url }, namespace: t.name, now })
     t.teardown(() => rates.close())
     const consume = () => rates.consume('a', { intervalMs: 1, burst: 1000 })

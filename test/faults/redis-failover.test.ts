@@ -3,7 +3,14 @@ import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import type { RedisSettings } from '../../src/config/redis-types.ts'
 import { createLeases, type Leases } from '../../src/redis/lease.ts'
-import { answerOf, fillOf, type OpenedCache, openSharedCache, until } from '../support/cache-harness.ts'
+import {
+  answerOf,
+  fillOf,
+  type OpenedCache,
+  openSharedCache,
+  until,
+  loadShared,
+} from '../support/cache-harness.ts'
 import { startCluster } from '../support/redis-cluster.ts'
 import { MASTER, startSentinel, untilWatched } from '../support/redis-sentinel.ts'
 import { redisSkip } from '../support/requirements.ts'
@@ -51,8 +58,7 @@ t.test('the master that sentinels name is lost', { skip: redisSkip }, async (t) 
     await untilWatched(watched)
     const redisSettings = { sentinel: { nodes: watched.nodes, master: MASTER } }
     const one = await openSharedCache(t, { redisSettings })
-    await one.cache.load('k', rule, fillOf(answerOf('old')))
-    await until(() => one.events.includes('redis:stored'))
+    await loadShared(one, { key: 'k', rule, answer: answerOf('old') })
     const control = new Redis(watched.replica.url)
     t.teardown(() => control.disconnect())
     await until(async () => (await control.dbsize()) > 2)
@@ -101,8 +107,7 @@ t.test('a node of a cluster is lost', { skip: redisSkip }, async (t) => {
   t.test('one that has none of the keys: nothing is noticed', async (t) => {
     const { masters, nodes } = await startCluster(t, { args: ['--cluster-require-full-coverage', 'no'] })
     const opened = await openSharedCache(t, { redisSettings: { cluster: { nodes } } })
-    await opened.cache.load('k', rule, fillOf(answerOf('x')))
-    await until(() => opened.events.includes('redis:stored'))
+    await loadShared(opened, { key: 'k', rule, answer: answerOf('x') })
     for (const { pid, url } of masters) {
       const control = new Redis(url)
       const isEmpty = (await control.dbsize()) === 0
@@ -125,8 +130,7 @@ t.test('a node of a cluster is lost', { skip: redisSkip }, async (t) => {
 async function survives(t: Test, redis: RedisSettings, lose: () => unknown): Promise<void> {
   const opened = await openSharedCache(t, { redisSettings: redis })
   const other = await openSharedCache(t, { redisSettings: redis })
-  await opened.cache.load('before', rule, fillOf(answerOf('x')))
-  await until(() => opened.events.includes('redis:stored'), BACK_MS)
+  await loadShared(opened, { key: 'before', rule, answer: answerOf('x') })
   const all = [1, 2, 3].map(() => openLeases(t, redis, t.name))
   await until(() => all.filter((leases) => leases.holds('default')).length === 1, BACK_MS)
   const watch = watchHolders(t, all)

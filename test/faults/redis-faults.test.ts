@@ -3,7 +3,15 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
-import { answerOf, clockAt, fillOf, openCache, openSharedCache, until } from '../support/cache-harness.ts'
+import {
+  answerOf,
+  clockAt,
+  fillOf,
+  openCache,
+  openSharedCache,
+  until,
+  loadShared,
+} from '../support/cache-harness.ts'
 
 const rule = { seconds: 60, tags: ['deployment'] }
 
@@ -60,8 +68,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
       await openSharedCache(t, { redisUrl: server.url }),
       await openSharedCache(t, { redisUrl: server.url }),
     ]
-    await one.cache.load('k', rule, fillOf(answerOf('old')))
-    await until(() => one.events.includes('redis:stored'))
+    await loadShared(one, { key: 'k', rule, answer: answerOf('old') })
     server.pause()
     const spent = await timed(one.cache.evict(['deployment']))
     t.ok(spent < 200, `${spent} ms`)
@@ -78,8 +85,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     const server = await startRedis()
     t.teardown(() => server.stop())
     const one = await openSharedCache(t, { redisUrl: server.url })
-    await one.cache.load('k', { seconds: 60, tags: ['apart'] }, fillOf(answerOf('old')))
-    await until(() => one.events.includes('redis:stored'))
+    await loadShared(one, { key: 'k', rule: { seconds: 60, tags: ['apart'] }, answer: answerOf('old') })
     server.pause()
     await one.cache.evict(Array.from({ length: 1001 }, (_, index) => `tag-${index}`))
     server.resume()
@@ -95,8 +101,7 @@ t.test('Redis fails', { skip: redisSkip }, async (t) => {
     t.teardown(() => server.stop())
     const clock = clockAt(0)
     const opened = await openSharedCache(t, { redisUrl: server.url, now: clock.now })
-    await opened.cache.load('k', rule, fillOf(answerOf('x')))
-    await until(() => opened.events.includes('redis:stored'))
+    await loadShared(opened, { key: 'k', rule, answer: answerOf('x') })
     const control = new Redis(server.url)
     t.teardown(() => control.disconnect())
     await control.config('SET', 'maxmemory', '1')

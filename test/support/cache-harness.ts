@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import { createCache } from '../../src/cache/cache.ts'
 import type { Cache } from '../../src/cache/cache.ts'
 import type { Answer } from '../../src/request/answer.ts'
+import type { CacheRule } from '../../src/cache/entry.ts'
 import type { RedisSettings } from '../../src/config/redis-types.ts'
 import { createRedisTier } from '../../src/cache/redis-tier.ts'
 import { createSigner } from '../../src/redis/signature.ts'
@@ -67,6 +68,35 @@ export async function openSharedCache(t: Test, setup: CacheSetup): Promise<Opene
   opened.events.length = 0
   return opened
 }
+
+/**
+ * Loads what nobody has, until Redis has it too: the cache does not repeat what Redis has not answered in time. Before it is
+ * loaded again, all goes that has its last tag.
+ */
+export async function loadShared(
+  { cache, events }: OpenedCache,
+  entry: { readonly key: string; readonly rule: CacheRule; readonly answer: Answer },
+): Promise<void> {
+  const { key, rule, answer } = entry
+  if (rule.tags.length === 0) throw new Error('only what has tags can be evicted, and loaded again')
+  await until(async () => {
+    events.length = 0
+    await cache.load(key, rule, () => Promise.resolve(answer))
+    await until(() => events.some((event) => SETTLED.has(event)))
+    if (events.includes('redis:stored')) return true
+    await cache.evict(rule.tags.slice(-1))
+    return false
+  })
+}
+
+/** What a load ends with at Redis. */
+const SETTLED: ReadonlySet<string> = new Set([
+  'redis:stored',
+  'redis:error',
+  'redis:skipped',
+  'redis:refused',
+  'memory:refused',
+])
 
 export function answerOf(body: string | Buffer, headers: Answer['headers'] = {}): Answer {
   return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: Buffer.from(body) }

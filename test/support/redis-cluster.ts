@@ -67,9 +67,11 @@ async function join(clients: readonly Client[], servers: readonly Node[]): Promi
 async function replicate(masters: readonly Client[], replicas: readonly Client[]): Promise<void> {
   for (const [index, client] of replicas.entries())
     await client.cluster('REPLICATE', (await masters[index]?.cluster('MYID')) ?? '')
-  await untilAll([...masters, ...replicas], async (client) =>
-    (await client.cluster('INFO')).includes('cluster_state:ok'),
-  )
+  await untilAll([...masters, ...replicas], async (client) => {
+    const info = await client.cluster('INFO')
+    // A node that does not ask for all slots is "ok" before it has heard who has the others.
+    return info.includes('cluster_state:ok') && info.includes(`cluster_slots_ok:${SLOTS}`)
+  })
   await untilAll(replicas, async (client) =>
     (await client.info('replication')).includes('master_link_status:up'),
   )

@@ -1,18 +1,30 @@
 import { performance } from 'node:perf_hooks'
 import { Redis } from 'ioredis'
 import t from 'tap'
+import type { CacheRule } from '../../../src/cache/entry.ts'
 import { createIdempotencyStore } from '../../../src/idempotency/idempotency-store.ts'
 import { createLeases } from '../../../src/redis/lease.ts'
 import { createRateStore } from '../../../src/redis/rate-store.ts'
 import { createSigner } from '../../../src/redis/signature.ts'
 import { tlsOptionsOf } from '../../../src/tls/tls-material.ts'
-import { answerOf, fillOf, openCache, openSharedCache, until } from '../../support/cache-harness.ts'
+import {
+  answerOf,
+  fillOf,
+  openCache,
+  openSharedCache,
+  until,
+  loadShared,
+} from '../../support/cache-harness.ts'
 import { writeCertificates } from '../../support/certificates.ts'
 import { startCluster } from '../../support/redis-cluster.ts'
 import { redisSkip } from '../../support/requirements.ts'
 
 const now = () => performance.now()
 const NAMES = Array.from({ length: 20 }, (_, index) => `engine-${index}`)
+
+function ruleOf(name: string): CacheRule {
+  return { seconds: 60, tags: ['deployment', 'process-definition', 'task', name] }
+}
 
 t.test('a cluster', { skip: redisSkip }, async (t) => {
   const { masters, nodes } = await startCluster(t)
@@ -25,15 +37,13 @@ t.test('a cluster', { skip: redisSkip }, async (t) => {
   t.test('replicas share answers, and evict each others', async (t) => {
     const one = await openSharedCache(t, { redisSettings: redis })
     const other = await openSharedCache(t, { redisSettings: redis })
-    const rule = { seconds: 60, tags: ['deployment', 'process-definition', 'task'] }
     const names = Array.from({ length: 20 }, (_, index) => `k${index}`)
-    for (const name of names) await one.cache.load(name, rule, fillOf(answerOf(name)))
-    await until(() => one.events.filter((event) => event === 'redis:stored').length === names.length)
+    for (const name of names) await loadShared(one, { key: name, rule: ruleOf(name), answer: answerOf(name) })
     for (const name of names)
-      t.match(await other.cache.load(name, rule, fillOf(answerOf('other'))), { from: 'redis' })
+      t.match(await other.cache.load(name, ruleOf(name), fillOf(answerOf('other'))), { from: 'redis' })
     await one.cache.evict(['deployment', 'unrelated'])
     await until(() => other.cache.peek('k0') === null)
-    t.match(await other.cache.load('k0', rule, fillOf(answerOf('other'))), { from: 'upstream' })
+    t.match(await other.cache.load('k0', ruleOf('k0'), fillOf(answerOf('other'))), { from: 'upstream' })
     t.equal(
       (await keys(`engine-gateway:{${t.name}}:*`)).filter((count) => count > 0).length,
       1,
@@ -77,8 +87,7 @@ t.test('a cluster', { skip: redisSkip }, async (t) => {
   t.test('keys that move to another server are found there', async (t) => {
     const opened = await openSharedCache(t, { redisSettings: redis })
     const rule = { seconds: 60, tags: ['deployment'] }
-    await opened.cache.load('k', rule, fillOf(answerOf('x')))
-    await until(() => opened.events.includes('redis:stored'))
+    await loadShared(opened, { key: 'k', rule, answer: answerOf('x') })
     const counts = await keys(`engine-gateway:{${t.name}}:*`)
     const from = controls[counts.findIndex((count) => count > 0)]
     const to = controls[counts.indexOf(0)]
@@ -148,8 +157,7 @@ t.test('a cluster over TLS, with a password', { skip: redisSkip }, async (t) => 
   })
   const redisSettings = { cluster: { nodes }, password: 'secret', tls }
   const opened = await openSharedCache(t, { redisSettings })
-  await opened.cache.load('k', { seconds: 60, tags: ['deployment'] }, fillOf(answerOf('x')))
-  await until(() => opened.events.includes('redis:stored'))
+  await loadShared(opened, { key: 'k', rule: { seconds: 60, tags: ['deployment'] }, answer: answerOf('x') })
   const unknown = openCache(t, {
     redisSettings: { ...redisSettings, tls: { ...tls, ca: files['other.crt'] } },
   })

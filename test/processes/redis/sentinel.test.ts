@@ -2,7 +2,14 @@ import { connect, createServer } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
 import { Redis } from 'ioredis'
-import { answerOf, fillOf, openCache, openSharedCache, until } from '../../support/cache-harness.ts'
+import {
+  answerOf,
+  fillOf,
+  openCache,
+  openSharedCache,
+  until,
+  loadShared,
+} from '../../support/cache-harness.ts'
 import { writeCertificates } from '../../support/certificates.ts'
 import { MASTER, startSentinel } from '../../support/redis-sentinel.ts'
 import { redisSkip } from '../../support/requirements.ts'
@@ -21,8 +28,7 @@ t.test('Sentinel', { skip: redisSkip }, async (t) => {
     const sentinel = { nodes: [{ host: '127.0.0.1', port }, ...nodes], master: MASTER }
     const one = await openSharedCache(t, { redisSettings: { sentinel, database: 3 } })
     const other = await openSharedCache(t, { redisSettings: { sentinel, database: 3 } })
-    await one.cache.load('k', rule, fillOf(answerOf('x')))
-    await until(() => one.events.includes('redis:stored'))
+    await loadShared(one, { key: 'k', rule, answer: answerOf('x') })
     t.match(await other.cache.load('k', rule, fillOf(answerOf('y'))), { from: 'redis' })
     const control = new Redis(`${master.url}/3`)
     t.teardown(() => control.disconnect())
