@@ -44,10 +44,14 @@ export interface Client {
 
 const BOUNDARY = 'part-of-the-differential-run'
 
-/** A client that keeps its connections: a run asks tens of thousands of times. */
-export function createClient(base: string, connections = 16): Client {
+/**
+ * A client that keeps its connections: a run asks tens of thousands of times.
+ * @param timeoutMs how long an answer may take to begin
+ */
+export function createClient(base: string, timeoutMs = 60_000): Client {
   const { origin, pathname } = new URL(base)
-  const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 })
+  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
+  const pool = new Pool(origin, { connections: 16, pipelining: 1, ...limits })
   const prefix = pathname.replace(/\/$/, '')
   return {
     close: () => pool.close(),

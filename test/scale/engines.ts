@@ -12,6 +12,9 @@ import { type GatewayProcess, startGatewayProcess } from '../engine/gateway-proc
 import { callersOf, type ScaleCaller } from './callers.ts'
 import { buildScaleWorld, type ScaleWorld } from './world.ts'
 
+/** There are reports that take an engine minutes. */
+const ANSWER_MS = 600_000
+
 export interface ScaleEngines {
   readonly secured: Engine
   readonly bare: Engine
@@ -32,7 +35,7 @@ export async function startScaleEngines(folder: string, heap: string): Promise<S
     // H2 answers a repeated query from memory otherwise, and times mean nothing.
     'OPTIMIZE_REUSE_RESULTS=0',
     // In KB. With its own, what is read again and again does not fit for 100,000 instances: times would grow with what it reads anew.
-    'CACHE_SIZE=1500000',
+    'CACHE_SIZE=800000',
   ].join(';')
   const db = `jdbc:h2:file:${join(folder, 'engine')};${options}`
   const started: Engine[] = []
@@ -50,7 +53,8 @@ export async function startScaleEngines(folder: string, heap: string): Promise<S
     await start({ jvm: [`-Xmx${heap}`] })
     const secured = await start({ secured: true, jvm: ['-Xmx1g'] })
     const bare = await start({ jvm: ['-Xmx1g'] })
-    const [atSecured, atBare] = [createClient(secured.base), createClient(bare.base)]
+    const atSecured = createClient(secured.base, ANSWER_MS)
+    const atBare = createClient(bare.base, ANSWER_MS)
     clients.push(atSecured, atBare)
     return { secured, bare, atSecured, atBare, stop }
   } catch (error) {
@@ -70,7 +74,7 @@ export async function openGatewayFor(
   // Reports that take an engine a minute are compared as well.
   const settings = 'timeouts: { headers: 10m, answer: 10m }'
   const gateway = await startGatewayProcess({ nodes: [bare.base], asImage: true, access, settings })
-  const client = createClient(gateway.base)
+  const client = createClient(gateway.base, ANSWER_MS)
   return {
     ...gateway,
     client,

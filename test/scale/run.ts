@@ -8,7 +8,7 @@ import { growthOf, pairLineOf, reportOf, type ScaleResult } from './report.ts'
 
 const USAGE = `Usage: npm run test:scale -- [options]
   --instances N      process instances; default 100000
-  --heap SIZE        of the engine that has the database; default 3g
+  --heap SIZE        of the engine that has the database; default 4g
   --database FOLDER  where the data stays for another run, which takes what is there; default: it is removed
   --only PATTERN     lists and counts whose path it finds; default: all
   --result FILE      where the result is written
@@ -16,7 +16,7 @@ const USAGE = `Usage: npm run test:scale -- [options]
 `
 const OPTIONS = {
   instances: { type: 'string', default: '100000' },
-  heap: { type: 'string', default: '3g' },
+  heap: { type: 'string', default: '4g' },
   database: { type: 'string' },
   only: { type: 'string', default: '' },
   result: { type: 'string' },
