@@ -154,6 +154,12 @@ t.test('where most keys are visible, all rows are counted, less those of the oth
   t.equal((await pageOf(gateway, 'nobody', '/job/count')).lists, 1 + 3)
 })
 
+t.test('an instance that is granted by itself is counted beside most keys', async (t) => {
+  const records = [...RECORDS, 'grant ben PROCESS_INSTANCE:i00006 READ']
+  const { ask } = await openGateway(t, { records, engine: rowEngine(() => worldOf(ROWS)) })
+  t.same((await ask('ben', 'GET /job/count')).body, { count: visibleTo('ben', ROWS).length + 1 })
+})
+
 t.test('a short list is read once for however many instances may be seen', async (t) => {
   const gateway = await open(t, () => worldOf(40))
   const whole = await pageOf(gateway, 'anna', '/incident')

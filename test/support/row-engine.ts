@@ -128,7 +128,8 @@ function answerOf(world: RowWorld, path: string, query: Query): unknown {
       .map(({ shown }) => shown)
   }
   const at = path.lastIndexOf('/')
-  const row = rowsOf(world, path.slice(0, at)).find(({ shown }) => shown.id === path.slice(at + 1))
+  const id = decodeURIComponent(path.slice(at + 1))
+  const row = rowsOf(world, path.slice(0, at)).find(({ shown }) => shown.id === id)
   return row?.shown ?? null
 }
 

@@ -4,31 +4,27 @@ import type { EngineParts } from '../../pipeline/parts.ts'
 export const FEW_ROWS = 500
 /** Of more parts than these a page or a count may first be tried in one read. */
 export const MANY_PARTS = 4
-/** Lists that have grown long are looked at again after this. */
-const MANY_MS = 60_000
+/** What was seen of a list is looked at again after this. */
+const LATELY_MS = 60_000
 
-/** Counts of one engine that had many rows. They are not asked as a whole before they are counted by parts. */
-const longLists = new WeakMap<EngineParts, Map<string, number>>()
+/** What was seen lately of the lists of each engine, by operation. */
+class Lately<Seen> {
+  readonly #known = new WeakMap<EngineParts, Map<string, { readonly seen: Seen; readonly untilMs: number }>>()
 
-export function hadManyRows(engine: EngineParts, operation: string): boolean {
-  return (longLists.get(engine)?.get(operation) ?? 0) > performance.now()
+  /** Null: nothing. */
+  of(engine: EngineParts, operation: string): Seen | null {
+    const known = this.#known.get(engine)?.get(operation)
+    return known !== undefined && known.untilMs > performance.now() ? known.seen : null
+  }
+
+  note(engine: EngineParts, operation: string, seen: Seen): void {
+    const known =
+      this.#known.get(engine) ?? new Map<string, { readonly seen: Seen; readonly untilMs: number }>()
+    this.#known.set(engine, known.set(operation, { seen, untilMs: performance.now() + LATELY_MS }))
+  }
 }
 
-export function noteManyRows(engine: EngineParts, operation: string): void {
-  const known = longLists.get(engine) ?? new Map<string, number>()
-  longLists.set(engine, known.set(operation, performance.now() + MANY_MS))
-}
-
-/** By engine and operation. */
-const tops = new WeakMap<EngineParts, Map<string, { readonly ms: number; readonly untilMs: number }>>()
-
-/** How long the beginning of an unrestricted list took to read lately: a database may sort all of it. Null: not known. */
-export function recentTopMs(engine: EngineParts, operation: string): number | null {
-  const known = tops.get(engine)?.get(operation)
-  return known !== undefined && known.untilMs > performance.now() ? known.ms : null
-}
-
-export function noteTopMs(engine: EngineParts, operation: string, ms: number): void {
-  const known = tops.get(engine) ?? new Map<string, { readonly ms: number; readonly untilMs: number }>()
-  tops.set(engine, known.set(operation, { ms, untilMs: performance.now() + MANY_MS }))
-}
+/** Counts that had many rows. They are not asked as a whole before they are counted by parts. */
+export const longCounts = new Lately<true>()
+/** How long the beginning of an unrestricted list took to read, in milliseconds: a database may sort all of it. */
+export const topTimes = new Lately<number>()

@@ -11,7 +11,7 @@ import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import { type Paging, pagingOf } from '../../request/paging.ts'
 import type { Answer } from '../../request/answer.ts'
-import { FEW_ROWS, hadManyRows, MANY_PARTS, noteManyRows, noteTopMs, recentTopMs } from './few-rows.ts'
+import { FEW_ROWS, longCounts, MANY_PARTS, topTimes } from './few-rows.ts'
 import { OrderUnknown } from './part-reader.ts'
 import { PartRefused } from './ask-part.ts'
 import { countParts, type Listing, listParts } from './row-parts.ts'
@@ -84,7 +84,7 @@ async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Pag
 function topOf(plan: RowPlan, { match: { engine, operation } }: Asking): number {
   if (plan.plan !== 'parts') return 0
   const [parts, instances] = [plan.parts.length, plan.instances.length]
-  const isSlow = (recentTopMs(engine, operation.id) ?? 0) > MS_OF_AN_INSTANCE * instances
+  const isSlow = (topTimes.of(engine, operation.id) ?? 0) > MS_OF_AN_INSTANCE * instances
   if (parts + (isSlow ? 0 : instances) <= MANY_PARTS) return 0
   return Math.min(Math.max(MIN_TOP, (parts + instances) * ROWS_OF_A_PART), MAX_TOP)
 }
@@ -102,7 +102,7 @@ async function countFew(exchange: Asking, filtering: Filtering): Promise<Answer 
   const { form, query } = operation.rows ?? {}
   const isLong = query !== undefined && takesSeveral(ROW_QUERIES[query])
   if (form !== 'count' || !isLong || operation.method !== 'GET' || accessRequest.query.size > 0) return null
-  if (hadManyRows(engine, operation.id)) return null
+  if (longCounts.of(engine, operation.id) === true) return null
   const answer = await readWhole(exchange)
   if (answer.status !== 200) return answer
   const count = bodyValue(jsonIn(answer.body), 'count')
@@ -110,7 +110,7 @@ async function countFew(exchange: Asking, filtering: Filtering): Promise<Answer 
     filtering.observe?.onPlan('filter')
     return answerFiltered(exchange, filtering, ALL)
   }
-  noteManyRows(engine, operation.id)
+  longCounts.note(engine, operation.id, true)
   return null
 }
 
@@ -139,7 +139,7 @@ async function answerTop(
   for (let reads = 1; reads <= MAX_TOP_READS && count + size <= most; reads += 1) {
     const { page, rows, isLast } = await list.next(size)
     if (page.answer.status !== 200) return null
-    if (count === 0) noteTopMs(engine, operation.id, performance.now() - startMs)
+    if (count === 0) topTimes.note(engine, operation.id, performance.now() - startMs)
     const visible = rows.filter(({ isVisible }) => isVisible)
     // Rows before the page are not kept.
     shown.push(...visible.slice(Math.max(0, first - seen)))
