@@ -29,7 +29,7 @@ interface ListsOptions {
 
 /** Rows read at once: of short rows more, for each read sorts them all. */
 const MIN_PAGE = 5000
-const MAX_PAGE = 20_000
+const MAX_PAGE = 10_000
 /** Half of what a look-up's answer may have. */
 const PAGE_BYTES = 8 * 1024 ** 2
 /** Rows that tell how long rows are. */
