@@ -164,7 +164,7 @@ async function startGateway({ directory, issuer, port, adminPort }: GatewayOptio
   return startServer({
     command: [
       process.execPath,
-      '--max-semi-space-size=16',
+      '--max-semi-space-size=8',
       '--no-allocation-site-pretenuring',
       entry,
       '--config',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 
 const textOf = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
-const FLAGS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring']
+const FLAGS = ['--max-semi-space-size=8', '--no-allocation-site-pretenuring']
 
 t.test('every start command gives the flags', async (t) => {
   const { scripts }: { scripts: { start: string } } = JSON.parse(textOf('package.json'))
