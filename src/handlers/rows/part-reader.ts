@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { RowOrder } from '../../policy/authz/rows/row-plan.ts'
-import { type ReadList, type ReadRow, SteadyList } from './steady-list.ts'
+import { type ListPage, type ReadList, type ReadRow, SteadyList } from './steady-list.ts'
 
 /** The rows of several parts cannot be put in the engine's order. */
 export class OrderUnknown extends Error {}
@@ -98,7 +98,7 @@ export class PartReader {
 
   /** Passes over what one read gives: its places, none at the end. */
   async passPage(): Promise<readonly RowPlace[]> {
-    await this.head()
+    while (this.held === null && !this.#isRead) await this.#read(true)
     const places = this.#rows.slice(this.#next).map(({ value }) => ({ value }))
     this.#hold([])
     return places
@@ -130,10 +130,10 @@ export class PartReader {
     return compareIn(this.#reading.order, one, other)
   }
 
-  async #read(): Promise<void> {
+  async #read(isTold = false): Promise<void> {
     const { order, budget } = this.#reading
     const last = this.#last
-    const { rows, isLast, hasMoved } = await this.#list.next(this.#size)
+    const { page, rows, isLast, hasMoved } = await this.#list.next(this.#size, isTold)
     const seen = rows.filter(({ isVisible }) => isVisible)
     this.#hidden += rows.length - seen.length
     budget.leaveOut(rows.length - seen.length)
@@ -142,7 +142,7 @@ export class PartReader {
     this.#hold(hasMoved && last !== null ? placed.filter((row) => this.compare(last, row) <= 0) : placed)
     this.#check(last)
     this.#isRead = isLast
-    this.#size = Math.min(this.#size * 2, Math.max(MIN_READ, mostOf(rows, this.#most)))
+    this.#size = Math.min(this.#size * 2, Math.max(MIN_READ, mostOf(page, this.#most)))
   }
 
   #hold(rows: readonly PlacedRow[]): void {
@@ -162,9 +162,8 @@ export class PartReader {
   }
 }
 
-function mostOf(rows: readonly ReadRow[], most: number): number {
-  const bytes = rows.reduce((sum, row) => sum + row.bytes.length, 0)
-  return Math.min(most, Math.floor((most * ROW_BYTES * rows.length) / bytes))
+function mostOf({ rows, byteLength = 0 }: ListPage, most: number): number {
+  return Math.min(most, Math.floor((most * ROW_BYTES * rows.length) / Math.max(1, byteLength)))
 }
 
 function compareIn(order: RowOrder | null, one: RowPlace, other: RowPlace): number {

@@ -240,8 +240,16 @@ function readersOf(
   const form = exchange.match.operation.rows?.form === 'count' ? 'count' : 'list'
   return parts.map((part): ReadList => {
     const asking = askPart(exchange, part, asPost)
-    return async (from, size) => {
-      const page = await readPage(asking, { keep, known: part.known, form, member, isTold, from, size })
+    return async (from, size, isPassedOver = false) => {
+      const page = await readPage(asking, {
+        keep,
+        known: part.known,
+        form,
+        member,
+        isTold: isTold || isPassedOver,
+        from,
+        size,
+      })
       if (page.answer.status !== 200) throw new PartRefused()
       onAnswer?.(page.answer)
       return page

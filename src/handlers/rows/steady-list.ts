@@ -9,10 +9,19 @@ export interface ReadRow {
 
 export interface ListPage {
   readonly rows: readonly ReadRow[]
+  /** Bytes of the answer that had them; absent: there was none. */
+  readonly byteLength?: number
 }
 
-/** Reads `size` rows of a list from `from` on. A list without paging answers all of it, however few are asked for. */
-export type ReadList<Page extends ListPage = ListPage> = (from: number, size: number) => Promise<Page>
+/**
+ * Reads `size` rows of a list from `from` on. A list without paging answers all of it, however few are asked for.
+ * @param isTold the rows' bytes are not kept: only which there are counts
+ */
+export type ReadList<Page extends ListPage = ListPage> = (
+  from: number,
+  size: number,
+  isTold?: boolean,
+) => Promise<Page>
 
 /** What one read adds to those before it. */
 interface Continued<Page extends ListPage> {
@@ -45,11 +54,13 @@ export class SteadyList<Page extends ListPage = ListPage> {
     this.#from = from
   }
 
-  async next(size: number): Promise<Continued<Page>> {
+  /** @param isTold as for ReadList */
+  async next(size: number, isTold = false): Promise<Continued<Page>> {
     const last = this.#known.at(-1)
     const known = new Set(this.#known)
+    const reading = { size, isTold }
     const found =
-      last === undefined ? await this.#readAt(this.#from, size) : await this.#readOn(last, known, size)
+      last === undefined ? await this.#readAt(this.#from, reading) : await this.#readOn(last, known, reading)
     const { page, start, isLast, hasMoved = false } = found
     const rows = page.rows.filter((row) => !isAmong(known, row))
     this.#from = start + page.rows.length
@@ -57,28 +68,33 @@ export class SteadyList<Page extends ListPage = ListPage> {
     return { page, rows, isLast, hasMoved }
   }
 
-  async #readOn(last: string, known: ReadonlySet<string>, size: number): Promise<Found<Page>> {
-    const found = await this.#readAt(this.#from - 1, size)
+  async #readOn(last: string, known: ReadonlySet<string>, reading: Reading): Promise<Found<Page>> {
+    const found = await this.#readAt(this.#from - 1, reading)
     if (found.page.rows[0]?.row['id'] === last) return found
-    return { ...(await this.#searched(found, known, size)), hasMoved: true }
+    return { ...(await this.#searched(found, known, reading)), hasMoved: true }
   }
 
   /** Further and further back, until a row is known. */
-  async #searched(first: Found<Page>, known: ReadonlySet<string>, size: number): Promise<Found<Page>> {
+  async #searched(first: Found<Page>, known: ReadonlySet<string>, reading: Reading): Promise<Found<Page>> {
     let found = first
     for (let back = MIN_BACK; found.start > 0 && back <= MAX_BACK; back *= 2) {
       if (found.page.rows.some((row) => isAmong(known, row))) break
-      found = await this.#readAt(Math.max(0, this.#from - back), size)
+      found = await this.#readAt(Math.max(0, this.#from - back), reading)
     }
     return found
   }
 
   /** So that rows are read as far as `size` beyond those before. */
-  async #readAt(start: number, size: number): Promise<Found<Page>> {
+  async #readAt(start: number, { size, isTold }: Reading): Promise<Found<Page>> {
     const asked = this.#from - start + size
-    const page = await this.#read(start, asked)
+    const page = await this.#read(start, asked, isTold)
     return { page, start, isLast: page.rows.length !== asked }
   }
+}
+
+interface Reading {
+  readonly size: number
+  readonly isTold: boolean
 }
 
 interface Found<Page extends ListPage> {

@@ -9,7 +9,7 @@ import type { KeepRows } from '../../policy/authz/permit.ts'
 import type { PlanRows, RowPlan } from '../../policy/authz/rows/row-plan.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type ReadRow, SteadyList } from './steady-list.ts'
-import { type Answer, MAX_READ_BYTES } from '../../request/answer.ts'
+import { type Answer, MAX_READ_BYTES, releaseBody } from '../../request/answer.ts'
 
 /** The engine's answer to what the caller asks. A HEAD is asked as a GET, for there is something to look at; but the engine marks only those. */
 export async function readWhole({ match, upstreamRequest }: Asking): Promise<Answer> {
@@ -31,7 +31,7 @@ interface RowReading {
   readonly known?: Readonly<Record<string, string>>
   /** Of a row this is kept beside its id: a member by which rows are told. */
   readonly member?: string | undefined
-  /** The rows' bytes are not kept: only which there are counts. */
+  /** As for ReadList. */
   readonly isTold?: boolean
 }
 
@@ -42,7 +42,9 @@ export interface PageRequest extends RowReading {
 
 /** What one read of a list has given. */
 export interface ReadPage extends ListPage {
+  /** Its body is empty where the rows are only told. */
   readonly answer: Answer
+  readonly byteLength: number
 }
 
 /** Reads one page of the list behind a query, and decides its rows. */
@@ -59,9 +61,12 @@ export async function readAsIs({ match, upstreamRequest }: Asking, reading: RowR
   const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
   const answer = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers } })
   const { keep, form } = reading
-  if (answer.status !== 200 || keep === null) return { answer, rows: [] }
+  const { byteLength } = answer.body
+  if (answer.status !== 200 || keep === null) return { answer, byteLength, rows: [] }
   const template = templateOf(match.operation.template, form)
-  return { answer, rows: await rowsOf(answer, reading, (rows) => keep(template, rows)) }
+  const rows = await rowsOf(answer, reading, (some) => keep(template, some))
+  if (reading.isTold === true) releaseBody(answer)
+  return { answer, byteLength, rows }
 }
 
 /** Rows that are parsed and decided together. */
@@ -206,7 +211,7 @@ export async function readVisible(
       count += rows.length
       if (isLast || seen.length >= wanted) return { seen, answer: page.answer }
       if (count > maxRows) throw new GatewayError('GW_ROWS_NOT_EXACT')
-      const bytesEach = page.answer.body.length / page.rows.length
+      const bytesEach = page.byteLength / page.rows.length
       const most = Math.max(FIRST_READ, Math.floor(MAX_BYTES_READ / bytesEach))
       size = Math.min(size * 2, maxRows + 1 - count, MAX_ROWS_READ, most)
     }

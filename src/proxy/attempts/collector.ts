@@ -9,7 +9,8 @@ export class Collector implements Receiver<Answer> {
   readonly #method: string
   readonly #limitBytes: number
   #headers: ParsedHeaders = {}
-  #chunks: Buffer[] = []
+  /** The body so far, and room for more of it. */
+  #memory = Buffer.allocUnsafeSlow(0)
   #bytes = 0
 
   constructor(method: string, limitBytes: number) {
@@ -18,7 +19,6 @@ export class Collector implements Receiver<Answer> {
   }
 
   onStart(): void {
-    this.#chunks = []
     this.#bytes = 0
   }
 
@@ -28,14 +28,16 @@ export class Collector implements Receiver<Answer> {
   }
 
   data(_attempt: Attempt, chunk: Buffer): void {
-    this.#bytes += chunk.length
-    this.#checkLimit(this.#bytes)
-    this.#chunks.push(chunk)
+    const bytes = this.#bytes + chunk.length
+    this.#checkLimit(bytes)
+    this.#growTo(bytes)
+    chunk.copy(this.#memory, this.#bytes)
+    this.#bytes = bytes
   }
 
   onComplete(attempt: Attempt): Answer {
     const { 'content-length': _, ...headers } = clientHeaders(this.#headers)
-    return { status: attempt.status, headers, body: this.#join(), node: attempt.node.name }
+    return { status: attempt.status, headers, body: this.#body(), node: attempt.node.name }
   }
 
   hasDelivered(): boolean {
@@ -53,12 +55,19 @@ export class Collector implements Receiver<Answer> {
     })
   }
 
-  /** Copies into memory of its own: the chunks are slices of 64 KiB reads, which a cached answer of 200 bytes would keep alive. */
-  #join(): Buffer {
-    const body = Buffer.allocUnsafeSlow(this.#bytes)
-    let offset = 0
-    for (const chunk of this.#chunks) offset += chunk.copy(body, offset)
-    this.#chunks = []
-    return body
+  /**
+   * A chunk is a slice of a read of 64 KiB, which a cached answer of 200 bytes would keep alive; those of a long answer would
+   * get old, and wait in memory for a collection of all. So each is copied as it comes.
+   */
+  #growTo(bytes: number): void {
+    const { buffer, length } = this.#memory
+    if (length === 0) this.#memory = Buffer.allocUnsafeSlow(bytes)
+    else if (bytes > length) this.#memory = Buffer.from(buffer.transfer(Math.max(bytes, 2 * length)))
+  }
+
+  /** In memory of its own, of just its length. */
+  #body(): Buffer {
+    const { buffer, length } = this.#memory
+    return length === this.#bytes ? this.#memory : Buffer.from(buffer.transfer(this.#bytes))
   }
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { openUpstream, READ, refusalOf, startNode, startRawNode, WRITE } from '../../support/fake-engine.ts'
 
@@ -13,6 +14,17 @@ t.test('a fetched answer is complete, and has memory of its own', async (t) => {
   t.same(Object.keys(answer.headers).sort(), ['content-type', 'date'])
   t.equal(answer.body.toString(), '[1]')
   t.equal(answer.body.buffer.byteLength, 3)
+})
+
+t.test('a long answer is put together from its pieces, in memory of just its length', async (t) => {
+  const pieces = [1, 70_000, 3, 200_000, 65_536].map((length, at) => Buffer.alloc(length, at + 1))
+  const node = await startNode(t, (_request, response) => Readable.from(pieces).pipe(response))
+  const { upstream } = openUpstream(t, [node.url])
+  const whole = Buffer.concat(pieces)
+  const { body } = await upstream.fetch(READ, whole.length)
+  t.ok(body.equals(whole))
+  t.equal(body.buffer.byteLength, whole.length)
+  t.match(await refusalOf(upstream.fetch(READ, whole.length - 1)), { code: 'GW_UPSTREAM_INVALID' })
 })
 
 t.test('a larger answer than allowed is refused as soon as that is known', async (t) => {
