@@ -25,6 +25,4 @@ const options: PartialStrykerOptions = {
   incremental: sample === undefined,
 }
 if (concurrency !== undefined) options.concurrency = Number(concurrency)
-// A test file that tap runs by itself has 30 seconds, which are few for the slowest on a busy machine.
-process.env['TAP_TIMEOUT'] ??= '300'
 await new Stryker(options).runMutationTest()
