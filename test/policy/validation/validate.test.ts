@@ -102,6 +102,16 @@ t.test('a query of hundreds of blocks within blocks is refused, not a crash', as
   t.throws(() => checkShape(operation, { params: {}, query: new Map(), body }), { code: 'GW_INVALID_BODY' })
 })
 
+t.test('a boolean is one, or a text that says so', async (t) => {
+  const operation = operationOf({ operation: 'throwSignal' })
+  const refusalOf = (value: unknown) => {
+    const body = { name: 'a', variables: { v: { type: 'Boolean', value } } }
+    return thrownBy(() => checkShape(operation, { params: {}, query: new Map(), body }))
+  }
+  for (const value of [true, false, 'true']) t.equal(refusalOf(value), null, JSON.stringify(value))
+  for (const value of [{}, 'maybe']) t.not(refusalOf(value), null, JSON.stringify(value))
+})
+
 t.test('no text makes a check take long', async (t) => {
   const started = cpuMs()
   for (const text of [

@@ -184,3 +184,18 @@ t.test('where the gateway says who may read, the engine does not, and `Vary` nam
   t.equal(joinedVary('*', 'Origin'), '*, Origin')
   t.end()
 })
+
+t.test('nor what says which answer it is, and for how long', (t) => {
+  for (const name of [
+    'date',
+    'etag',
+    'expires',
+    'last-modified',
+    'location',
+    'pragma',
+    'retry-after',
+    'vary',
+  ])
+    t.match(clientHeaders({ connection: `close, ${name}`, [name]: 'a' }), { [name]: /\ba\b/ }, name)
+  t.end()
+})

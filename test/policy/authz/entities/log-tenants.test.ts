@@ -34,6 +34,14 @@ t.test('an entry is of the tenant of what it names', async (t) => {
     t.same(await tenantOf(row), [tenant], JSON.stringify(row))
 })
 
+t.test('of entries that name the same, each is of its tenant', async (t) => {
+  const [task, other] = [
+    { taskId: 't1', entityType: 'Task' },
+    { taskId: 't2', entityType: 'Task' },
+  ]
+  t.same(await tenantOf({ ...task }, { ...other }, { ...task }), ['acme', null, 'acme'])
+})
+
 t.test('one property tells it for all rows of its operation', async (t) => {
   const operationId = 'o1'
   const rows = [

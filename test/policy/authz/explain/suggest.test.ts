@@ -57,5 +57,8 @@ t.test('a resource that is not known here is a need that nothing meets', (t) => 
   const suggester = new Suggester()
   suggester.add({ user: 'mary', missing: [{ ...readTask(1), resource: 'Novelty' }] })
   t.same(suggester.suggest(), { records: [], needs: 1, unmet: 1, crowded: [] })
+  const some = new Suggester()
+  some.add({ user: 'mary', missing: [readTask(1), { ...readTask(2), resource: 'Novelty', need: 1 }] })
+  t.match(some.suggest(), { records: [{ record: { resourceId: 't1' } }], unmet: 1 })
   t.end()
 })

@@ -1,0 +1,9 @@
+import t from 'tap'
+import { decodeRecord } from '../../src/idempotency/record.ts'
+
+t.test('a record of a state that is not known is none', async (t) => {
+  const claim = { fingerprint: 'f', owner: 'o', keepMs: 1, underWayMs: 1 }
+  const read = (state: string) => decodeRecord(Buffer.from(`${JSON.stringify({ state, ...claim })}\n`))
+  t.same(read('claimed'), { state: 'claimed', ...claim })
+  t.equal(read('taken'), null)
+})
