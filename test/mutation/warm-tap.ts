@@ -23,7 +23,7 @@ import type { Coverage, WarmResult, WarmRun } from './warm-process.ts'
 const TEST_FILES = [
   'test/{attacks,cache,handlers,operations,pipeline,policy,proxy,request}/**/*.test.ts',
   'test/gateway/!(log-levels|long-bodies|rate-limit).test.ts',
-  'test/idempotency/idempotency-*.test.ts',
+  'test/idempotency/{idempotency-*,record}.test.ts',
   'test/assembly/build.test.ts',
   'test/server/tls.test.ts',
 ]
