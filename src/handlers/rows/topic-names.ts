@@ -68,9 +68,9 @@ async function isTopicVisible(exchange: Exchange, permit: Permit, name: string):
     ['maxResults', '1'],
   ] as const)
   const accessRequest = { ...match.accessRequest, params: {}, query }
-  const decision = (await permit.rows?.(accessRequest, false)) ?? { rows: 'all' }
-  if (decision.rows === 'none') return false
-  if (decision.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
+  const decision = await permit.rows?.(accessRequest, false)
+  if (decision?.rows === 'none') return false
+  if (decision?.rows !== 'filtered') throw new GatewayError('GW_ROWS_NOT_EXACT')
   const path = `${permit.operation.template}?${new URLSearchParams([...query])}`
   const { status, body } = await answerRows(
     {
