@@ -251,6 +251,20 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     t.equal(cache.size.entries, 0)
   })
 
+  t.test('a tier that is closed leaves no connection behind', async (t) => {
+    const own = await startRedis()
+    t.teardown(() => own.stop())
+    const control = controlOf(t, own.url)
+    const connections = async () =>
+      String(await control.call('CLIENT', 'LIST'))
+        .trim()
+        .split('\n').length
+    const { cache } = await openSharedCache(t, { redisUrl: own.url })
+    t.equal(await connections(), 3)
+    await cache.close()
+    await until(async () => (await connections()) === 1)
+  })
+
   t.test('a value too large for the shared tier stays in memory', async (t) => {
     const opened = await openSharedCache(t, { redisUrl, maxBytes: 64 * 1024 ** 2 })
     await opened.cache.load('k', rule, fillOf(answerOf(Buffer.alloc(2 * 1024 ** 2))))

@@ -507,6 +507,30 @@ t.test('an instance that a record closes is not counted, and one that it opens i
     }
 })
 
+t.test('whether instances have tenants of their own is asked where their definition has none', async (t) => {
+  const definitions = ONE_EACH.definitions.map((one) => ({
+    ...one,
+    tenantId: one.key === 'a' ? 'acme' : null,
+  }))
+  const { ask } = await openGateway(t, {
+    records: [
+      'grant mary PROCESS_DEFINITION:a READ_INSTANCE',
+      'grant anna PROCESS_DEFINITION:b READ_INSTANCE',
+    ],
+    engine: rowEngine(() => ({ ...ONE_EACH, definitions })),
+    settings: { limits: { filteredRows: 1 } },
+  })
+  for (const [user, isAsked] of [
+    ['mary', false],
+    ['anna', true],
+  ] as const) {
+    const { status, forwarded } = await ask(user, 'GET /execution/count')
+    t.equal(status, 200)
+    const asked = forwarded.filter(({ body }) => body.includes('processDefinitionWithoutTenantId'))
+    t.equal(asked.length > 0, isAsked, user)
+  }
+})
+
 t.test('a parameter that a list does not have is never sent', async (t) => {
   const { ask } = await openGateway(t, { records: GRANTS, engine: rowEngine(() => ONE_EACH) })
   for (const user of ['anna', 'mary'])

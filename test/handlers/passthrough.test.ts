@@ -373,12 +373,12 @@ t.test('where that node is gone another one is asked, and remembered', async (t)
   }
   const here = await affinityOf(app)
   t.equal(await affinityOf(names.app), here, 'the order of the nodes changes nothing')
-  const { remember } = createAffinity('/camunda', [gone])
+  const { nodeOf, remember } = createAffinity('/camunda', [gone])
   const { 'set-cookie': left } = remember({}, { node: gone, wanted: one.url, isSecure: false })
-  const { body, headers } = await app.inject({
-    url: '/camunda/x',
-    headers: { ...DEMO, cookie: String(left).split(';', 1).join('') },
-  })
+  const cookie = String(left).split(';', 1).join('')
+  t.equal(nodeOf(`a=b; ${cookie}`), gone)
+  t.equal(nodeOf(cookie.replace('=', '-of-another=')), null, 'the value alone is not enough')
+  const { body, headers } = await app.inject({ url: '/camunda/x', headers: { ...DEMO, cookie } })
   t.equal(body, 'one')
   t.same([headers['set-cookie']].flat(), [here])
 })

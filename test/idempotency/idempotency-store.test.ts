@@ -306,6 +306,24 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     await until(tellsAgain)
     await firstOf(await later.claim(released)).release()
   })
+
+  t.test('a claim that Redis did not answer in time is taken back once it does', async (t) => {
+    const own = await startRedis()
+    t.teardown(() => own.stop())
+    const idempotencyStore = openReplays(t, own.url)
+    await firstOf(await idempotencyStore.claim({ ...ONCE, key: 'mary 2' })).release()
+    own.pause()
+    t.same(await idempotencyStore.claim(ONCE), { state: 'unavailable' })
+    own.resume()
+    const later = openReplays(t, own.url)
+    await until(async () => {
+      const other = await idempotencyStore.claim({ ...ONCE, key: 'mary 2' })
+      if (other.state === 'first') await other.claim.release()
+      const again = await later.claim(ONCE)
+      if (again.state === 'first') await again.claim.release()
+      return again.state === 'first'
+    })
+  })
 })
 
 /** A way to Redis on which no key has a time to live yet. */

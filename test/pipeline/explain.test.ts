@@ -162,6 +162,18 @@ t.test('rows are explained by what opens them', async (t) => {
   t.match((await why('demo', 'GET /task')).policy?.rows, { sees: 'all rows', tenants: null })
 })
 
+t.test('a fetch of tasks is narrowed, whatever the caller sees of them', async (t) => {
+  const { why } = await openExplain(t, [
+    'grant @clerks PROCESS_DEFINITION:review READ_INSTANCE,UPDATE_INSTANCE',
+  ])
+  const topics = [{ topicName: 'any', lockDuration: 1000 }]
+  const request = 'POST /external-task/fetchAndLock'
+  t.match((await why('mary', request, { workerId: 'w', maxTasks: 1, topics })).policy?.rows, {
+    sees: 'some rows',
+    plan: 'narrowed',
+  })
+})
+
 t.test('what is refused for its shape is said first, beside what permissions say', async (t) => {
   const { why } = await openExplain(t, [])
   const hazard = await why('nobody', 'POST /task', { assigneeExpression: '${1}' })

@@ -18,6 +18,8 @@ export interface TlsNode {
   readonly origin: (host: string) => string
   /** That were asked for (SNI), one a connection. */
   readonly names: readonly (string | false | null)[]
+  /** Whether a session was resumed, one a connection. */
+  readonly resumed: readonly boolean[]
   readonly seen: readonly TlsSeen[]
 }
 
@@ -28,6 +30,7 @@ export async function startTlsNode(
   answer: (url: string, response: ServerResponse) => void = (_url, response) => response.end('{}'),
 ): Promise<TlsNode> {
   const names: (string | false | null)[] = []
+  const resumed: boolean[] = []
   const seen: TlsSeen[] = []
   const server = createServer(
     {
@@ -41,7 +44,10 @@ export async function startTlsNode(
       answer(url, response)
     },
   )
-  server.on('secureConnection', (socket: TLSSocket) => names.push(socket.servername))
+  server.on('secureConnection', (socket: TLSSocket) => {
+    names.push(socket.servername)
+    resumed.push(socket.isSessionReused())
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
@@ -50,7 +56,7 @@ export async function startTlsNode(
   })
   const at = server.address()
   const port = typeof at === 'object' && at !== null ? at.port : 0
-  return { origin: (host) => `https://${host}:${port}`, names, seen }
+  return { origin: (host) => `https://${host}:${port}`, names, resumed, seen }
 }
 
 function clientOf(socket: TLSSocket): string | null {

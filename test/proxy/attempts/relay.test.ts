@@ -244,8 +244,26 @@ t.test('an answer that stops in the middle is a timeout', async (t) => {
   const { upstream } = openUpstream(t, [node.url], {
     timeouts: { connectMs: 500, headersMs: 5000, bodyMs: 100 },
   })
-  const listener = await listenAndRelay(t, upstream, READ)
-  t.match(await ask(listener.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
+  // A poll's answer may begin whenever it does, and has to go on then.
+  for (const headersMs of [5000, Infinity]) {
+    const listener = await listenAndRelay(t, upstream, { ...READ, headersMs })
+    t.match(await ask(listener.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })
+  }
+})
+
+function countTimers(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+}
+
+t.test('of an answer that has come no timer is left', async (t) => {
+  const node = await startNode(t, (_request, response) => response.end('{}'))
+  const { upstream } = openUpstream(t, [node.url], {
+    timeouts: { connectMs: 500, headersMs: 60_000, bodyMs: 60_000 },
+  })
+  await upstream.fetch(READ, 1000)
+  const before = countTimers()
+  for (let count = 0; count < 20; count += 1) await upstream.fetch(READ, 1000)
+  t.ok(countTimers() - before < 10, 'those of the connection may be there')
 })
 
 t.test('an answer without any framing ends with its connection', async (t) => {

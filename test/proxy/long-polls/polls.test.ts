@@ -4,7 +4,7 @@ import t from 'tap'
 import type { PollRequest } from '../../../src/proxy/long-polls/long-polls.ts'
 import { READ, refusalOf, refusingUrl, WRITE } from '../../support/fake-engine.ts'
 import { openPolling, poll, startPollingNode } from '../../support/polling.ts'
-import { reservedUrl } from '../../support/watch-nodes.ts'
+import { NAMES, reservedUrl } from '../../support/watch-nodes.ts'
 
 const NONE = { status: 200, body: [], node: null }
 const FULL = {
@@ -176,6 +176,25 @@ t.test('a poll that a stopping node refuses goes to one that has recovered', asy
   const { answer } = poll(upstream, 'w')
   await stopping.came(1)
   stopping.held.shift()?.answer(STOPPING, 500)
+  t.match(await answer, { status: 200, body: [{ id: 'task' }], node: url })
+})
+
+t.test('a poll that waits is sent as soon as a probe finds that a node has recovered', async (t) => {
+  const back = createServer(({ url = '' }, response) =>
+    response.end(url.endsWith('/engine') ? NAMES : '[{"id":"task"}]'),
+  )
+  const url = await reservedUrl(back)
+  const full = await startPollingNode(t)
+  const { upstream } = openPolling(t, [{ url }, full], { perNode: 1 })
+  await upstream.fetch(WRITE, 1000)
+  void poll(upstream, 'a').answer
+  await full.came(1)
+  const { answer } = poll(upstream, 'b')
+  t.match(upstream.polls.counts(), { open: 1, waiting: 1 })
+  back.listen(Number(new URL(url).port), '127.0.0.1')
+  await once(back, 'listening')
+  t.teardown(() => back.close())
+  upstream.startProbes({ intervalMs: 20, timeoutMs: 5000, deployments: false })
   t.match(await answer, { status: 200, body: [{ id: 'task' }], node: url })
 })
 

@@ -102,3 +102,11 @@ t.test('without it the nodes are not asked', async (t) => {
   await upstream.deployed()
   t.ok(node.seen.every(({ url }) => url === '/engine'))
 })
+
+t.test('a node that is not well is not asked for its deployments', async (t) => {
+  const node = await startNode(t, ({ url }, response) => response.end(url === '/engine' ? '[]' : '["a"]'))
+  const { upstream } = openUpstream(t, [node.url])
+  upstream.startProbes(TIMES)
+  while (node.seen.length < 3) await new Promise(setImmediate)
+  t.same([...new Set(node.seen.map(({ url }) => url))], ['/engine'])
+})

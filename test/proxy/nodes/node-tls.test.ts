@@ -84,3 +84,16 @@ t.test('new connections use the files as they are then', async (t) => {
     ),
   )
 })
+
+t.test('the next connection resumes the session of the one before', async (t) => {
+  const files = writeCertificates(t)
+  const { origin, resumed } = await startTlsNode(t, files, (_url, response) =>
+    response.setHeader('connection', 'close').end('{}'),
+  )
+  const { upstream } = openUpstream(t, [`${origin('localhost')}/engine-rest`], {
+    tls: { ca: files['ca.crt'], ...own(files) },
+    connections: 1,
+  })
+  for (let count = 0; count < 3; count += 1) t.match(await upstream.fetch(READ, 1000), { status: 200 })
+  t.same(resumed, [false, true, true])
+})

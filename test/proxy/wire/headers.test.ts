@@ -81,9 +81,14 @@ t.test('what Connection names is withheld, also when it is named twice or later'
 
 t.test('Connection cannot take away what decides how a message is read', (t) => {
   const names =
-    'Host, Content-Type, accept, Authorization, If-None-Match, Content-Encoding, X-Request-Id, X-A'
+    'Host, Content-Type, accept, Authorization, If-None-Match, Content-Encoding, User-Agent, X-Request-Id, X-A'
   const said = { host: 'h', 'content-type': 'c/d', accept: 'a/b', authorization: 'Basic x' }
-  const more = { 'if-none-match': '"x"', 'content-encoding': 'identity', 'x-request-id': 'r' }
+  const more = {
+    'if-none-match': '"x"',
+    'content-encoding': 'identity',
+    'user-agent': 'u',
+    'x-request-id': 'r',
+  }
   const raw = Object.entries({ Connection: names, ...said, ...more, 'X-A': '1' }).flat()
   t.same(upstreamHeaders(raw, { credentials: 'forward', host: 'client' }), { ...said, ...more })
   const { authorization: _, ...others } = said

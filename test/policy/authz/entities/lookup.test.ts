@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createLookUps } from '../../../../src/policy/authz/entities/lookup.ts'
+import { isLookup, LOOKUPS } from '../../../../src/policy/authz/entities/lookup-rules.ts'
 
 t.test('as many definitions are remembered as may be, those that were asked for last', async (t) => {
   const seen: string[] = []
@@ -12,4 +13,19 @@ t.test('as many definitions are remembered as may be, those that were asked for 
   })
   for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await lookUp('processDefinition', id)
   t.same(seen, ['a', 'b', 'c', 'b'])
+})
+
+t.test('an entity that names a definition by its id is decided by the key of that one', async (t) => {
+  const { lookUp } = createLookUps({
+    read: async (path) =>
+      path.startsWith('/process-definition/')
+        ? { id: 'review:1', key: 'review', tenantId: null }
+        : { id: 'one', definitionId: 'review:1', processDefinitionId: 'review:1', tenantId: null },
+  })
+  const names = Object.keys(LOOKUPS).filter(
+    (name) => isLookup(name) && LOOKUPS[name].definition !== undefined,
+  )
+  t.ok(names.includes('incident'))
+  for (const name of names)
+    if (isLookup(name)) t.match(await lookUp(name, 'one'), { processDefinitionKey: 'review' }, name)
 })

@@ -2,18 +2,20 @@ import t from 'tap'
 import { StartFinder } from '../../../../src/policy/authz/entities/start-finder.ts'
 
 const START = '<startEvent id="start"><signalEventDefinition signalRef="s"/></startEvent>'
-const modelOf = (key: string | undefined, start: string) =>
-  `<definitions><signal id="s" name="go"/><process id="${key}">${start}</process></definitions>`
+const modelOf = (key: string | undefined, start: string, signal: string) =>
+  `<definitions><signal id="s" name="${signal}"/><process id="${key}">${start}</process></definitions>`
 
 interface Odd {
   /** The id of a definition whose model cannot be read. */
   readonly unreadable?: string
   /** The id of one that is suspended. */
   readonly suspended?: string
+  /** What the signal of the last definition is called. */
+  readonly lastSignal?: string
 }
 
 /** An engine with so many definitions, of which the first and the last are started by a signal. */
-function findIn(count: number, { unreadable, suspended }: Odd = {}) {
+function findIn(count: number, { unreadable, suspended, lastSignal = 'go' }: Odd = {}) {
   const definitions = Array.from({ length: count }, (_, at) => ({
     id: `d${at}`,
     key: `d${at}`,
@@ -28,7 +30,9 @@ function findIn(count: number, { unreadable, suspended }: Odd = {}) {
     if (pathname === '/process-definition')
       return definitions.slice(0, Number(searchParams.get('maxResults')))
     const id = pathname.split('/')[2]
-    return { bpmn20Xml: id === unreadable ? '<definitions>' : modelOf(id, started.includes(id) ? START : '') }
+    const signal = id === started.at(-1) ? lastSignal : 'go'
+    const model = modelOf(id, started.includes(id) ? START : '', signal)
+    return { bpmn20Xml: id === unreadable ? '<definitions>' : model }
   })
 }
 
@@ -54,4 +58,15 @@ t.test('a suspended definition is not started', async (t) => {
     found?.map(({ processDefinitionKey }) => processDefinitionKey),
     ['d0'],
   )
+})
+
+/** The keys of those that the signal `go` starts, where the last one's signal has another name. */
+async function startedWith(lastSignal: string) {
+  const found = await findIn(3, { lastSignal }).startedBy('signal', { eventName: 'go' })
+  return found?.map(({ processDefinitionKey }) => processDefinitionKey)
+}
+
+t.test('a start event of another name is not meant, one whose name is an expression may be', async (t) => {
+  t.same(await startedWith('stop'), ['d0'])
+  t.same(await startedWith('${name}'), ['d0', 'd2'])
 })

@@ -91,7 +91,7 @@ const NO_DATES = [
 /** JSON texts that the engine's reader takes for a type, and those it does not. */
 const COERCIONS: Readonly<Record<string, readonly [taken: readonly string[], refused: readonly string[]]>> = {
   Integer: [
-    [...INTEGERS, '"+5"', '"null"', '"٣"'],
+    [...INTEGERS, '"+5"', '"null"', '"٣"', '"٣5"', '"5٣"'],
     [
       '2147483648',
       '-2147483649',

@@ -1,0 +1,47 @@
+import t from 'tap'
+import type { Parts } from '../../../src/pipeline/parts.ts'
+import type { Answer } from '../../../src/request/answer.ts'
+import { BASE, openGateway } from '../../support/open-gateway.ts'
+
+const INSTANCES = Array.from({ length: 20 }, (_, at) => ({
+  id: `i${at}`,
+  definitionId: at % 2 === 0 ? 'review:1' : 'other:1',
+  tenantId: null,
+}))
+const DEFINITIONS = [
+  { id: 'review:1', key: 'review', tenantId: null },
+  { id: 'other:1', key: 'other', tenantId: null },
+]
+
+/** The same parts, which remember what their engines have answered, by path. */
+function remembering(parts: Parts, answers: Map<string, Answer>): Parts {
+  const engines = [...parts.engines].map(([name, engine]) => {
+    const { upstream } = engine
+    const fetch: typeof upstream.fetch = async (request, maxBytes) => {
+      const answer = await upstream.fetch(request, maxBytes)
+      answers.set(request.path.split('?', 1).join(''), answer)
+      return answer
+    }
+    return [name, { ...engine, upstream: { ...upstream, fetch } }] as const
+  })
+  return { ...parts, engines: new Map(engines) }
+}
+
+t.test('rows that are only counted are given back to memory, those that are shown are not', async (t) => {
+  const answers = new Map<string, Answer>()
+  const { ask } = await openGateway(t, {
+    records: ['grant mary PROCESS_DEFINITION:review READ_INSTANCE'],
+    engine: ({ url }, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(url.startsWith(`${BASE}/process-definition`) ? DEFINITIONS : INSTANCES))
+    },
+    wrap: (parts) => remembering(parts, answers),
+  })
+  // No plan says what a query with or-blocks asks for.
+  const body = { orQueries: [] }
+  const kept = () => answers.get('/process-instance')?.body.byteLength
+  t.same((await ask('mary', 'POST /process-instance/count', { body })).body, { count: 10 })
+  t.equal(kept(), 0)
+  t.match((await ask('mary', 'POST /process-instance', { body })).body, { length: 10 })
+  t.equal(kept(), JSON.stringify(INSTANCES).length)
+})
