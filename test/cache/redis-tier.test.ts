@@ -262,7 +262,7 @@ t.test('Redis', { skip: redisSkip }, async (t) => {
     const { cache } = await openSharedCache(t, { redisUrl: own.url })
     t.equal(await connections(), 3)
     await cache.close()
-    await until(async () => (await connections()) === 1)
+    await until(async () => (await connections()) === 1, 10_000)
   })
 
   t.test('a value too large for the shared tier stays in memory', async (t) => {

@@ -322,7 +322,7 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
       const again = await later.claim(ONCE)
       if (again.state === 'first') await again.claim.release()
       return again.state === 'first'
-    })
+    }, 10_000)
   })
 })
 

@@ -244,7 +244,7 @@ t.test('an answer that stops in the middle is a timeout', async (t) => {
   const { upstream } = openUpstream(t, [node.url], {
     timeouts: { connectMs: 500, headersMs: 5000, bodyMs: 100 },
   })
-  // A poll's answer may begin whenever it does, and has to go on then.
+  // A poll has no limit for its head; for its body it has.
   for (const headersMs of [5000, Infinity]) {
     const listener = await listenAndRelay(t, upstream, { ...READ, headersMs })
     t.match(await ask(listener.port), { status: 504, headers: { 'x-gateway-error': 'GW_UPSTREAM_TIMEOUT' } })

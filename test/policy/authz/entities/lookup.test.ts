@@ -22,10 +22,9 @@ t.test('an entity that names a definition by its id is decided by the key of tha
         ? { id: 'review:1', key: 'review', tenantId: null }
         : { id: 'one', definitionId: 'review:1', processDefinitionId: 'review:1', tenantId: null },
   })
-  const names = Object.keys(LOOKUPS).filter(
-    (name) => isLookup(name) && LOOKUPS[name].definition !== undefined,
-  )
+  const names = Object.keys(LOOKUPS)
+    .filter(isLookup)
+    .filter((name) => LOOKUPS[name].definition !== undefined)
   t.ok(names.includes('incident'))
-  for (const name of names)
-    if (isLookup(name)) t.match(await lookUp(name, 'one'), { processDefinitionKey: 'review' }, name)
+  for (const name of names) t.match(await lookUp(name, 'one'), { processDefinitionKey: 'review' }, name)
 })
