@@ -181,7 +181,7 @@ function readBody(parts: Parts): Stepped {
     const checked = enforce(parts, engine.validation, context, () => {
       checkHazards(operation, accessRequest, engine.allowedHazards)
       checkSelection(operation, accessRequest.body)
-      checkShape(operation, accessRequest)
+      checkShape(operation, accessRequest, engine.isDateText)
       if (bytes === null || isJson) return undefined
       const { allowedHazards } = engine
       const { stillAwaited } = accessRequest
@@ -263,7 +263,9 @@ function checkLateRules(parts: Parts): Stepped {
     const match = matchOf(request)
     match.stage = 'rules'
     const { engine, operation, accessRequest } = match
-    void enforce(parts, engine.validation, match, () => checkRules(operation, accessRequest))
+    void enforce(parts, engine.validation, match, () =>
+      checkRules(operation, accessRequest, { isDateText: engine.isDateText }),
+    )
     match.stage = 'forward'
     // What one turn of the event loop has read is answered together in the next: writing after every read costs cached answers
     // twice the CPU. What goes on to a node waits there for the same turn: undici looks at a kept connection before it writes.

@@ -33,11 +33,13 @@ import type { Permit } from '../policy/authz/permit.ts'
 import { createRowAttributes } from '../policy/authz/entities/row-attributes.ts'
 import { createFindCondition } from '../policy/authz/entities/engine-condition.ts'
 import { createFindTargets } from '../policy/authz/entities/targets.ts'
+import { acceptDateText, isDateText } from '../policy/validation/schemas/jackson.ts'
 import { createUpstream } from '../proxy/create-upstream.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { createOnNodeChange, type EngineNodes, probeTimesOf } from './running-nodes.ts'
 import type { SourceFiles } from './source-files.ts'
 import type { Traces } from '../traces/traces.ts'
+import { createDateFormat, type DateFormat } from '../request/date-format.ts'
 import { createSources, type EngineSources } from './engine-sources.ts'
 import { type IssuerKeySets, type NamedIssuer, trustedIssuersOf } from './token-issuers.ts'
 
@@ -70,6 +72,7 @@ export interface BuiltEngine {
   readonly nodes: EngineNodes
   /** Null: none are wanted. */
   readonly gauges: EngineConfig['gauges']
+  readonly dateFormat: DateFormat
   readonly close: () => Promise<void>
 }
 
@@ -78,12 +81,13 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const { name, engineConfig, config, metrics } = options
   const { identity, authorization, validation, health } = settingsOf(config, engineConfig)
   const { credentials, host, forwarded, service, deploymentAware } = engineConfig
-  const upstream = buildUpstream(options)
+  const dateFormat = createDateFormat(engineConfig.dateFormat)
+  const upstream = buildUpstream(options, dateFormat)
   const served = service === undefined ? upstream : upstream.withCredentials(service)
   const own = options.traces === null ? served : withTracedLookUps(served, options.traces)
   const epoch = options.kept?.epoch ?? { current: {} }
   const sources = buildSources(options, own, epoch)
-  const permit = permitOptionsOf(own, sources, authorization, config)
+  const permit = permitOptionsOf({ own, sources, dateFormat }, authorization, config)
   const tokens = options.kept?.tokens ?? createRememberedTokens()
   const authenticator = createAuthenticator({
     engine: name,
@@ -111,6 +115,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     allowedHazards: new Set(validation.allow),
     requestPolicy: { credentials, host },
     forwarded,
+    isDateText: dateFormat.isDefault ? isDateText : acceptDateText,
     remotePrefix: remotePrefixOf(engineConfig),
   }
   return {
@@ -123,6 +128,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     sources,
     nodes: { engine: name, own, probes: probeTimesOf(health, deploymentAware), deploymentAware },
     gauges: engineConfig.gauges,
+    dateFormat,
     close: () => upstream.close(),
   }
 }
@@ -203,9 +209,14 @@ function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
 /** Ids of process instances that are remembered for all engines together: about 25 MB. */
 const REMEMBERED_INSTANCES = 400_000
 
+interface PermitSources {
+  readonly own: Upstream
+  readonly sources: EngineSources
+  readonly dateFormat: DateFormat
+}
+
 function permitOptionsOf(
-  own: Upstream,
-  { records, identity }: EngineSources,
+  { own, sources: { records, identity }, dateFormat }: PermitSources,
   { adminGroups, adminUsers, tenants, implied }: AuthorizationConfig,
   { limits: { filteredRows: maxNamed, rowParts: maxParts }, engines }: Config,
 ): PermitOptions {
@@ -219,10 +230,12 @@ function permitOptionsOf(
     ...createDefinitionLists({ read, nowMs: monotonicMs }),
     ...createInstanceLists({
       read,
+      dateFormat,
       nowMs: monotonicMs,
       maxRemembered: Math.floor(REMEMBERED_INSTANCES / Object.keys(engines).length),
     }),
     maxParts,
+    dateFormat,
     findTargets: createFindTargets({ read, ...lookUps, maxNamed }),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
     findCondition: createFindCondition({ read, ask: askerOf(own) }),
@@ -235,7 +248,10 @@ function permitOptionsOf(
   }
 }
 
-function buildUpstream({ name, engineConfig, config, metrics, log, traces }: EngineOptions): Upstream {
+function buildUpstream(
+  { name, engineConfig, config, metrics, log, traces }: EngineOptions,
+  dateFormat: DateFormat,
+): Upstream {
   const { nodes, remoteName, host, credentials, service, tls } = engineConfig
   const { connect, headers, body, answer } = config.timeouts
   const { maxHold, perNode, waiting } = config.limits.longPolls
@@ -248,6 +264,7 @@ function buildUpstream({ name, engineConfig, config, metrics, log, traces }: Eng
     tls,
     timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
     connections: config.limits.connections,
+    dateFormat,
     health: settingsOf(config, engineConfig).health,
     queue: {
       max: config.limits.queue.size,

@@ -216,7 +216,9 @@ function runningOf(
   )
   const gauged = withGauges(
     running,
-    built.flatMap(({ nodes: { engine, own }, gauges }) => (gauges === null ? [] : [{ engine, own, gauges }])),
+    built.flatMap(({ nodes: { engine, own }, gauges, dateFormat }) =>
+      gauges === null ? [] : [{ engine, own, gauges, dateFormat }],
+    ),
     shared,
   )
   return withModes(

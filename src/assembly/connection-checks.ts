@@ -1,7 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, settingsOf } from '../config/config.ts'
 import type { RedisNode, RedisSettings } from '../config/redis-types.ts'
 import { pingRedis } from '../redis/ping.ts'
-import { jsonOf } from '../request/engine-request.ts'
+import { bodyValue } from '../request/body.ts'
+import { createDateFormat } from '../request/date-format.ts'
+import { jsonIn, jsonOf } from '../request/engine-request.ts'
 import { askerOf } from './engine-client.ts'
 import type { WatchedNodes } from './running-nodes.ts'
 import type { ConnectionCheck } from './runtime.ts'
@@ -19,8 +22,15 @@ export function connectionChecksOf(
   applications: readonly ConnectedNodes[],
 ): readonly ConnectionCheck[] {
   return [
-    ...engines.flatMap((engine) => nodeChecks(engine, (version) => `version ${version ?? 'unknown'}`)),
-    ...probedOf(config, applications).flatMap((application) => nodeChecks(application, () => 'answers')),
+    ...engines.flatMap((engine) =>
+      nodeChecks(engine, async (version, withinMs) => {
+        await checkDateFormat(engine, config.engines[engine.engine]?.dateFormat, withinMs / 4)
+        return `version ${version ?? 'unknown'}`
+      }),
+    ),
+    ...probedOf(config, applications).flatMap((application) =>
+      nodeChecks(application, async () => 'answers'),
+    ),
     ...engines.flatMap((engine) => sourceChecks(config, engine)),
     ...issuerChecks(config),
     ...redisChecks(config),
@@ -34,17 +44,46 @@ function probedOf({ passthrough }: Config, applications: readonly ConnectedNodes
 
 function nodeChecks(
   { engine, own }: ConnectedNodes,
-  textOf: (version: string | null) => string,
+  describe: (version: string | null, withinMs: number) => Promise<string>,
 ): readonly ConnectionCheck[] {
   return own.reachable().map(({ node, isDrained, reach }) => ({
     what: `node of ${engine}`,
     address: node,
     run: async (withinMs) => {
       const version = await reach(withinMs)
-      return [textOf(version), ...(isDrained ? ['drained'] : [])].join(', ')
+      return [await describe(version, withinMs), ...(isDrained ? ['drained'] : [])].join(', ')
     },
   }))
 }
+
+const SCHEMA_LOG = '/schema/log?maxResults=1'
+
+/**
+ * Compares the date of the database schema, which every engine has, with the configured format. An engine that does not
+ * show it, and a format that the gateway does not read, are not compared.
+ * @throws Error if the engine writes dates in another format
+ */
+async function checkDateFormat(
+  { own }: Pick<ConnectedNodes, 'own'>,
+  pattern: string | undefined,
+  headersMs: number,
+): Promise<void> {
+  const { toMs, format } = createDateFormat(pattern)
+  if (format(0) === null) return
+  const question = { method: 'GET', path: SCHEMA_LOG, limitBytes: MAX_LIST_BYTES, headersMs } as const
+  const shown = askerOf(own)(question).then(
+    ({ status, body }) => (status === 200 ? bodyValue(jsonIn(body), '0.timestamp') : undefined),
+    () => undefined,
+  )
+  // Another node may answer the question, and its silence must not count as a failure of this node.
+  const text = await Promise.race([shown, delay(headersMs, undefined, { ref: false })])
+  if (typeof text === 'string' && toMs(text) === null)
+    throw new Error(
+      `it writes dates as ${text.slice(0, MAX_DATE_CHARS)}: set dateFormat to the engine's format`,
+    )
+}
+
+const MAX_DATE_CHARS = 64
 
 /** One row of what is read whole or by user otherwise. */
 const LISTS = { users: '/user?maxResults=1', records: '/authorization?maxResults=1' } as const

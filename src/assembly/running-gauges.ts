@@ -7,6 +7,7 @@ import type { Upstream } from '../proxy/upstream.ts'
 import { createLeases, type Leases, OWN_LEASES } from '../redis/lease.ts'
 import { monotonicMs, namespaceOf } from './build-cache.ts'
 import { askerOf } from './engine-client.ts'
+import type { DateFormat } from '../request/date-format.ts'
 import type { RunningSources } from './runtime.ts'
 
 /** An engine whose numbers are wanted. */
@@ -15,6 +16,7 @@ export interface GaugedEngine {
   /** As who the gateway asks on its own behalf. */
   readonly own: Upstream
   readonly gauges: NonNullable<EngineConfig['gauges']>
+  readonly dateFormat: DateFormat
 }
 
 interface Shared {
@@ -58,14 +60,14 @@ function createEngineLeases(engines: readonly GaugedEngine[], config: Config): L
 }
 
 function createEnginePoller(
-  { engine, own, gauges: { every, topics, definitions } }: GaugedEngine,
+  { engine, own, gauges: { every, topics, definitions }, dateFormat }: GaugedEngine,
   leases: Leases,
   { metrics, log }: Shared,
 ): Poller {
   const failed = new Set<string>()
   return createPoller({
     ask: askerOf(own),
-    bounds: { topics, definitions },
+    reading: { topics, definitions, dateFormat },
     everyMs: every,
     isElected: () => leases.holds(engine),
     now: monotonicMs,

@@ -3,6 +3,7 @@ import { cors } from './cors-settings.ts'
 import { account, credentials } from './credential-settings.ts'
 import { idempotency } from './idempotency-settings.ts'
 import { gauges } from './gauge-settings.ts'
+import { DEFAULT_DATE_PATTERN, findPatternMistake } from './date-pattern.ts'
 import { HOST } from './host-pattern.ts'
 import { limits, rate } from './limit-settings.ts'
 import { health, node } from './node-settings.ts'
@@ -138,6 +139,18 @@ export const engineSettings = z.strictObject({
     .nullable()
     .optional()
     .describe('Replaces `limits.rate` for this engine; null: nobody is limited.'),
+  dateFormat: z
+    .string()
+    .superRefine((pattern, context) => {
+      const mistake = findPatternMistake(pattern)
+      if (mistake !== null) context.addIssue({ code: 'custom', message: mistake })
+    })
+    .meta({ title: "pattern of Java's `SimpleDateFormat`" })
+    .default(DEFAULT_DATE_PATTERN)
+    .describe(
+      "The engine's date format, if it was changed with `JacksonConfigurator.setDateFormatString`. With another format than the default, the gateway forwards dates in requests without checking them. " +
+        'A format that shows no milliseconds, no time zone or the names of months makes some lists slower: see docs/configuration/dates.md.',
+    ),
   gauges: gauges
     .nullable()
     .default(null)

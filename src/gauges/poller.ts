@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type AskEngine, jsonOf } from '../request/engine-request.ts'
 import {
-  type GaugeBounds,
   GAUGE_QUERIES,
   type GaugeQuery,
+  type GaugeReading,
   type ReadJson,
   type GaugeSample,
 } from './queries.ts'
@@ -11,7 +11,7 @@ import {
 export interface PollerOptions {
   /** As who the gateway asks on its own behalf; no request is repeated. */
   readonly ask: AskEngine
-  readonly bounds: GaugeBounds
+  readonly reading: GaugeReading
   /** From the beginning of one round to that of the next, in milliseconds. */
   readonly everyMs: number
   /** Whether this process is the one that asks, now. */
@@ -48,7 +48,7 @@ const ROUNDS_KEPT = 3
 class Ended extends Error {}
 
 export function createPoller(options: PollerOptions): Poller {
-  const { ask, bounds, everyMs, isElected, now, wallNow, onAnswer, onFailure } = options
+  const { ask, reading, everyMs, isElected, now, wallNow, onAnswer, onFailure } = options
   const { queries = GAUGE_QUERIES, spacingMs = SPACING_MS } = options
   const read = new Map<string, { readonly samples: readonly GaugeSample[]; readonly atMs: number }>()
   const stopped = new AbortController()
@@ -75,7 +75,7 @@ export function createPoller(options: PollerOptions): Poller {
     let failures = 0
     for (const { name, read: readQuery } of queries) {
       try {
-        read.set(name, { samples: await readQuery(readJson, bounds), atMs: now() })
+        read.set(name, { samples: await readQuery(readJson, reading), atMs: now() })
         onAnswer(name)
       } catch (error) {
         if (error instanceof Ended) throw error

@@ -1,3 +1,4 @@
+import type { DateFormat } from '../request/date-format.ts'
 import { isRecord, stringIn } from '../request/value.ts'
 import { invalidAnswer } from '../request/engine-request.ts'
 
@@ -51,6 +52,11 @@ export interface GaugeBounds {
   readonly definitions: number
 }
 
+/** Bounds of the samples, and the date format of the engine. */
+export interface GaugeReading extends GaugeBounds {
+  readonly dateFormat: DateFormat
+}
+
 /** Asks the engine for JSON, by a path below its base path; null: it does not know the question (400). */
 export type ReadJson = (path: string) => Promise<unknown>
 
@@ -58,7 +64,7 @@ export type ReadJson = (path: string) => Promise<unknown>
 export interface GaugeQuery {
   /** For the log and the count of failures. */
   readonly name: string
-  readonly read: (ask: ReadJson, bounds: GaugeBounds) => Promise<readonly GaugeSample[]>
+  readonly read: (ask: ReadJson, reading: GaugeReading) => Promise<readonly GaugeSample[]>
 }
 
 const OTHER = '_other'
@@ -97,11 +103,9 @@ async function readIncidents(ask: ReadJson): Promise<readonly GaugeSample[]> {
 /** Not locked, or the lock has expired; with retries left; not suspended. */
 const WAITING = 'notLocked=true&withRetriesLeft=true&active=true'
 
-async function readExternalTasks(
-  ask: ReadJson,
-  { topics: bound }: GaugeBounds,
-): Promise<readonly GaugeSample[]> {
+async function readExternalTasks(ask: ReadJson, reading: GaugeReading): Promise<readonly GaugeSample[]> {
   const topics = listOf(await ask('/external-task/topic-names')).filter((name) => typeof name === 'string')
+  const { topics: bound } = reading
   const named = topics.filter((name) => name.length <= MAX_LABEL_CHARS).sort()
   const shown = named.slice(0, bound)
   const waiting: GaugeSample[] = []
@@ -110,7 +114,7 @@ async function readExternalTasks(
     const query = `topicName=${encodeURIComponent(label)}&${WAITING}`
     const value = await count(ask, '/external-task', query)
     waiting.push({ gauge: 'camunda_external_tasks_waiting', label, value })
-    const seconds = value === 0 ? null : await oldestOf(ask, query)
+    const seconds = value === 0 ? null : await oldestOf(ask, query, reading)
     if (seconds !== null)
       oldest.push({ gauge: 'camunda_external_tasks_oldest_timestamp_seconds', label, value: seconds })
   }
@@ -123,17 +127,17 @@ async function readExternalTasks(
  * Null: the engine does not say it. Operaton has the time in the task. Camunda 7.22 sorts by it and does not show it, so the
  * history is asked; a history level below `full` has none.
  */
-async function oldestOf(ask: ReadJson, query: string): Promise<number | null> {
+async function oldestOf(ask: ReadJson, query: string, reading: GaugeReading): Promise<number | null> {
   const tasks = await ask(`/external-task?${query}&sortBy=createTime&sortOrder=asc&maxResults=1`)
   const [task] = tasks === null ? [] : listOf(tasks)
-  const seconds = secondsOf(stringIn(task, 'createTime'))
+  const seconds = secondsOf(stringIn(task, 'createTime'), reading)
   const id = stringIn(task, 'id')
   if (seconds !== null || id === null) return seconds
   const log = await ask(
     `/history/external-task-log?externalTaskId=${encodeURIComponent(id)}&creationLog=true`,
   )
   const [created] = log === null ? [] : listOf(log)
-  return secondsOf(stringIn(created, 'timestamp'))
+  return secondsOf(stringIn(created, 'timestamp'), reading)
 }
 
 async function readProcessInstances(
@@ -163,9 +167,9 @@ async function readProcessInstances(
   return withOther('camunda_process_instances_running', largest.slice(0, bound), total)
 }
 
-async function readLastDeployment(ask: ReadJson): Promise<readonly GaugeSample[]> {
+async function readLastDeployment(ask: ReadJson, reading: GaugeReading): Promise<readonly GaugeSample[]> {
   const [last] = listOf(await ask('/deployment?sortBy=deploymentTime&sortOrder=desc&maxResults=1'))
-  const seconds = secondsOf(stringIn(last, 'deploymentTime'))
+  const seconds = secondsOf(stringIn(last, 'deploymentTime'), reading)
   return seconds === null ? [] : [plain('camunda_last_deployment_timestamp_seconds', seconds)]
 }
 
@@ -190,10 +194,9 @@ function listOf(answer: unknown): readonly unknown[] {
   throw invalid('a list')
 }
 
-/** The engine writes `2026-01-31T12:00:00.000+0000`. */
-function secondsOf(date: string | null): number | null {
-  const ms = Date.parse(date ?? '')
-  return Number.isNaN(ms) ? null : ms / 1000
+function secondsOf(date: string | null, { dateFormat }: GaugeReading): number | null {
+  const ms = dateFormat.toMs(date)
+  return ms === null ? null : ms / 1000
 }
 
 function invalid(what: string): Error {

@@ -80,7 +80,7 @@ export function rulesBetween(parts: Parts, match: MatchedContext): TraceDecision
   return ({ check, decision }) => {
     if (decision.permitted)
       void enforce(parts, engine.validation, match, () =>
-        checkRules(operation, accessRequest, check.index + 1),
+        checkRules(operation, accessRequest, { passed: check.index + 1, isDateText: engine.isDateText }),
       )
     return decision
   }

@@ -13,6 +13,7 @@ import type { Authenticator } from '../policy/authn/authenticate.ts'
 import type { Explanation } from '../policy/authz/explain/explanation.ts'
 import type { HazardRule } from '../operations/hazard-rules.ts'
 import type { IdentitySource } from '../policy/authn/identity-source.ts'
+import type { IsDateText } from '../policy/validation/schemas/engine-error.ts'
 import type { Permit } from '../policy/authz/permit.ts'
 import type { TakeRate } from '../policy/limits/rate.ts'
 import type { Pressure } from '../policy/limits/pressure.ts'
@@ -50,6 +51,8 @@ export interface EngineParts {
   readonly authorization: AuthorizationMode
   readonly validation: Mode
   readonly allowedHazards: ReadonlySet<HazardRule>
+  /** Whether a text can be a date of this engine. */
+  readonly isDateText: IsDateText
   readonly requestPolicy: RequestPolicy
   readonly forwarded: ForwardedKind
   /** What stands before the API's paths at its nodes: `/engine-rest/engine/default`. */

@@ -8,6 +8,7 @@ import { createWireHeaders, wholeHeaders, type Credentials, type RequestPolicy }
 import type { AttemptEvent, UpstreamRequest } from './wire/upstream-request.ts'
 import type { HealthOptions } from './nodes/health.ts'
 import type { Node } from './nodes/node.ts'
+import { createDateFormat, type DateFormat } from '../request/date-format.ts'
 import { LongPollPools } from './long-polls/long-poll-pools.ts'
 import { NodePool, type NodeAddress, type NodeEvent } from './nodes/node-pool.ts'
 import { lockedTasksIn } from './long-polls/poll-answer.ts'
@@ -48,6 +49,8 @@ export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
   readonly queue?: QueueOptions
   /** Default: few, and none of them longer than an engine would hold it. */
   readonly polls?: PollLimits
+  /** Of the engine. Default: the format of an engine that is not configured otherwise. */
+  readonly dateFormat?: DateFormat
   readonly onAttempt?: (event: AttemptEvent) => void
   /** Traces the attempts of the request in whose course it is called; null: it is called in the course of none. Default: none are traced. */
   readonly traced?: () => StartAttempt | null
@@ -133,6 +136,7 @@ function createUpstreamUnlocks(options: UpstreamOptions, sendOptions: SendOption
         new Collector(upstreamRequest.method, MAX_UNLOCK_BYTES),
       ),
     onUnlock,
+    dateFormat: options.dateFormat ?? createDateFormat(),
     wallMs: Date.now,
   })
 }

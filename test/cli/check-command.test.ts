@@ -130,6 +130,30 @@ t.test('applications are asked for their probe, and without one for nothing', as
   t.same(unknown.seen, [])
 })
 
+t.test('an engine that writes dates in another format than the configured one is named', async (t) => {
+  const dates = (timestamp: string) =>
+    startNode(t, ({ url }, response) => {
+      const isLog = url.startsWith('/engine-rest/schema/log')
+      response.setHeader('content-type', 'application/json')
+      response.end(
+        JSON.stringify(isLog ? [{ id: '0', timestamp, version: '7.22.0' }] : [{ name: 'default' }]),
+      )
+    })
+  const checkedWith = async (timestamp: string, dateFormat?: string) => {
+    const { url } = await dates(timestamp)
+    const engine = { nodes: [`${url}/engine-rest`], ...(dateFormat !== undefined && { dateFormat }) }
+    const { code, lines } = await checked(t, { engines: { default: engine } })
+    return { code, line: lines[0] }
+  }
+  t.match(await checkedWith('2026-01-31T12:00:00.000+0000'), { code: 0 })
+  t.match(await checkedWith('31.01.2026 12:00:00'), {
+    code: 1,
+    line: /^FAILED node of default .* it writes dates as 31\.01\.2026 12:00:00: set dateFormat to the engine's format$/,
+  })
+  t.match(await checkedWith('31.01.2026 12:00:00', 'dd.MM.yyyy HH:mm:ss'), { code: 0 })
+  t.match(await checkedWith('2026-01-31T12:00:00Z', "yyyy-MM-dd'T'HH:mm:ssX"), { code: 0 })
+})
+
 t.test('the service account is tried, and never printed', async (t) => {
   const engine = await startSecured(t)
   const settingsWith = (password: string) => ({

@@ -20,6 +20,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'connect',
   'connections',
   'database',
+  'dateFormat',
   'definitions',
   'deploymentBody',
   'disabledPermissions',

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createDateFormat } from '../../src/request/date-format.ts'
 import { GAUGE_QUERIES, type ReadJson, type GaugeSample } from '../../src/gauges/queries.ts'
 import { isRecord, stringIn } from '../../src/request/value.ts'
 import { javaSkip } from '../support/requirements.ts'
@@ -27,7 +28,8 @@ for (const family of ['camunda', 'operaton'] as const)
     }
     const samplesOf = async (): Promise<readonly GaugeSample[]> => {
       const samples: GaugeSample[] = []
-      for (const query of GAUGE_QUERIES) samples.push(...(await query.read(read, BOUNDS)))
+      for (const query of GAUGE_QUERIES)
+        samples.push(...(await query.read(read, { ...BOUNDS, dateFormat: createDateFormat() })))
       return samples
     }
 

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { createDateFormat } from '../../src/request/date-format.ts'
 import { createPoller, type PollerOptions } from '../../src/gauges/poller.ts'
 import type { GaugeQuery } from '../../src/gauges/queries.ts'
 import { until } from '../support/cache-harness.ts'
@@ -36,7 +37,7 @@ function open(
       const { status, body } = answer(path)
       return { status, body: Buffer.from(body) }
     },
-    bounds: { topics: 0, definitions: 0 },
+    reading: { topics: 0, definitions: 0, dateFormat: createDateFormat() },
     everyMs: 1,
     isElected: () => true,
     now: () => performance.now(),

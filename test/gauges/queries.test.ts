@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createDateFormat } from '../../src/request/date-format.ts'
 import { GAUGE_QUERIES, type GaugeSample } from '../../src/gauges/queries.ts'
 
 const BOUNDS = { topics: 2, definitions: 2 }
@@ -7,10 +8,13 @@ const BOUNDS = { topics: 2, definitions: 2 }
 async function read(name: string, answers: Readonly<Record<string, unknown>>, bounds = BOUNDS) {
   const asked: string[] = []
   const query = GAUGE_QUERIES.find((one) => one.name === name)
-  const samples = await query?.read(async (path) => {
-    asked.push(path)
-    return path in answers ? answers[path] : { count: 0 }
-  }, bounds)
+  const samples = await query?.read(
+    async (path) => {
+      asked.push(path)
+      return path in answers ? answers[path] : { count: 0 }
+    },
+    { ...bounds, dateFormat: createDateFormat() },
+  )
   return { samples: samples?.map(textOf), asked }
 }
 

@@ -172,11 +172,12 @@ function compareIn(order: RowOrder | null, one: RowPlace, other: RowPlace): numb
 }
 
 /** @throws OrderUnknown for a null, whose place the database chooses, and for what is no such value */
-function valueOf(row: ListRow, { member, kind }: RowOrder): string | number {
-  const value = row[member]
+function valueOf(row: ListRow, order: RowOrder): string | number {
+  const { kind } = order
+  const value = row[order.member]
   if (kind === 'id' && typeof value === 'string') return value
   if (kind === 'number' && typeof value === 'number') return value
-  const time = kind === 'time' && typeof value === 'string' ? Date.parse(value) : Number.NaN
-  if (Number.isNaN(time)) throw new OrderUnknown()
+  const time = kind === 'time' ? order.dateFormat.toMs(value) : null
+  if (time === null) throw new OrderUnknown()
   return time
 }

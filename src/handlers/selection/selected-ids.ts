@@ -47,7 +47,7 @@ export async function selectionQueryOf(
   // Before this the body was checked as a whole. It is looked at again: what is no query would select everything.
   if (!isObject(value)) throw new GatewayError('GW_INVALID_BODY')
   if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
-    checkSelector(selector, value)
+    checkSelector(selector, value, selecting.match.engine.isDateText)
   const list = listOf(selecting, SELECTOR_LISTS[selector], query)
   const decision = (await list.match.permit.rows?.(list.match.accessRequest, false)) ?? { rows: 'all' }
   if (decision.rows === 'all') return { list, keep: keepAll }

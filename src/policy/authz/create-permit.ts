@@ -77,8 +77,9 @@ function createRows(operation: Operation, restriction: CompiledRows, options: Pe
   const isChecked = operation.body !== undefined || operation.query !== undefined
   return (accessRequest, other) => {
     const rows = rowsFor(restriction, accessRequest)
-    // Whether it has such an answer, or such a page, only the engine says.
-    const isAnswerable = other !== 'neither' && pagingOf(accessRequest.query) !== null
+    // Only the engine knows whether it supports this form and this page, and whether it accepts dates of a format of its own.
+    const isAnswerable =
+      other !== 'neither' && pagingOf(accessRequest.query) !== null && options.dateFormat.isDefault
     const isValid = isChecked && isAnswerable
     return rowsDecision({ operation, rows, options, isValid, isAnswerable }, accessRequest, other)
   }

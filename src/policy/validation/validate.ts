@@ -1,10 +1,10 @@
 import { GatewayError, jsonRefusalOf } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasNumerals } from '../../request/json.ts'
-import { BODIES, QUERIES, SELECTORS } from './schemas/contracts.ts'
-import type { Finding, EngineError, Received, ValidationRule } from './schemas/engine-error.ts'
+import { BODIES, type Contract, QUERIES, SELECTORS } from './schemas/contracts.ts'
+import type { Finding, EngineError, IsDateText, Received, ValidationRule } from './schemas/engine-error.ts'
 import { DEFER } from './schemas/engine-error.ts'
-import type { JavaType } from './schemas/jackson.ts'
+import { isDateText } from './schemas/jackson.ts'
 
 export type { Received } from './schemas/engine-error.ts'
 
@@ -15,8 +15,14 @@ export type Checked = Pick<Operation, 'template' | 'checks' | 'body' | 'query'>
  * What the engine refuses before it asks for any permission.
  * @throws GatewayError GW_INVALID_BODY, GW_INVALID_QUERY; EngineRefusal where the engine answers otherwise than that
  */
-export function checkShape(operation: Checked, received: Received): void {
-  checkAt(0, operation, received)
+export function checkShape(operation: Checked, received: Received, isDate = isDateText): void {
+  checkAt(0, { operation, received, isDateText: isDate })
+}
+
+interface RuleOptions {
+  readonly passed?: number
+  /** Default: dates of the default format. */
+  readonly isDateText?: IsDateText
 }
 
 /**
@@ -24,22 +30,27 @@ export function checkShape(operation: Checked, received: Received): void {
  * only those are looked at that follow that many checks, so that a caller who lacks the next one gets the engine's answer.
  * @throws as checkShape
  */
-export function checkRules(operation: Checked, received: Received, passed?: number): void {
+export function checkRules(operation: Checked, received: Received, options: RuleOptions = {}): void {
   if (operation.query === undefined && operation.body === undefined) return
-  if (passed !== undefined) return checkAt(passed, operation, received)
+  const context = { operation, received, isDateText: options.isDateText ?? isDateText }
+  if (options.passed !== undefined) return checkAt(options.passed, context)
   const last = checkCountOf(operation)
-  for (let stage = 1; stage <= last; stage += 1) checkAt(stage, operation, received)
+  for (let stage = 1; stage <= last; stage += 1) checkAt(stage, context)
 }
 
 /**
  * A query that a body selects by, where it is asked for in another way than in a body: as the engine would read it there.
  * @throws as checkShape; GatewayError GW_ROWS_NOT_EXACT where the engine refuses it in words that cannot be told in advance
  */
-export function checkSelector(name: keyof typeof SELECTORS, query: unknown): void {
+export function checkSelector(
+  name: keyof typeof SELECTORS,
+  query: unknown,
+  isDate: IsDateText = isDateText,
+): void {
   const { type, rules } = SELECTORS[name]
-  readAs(type, query, [name])
+  readAs({ type, isDateText: isDate }, query, [name])
   const received = { params: {}, query: new Map<string, string>(), body: query }
-  const finding = findAt(0, rules, { operation: NO_CHECKS, received })
+  const finding = findAt(0, rules, { operation: NO_CHECKS, received, isDateText: isDate })
   // It refuses this, but will not be asked.
   if (finding === DEFER) throw new GatewayError('GW_ROWS_NOT_EXACT')
   refuse(finding, 'GW_INVALID_BODY')
@@ -47,28 +58,32 @@ export function checkSelector(name: keyof typeof SELECTORS, query: unknown): voi
 
 const NO_CHECKS: Checked = { template: '', checks: [] }
 
-function checkAt(stage: number, operation: Checked, received: Received): void {
+function checkAt(stage: number, context: Context): void {
+  const { operation, received } = context
   if (operation.query !== undefined)
-    refuse(findAt(stage, QUERIES[operation.query], { operation, received }), 'GW_INVALID_QUERY')
+    refuse(findAt(stage, QUERIES[operation.query], context), 'GW_INVALID_QUERY')
   if (operation.body === undefined) return
   const { type, readAfter = 0, rules } = BODIES[operation.body]
   // An empty body is an empty object, or refused by the engine itself: that depends on how it is deployed.
   const whole = received.body === undefined ? { ...received, body: {} } : received
   // Where an empty object makes it fail, that would be our guess at how it fails: it shall say so itself.
-  if (received.body === undefined && isFailure(findAt(0, rules, { operation, received: whole }))) return
-  if (stage === readAfter) readAs(type, whole.body)
-  refuse(findAt(stage, rules, { operation, received: whole }), 'GW_INVALID_BODY')
+  if (received.body === undefined && isFailure(findAt(0, rules, { ...context, received: whole }))) return
+  if (stage === readAfter) readAs({ type, isDateText: context.isDateText }, whole.body)
+  refuse(findAt(stage, rules, { ...context, received: whole }), 'GW_INVALID_BODY')
 }
 
 interface Context {
   readonly operation: Checked
   readonly received: Received
+  readonly isDateText: IsDateText
 }
 
-function findAt(stage: number, rules: readonly ValidationRule[], { operation, received }: Context): Finding {
+function findAt(stage: number, rules: readonly ValidationRule[], context: Context): Finding {
+  const { operation, received } = context
+  const { template } = operation
   for (const rule of rules) {
     if ((rule.after === 'all' ? checkCountOf(operation) : rule.after) !== stage) continue
-    const finding = rule.find(received, operation)
+    const finding = rule.find(received, { template, isDateText: context.isDateText })
     // Its reader may have refused such a body, and its words show digits that are not known here.
     if (finding !== null) return hasNumerals(received.body) ? DEFER : finding
   }
@@ -81,8 +96,12 @@ function checkCountOf({ checks }: Checked): number {
 }
 
 /** The engine's own words for a body it cannot map vary from process to process; ours say where. */
-function readAs(type: JavaType, body: unknown, place: readonly PropertyKey[] = []): void {
-  const misfit = type(body)
+function readAs(
+  { type, isDateText: isDate }: Pick<Contract, 'type'> & Pick<Context, 'isDateText'>,
+  body: unknown,
+  place: readonly PropertyKey[] = [],
+): void {
+  const misfit = type(body, 0, isDate)
   if (misfit === null) return
   throw new GatewayError('GW_INVALID_BODY', {
     message: `The request body does not fit the operation: ${placeOf([...place, ...misfit.path])}: ${misfit.message}`,

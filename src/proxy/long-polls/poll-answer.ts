@@ -42,6 +42,8 @@ export function lockedTasksIn({ status, body }: Answer): readonly LockedTask[] {
 
 function lockedTaskOf(task: unknown): readonly LockedTask[] {
   if (typeof task !== 'object' || task === null || !('id' in task) || typeof task.id !== 'string') return []
-  const until = 'lockExpirationTime' in task ? task.lockExpirationTime : null
-  return [{ id: task.id, lockedUntilMs: typeof until === 'string' ? Date.parse(until) : Number.NaN }]
+  const { id } = task
+  const workerId = 'workerId' in task ? task.workerId : null
+  const lockExpirationTime = 'lockExpirationTime' in task ? task.lockExpirationTime : null
+  return [{ id, workerId, lockExpirationTime }]
 }

@@ -1,5 +1,8 @@
 import type { UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Answer } from '../../request/answer.ts'
+import { bodyValue } from '../../request/body.ts'
+import type { DateFormat } from '../../request/date-format.ts'
+import { jsonIn } from '../../request/engine-request.ts'
 
 /** `failed`: the engine did not unlock the task. `dropped`: too many at once, or the lock has expired. The lock then expires by itself. */
 export type UnlockResult = 'unlocked' | 'failed' | 'dropped'
@@ -11,15 +14,17 @@ export interface Unlocks {
   readonly idle: () => Promise<void>
 }
 
+/** The members of a task that identify one lock, as the engine wrote them. */
 export interface LockedTask {
   readonly id: string
-  /** On the wall clock; NaN: unknown. */
-  readonly lockedUntilMs: number
+  readonly workerId: unknown
+  readonly lockExpirationTime: unknown
 }
 
 export interface UnlocksOptions {
   readonly send: (upstreamRequest: UpstreamRequest) => Promise<Answer>
   readonly onUnlock: (result: UnlockResult) => void
+  readonly dateFormat: DateFormat
   /** The wall clock, on which engines report the end of a lock. */
   readonly wallMs: () => number
 }
@@ -27,15 +32,23 @@ export interface UnlocksOptions {
 const MAX_CONCURRENT = 8
 const MAX_QUEUED = 10_000
 
-export function createUnlocks({ send, onUnlock, wallMs }: UnlocksOptions): Unlocks {
+export function createUnlocks({ send, onUnlock, dateFormat, wallMs }: UnlocksOptions): Unlocks {
   const queue: LockedTask[] = []
   let inFlight = 0
   const whenIdle: (() => void)[] = []
 
-  async function unlock({ id, lockedUntilMs }: LockedTask): Promise<void> {
-    // Another worker may have locked it by now: an engine unlocks it for any caller.
-    if (lockedUntilMs <= wallMs()) return onUnlock('dropped')
+  /** An engine unlocks a task for any caller. If the lock has expired, the task may be locked by another worker by now. */
+  async function isStillLocked(task: LockedTask): Promise<boolean> {
+    const lockedUntilMs = dateFormat.toMs(task.lockExpirationTime)
+    if (lockedUntilMs !== null) return lockedUntilMs > wallMs()
+    // The date cannot be read. Two locks are the same if the engine shows the same worker and the same text.
+    return isSameLock(task, await send(taskRequest(task.id)))
+  }
+
+  async function unlock(task: LockedTask): Promise<void> {
+    const { id } = task
     try {
+      if (!(await isStillLocked(task))) return onUnlock('dropped')
       const { status } = await send(unlockRequest(id))
       onUnlock(status >= 200 && status < 300 ? 'unlocked' : 'failed')
     } catch {
@@ -64,6 +77,26 @@ export function createUnlocks({ send, onUnlock, wallMs }: UnlocksOptions): Unloc
       next()
     },
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve))),
+  }
+}
+
+function isSameLock({ workerId, lockExpirationTime }: LockedTask, { status, body }: Answer): boolean {
+  if (status !== 200) return false
+  const task = jsonIn(body)
+  return (
+    typeof lockExpirationTime === 'string' &&
+    bodyValue(task, 'lockExpirationTime') === lockExpirationTime &&
+    bodyValue(task, 'workerId') === workerId
+  )
+}
+
+function taskRequest(id: string): UpstreamRequest {
+  return {
+    method: 'GET',
+    path: `/external-task/${encodeURIComponent(id)}`,
+    headers: { accept: 'application/json' },
+    body: null,
+    retry: 'always',
   }
 }
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createDateFormat } from '../../../src/request/date-format.ts'
 import { operationsOf } from '../../../src/operations/compile-table.ts'
 import type { Rows } from '../../../src/operations/notation.ts'
 import type { Row } from '../../../src/operations/table.ts'
@@ -43,6 +44,7 @@ async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Pr
     instanceIds: async () => [],
     countInstances: async () => 0,
     maxParts: 0,
+    dateFormat: createDateFormat(),
     findTargets: async () => null,
     isOwn: async () => false,
     findCondition: async () => null,

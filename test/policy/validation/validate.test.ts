@@ -1,4 +1,5 @@
 import t from 'tap'
+import { acceptDateText } from '../../../src/policy/validation/schemas/jackson.ts'
 import { EngineRefusal } from '../../../src/errors.ts'
 import { readJson } from '../../../src/request/json.ts'
 import { checkRules, checkShape } from '../../../src/policy/validation/validate.ts'
@@ -43,7 +44,11 @@ for (const [name, cases] of Object.entries({ coercionCases, taskQueryCases, vari
       const { statusCode, body: answered } = Object(thrown)
       t.same({ status: statusCode, ...answered }, { status, ...body }, titleOf(one))
       if (one.after > 0)
-        t.equal(thrownBy(() => checkRules(operation, received, one.after)) !== null, true, 'at its own place')
+        t.equal(
+          thrownBy(() => checkRules(operation, received, { passed: one.after })) !== null,
+          true,
+          'at its own place',
+        )
     }
   })
 }
@@ -51,8 +56,8 @@ for (const [name, cases] of Object.entries({ coercionCases, taskQueryCases, vari
 t.test('a rule between two permission checks is found there and only there', async (t) => {
   const operation = operationOf({ operation: 'updateTask' })
   const received = { params: { id: 'a' }, query: new Map(), body: { delegationState: 'x' } }
-  t.throws(() => checkRules(operation, received, 1), { statusCode: 400, code: 'GW_INVALID_BODY' })
-  t.doesNotThrow(() => checkRules(operation, received, 2))
+  t.throws(() => checkRules(operation, received, { passed: 1 }), { statusCode: 400, code: 'GW_INVALID_BODY' })
+  t.doesNotThrow(() => checkRules(operation, received, { passed: 2 }))
 })
 
 t.test('a body that cannot be mapped is refused with the place of the first fault', async (t) => {
@@ -150,4 +155,35 @@ t.test('of a number that the copy does not show as it is written, the engine spe
     { code: 'GW_INVALID_BODY' },
     'its shape is known all the same',
   )
+})
+
+t.test('dates are left to an engine whose date format is not the default', async (t) => {
+  const none = { params: { id: 'a', varName: 'when' }, query: new Map<string, string>() }
+  const requests = [
+    {
+      operation: 'queryTasks',
+      received: { ...none, body: { dueBefore: '31.01.2026', orQueries: [{ due: '1' }] } },
+    },
+    { operation: 'updateTask', received: { ...none, body: { due: '31.01.2026' } } },
+    {
+      operation: 'setProcessInstanceVariable',
+      received: { ...none, body: { type: 'Date', value: '31.01.2026' } },
+    },
+    {
+      operation: 'getTasks',
+      received: { ...none, query: new Map([['dueBefore', '31.01.2026']]), body: undefined },
+    },
+  ]
+  for (const { operation: id, received } of requests) {
+    const operation = operationOf({ operation: id })
+    t.throws(() => checkShape(operation, received), { statusCode: 400, message: /./ })
+    t.doesNotThrow(() => checkShape(operation, received, acceptDateText), id)
+  }
+})
+
+t.test('other types are checked for an engine whose date format is not the default', async (t) => {
+  const received = { params: {}, query: new Map(), body: { due: '31.01.2026', priority: 'high' } }
+  t.throws(() => checkShape(operationOf({ operation: 'updateTask' }), received, acceptDateText), {
+    message: /priority/,
+  })
 })

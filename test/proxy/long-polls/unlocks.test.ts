@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { UpstreamRequest } from '../../../src/proxy/wire/upstream-request.ts'
 import type { Answer } from '../../../src/request/answer.ts'
+import { createDateFormat } from '../../../src/request/date-format.ts'
 import { createUnlocks, type LockedTask, type UnlockResult } from '../../../src/proxy/long-polls/unlocks.ts'
 
 const DONE: Answer = { status: 204, headers: {}, body: Buffer.alloc(0) }
@@ -21,13 +22,21 @@ function openUnlocks() {
         })
       }),
     onUnlock: (result) => results.push(result),
-    wallMs: () => 1000,
+    dateFormat: createDateFormat(),
+    wallMs: () => Date.parse(NOW),
   })
   return { unlocks, sent, results }
 }
 
+const NOW = '2026-01-31T12:00:00.000Z'
+const LATER = '2026-01-31T13:00:00.001+0100'
+
 function tasks(count: number): readonly LockedTask[] {
-  return Array.from({ length: count }, (_, index) => ({ id: `t${index}`, lockedUntilMs: Number.NaN }))
+  return Array.from({ length: count }, (_, index) => lockOf(`t${index}`, LATER))
+}
+
+function lockOf(id: string, lockExpirationTime: unknown): LockedTask {
+  return { id, workerId: 'w', lockExpirationTime }
 }
 
 t.test('only a few unlocks run at a time, and all run in the end', async (t) => {
@@ -60,12 +69,9 @@ t.test('beyond its bound nothing is kept', (t) => {
   t.end()
 })
 
-t.test('a lock that lasts is given back, one that is over is not', async (t) => {
+t.test('a task is unlocked before its lock expires, and not afterwards', async (t) => {
   const { unlocks, sent, results } = openUnlocks()
-  unlocks.unlock([
-    { id: 'over', lockedUntilMs: 999 },
-    { id: 'a/b', lockedUntilMs: 1001 },
-  ])
+  unlocks.unlock([lockOf('expired', '2026-01-31T13:00:00.000+0100'), lockOf('a/b', LATER)])
   await new Promise(setImmediate)
   t.match(
     sent.map(({ upstreamRequest }) => `${upstreamRequest.method} ${upstreamRequest.path}`),
@@ -74,4 +80,38 @@ t.test('a lock that lasts is given back, one that is over is not', async (t) => 
   sent[0]?.answer(DONE)
   await unlocks.idle()
   t.same(results, ['dropped', 'unlocked'])
+})
+
+for (const { title, task, result } of [
+  { title: 'the same lock', task: lockOf('a', '31.01.2026 13:00:01'), result: 'unlocked' },
+  { title: 'another expiration time', task: lockOf('a', '31.01.2026 13:00:02'), result: 'dropped' },
+  {
+    title: 'another worker',
+    task: { ...lockOf('a', '31.01.2026 13:00:01'), workerId: 'other' },
+    result: 'dropped',
+  },
+  { title: 'no lock', task: lockOf('a', null), result: 'dropped' },
+] as const)
+  t.test(`the engine is asked about a lock whose end cannot be read: ${title}`, async (t) => {
+    const { unlocks, sent, results } = openUnlocks()
+    unlocks.unlock([lockOf('a', '31.01.2026 13:00:01')])
+    t.match(sent[0]?.upstreamRequest, { method: 'GET', path: '/external-task/a' })
+    sent[0]?.answer({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(task)) })
+    await new Promise(setImmediate)
+    t.match(
+      sent.slice(1).map(({ upstreamRequest }) => `${upstreamRequest.method} ${upstreamRequest.path}`),
+      result === 'unlocked' ? ['POST /external-task/a/unlock'] : [],
+    )
+    sent[1]?.answer(DONE)
+    await unlocks.idle()
+    t.same(results, [result])
+  })
+
+t.test('a task that no longer exists is not unlocked', async (t) => {
+  const { unlocks, sent, results } = openUnlocks()
+  unlocks.unlock([lockOf('a', '31.01.2026 13:00:01')])
+  sent[0]?.answer({ status: 404, headers: {}, body: Buffer.from('{}') })
+  await unlocks.idle()
+  t.equal(sent.length, 1)
+  t.same(results, ['dropped'])
 })

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../../../errors.ts'
+import type { DateFormat } from '../../../request/date-format.ts'
 import { isRecord, stringOf } from '../../../request/value.ts'
 import type { ReadEngine } from './look-ups.ts'
 
@@ -21,6 +22,7 @@ type InstanceQuery = Readonly<Record<string, unknown>>
 
 interface ListsOptions {
   readonly read: ReadEngine
+  readonly dateFormat: DateFormat
   /** Monotonic milliseconds. */
   readonly nowMs: () => number
   /** Ids of the history that are remembered for all queries together: about 64 bytes each. */
@@ -44,7 +46,7 @@ const LATE_MS = 60_000
  * Lists of one engine's process instances. Of the history ids are remembered: each time those that have started since are
  * asked for, and a count says whether all others are still there. Running instances have no such time, and are read each time.
  */
-export function createInstanceLists({ read, nowMs, maxRemembered }: ListsOptions): InstanceLists {
+export function createInstanceLists({ read, dateFormat, nowMs, maxRemembered }: ListsOptions): InstanceLists {
   const remembered = new LRUCache<string, Remembered>({
     maxSize: maxRemembered,
     sizeCalculation: ({ ids }) => Math.max(1, ids.length),
@@ -54,17 +56,17 @@ export function createInstanceLists({ read, nowMs, maxRemembered }: ListsOptions
     last: Remembered | undefined,
   ): Promise<Remembered | null> => {
     if (last === undefined || last.untilMs < nowMs()) return null
-    const found = await confirm(read, query, last)
+    const found = await confirm({ read, dateFormat }, query, last)
     return found === null ? null : { ...found, untilMs: last.untilMs }
   }
   const anew = async (query: InstanceQuery, max: number): Promise<Remembered | null> => {
-    const found = await readIds(read, HISTORY, query, max)
+    const found = await readIds({ read, dateFormat }, HISTORY, query, max)
     return found === null ? null : { ...found, untilMs: nowMs() + REMEMBERED_MS }
   }
   return {
     countInstances: (kind, query) => countOf(read, kind, query),
     async instanceIds(kind, query, max) {
-      if (kind !== HISTORY) return (await readIds(read, kind, query, max))?.ids ?? null
+      if (kind !== HISTORY) return (await readIds({ read, dateFormat }, kind, query, max))?.ids ?? null
       const key = JSON.stringify(query)
       const found = (await confirmed(query, remembered.get(key))) ?? (await anew(query, max))
       if (found === null) remembered.delete(key)
@@ -86,17 +88,18 @@ interface Remembered extends Found {
 
 /** With those that have started since; null: others have gone, or have come into the query. */
 async function confirm(
-  read: ReadEngine,
+  reading: Reading,
   query: InstanceQuery,
   { ids: known, lastStart }: Found,
 ): Promise<Found | null> {
   if (lastStart === null) return null
-  const startedAfter = engineTime(lastStart - LATE_MS)
-  // An engine that has been given a date format of its own refuses this one.
-  const fresh = await readIds(read, HISTORY, { ...query, startedAfter }, MIN_PAGE).catch(() => null)
+  const startedAfter = reading.dateFormat.format(lastStart - LATE_MS)
+  if (startedAfter === null) return null
+  // An engine whose date format differs from its configured one refuses this date.
+  const fresh = await readIds(reading, HISTORY, { ...query, startedAfter }, MIN_PAGE).catch(() => null)
   if (fresh === null) return null
   const ids = [...new Set([...known, ...fresh.ids])]
-  if ((await countOf(read, HISTORY, query)) !== ids.length) return null
+  if ((await countOf(reading.read, HISTORY, query)) !== ids.length) return null
   return { ids, lastStart: Math.max(lastStart, fresh.lastStart ?? lastStart) }
 }
 
@@ -109,13 +112,10 @@ async function countOf(read: ReadEngine, kind: InstanceKind, query: InstanceQuer
   return count
 }
 
-/** The format that an engine reads dates in (Camunda 7.22, `yyyy-MM-dd'T'HH:mm:ss.SSSZ`). */
-function engineTime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '+0000')
-}
+type Reading = Pick<ListsOptions, 'read' | 'dateFormat'>
 
 async function readIds(
-  read: ReadEngine,
+  { read, dateFormat }: Reading,
   kind: InstanceKind,
   query: InstanceQuery,
   max: number,
@@ -130,7 +130,7 @@ async function readIds(
       const id = isRecord(row) ? stringOf(row['id']) : null
       if (id === null) throw new GatewayError('GW_UPSTREAM_INVALID')
       ids.add(id)
-      lastStart = lastOf(lastStart, isRecord(row) ? row['startTime'] : null)
+      lastStart = laterOf(lastStart, isRecord(row) ? dateFormat.toMs(row['startTime']) : null)
     }
     if (rows.length < size) return { ids: [...ids], lastStart }
     from += size
@@ -139,10 +139,9 @@ async function readIds(
   return null
 }
 
-/** Null from the first time on that cannot be read. */
-function lastOf(last: number | null, startTime: unknown): number | null {
-  const started = typeof startTime === 'string' ? Date.parse(startTime) : Number.NaN
-  return last === null || Number.isNaN(started) ? null : Math.max(last, started)
+/** Returns null if one of the two is unknown. */
+function laterOf(last: number | null, started: number | null): number | null {
+  return last === null || started === null ? null : Math.max(last, started)
 }
 
 function pageSizeOf(rows: readonly unknown[]): number {

@@ -1,6 +1,7 @@
 import { targetPathOf } from '../../../request/target.ts'
 import type { GrantedTasks } from './granted-tasks.ts'
 import { appendTo, type Narrow } from './narrow.ts'
+import { acceptDateText } from '../../validation/schemas/jackson.ts'
 import { readTaskQuery } from '../../validation/schemas/task-query.ts'
 
 const PAGING = new Set(['firstResult', 'maxResults'])
@@ -53,7 +54,7 @@ function blocksOf({ granted, tenantIds }: Visible): readonly Readonly<Record<str
  * Parameters that are not known are left out, as the engine passes over them.
  */
 export function taskQueryOf(parameters: ReadonlyMap<string, string>): Buffer {
-  return Buffer.from(JSON.stringify(readTaskQuery(parameters).query ?? UNREADABLE))
+  return Buffer.from(JSON.stringify(readTaskQuery(parameters, acceptDateText).query ?? UNREADABLE))
 }
 
 /** A body that the engine refuses, as it refuses the query string: its words are asked for by the GET itself. */

@@ -1,3 +1,4 @@
+import type { DateFormat } from '../../../request/date-format.ts'
 import { ROW_QUERIES, type RowQuery } from '../../../operations/row-queries.ts'
 import type { Method } from '../../../operations/table.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
@@ -26,6 +27,7 @@ import { has, intersect, isAll, isNone, namesTasks, visibleSetOf, type IdSet } f
 export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
   /** More requests than this are not made for one query. */
   readonly maxParts: number
+  readonly dateFormat: DateFormat
 }
 
 export interface Planning {
@@ -601,11 +603,16 @@ function mayFindRest(asked: Asked): boolean {
   return !(isAll(keys) && tellsTenants(asked))
 }
 
-function orderOf({ query, own }: Asked): PartsPlan['order'] {
+function orderOf({ query, own, options: { dateFormat } }: Asked): PartsPlan['order'] {
   const { sort } = own
   if (sort === null)
     return query.order === undefined ? null : { member: query.order, kind: 'id', isDescending: false }
   const sorts = query.sorts ?? {}
   const found = sort === 'other' || !Object.hasOwn(sorts, sort.by) ? undefined : sorts[sort.by]
-  return found === undefined || sort === 'other' ? null : { ...found, isDescending: sort.isDescending }
+  if (found === undefined || sort === 'other') return null
+  const { member, kind } = found
+  const { isDescending } = sort
+  if (kind !== 'time') return { member, kind, isDescending }
+  // The engine sorts by milliseconds. Texts without them do not tell which of two items comes first.
+  return dateFormat.hasMilliseconds ? { member, kind, isDescending, dateFormat } : null
 }

@@ -1,3 +1,4 @@
+import type { DateFormat } from '../../../request/date-format.ts'
 import type { AsPost, SortOrder } from '../../../operations/row-queries.ts'
 
 /** What one request of a plan says beside the caller's query, or in the place of it: parameters of a query string, members of a body. */
@@ -59,11 +60,10 @@ export interface RestPlan {
 }
 
 /** The value of a row that it is sorted by. */
-export interface RowOrder {
+export type RowOrder = {
   readonly member: string
-  readonly kind: 'id' | 'number' | 'time'
   readonly isDescending: boolean
-}
+} & ({ readonly kind: 'id' | 'number' } | { readonly kind: 'time'; readonly dateFormat: DateFormat })
 
 export const FILTER = { plan: 'filter' } as const satisfies RowPlan
 

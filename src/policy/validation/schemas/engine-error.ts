@@ -27,10 +27,20 @@ export interface Received {
   readonly body: unknown
 }
 
+/** Whether a text can be a date of the engine. It depends on the date format that the engine is configured with. */
+export type IsDateText = (text: string) => boolean
+
+/** What a rule depends on besides the request. */
+export interface RuleContext {
+  /** The path of the operation, with its parameters in braces. */
+  readonly template: string
+  readonly isDateText: IsDateText
+}
+
 /** A rule of the engine, and when the engine looks at it: after so many of the row's permission checks, or after all. */
 export interface ValidationRule {
   readonly after: number | 'all'
-  readonly find: (received: Received, operation: { readonly template: string }) => Finding
+  readonly find: (received: Received, context: RuleContext) => Finding
 }
 
 /** A body or part of one that has the members of its schema. */

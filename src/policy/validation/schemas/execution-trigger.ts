@@ -1,5 +1,5 @@
 import { boolean, list, map, anything, object, string } from './jackson.ts'
-import type { Finding, ValidationRule } from './engine-error.ts'
+import type { Finding, IsDateText, ValidationRule } from './engine-error.ts'
 import { invalid, isGiven, membersOf, engineException } from './engine-error.ts'
 import { isTrue } from '../../../request/java-text.ts'
 import { prefixed, valueFinding, variables, variablesFinding } from './variable-value.ts'
@@ -27,26 +27,34 @@ export const startForm = object({
 export const triggerRules: readonly ValidationRule[] = [
   {
     after: 0,
-    find: ({ body, params }) => prefixed(variablesOf(body), `Cannot signal execution ${params['id']}: `),
+    find: ({ body, params }, { isDateText }) =>
+      prefixed(variablesOf(body, isDateText), `Cannot signal execution ${params['id']}: `),
   },
 ]
 
-export const decisionRules: readonly ValidationRule[] = [{ after: 0, find: ({ body }) => variablesOf(body) }]
+export const decisionRules: readonly ValidationRule[] = [
+  { after: 0, find: ({ body }, { isDateText }) => variablesOf(body, isDateText) },
+]
 
-export const signalRules: readonly ValidationRule[] = [{ after: 0, find: ({ body }) => signalFinding(body) }]
+export const signalRules: readonly ValidationRule[] = [
+  { after: 0, find: ({ body }, { isDateText }) => signalFinding(body, isDateText) },
+]
 
 export const variableRules: readonly ValidationRule[] = [
   {
     after: 0,
-    find: ({ body, params }) =>
-      prefixed(valueFinding(membersOf(body)), `Cannot put process instance variable ${params['varName']}: `),
+    find: ({ body, params }, { isDateText }) =>
+      prefixed(
+        valueFinding(membersOf(body), isDateText),
+        `Cannot put process instance variable ${params['varName']}: `,
+      ),
   },
 ]
 
-function signalFinding(body: unknown): Finding {
+function signalFinding(body: unknown, isDate: IsDateText): Finding {
   const { name, executionId, tenantId, withoutTenantId } = membersOf(body)
   if (!isGiven(name)) return invalid('No signal name given')
-  const finding = variablesOf(body)
+  const finding = variablesOf(body, isDate)
   if (finding !== null) return finding
   const hasTenant = isGiven(tenantId) || isTrue(withoutTenantId)
   if (!isGiven(executionId) || !hasTenant) return null
@@ -57,6 +65,6 @@ function signalFinding(body: unknown): Finding {
   )
 }
 
-function variablesOf(body: unknown): Finding {
-  return variablesFinding(membersOf(body)['variables'])
+function variablesOf(body: unknown, isDate: IsDateText): Finding {
+  return variablesFinding(membersOf(body)['variables'], isDate)
 }

@@ -1,4 +1,4 @@
-import { isGiven } from './engine-error.ts'
+import { type IsDateText, isGiven } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
 import { javaTrim } from '../../../request/java-text.ts'
 
@@ -22,8 +22,14 @@ export interface Misfit {
   readonly message: string
 }
 
-/** A Java type, as the reader fills it. Null: it takes the value. `depth`: how many objects the value stands in. */
-export type JavaType = (value: unknown, depth?: number) => Misfit | null
+/** Accepts every text: the engine has a date format of its own, and decides by itself. */
+export const acceptDateText: IsDateText = () => true
+
+/**
+ * A Java type as the engine's JSON reader fills it. Returns null if the type accepts the value. `depth` is the number of
+ * objects that contain the value.
+ */
+export type JavaType = (value: unknown, depth?: number, isDate?: IsDateText) => Misfit | null
 
 /** Objects within objects. The engine ignores all but the first level of or-blocks; hundreds of them are a mistake, and each takes a part of the stack. */
 const MAX_DEPTH = 250
@@ -33,15 +39,16 @@ export const string = member((value) => typeof value !== 'object', 'a string')
 export const integer = member((value) => isWhole(value, INT), 'an integer')
 export const long = member((value) => isWhole(value, LONG), 'a long integer')
 export const boolean = member(isBoolean, 'a boolean')
-export const date = member(isDate, "a date as yyyy-MM-dd'T'HH:mm:ss.SSSZ")
+export const date: JavaType = (value, _depth, isDate = isDateText) =>
+  !isGiven(value) || fitsDate(value, isDate) ? null : misfit("is not a date as yyyy-MM-dd'T'HH:mm:ss.SSSZ")
 export const anything: JavaType = () => null
 
 export function list(item: JavaType): JavaType {
-  return (value, depth) => {
+  return (value, depth, isDate) => {
     if (!isGiven(value)) return null
     if (!Array.isArray(value)) return otherThan('array', value)
     for (let index = 0; index < value.length; index += 1) {
-      const found = item(value[index], depth)
+      const found = item(value[index], depth, isDate)
       if (found !== null) return within(index, found)
     }
     return null
@@ -50,10 +57,10 @@ export function list(item: JavaType): JavaType {
 
 /** Any names. */
 export function map(item: JavaType): JavaType {
-  return (value, depth) => {
+  return (value, depth, isDate) => {
     if (!isGiven(value)) return null
     if (!isObject(value)) return misfit('is not an object')
-    return item === anything ? null : misfitIn(value, () => item, depth)
+    return item === anything ? null : misfitIn(value, () => item, { depth, isDate })
   }
 }
 
@@ -71,11 +78,11 @@ export function nested(members: (self: JavaType) => Readonly<Record<string, Java
 }
 
 function bean(types: ReadonlyMap<string, JavaType>): JavaType {
-  return (value, depth = 0) => {
+  return (value, depth = 0, isDate) => {
     if (!isGiven(value)) return null
     if (!isObject(value)) return otherThan('object', value)
     if (depth > MAX_DEPTH) return misfit('is nested too deeply')
-    return misfitIn(value, (name) => types.get(name), depth + 1)
+    return misfitIn(value, (name) => types.get(name), { depth: depth + 1, isDate })
   }
 }
 
@@ -92,10 +99,10 @@ function member(fits: (value: unknown) => boolean, what: string): JavaType {
 function misfitIn(
   value: Readonly<Record<string, unknown>>,
   typeOf: (name: string) => JavaType | undefined,
-  depth: number | undefined,
+  { depth, isDate }: { readonly depth: number | undefined; readonly isDate: IsDateText | undefined },
 ): Misfit | null {
   for (const name of Object.keys(value)) {
-    const found = typeOf(name)?.(value[name], depth) ?? null
+    const found = typeOf(name)?.(value[name], depth, isDate) ?? null
     if (found !== null) return within(name, found)
   }
   return null
@@ -156,8 +163,8 @@ export function isBooleanText(text: string): boolean {
   return isNullText(text) || BOOLEANS.has(javaTrim(text))
 }
 
-function isDate(value: unknown): boolean {
-  if (typeof value === 'string') return isDateText(value)
+function fitsDate(value: unknown, isDate: IsDateText): boolean {
+  if (typeof value === 'string') return isDate(value)
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= 2 ** 63
 }
 

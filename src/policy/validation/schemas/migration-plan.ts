@@ -1,5 +1,6 @@
 import { boolean, list, object, string } from './jackson.ts'
 import {
+  type IsDateText,
   restFailure,
   firstOf,
   invalid,
@@ -29,13 +30,15 @@ const definitions = { sourceProcessDefinitionId: string, targetProcessDefinition
 export const migrationGeneration = object({ ...definitions, updateEventTriggers: boolean, variables })
 
 export const generationRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ body }) => generationFinding(membersOf(body)) },
+  { after: 0, find: ({ body }, { isDateText }) => generationFinding(membersOf(body), isDateText) },
 ]
 
 export const migrationPlan = object({ ...definitions, instructions: list(instruction), variables })
 
 /** A plan by itself, to be validated. */
-export const planRules: readonly ValidationRule[] = [{ after: 0, find: ({ body }) => planFinding(body) }]
+export const planRules: readonly ValidationRule[] = [
+  { after: 0, find: ({ body }, { isDateText }) => planFinding(body, isDateText) },
+]
 
 export const migrationExecution = object({
   migrationPlan,
@@ -50,7 +53,7 @@ export const migrationExecution = object({
  * collected, then come the checks on the migration itself.
  */
 export const migrationRules: readonly ValidationRule[] = [
-  { after: 0, find: (received) => planFinding(planOf(received)) },
+  { after: 0, find: (received, { isDateText }) => planFinding(planOf(received), isDateText) },
   { after: 2, find: ({ body }) => instancesFinding(membersOf(body)) },
   {
     after: 'all',
@@ -63,21 +66,21 @@ function planOf({ body }: Received): unknown {
   return membersOf(body)['migrationPlan']
 }
 
-function planFinding(plan: unknown): Finding {
+function planFinding(plan: unknown, isDate: IsDateText): Finding {
   if (!isObject(plan))
     return restFailure(
       'NullPointerException',
       'Cannot invoke "org.camunda.bpm.engine.rest.dto.migration.MigrationPlanDto.getSourceProcessDefinitionId()" because "migrationPlanDto" is null',
     )
   return (
-    variablesFinding(plan['variables']) ??
+    variablesFinding(plan['variables'], isDate) ??
     firstOf(itemsOf(plan['instructions']), instructionFinding) ??
     definitionsFinding(plan)
   )
 }
 
-function generationFinding(members: Members): Finding {
-  return variablesFinding(members['variables']) ?? definitionsFinding(members)
+function generationFinding(members: Members, isDate: IsDateText): Finding {
+  return variablesFinding(members['variables'], isDate) ?? definitionsFinding(members)
 }
 
 function definitionsFinding(members: Members): Finding {

@@ -1,5 +1,12 @@
 import { integerOf, PAGING } from '../../../request/paging.ts'
-import { DEFER, type Finding, invalid, type Received, type ValidationRule } from './engine-error.ts'
+import {
+  DEFER,
+  type Finding,
+  invalid,
+  type IsDateText,
+  type Received,
+  type ValidationRule,
+} from './engine-error.ts'
 import { readQuery } from './query-text.ts'
 import type { Sorts } from './sorting.ts'
 import { sortingFinding, sortParameters } from './sorting.ts'
@@ -16,7 +23,7 @@ const eventSubscriptionSorts: Sorts = { by: ['created', 'tenantId'] }
 
 export const eventSubscriptionRules: readonly ValidationRule[] = [
   ...pagingRules,
-  { after: 0, find: ({ query }) => eventSubscriptionFinding(query) },
+  { after: 0, find: ({ query }, { isDateText }) => eventSubscriptionFinding(query, isDateText) },
 ]
 
 const schemaLogSorts: Sorts = { by: ['timestamp'] }
@@ -24,13 +31,13 @@ const schemaLogSorts: Sorts = { by: ['timestamp'] }
 /** The engine reads the query before it finds that the caller may see nothing. */
 export const schemaLogRules: readonly ValidationRule[] = [
   ...pagingRules,
-  { after: 0, find: ({ query }) => schemaLogFinding(query) },
+  { after: 0, find: ({ query }, { isDateText }) => schemaLogFinding(query, isDateText) },
 ]
 
 const activityStatisticsSorts: Sorts = { by: ['activityId'] }
 
 export const activityStatisticsRules: readonly ValidationRule[] = [
-  { after: 0, find: ({ query }) => activityStatisticsFinding(query) },
+  { after: 0, find: ({ query }, { isDateText }) => activityStatisticsFinding(query, isDateText) },
 ]
 
 /** No external task is locked and not locked; the engine looks for such ones and finds none. */
@@ -52,42 +59,49 @@ function pagingFinding(query: Received['query']): Finding {
     : null
 }
 
-function eventSubscriptionFinding(parameters: Received['query']): Finding {
+function eventSubscriptionFinding(parameters: Received['query'], isDateText: IsDateText): Finding {
   const text = readQuery(parameters, {
-    eventSubscriptionId: 'text',
-    eventName: 'text',
-    eventType: 'text',
-    executionId: 'text',
-    processInstanceId: 'text',
-    activityId: 'text',
-    tenantIdIn: 'list',
-    withoutTenantId: 'boolean',
-    includeEventSubscriptionsWithoutTenantId: 'boolean',
-    ...sortParameters(eventSubscriptionSorts),
+    isDateText,
+    kinds: {
+      eventSubscriptionId: 'text',
+      eventName: 'text',
+      eventType: 'text',
+      executionId: 'text',
+      processInstanceId: 'text',
+      activityId: 'text',
+      tenantIdIn: 'list',
+      withoutTenantId: 'boolean',
+      includeEventSubscriptionsWithoutTenantId: 'boolean',
+      ...sortParameters(eventSubscriptionSorts),
+    },
   })
   return text.finding ?? sortingFinding(text.query, eventSubscriptionSorts)
 }
 
-function schemaLogFinding(parameters: Received['query']): Finding {
-  const text = readQuery(parameters, { version: 'text', ...sortParameters(schemaLogSorts) })
+function schemaLogFinding(parameters: Received['query'], isDateText: IsDateText): Finding {
+  const kinds = { version: 'text', ...sortParameters(schemaLogSorts) } as const
+  const text = readQuery(parameters, { kinds, isDateText })
   // Both are bad; the engine comes to this one first (7.22).
   if (text.finding === DEFER)
     return invalid(`Cannot set query parameter 'sortOrder' to value '${parameters.get('sortOrder') ?? ''}'`)
   return text.finding ?? sortingFinding(text.query, schemaLogSorts)
 }
 
-function activityStatisticsFinding(parameters: Received['query']): Finding {
+function activityStatisticsFinding(parameters: Received['query'], isDateText: IsDateText): Finding {
   const text = readQuery(parameters, {
-    canceled: 'boolean',
-    finished: 'boolean',
-    completeScope: 'boolean',
-    incidents: 'boolean',
-    startedBefore: 'date',
-    startedAfter: 'date',
-    finishedBefore: 'date',
-    finishedAfter: 'date',
-    processInstanceIdIn: 'texts',
-    ...sortParameters(activityStatisticsSorts),
+    isDateText,
+    kinds: {
+      canceled: 'boolean',
+      finished: 'boolean',
+      completeScope: 'boolean',
+      incidents: 'boolean',
+      startedBefore: 'date',
+      startedAfter: 'date',
+      finishedBefore: 'date',
+      finishedAfter: 'date',
+      processInstanceIdIn: 'texts',
+      ...sortParameters(activityStatisticsSorts),
+    },
   })
   return text.finding ?? sortingFinding(text.query, activityStatisticsSorts)
 }

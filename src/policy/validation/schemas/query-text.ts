@@ -1,5 +1,5 @@
-import { isBooleanText, isDateText, isWholeNumber, isWholeText } from './jackson.ts'
-import type { Finding, Members, Received } from './engine-error.ts'
+import { isBooleanText, isWholeNumber, isWholeText } from './jackson.ts'
+import type { Finding, IsDateText, Members, Received } from './engine-error.ts'
 import { invalid, DEFER } from './engine-error.ts'
 import { javaTrim, splitAt } from '../../../request/java-text.ts'
 
@@ -21,18 +21,25 @@ export type QueryText =
 
 const JAVA = { integer: 'java.lang.Integer', boolean: 'java.lang.Boolean', date: 'java.util.Date' }
 
-/** Parameters that are not named are ignored. `names` gives the member where it is called otherwise. */
+/** How the parameters of one operation are read. Other parameters are ignored, as the engine ignores them. */
+export interface QueryReading {
+  readonly kinds: Readonly<Record<string, Kind>>
+  /** The member that a parameter sets, if its name differs. */
+  readonly names?: Readonly<Record<string, string>>
+  readonly isDateText: IsDateText
+}
+
+/** Converts the parameters of a query string to the members of a query. */
 export function readQuery(
   parameters: Received['query'],
-  kinds: Readonly<Record<string, Kind>>,
-  names: Readonly<Record<string, string>> = {},
+  { kinds, names = {}, isDateText }: QueryReading,
 ): QueryText {
   const query: Record<string, unknown> = {}
   const faults: Exclude<Finding, null>[] = []
   for (const [name, text] of parameters) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
     if (kind === undefined) continue
-    const converted = convert(text, kind)
+    const converted = convert(text, kind, isDateText)
     if ('value' in converted) query[names[name] ?? name] = converted.value
     else if (converted.why === DEFER) faults.push(DEFER)
     else faults.push(invalid(`Cannot set query parameter '${name}' to value '${text}'${converted.why}`))
@@ -45,7 +52,7 @@ export function readQuery(
 
 type Converted = { readonly value: unknown } | { readonly why: string }
 
-function convert(text: string, kind: Kind): Converted {
+function convert(text: string, kind: Kind, isDateText: IsDateText): Converted {
   if (typeof kind === 'object') return kind.includes(text) ? { value: text } : { why: '' }
   switch (kind) {
     case 'text':
@@ -57,7 +64,7 @@ function convert(text: string, kind: Kind): Converted {
     case 'variables':
       return convertVariables(text)
     case 'date':
-      return convertDate(text)
+      return convertDate(text, isDateText)
     case 'integer':
     case 'boolean':
       break
@@ -73,7 +80,7 @@ function convertVariables(text: string): Converted {
 }
 
 /** The engine puts the text between quotes and reads it as JSON. */
-function convertDate(text: string): Converted {
+function convertDate(text: string, isDateText: IsDateText): Converted {
   if (text.startsWith('"') || text.endsWith('"'))
     return { why: `${unfit(text, 'date')} because of double quotes` }
   const token = QUOTED.exec(`"${text}"`)?.[0] ?? ''

@@ -36,9 +36,9 @@ export const taskQueryRules: readonly ValidationRule[] = [
 export const taskParameterRules: readonly ValidationRule[] = [
   {
     after: 0,
-    find({ query }) {
+    find({ query }, { isDateText }) {
       if (query.has('orQueries')) return restFailure('IllegalArgumentException', 'argument type mismatch')
-      const text = readTaskQuery(query)
+      const text = readTaskQuery(query, isDateText)
       return text.finding ?? queryFinding(text.query)
     },
   },

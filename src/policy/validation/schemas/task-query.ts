@@ -4,7 +4,7 @@ import { readQuery } from './query-text.ts'
 import type { Sorts } from './sorting.ts'
 import { sortMembers, sortParameters } from './sorting.ts'
 import { variableFilters } from './variable-filters.ts'
-import type { Received } from './engine-error.ts'
+import type { IsDateText, Received } from './engine-error.ts'
 
 /** The members of a task query by type. `*Expression` members are text too; a rule of its own refuses them. */
 const TEXTS = [
@@ -152,8 +152,8 @@ export const taskQuery = nested((self) => ({
 }))
 
 /** The task query of a query string. */
-export function readTaskQuery(parameters: Received['query']): QueryText {
-  return readQuery(parameters, PARAMETERS, ALIASES)
+export function readTaskQuery(parameters: Received['query'], isDateText: IsDateText): QueryText {
+  return readQuery(parameters, { kinds: PARAMETERS, names: ALIASES, isDateText })
 }
 
 const PARAMETERS = {

@@ -10,6 +10,7 @@ import {
   typeNameOf,
 } from './jackson.ts'
 import {
+  type IsDateText,
   restFailure,
   firstOf,
   invalid,
@@ -64,19 +65,26 @@ const NOT_NULL: Readonly<Record<string, string>> = {
 const PLUGIN_TYPES: ReadonlySet<string> = new Set(['json', 'xml'])
 
 /** Whether the engine can build every typed value of a map of variables. */
-export function variablesFinding(given: unknown): Finding {
+export function variablesFinding(given: unknown, isDate: IsDateText): Finding {
   // A variable that is null fails inside the engine, in words that name its own classes.
-  return firstOf(Object.values(membersOf(given)), (value) => (isObject(value) ? valueFinding(value) : DEFER))
+  return firstOf(Object.values(membersOf(given)), (value) =>
+    isObject(value) ? valueFinding(value, isDate) : DEFER,
+  )
 }
 
 /** Whether the engine can build a typed value. Without a type every value is one. */
-export function valueFinding({ type, value, valueInfo }: Members): Finding {
+export function valueFinding({ type, value, valueInfo }: Members, isDate: IsDateText): Finding {
   if (!isGiven(type)) return null
   if (typeof type === 'number' || type === '') return DEFER
   const name = typeNameOf(textOf(type))
   const info = isObject(valueInfo) ? valueInfo : null
   const primitive = Object.hasOwn(PRIMITIVES, name) ? PRIMITIVES[name] : undefined
-  if (primitive !== undefined) return primitiveFinding(primitive, { type: textOf(type), value, info })
+  if (primitive !== undefined)
+    return primitiveFinding(name === 'date' ? { ...primitive, takesText: isDate } : primitive, {
+      type: textOf(type),
+      value,
+      info,
+    })
   if (name === 'object') return objectFinding(textOf(type), value, info)
   if (name === 'file') return fileFinding(value, info)
   if (PLUGIN_TYPES.has(name)) return DEFER

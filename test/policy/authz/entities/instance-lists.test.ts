@@ -1,4 +1,6 @@
 import t from 'tap'
+import { DEFAULT_DATE_PATTERN } from '../../../../src/config/date-pattern.ts'
+import { createDateFormat } from '../../../../src/request/date-format.ts'
 import { createInstanceLists } from '../../../../src/policy/authz/entities/instance-lists.ts'
 import { isRecord, stringOf } from '../../../../src/request/value.ts'
 
@@ -17,7 +19,7 @@ function instance(id: string, seconds: number): Instance {
 }
 
 /** An engine with these instances, and what it has been asked. */
-function open({ maxRemembered = 1000 } = {}) {
+function open({ maxRemembered = 1000, pattern = DEFAULT_DATE_PATTERN } = {}) {
   const asked: string[] = []
   const world = { instances: [] as readonly Instance[], nowMs: 0, refusesDates: false }
   const read = async (path: string, query: unknown) => {
@@ -34,6 +36,7 @@ function open({ maxRemembered = 1000 } = {}) {
   }
   const { instanceIds, countInstances } = createInstanceLists({
     read,
+    dateFormat: createDateFormat(pattern),
     nowMs: () => world.nowMs,
     maxRemembered,
   })
@@ -120,4 +123,20 @@ t.test('more than are wanted are not told, in pages of many rows', async (t) => 
   t.equal((await ids(HISTORY, 50_000))?.length, 40_000)
   t.equal(asked.length, 5, 'short rows are read 10,000 at once, after the first 5,000')
   t.equal(await countInstances(HISTORY, QUERY), 40_000)
+})
+
+t.test('the start of an instance is sent in the date format of the engine', async (t) => {
+  const { world, asked, ids } = open({ pattern: 'dd/MM/yyyy HH:mm:ssX' })
+  world.instances = [{ id: 'a', startTime: '01/02/2026 03:00:00+01' }]
+  t.same(await ids(), ['a'])
+  t.same(await ids(), ['a'])
+  t.same(asked, [`/${HISTORY} after 01/02/2026 01:59:00Z`, `/${HISTORY}/count`])
+})
+
+t.test('an engine whose dates cannot be read is asked for all instances each time', async (t) => {
+  const { world, asked, ids } = open({ pattern: 'yyyy-MM-dd HH:mm:ss' })
+  world.instances = [{ id: 'a', startTime: '2026-02-01 03:00:00' }]
+  t.same(await ids(), ['a'])
+  t.same(await ids(), ['a'])
+  t.same(asked, [`/${HISTORY}`])
 })

@@ -1,0 +1,18 @@
+/** The format of dates that an engine uses unless it is configured otherwise. */
+export const DEFAULT_DATE_PATTERN = "yyyy-MM-dd'T'HH:mm:ss.SSSZ"
+
+/** All letters that `SimpleDateFormat` knows. It refuses a pattern with any other letter. */
+const JAVA_LETTERS = /^[GyYMLwWDdFEuaHkKhmsSzZX]+$/
+
+/** A quote, a quoted text, a run of one letter, or one other character. */
+export const DATE_PATTERN_PIECE = /''|'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']/gs
+
+/** Returns what is wrong with a pattern of `SimpleDateFormat`, or null. */
+export function findPatternMistake(pattern: string): string | null {
+  if (pattern.trim() === '') return 'must not be empty'
+  const pieces = pattern.match(DATE_PATTERN_PIECE) ?? []
+  if (pieces.join('') !== pattern) return 'has a single quote without its partner'
+  const letters = pieces.filter((piece) => /^[A-Za-z]/.test(piece)).map((piece) => piece[0])
+  const unknown = letters.find((letter) => letter === undefined || !JAVA_LETTERS.test(letter))
+  return unknown === undefined ? null : `has the letter ${unknown}, which is not in Java's SimpleDateFormat`
+}
