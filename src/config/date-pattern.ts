@@ -7,7 +7,7 @@ const JAVA_LETTERS = /^[GyYMLwWDdFEuaHkKhmsSzZX]+$/
 /** A quote, a quoted text, a run of one letter, or one other character. */
 export const DATE_PATTERN_PIECE = /''|'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']/gs
 
-/** Returns what is wrong with a pattern of `SimpleDateFormat`, or null. */
+/** Returns the mistake in a pattern of Java's `SimpleDateFormat`, or null if there is none. */
 export function findPatternMistake(pattern: string): string | null {
   if (pattern.trim() === '') return 'must not be empty'
   const pieces = pattern.match(DATE_PATTERN_PIECE) ?? []

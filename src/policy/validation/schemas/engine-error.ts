@@ -30,7 +30,7 @@ export interface Received {
 /** Whether a text can be a date of the engine. It depends on the date format that the engine is configured with. */
 export type IsDateText = (text: string) => boolean
 
-/** What a rule depends on besides the request. */
+/** Facts besides the request that a rule depends on. */
 export interface RuleContext {
   /** The path of the operation, with its parameters in braces. */
   readonly template: string

@@ -22,7 +22,7 @@ export interface Misfit {
   readonly message: string
 }
 
-/** Accepts every text: the engine has a date format of its own, and decides by itself. */
+/** Accepts every text. Used for an engine with another date format than the default: the engine checks its dates itself. */
 export const acceptDateText: IsDateText = () => true
 
 /**
