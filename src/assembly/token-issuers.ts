@@ -123,6 +123,7 @@ const SESSION_CLAIMS: ClaimSettings = {
   client: null,
   groups: [],
   tenants: [],
+  required: [],
   userPrefix: '',
   groupPrefix: '',
 }

@@ -22,9 +22,25 @@ const ALGORITHMS = [
 ] as const
 
 const word = z.string().min(1)
+/** A collision-resistant name (RFC 7519 section 4.2) whose dots are all in the host. */
+const URI_NAME = /^https?:\/\/[^/]+(?:\/[^.]*)?$/
+/** Dots separate the names of nested members, unless the text is a URI. Where a dot could be either, the text is refused. */
+const claimText = word.transform((text, context) => {
+  if (URI_NAME.test(text)) return [text]
+  const names = text.split('.')
+  const isAmbiguous = names.length > 1 && /[/:]/.test(text)
+  if (!isAmbiguous && names.every((name) => name !== '')) return names
+  context.addIssue({
+    code: 'custom',
+    message: isAmbiguous
+      ? 'a dot here may be part of a name: write a list of names'
+      : 'a name between the dots is empty',
+  })
+  return z.NEVER
+})
 const claim = z
   .union(
-    [word.transform((text) => text.split('.')), z.array(word).min(1).max(8)],
+    [claimText, z.array(word).min(1).max(8)],
     'a path like realm_access.roles or a list of names is needed',
   )
   .meta({ title: 'path like `realm_access.roles`, or a list of names' })
@@ -36,26 +52,42 @@ const skew = age()
   .default(30_000)
   .describe('How far the clocks may differ, at most five minutes.')
 
-const claimSettings = z.strictObject({
-  user: claim
-    .default(['sub'])
-    .describe(
-      'The user id. Danger: take a claim that nobody can change for oneself, as `preferred_username` or `email` may be.',
-    ),
-  client: claim
-    .nullable()
-    .default(null)
-    .describe(
-      'The user id where `user` is absent, for client credentials: `client_id`. Null: such a token is refused. ' +
-        'Danger: with a claim that tokens of users have, too, as `azp`, a user without `user` acts as the client.',
-    ),
-  groups: claims
-    .default([])
-    .describe(
-      'Groups, each a text or a list of texts. A path is names with dots between; a name with a dot in it is written in a list: `[resource_access, my.client, roles]`.',
-    ),
-  tenants: claims.default([]).describe('Tenants, written as `groups`.'),
-})
+const claimSettings = z
+  .strictObject({
+    user: claim
+      .default(['sub'])
+      .describe(
+        'The user id. Danger: take a claim that nobody can change for oneself, as `preferred_username` or `email` may be.',
+      ),
+    client: claim
+      .nullable()
+      .default(null)
+      .describe(
+        'The user id where `user` is absent, for client credentials: `client_id`. Null: such a token is refused. ' +
+          'Danger: with a claim that tokens of users have, too, as `azp`, a user without `user` acts as the client.',
+      ),
+    groups: claims
+      .default([])
+      .describe(
+        'Groups, each a text or a list of texts. A path is names separated by dots. A name that contains a dot is written in a list: `[resource_access, my.client, roles]`. A URI like `https://app.example.com/roles` is one name.',
+      ),
+    tenants: claims.default([]).describe('Tenants, written as `groups`.'),
+    required: claims
+      .default([])
+      .describe(
+        'Claims of `groups` and `tenants` that every token must contain, written as there. A token without one is refused; an empty list is enough.',
+      ),
+  })
+  .superRefine(({ groups, tenants, required }, context) => {
+    const known = new Set([...groups, ...tenants].map((path) => JSON.stringify(path)))
+    for (const [at, path] of required.entries())
+      if (!known.has(JSON.stringify(path)))
+        context.addIssue({
+          code: 'custom',
+          path: ['required', at],
+          message: 'must be a claim of groups or tenants',
+        })
+  })
 
 const issuer = z
   .strictObject({

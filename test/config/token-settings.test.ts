@@ -37,7 +37,7 @@ t.test('an issuer and an audience are enough', async (t) => {
         algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'],
         types: ['at+jwt', 'JWT'],
         skew: 30_000,
-        claims: { user: ['sub'], client: null, groups: [], tenants: [] },
+        claims: { user: ['sub'], client: null, groups: [], tenants: [], required: [] },
         userPrefix: '',
         groupPrefix: null,
         groups: 'token',
@@ -58,6 +58,34 @@ t.test('a path of a claim is names with dots, or a list of names', async (t) => 
       ['resource_access', 'my.client', 'roles'],
     ],
   })
+})
+
+t.test('a URI is one name, and a dot that may be part of a name is refused', async (t) => {
+  const claimsWith = (own: object) => configWith(t, { issuers: [{ ...ISSUER, claims: own }] }).identity.tokens
+  const problemsOf = (...groups: unknown[]) =>
+    problemsWith(t, { issuers: [{ ...ISSUER, claims: { groups } }] })
+  const uris = ['https://app.example.com/roles', 'https://app.example.com', 'http://a.b/c/d#e', 'urn:x:roles']
+  t.match(claimsWith({ groups: uris }), { issuers: [{ claims: { groups: uris.map((uri) => [uri]) } }] })
+  const ambiguous = /claims\.groups\[0\]: a dot here may be part of a name: write a list of names$/
+  for (const text of [
+    'https://app.example.com/v1.0/roles',
+    'https://a.example/app.roles',
+    'app.example/roles',
+  ])
+    t.match(problemsOf(text), ambiguous, text)
+  for (const text of ['a..b', '.a', 'a.', '.'])
+    t.match(problemsOf(text), /claims\.groups\[0\]: a name between the dots is empty$/, text)
+  t.equal(problemsOf(['https://app.example.com/v1.0/roles', 'a.b']), '')
+})
+
+t.test('a required claim is one of groups or tenants', async (t) => {
+  const problemsOf = (own: object) => problemsWith(t, { issuers: [{ ...ISSUER, claims: own }] })
+  const claims = { groups: ['realm_access.roles'], tenants: ['tenants'] }
+  t.equal(problemsOf({ ...claims, required: [['realm_access', 'roles'], 'tenants'] }), '')
+  t.match(
+    problemsOf({ ...claims, required: ['tenants', 'roles'] }),
+    /claims\.required\[1\]: must be a claim of groups or tenants$/,
+  )
 })
 
 t.test('what would open more than is meant is a problem', async (t) => {
@@ -121,7 +149,7 @@ t.test('the examples are good', async (t) => {
   const page = readFileSync(new URL('docs/configuration/tokens.md', ROOT), 'utf8')
   const blocks = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => text)
   const ours = blocks.filter((block) => block.startsWith('identity:'))
-  t.same([ours.length, blocks.length], [4, 5], 'one is of the web client')
+  t.same([ours.length, blocks.length], [5, 6], 'one is of the web client')
   for (const block of ours) {
     const { identity } = parse(block.replace(/\$\{file:[^}]*\}/, secretOf(64)))
     t.doesNotThrow(() => configOf(t, 'http://node', { settings: { identity } }), block)

@@ -69,6 +69,31 @@ t.test('with the algorithms that are usual, and the types and audiences that are
     t.equal((await gateway.ask(null, 'GET /task', { headers: bearer(token) })).status, 200)
 })
 
+t.test('a token that does not carry its groups is refused, so that no revocation is missed', async (t) => {
+  const claims = { groups: ['groups'], tenants: ['tenants'], required: ['tenants'] }
+  const { gateway, issuer } = await openWith(t, { own: { claims } })
+  const ask = async (more: Claims) => {
+    const token = await issuer.sign(KEY, { sub: 'token-only', tenants: [], ...more })
+    return gateway.ask(null, 'GET /process-definition', { headers: bearer(token) })
+  }
+  const source = { src1: { endpoint: 'https://graph.example/v1.0/users/1/getMemberObjects' } }
+  const faults: readonly (readonly [fault: string, more: Claims])[] = [
+    ['distributed', { _claim_names: { groups: 'src1' }, _claim_sources: source }],
+    ['distributed', { _claim_names: { tenants: 'src1' }, _claim_sources: source }],
+    ['distributed', { hasgroups: true }],
+    ['missing', { groups: ['clerks'], tenants: undefined }],
+  ]
+  for (const [fault, more] of faults) {
+    const response = await ask(more)
+    t.equal(response.status, 401, fault)
+    t.match(response.body, { message: /claim of the token|required here/ })
+    t.same(response.forwarded, [], fault)
+    const audited = gateway.log.findLast(({ stream }) => stream === 'audit')
+    t.match(audited, { decision: 'refused', rule: `token: ${fault}` })
+  }
+  t.match((await ask({ groups: ['clerks'] })).body, [{ key: 'review' }])
+})
+
 t.test('Basic stays as it is beside it, and both challenges are offered', async (t) => {
   const { gateway } = await openWith(t)
   t.equal((await gateway.ask('mary', 'GET /task')).status, 200)

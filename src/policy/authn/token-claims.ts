@@ -12,6 +12,8 @@ export interface ClaimSettings {
   readonly client: ClaimPath | null
   readonly groups: readonly ClaimPath[]
   readonly tenants: readonly ClaimPath[]
+  /** Claims that every token must contain. A token without one is refused. */
+  readonly required: readonly ClaimPath[]
   readonly userPrefix: string
   readonly groupPrefix: string
 }
@@ -25,8 +27,13 @@ const MAX_NAMES = 500
 /** What cannot be seen, or turns what follows it around: one name would look like another in a log. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
-/** Who a token's claims say its user is; else why nobody. What is present and cannot be read refuses the token: a group may carry a revocation. */
+/**
+ * Returns the user, groups and tenants that the claims of a token name, or the reason why the token is refused. A claim that
+ * is unreadable, or that the issuer has left out, refuses the token: an authorization record may revoke a permission for a group.
+ */
 export function principalIn(claims: Claims, settings: ClaimSettings): Principal | TokenFault {
+  const left = missingClaimIn(claims, settings)
+  if (left !== null) return left
   const { user, client, userPrefix, groupPrefix } = settings
   const named = claimIn(claims, user)
   const id = named === undefined && client !== null ? claimIn(claims, client) : named
@@ -36,6 +43,25 @@ export function principalIn(claims: Claims, settings: ClaimSettings): Principal 
   const tenants = namesIn(claims, settings.tenants, '')
   if (id === '' || !isName(userId)) return 'user'
   return groups === null || tenants === null ? 'groups' : { userId, groups, tenants }
+}
+
+/** The reason why a configured claim is not in the token although the user may have values for it; null: no claim was left out. */
+function missingClaimIn(claims: Claims, settings: ClaimSettings): TokenFault | null {
+  const { user, client, groups, tenants, required } = settings
+  const paths = [user, ...(client === null ? [] : [client]), ...groups, ...tenants]
+  if (paths.some(([name = '']) => isDistributed(claims, name))) return 'distributed'
+  return required.some((path) => (claimIn(claims, path) ?? null) === null) ? 'missing' : null
+}
+
+/**
+ * Tells whether the issuer keeps the values of a claim elsewhere: distributed and aggregated claims (OpenID Connect Core 1.0
+ * section 5.6.2), and `hasgroups` of Microsoft Entra, which leaves out more than 200 groups, or more than 5 in the implicit flow.
+ */
+function isDistributed(claims: Claims, name: string): boolean {
+  const names = claimIn(claims, ['_claim_names']) ?? null
+  const hasGroups = claimIn(claims, ['hasgroups']) ?? false
+  if (name === 'groups' && hasGroups !== false && hasGroups !== 'false') return true
+  return names !== null && (!isObject(names) || Object.hasOwn(names, name))
 }
 
 /** Null: something there is no name. */

@@ -14,6 +14,9 @@ export const TOKEN_FAULTS = {
   key: 'The key of the token is not one of its issuer',
   signature: 'The signature of the token is not valid',
   user: 'The token names no acceptable user',
+  distributed:
+    'The issuer left out a claim of the token that is needed here: it refers to another source of it',
+  missing: 'The token does not contain a claim that is required here',
   groups: 'The groups or tenants of the token are not acceptable',
   'unknown-user': 'The user of the token is not known here',
 } as const

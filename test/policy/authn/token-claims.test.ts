@@ -6,6 +6,7 @@ const SETTINGS: ClaimSettings = {
   client: null,
   groups: [['realm_access', 'roles'], ['groups']],
   tenants: [['tenants']],
+  required: [],
   userPrefix: '',
   groupPrefix: 'kc:',
 }
@@ -58,5 +59,50 @@ t.test('there are at most 500 groups', (t) => {
   const groups = Array.from({ length: 500 }, (_, at) => `g${at}`)
   t.match(principalIn({ sub: 'mary', groups }, SETTINGS), { userId: 'mary' })
   t.equal(principalIn({ sub: 'mary', groups: [...groups, 'more'] }, SETTINGS), 'groups')
+  t.end()
+})
+
+const left = (name: string) => ({ sub: 'mary', _claim_names: { [name]: 'src1' } })
+
+t.test('a token whose configured claim is distributed or aggregated is refused', (t) => {
+  const source = { _claim_sources: { src1: { endpoint: 'https://graph.example/getMemberObjects' } } }
+  for (const name of ['sub', 'groups', 'realm_access', 'tenants'])
+    t.equal(principalIn({ ...left(name), ...source }, SETTINGS), 'distributed', name)
+  t.equal(
+    principalIn({ ...left('groups'), groups: ['a'] }, SETTINGS),
+    'distributed',
+    'a part is not all of it',
+  )
+  const withClient = { ...SETTINGS, client: ['client_id'] }
+  t.equal(principalIn({ client_id: 'worker', _claim_names: { sub: 'src1' } }, withClient), 'distributed')
+  for (const names of ['groups', ['groups'], 1, true])
+    t.equal(principalIn({ sub: 'mary', _claim_names: names }, SETTINGS), 'distributed', JSON.stringify(names))
+  t.match(principalIn({ ...left('address'), ...source }, SETTINGS), { userId: 'mary', groups: [] })
+  t.match(principalIn({ sub: 'mary', _claim_names: null }, SETTINGS), { userId: 'mary' })
+  t.match(principalIn(left('groups'), { ...SETTINGS, groups: [['roles']] }), { userId: 'mary' })
+  t.end()
+})
+
+t.test('hasgroups refuses a token if the claim groups is configured', (t) => {
+  for (const hasgroups of [true, 'true', 1, {}])
+    t.equal(principalIn({ sub: 'mary', hasgroups }, SETTINGS), 'distributed', JSON.stringify(hasgroups))
+  for (const hasgroups of [false, 'false', null])
+    t.match(principalIn({ sub: 'mary', hasgroups }, SETTINGS), { userId: 'mary' })
+  t.match(principalIn({ sub: 'mary', hasgroups: true }, { ...SETTINGS, groups: [['roles']] }), { groups: [] })
+  t.end()
+})
+
+t.test('a required claim must be there, and may be empty', (t) => {
+  const settings = { ...SETTINGS, required: [['realm_access', 'roles'], ['tenants']] }
+  const whole = { sub: 'mary', realm_access: { roles: [] }, tenants: [] }
+  t.match(principalIn(whole, settings), { userId: 'mary', groups: [], tenants: [] })
+  for (const part of [
+    { realm_access: {} },
+    { realm_access: null },
+    { tenants: null },
+    { tenants: undefined },
+  ])
+    t.equal(principalIn({ ...whole, ...part }, settings), 'missing', JSON.stringify(part))
+  t.equal(principalIn({ sub: 'mary', tenants: ['a'] }, settings), 'missing')
   t.end()
 })

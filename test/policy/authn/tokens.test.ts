@@ -58,6 +58,7 @@ function open({
       client: null,
       groups: [['groups']],
       tenants: [],
+      required: [],
       userPrefix: '',
       groupPrefix: '',
     },
