@@ -1,4 +1,5 @@
 import { type Config, ConfigError, settingsOf } from '../config/config.ts'
+import { shownPath } from '../config/shown-name.ts'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { recordsOf } from '../files/records-file.ts'
@@ -71,7 +72,7 @@ async function openEach<T>(
       })
       files.set(settingKeyOf(setting), watched)
     } catch (error) {
-      problems.push(...problemsOf(error).map((problem) => `${file}: ${problem}`))
+      problems.push(...problemsOf(error).map((problem) => `${shownPath(file)}: ${problem}`))
     }
   }
   return files
@@ -101,5 +102,8 @@ function logLook(log: Logger, file: string, problems: readonly string[] | null):
 
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems
-  return [messageOf(error)]
+  // A system error ends with the path: `ENOENT: no such file or directory, stat '/users.yaml'`.
+  return [
+    error instanceof Error && 'syscall' in error ? messageOf(error).replace(/, .*/s, '') : messageOf(error),
+  ]
 }

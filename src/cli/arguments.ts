@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { closestOf } from '../config/closest.ts'
 import { meantText } from '../config/plain-messages.ts'
+import { isShownName, notText, unknownText } from '../config/shown-name.ts'
 import type { CommandOptions, Description, OptionValues } from './description.ts'
 
 /** Invalid arguments. The message is one line; `command` is null where none was found. */
@@ -84,7 +85,7 @@ function commandIn<C extends Description>(
   const [, action] = command.name.split(' ')
   if (action === undefined || second?.kind !== 'positional') return { command, args: rest }
   if (second.value !== action)
-    throw usageErrorOf(command, `${first.value} takes ${action}, not '${second.value}'`)
+    throw usageErrorOf(command, `${first.value} takes ${notText(action, second.value)}`)
   return { command, args: rest.toSpliced(second.index - 1, 1) }
 }
 
@@ -123,12 +124,17 @@ function noCommand(
   if (unknown?.kind === 'option') return new UsageError(unknownOption(unknown.rawName, all))
   const shown = commands.filter(({ isHidden }) => isHidden !== true)
   const names = shown.map(({ name }) => name.split(' ', 1).join(''))
-  return new UsageError(`There is no command '${word}'${meantText(closestOf(word, names))}`)
+  return new UsageError(`${unknownText('command', word)}${meantText(closestOf(word, names))}`)
 }
 
 function unknownOption(rawName: string, options: CommandOptions): string {
   const names = Object.keys(options).map((name) => `--${name}`)
-  return `Unknown option '${rawName}'${meantText(rawName.startsWith('--') ? closestOf(rawName, names) : null)}`
+  return `Unknown option${quotedOption(rawName)}${meantText(rawName.startsWith('--') ? closestOf(rawName, names) : null)}`
+}
+
+/** An option that does not look like one may be a value that begins with a hyphen. */
+function quotedOption(rawName: string): string {
+  return isShownName(rawName.replace(/^--?/, '')) ? ` '${rawName}'` : ''
 }
 
 function readOf<C extends Description>(
@@ -186,7 +192,8 @@ function textsIn([name, value]: readonly [string, string | boolean | (string | b
 
 function checkOperands({ name, operands = [] }: Description, given: readonly string[]): void {
   const extra = given[operands.length]
-  if (extra !== undefined) throw new UsageError(`${name} takes no '${extra}'`)
+  if (extra !== undefined)
+    throw new UsageError(`${name} takes ${isShownName(extra) ? `no '${extra}'` : 'fewer arguments'}`)
   const missing = operands.find(({ optional = false }, at) => !optional && given[at] === undefined)
   if (missing !== undefined) throw new UsageError(`${name} needs ${missing.name}`)
 }
@@ -199,7 +206,7 @@ function completed({ name, options }: Description, given: OptionValues): OptionV
     const { choices } = settings
     if (choices !== undefined && typeof value === 'string' && !choices.includes(value))
       throw new UsageError(
-        `--${option} takes ${choices.join(' or ')}, not '${value}'${meantText(closestOf(value, choices))}`,
+        `--${option} takes ${notText(choices.join(' or '), value)}${meantText(closestOf(value, choices))}`,
       )
     return [option, value]
   })

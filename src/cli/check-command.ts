@@ -78,7 +78,7 @@ interface Connection extends Pick<ConnectionCheck, 'what' | 'address'> {
 function timeoutMsOf(text: string): number {
   const seconds = Number(text)
   if (!/^\d+(\.\d+)?$/.test(text) || seconds <= 0 || seconds > MAX_TIMEOUT_S)
-    throw new UsageError(`--timeout takes seconds up to ${MAX_TIMEOUT_S}, not '${text}'`)
+    throw new UsageError(`--timeout takes seconds up to ${MAX_TIMEOUT_S}`)
   return seconds * 1000
 }
 

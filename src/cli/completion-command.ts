@@ -1,3 +1,4 @@
+import { notText } from '../config/shown-name.ts'
 import { UsageError } from './arguments.ts'
 import { command } from './command.ts'
 import { COMPLETIONS } from './completion-scripts.ts'
@@ -21,7 +22,7 @@ export const completionCommand = command({
   ],
   run: ({ operands: [asked = ''], streams: { stdout }, commands }) => {
     const shell = SHELLS.find((one) => one === asked)
-    if (shell === undefined) throw new UsageError(`completion takes ${SHELLS.join(', ')}, not '${asked}'`)
+    if (shell === undefined) throw new UsageError(`completion takes ${notText(SHELLS.join(', '), asked)}`)
     stdout.write(COMPLETIONS[shell](shownCommands(commands)))
     return 0
   },

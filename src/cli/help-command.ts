@@ -1,5 +1,6 @@
 import { closestOf } from '../config/closest.ts'
 import { meantText } from '../config/plain-messages.ts'
+import { unknownText } from '../config/shown-name.ts'
 import { versionOf } from '../server/version.ts'
 import { commandNamed, UsageError } from './arguments.ts'
 import { command } from './command.ts'
@@ -32,7 +33,7 @@ export const helpCommand = command({
         asked,
         shown.map(({ name }) => name),
       )
-      throw new UsageError(`There is no command '${asked}'${meantText(meant)}`)
+      throw new UsageError(`${unknownText('command', asked)}${meantText(meant)}`)
     }
     stdout.write(helpOf(named, commands))
     return 0

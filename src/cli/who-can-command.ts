@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { KnownSubjects } from '../assembly/runtime.ts'
 import { closestOf } from '../config/closest.ts'
 import { meantText } from '../config/plain-messages.ts'
+import { isShownName, notText, unknownText } from '../config/shown-name.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import { decidedBy, showsNothing } from '../pipeline/explain-text.ts'
 import { type Explain, type Explained, QuestionError } from '../pipeline/explain.ts'
@@ -81,7 +82,7 @@ function requestOf(operation: string, given: readonly string[]): string {
       operation,
       OPERATIONS.map(({ id }) => id),
     )
-    throw new UsageError(`There is no operation '${operation}'${meantText(meant)}`)
+    throw new UsageError(`${unknownText('operation', operation)}${meantText(meant)}`)
   }
   const names = [...found.template.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const values = new Map(given.map((text) => pathValueOf(text, operation, names)))
@@ -97,11 +98,13 @@ function requestOf(operation: string, given: readonly string[]): string {
 /** `tenant-id=a` is `tenantId`, as the table has it. */
 function pathValueOf(text: string, operation: string, names: readonly string[]): readonly [string, string] {
   const [, given = '', value = ''] = /^([\w-]+)=(.+)$/s.exec(text) ?? []
-  if (given === '') throw new UsageError(`--path takes NAME=VALUE, not '${text}'`)
+  if (given === '') throw new UsageError(`--path takes ${notText('NAME=VALUE', text)}`)
   const name = given.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
   if (names.includes(name)) return [name, value]
   const known = names.length === 0 ? 'none' : names.join(', ')
-  throw new UsageError(`${operation} has no '${given}' in its path, but ${known}`)
+  throw new UsageError(
+    `${operation} has no ${isShownName(given) ? `'${given}'` : 'such name'} in its path, but ${known}`,
+  )
 }
 
 interface Subject {

@@ -1,17 +1,87 @@
 import { z } from 'zod'
 import { closestOf } from './closest.ts'
 import { meantText } from './plain-messages.ts'
+import { isShownName } from './shown-name.ts'
 import type { MissingVariable } from './substitute.ts'
 
+/** The content of a file, and the schema that it is checked against. */
+export interface CheckedFile {
+  readonly schema: z.ZodType
+  readonly value: unknown
+}
+
 /** Formats issues as lines, never with the invalid value: it may be a secret. */
-export function issueProblemsOf(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
-  const path = pathOf(issue.path)
+export function issueProblemsOf(issue: z.core.$ZodIssue, file: CheckedFile): string[] {
+  const path = pathTextOf(issue.path, file)
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map(
-      (key) =>
-        `${path === '' ? key : `${path}.${key}`}: unknown key ${allowedKeysText(issue.path, schema, key)}`,
+    return unknownKeysOf(issue, file).map(
+      ({ shown, problem }) => `${path === '' ? shown : `${path}.${shown}`}: unknown key${problem}`,
     )
   return [`${path === '' ? '(the file)' : path}: ${issueMessageOf(issue)}`]
+}
+
+/** A key that the schema does not know, as a message may show it. */
+export interface UnknownKey {
+  /** The key, or `(key 3)` if it may be content. */
+  readonly shown: string
+  /** The rest of the message. */
+  readonly problem: string
+}
+
+/** Returns the unknown keys of an issue. A key that may be part of a value (`{ password: abc,def }` has the key `def`) is not shown. */
+export function unknownKeysOf(
+  { path, keys }: z.core.$ZodIssueUnrecognizedKeys,
+  file: CheckedFile,
+): readonly UnknownKey[] {
+  const section = path.reduce(memberOf, file.value)
+  return keys.map((key) => {
+    if (key === '<<') return { shown: key, problem: ': merge keys are not supported' }
+    const allowed = allowedAt(path, file.schema, key)
+    const meant = closestOf(key, allowed)
+    const list = `(allowed: ${allowed.length === 0 ? 'none' : allowed.join(', ')})`
+    if (isShownKey(section, key) || (meant !== null && isShownName(key)))
+      return { shown: key, problem: ` ${list}${meantText(meant)}` }
+    return {
+      shown: placeOf(section, key),
+      problem: ` that is not shown because it may be part of a value: quote the value ${list}`,
+    }
+  })
+}
+
+/** A key without a value may be the end of a value that contains a comma. */
+function isShownKey(section: unknown, key: string): boolean {
+  return isShownName(key) && (memberOf(section, key) ?? null) !== null
+}
+
+function placeOf(section: unknown, key: PropertyKey): string {
+  const keys = typeof section === 'object' && section !== null ? Object.keys(section) : []
+  return `(key ${keys.indexOf(String(key)) + 1})`
+}
+
+/** Returns `authorizations[3].permissions[0]`. A key that the user chose is shown only if it cannot be content. */
+export function pathTextOf(path: readonly PropertyKey[], { schema, value }: CheckedFile): string {
+  let type: z.core.$ZodType | undefined = schema
+  let at = value
+  let text = ''
+  for (const step of path) {
+    const isShown = hasKey(type, step) || isShownKey(at, String(step))
+    text += stepText(
+      text === '',
+      typeof step === 'number' ? step : isShown ? String(step) : placeOf(at, step),
+    )
+    type = childOf(type, step)
+    at = memberOf(at, step)
+  }
+  return text
+}
+
+function hasKey(type: z.core.$ZodType | undefined, key: PropertyKey): boolean {
+  return objectsOf(type).some(({ shape }) => Object.hasOwn(shape, key))
+}
+
+function stepText(isFirst: boolean, step: string | number): string {
+  if (typeof step === 'number') return `[${step}]`
+  return isFirst ? step : `.${step}`
 }
 
 /** Of a union, the issues of the only section among its forms that the value is written as, or whose keys it has; else the issue itself. */
@@ -38,11 +108,14 @@ export function withoutMissing(
   issues: readonly z.core.$ZodIssue[],
   missing: readonly MissingVariable[],
 ): readonly z.core.$ZodIssue[] {
-  return issues.filter(({ code, path }) => {
-    const at = pathOf(path)
-    const within = code === 'invalid_union' ? [`${at}.`, `${at}[`] : []
-    return !missing.some((one) => one.path === at || within.some((start) => one.path.startsWith(start)))
-  })
+  return issues.filter(
+    ({ code, path }) =>
+      !missing.some(
+        (one) =>
+          path.every((step, at) => one.path[at] === step) &&
+          (one.path.length === path.length || code === 'invalid_union'),
+      ),
+  )
 }
 
 /** A copy without the keys that the schema does not know. */
@@ -58,20 +131,6 @@ export function withoutUnknownKeys(value: unknown, issues: readonly z.core.$ZodI
 
 function memberOf(value: unknown, key: PropertyKey): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-}
-
-function pathOf(path: readonly PropertyKey[]): string {
-  return path.reduce<string>(
-    (text, key) =>
-      typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`,
-    '',
-  )
-}
-
-/** The keys that the schema knows at the path of an unknown one, and the one that was probably meant. */
-export function allowedKeysText(path: readonly PropertyKey[], schema: z.ZodType, unknown: string): string {
-  const keys = allowedAt(path, schema, unknown)
-  return `(allowed: ${keys.length === 0 ? 'none' : keys.join(', ')})${meantText(closestOf(unknown, keys))}`
 }
 
 function allowedAt(path: readonly PropertyKey[], schema: z.ZodType, unknown: string): readonly string[] {

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { crossProblems } from './cross-checks.ts'
-import { innerIssuesOf, issueProblemsOf, withoutMissing, withoutUnknownKeys } from './config-problems.ts'
+import {
+  innerIssuesOf,
+  issueProblemsOf,
+  pathTextOf,
+  withoutMissing,
+  withoutUnknownKeys,
+} from './config-problems.ts'
 import { PLAIN_MESSAGES } from './plain-messages.ts'
 import { type AuthorizationConfig, type Config, schema } from './schema.ts'
 import { tlsFilesOf, tlsProblemsOf, withAbsoluteTlsFiles } from './tls-files.ts'
@@ -32,12 +38,13 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   const text = readYaml(read(file))
   if (text.problems !== null) throw new ConfigError(file, text.problems)
   const missing: MissingVariable[] = []
-  const value = substitute(text.value, { env, base: dirname(resolve(file)), missing, path: '' })
+  const value = substitute(text.value, { env, base: dirname(resolve(file)), missing, path: [] })
+  const checked = { schema, value }
   const result = schema.safeParse(value, PLAIN_MESSAGES)
   const issues = result.success ? [] : withoutMissing(result.error.issues.flatMap(innerIssuesOf), missing)
   const problems = [
-    ...missing.map(({ path, message }) => `${path}: ${message}`),
-    ...issues.flatMap((issue) => issueProblemsOf(issue, schema)),
+    ...missing.map(({ path, message }) => `${pathTextOf(path, checked)}: ${message}`),
+    ...issues.flatMap((issue) => issueProblemsOf(issue, checked)),
     ...crossProblems(withoutUnknownKeys(value, issues)),
   ]
   if (!result.success || problems.length > 0) throw new ConfigError(file, problems)

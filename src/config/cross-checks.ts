@@ -1,6 +1,7 @@
 import { isMapping } from './mapping.ts'
 import type { z } from 'zod'
 import { applicationNodesOf, type Config, engineSettings, type EngineConfig, schema } from './schema.ts'
+import { engineName } from './values.ts'
 
 /** Problems between settings that are valid on their own. An invalid setting does not hide problems elsewhere. */
 export function crossProblems(value: unknown): readonly string[] {
@@ -42,7 +43,8 @@ function validSettingsOf(value: Readonly<Record<string, unknown>>): ValidSetting
     authorization: soundOf(shape.authorization, value['authorization']),
     health: soundOf(shape.health, value['health']),
     engines: engines.flatMap(([name, one]) => {
-      const sound = soundOf(engineSettings, one)
+      // An invalid name has a problem of its own, and may be content.
+      const sound = soundOf(engineName, name) === null ? null : soundOf(engineSettings, one)
       return sound === null ? [] : [[name, sound] as const]
     }),
   }

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isShownName, shownPath } from './shown-name.ts'
 
 /** A name without a value, and where it is used. */
 export interface MissingVariable {
-  readonly path: string
+  readonly path: readonly PropertyKey[]
   readonly message: string
 }
 
@@ -13,7 +14,7 @@ export interface Substitution {
   readonly base: string
   /** Receives a line for every name without a value. */
   readonly missing: MissingVariable[]
-  readonly path: string
+  readonly path: readonly PropertyKey[]
 }
 
 /** Replaces `${VAR}`, `${VAR:-default}` and `${file:/path}` in every string value. */
@@ -21,13 +22,12 @@ export function substitute(value: unknown, context: Substitution): unknown {
   if (typeof value === 'string')
     return value.replace(/\$\{([^}]+)\}/g, (_, name) => resolveName(name, context))
   if (Array.isArray(value))
-    return value.map((item, index) => substitute(item, { ...context, path: `${context.path}[${index}]` }))
+    return value.map((item, index) => substitute(item, { ...context, path: [...context.path, index] }))
   if (typeof value !== 'object' || value === null) return value
-  const dot = context.path === '' ? '' : '.'
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
       key,
-      substitute(item, { ...context, path: `${context.path}${dot}${key}` }),
+      substitute(item, { ...context, path: [...context.path, key] }),
     ]),
   )
 }
@@ -37,7 +37,7 @@ function resolveName(expression: string, { env, base, missing, path }: Substitut
     try {
       return readFileSync(resolve(base, expression.slice(5)), 'utf8').trimEnd()
     } catch {
-      missing.push({ path, message: `the file ${expression.slice(5)} cannot be read` })
+      missing.push({ path, message: `the file ${shownPath(expression.slice(5))} cannot be read` })
       return ''
     }
   }
@@ -45,6 +45,11 @@ function resolveName(expression: string, { env, base, missing, path }: Substitut
   // As in a shell, an empty variable takes the default too.
   const found = env[name] === '' ? (fallback ?? '') : (env[name] ?? fallback)
   if (found === undefined)
-    missing.push({ path, message: `the environment variable ${name || expression} is not set` })
+    missing.push({
+      path,
+      message: isShownName(name)
+        ? `the environment variable ${name} is not set`
+        : 'the name of an environment variable is needed between ${ and }',
+    })
   return found ?? ''
 }

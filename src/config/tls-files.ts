@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { certificatesIn, isPair, pemProblemOf } from './pem.ts'
+import { shownPath } from './shown-name.ts'
 import type { RedisSettings } from './redis-types.ts'
 import type { Config } from './schema.ts'
 import type { ClientTls, ServerTls, TlsFiles } from './tls-types.ts'
@@ -87,8 +88,9 @@ export function tlsProblemsOf(path: string, tls: TlsFiles): readonly string[] {
   const { cert, key } = tls
   const problems = FILES.flatMap((member) => {
     const file = tls[member]
-    const problem = file === undefined ? null : fileProblemOf(file, member)
-    return problem === null ? [] : [`${path}.${member}: the file ${file} ${problem}`]
+    if (file === undefined) return []
+    const problem = fileProblemOf(file, member)
+    return problem === null ? [] : [`${path}.${member}: the file ${shownPath(file)} ${problem}`]
   })
   if (problems.length > 0 || cert === undefined || key === undefined) return problems
   return isPair(readFileSync(cert), readFileSync(key)) ? [] : [`${path}.key: is not the key of cert`]

@@ -1,4 +1,4 @@
-import { type Document, LineCounter, parseDocument, visit } from 'yaml'
+import { type Document, type ErrorCode, LineCounter, parseDocument, visit } from 'yaml'
 
 /** The value of a text, or its problems by line and column, never with the content: it may be a secret. */
 export type YamlRead =
@@ -10,9 +10,9 @@ export function readYaml(text: string): YamlRead {
   // Warnings would be printed with the content.
   const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, logLevel: 'error' })
   // The first alone: it makes the parser misread what follows.
-  const syntaxErrors = document.errors.slice(0, 1).map(({ message, pos }) => ({
+  const syntaxErrors = document.errors.slice(0, 1).map(({ code, message, pos }) => ({
     at: pos[0],
-    message: isPlaceholder(text, pos[0]) ? UNQUOTED : withoutQuote(message),
+    message: isPlaceholder(text, pos[0]) ? UNQUOTED : (OWN_MESSAGES[code] ?? withoutQuote(message)),
   }))
   const all = syntaxErrors.length > 0 ? syntaxErrors : strayAliases(document)
   if (all.length > 0)
@@ -27,6 +27,18 @@ export function readYaml(text: string): YamlRead {
   } catch {
     return { problems: ['its aliases (*name) stand for too much'] }
   }
+}
+
+/** Messages for errors whose text in the library contains a part of the file, or does not say what to do. */
+const OWN_MESSAGES: Partial<Readonly<Record<ErrorCode, string>>> = {
+  ALIAS_PROPS: 'a value that begins with * needs quotes',
+  BAD_ALIAS: 'a value that begins with * or & needs quotes',
+  BAD_COLLECTION_TYPE: 'a value that begins with ! needs quotes',
+  BAD_DIRECTIVE: 'a line that begins with % is not supported here',
+  BLOCK_AS_IMPLICIT_KEY: 'the indentation is wrong, or a value that contains ": " needs quotes',
+  MULTILINE_IMPLICIT_KEY: 'a space is missing after a colon, or the indentation is wrong',
+  RESOURCE_EXHAUSTION: 'the nesting is too deep',
+  TAG_RESOLVE_FAILED: 'a value that begins with ! needs quotes',
 }
 
 const UNQUOTED = 'a ${…} within braces or brackets needs quotes: "${VAR}"'

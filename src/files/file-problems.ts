@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { allowedKeysText, issueMessageOf } from '../config/config-problems.ts'
+import { type CheckedFile, issueMessageOf, pathTextOf, unknownKeysOf } from '../config/config-problems.ts'
 import { PLAIN_MESSAGES } from '../config/plain-messages.ts'
 import { readYaml } from '../config/yaml.ts'
 import { ConfigError } from '../config/config.ts'
@@ -17,25 +17,19 @@ export function parseText(file: string, text: string): unknown {
 export function shaped<T>(file: string, schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value, PLAIN_MESSAGES)
   if (result.success) return result.data
+  const checked = { schema, value }
   throw new ConfigError(
     file,
-    result.error.issues.flatMap((issue) =>
-      linesOf(issue, schema).map((line) => `${pathOf(issue.path)}: ${line}`),
-    ),
+    result.error.issues.flatMap((issue) => {
+      const path = pathTextOf(issue.path, checked) || '(top level)'
+      return linesOf(issue, checked).map((line) => `${path}: ${line}`)
+    }),
   )
 }
 
-function linesOf(issue: z.core.$ZodIssue, schema: z.ZodType): readonly string[] {
+function linesOf(issue: z.core.$ZodIssue, file: CheckedFile): readonly string[] {
   if (issue.code !== 'unrecognized_keys') return [issueMessageOf(issue)]
-  return issue.keys.map((key) => `unknown key ${key} ${allowedKeysText(issue.path, schema, key)}`)
-}
-
-/** `authorizations[3].permissions[0]`. */
-export function pathOf(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return '(top level)'
-  return path
-    .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`))
-    .join('')
+  return unknownKeysOf(issue, file).map(({ shown, problem }) => `unknown key ${shown}${problem}`)
 }
 
 // The engine's own list is JSON and long: 100,000 records take 0.5 s as JSON, 9 s as YAML.

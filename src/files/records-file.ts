@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { OF_A_FILE } from '../config/config-problems.ts'
 import { ConfigError } from '../config/config.ts'
+import { isShownName } from '../config/shown-name.ts'
 import { bitOf, RESOURCES } from '../operations/permissions.ts'
-import { parseText, pathOf, shaped } from './file-problems.ts'
+import { parseText, shaped } from './file-problems.ts'
 import type { AuthorizationRecord } from '../operations/authorization-record.ts'
 import { resourceOfType } from '../operations/authorization-record.ts'
 import { GLOBAL } from '../operations/authorization-record.ts'
@@ -33,7 +34,7 @@ const mapping = z.strictObject({ authorizations: list }, OF_A_FILE)
  */
 export function recordsOf(content: string, file = 'authorizations.yaml'): readonly AuthorizationRecord[] {
   const value = parseText(file, content)
-  const root = Array.isArray(value) ? [] : ['authorizations']
+  const root = Array.isArray(value) ? '' : 'authorizations'
   const records = Array.isArray(value)
     ? shaped(file, list, value)
     : shaped(file, mapping, value).authorizations
@@ -42,10 +43,9 @@ export function recordsOf(content: string, file = 'authorizations.yaml'): readon
     const key = recordKeyOf(one)
     const first = seen.get(key)
     if (first === undefined) seen.set(key, at)
-    const twice =
-      first === undefined ? [] : [`the same type, subject and resource as ${pathOf([...root, first])}`]
+    const twice = first === undefined ? [] : [`the same type, subject and resource as ${root}[${first}]`]
     return [...subjectProblems(one), ...permissionProblems(one), ...twice].map(
-      (problem) => `${pathOf([...root, at])}: ${problem}`,
+      (problem) => `${root}[${at}]: ${problem}`,
     )
   })
   if (problems.length > 0) throw new ConfigError(file, problems)
@@ -72,7 +72,7 @@ function permissionProblems({ resourceType, permissions }: FileRecord): string[]
     .filter((permission) => bitOf(resource, permission) === null)
     .map(
       (permission) =>
-        `'${permission}' is no permission of ${resource} (${resourceType}), which has ${legal} and ALL`,
+        `${isShownName(permission) ? `'${permission}'` : 'a value'} is no permission of ${resource} (${resourceType}), which has ${legal} and ALL`,
     )
 }
 

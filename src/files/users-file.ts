@@ -48,7 +48,8 @@ export function usersOf(text: string, file = 'users.yaml'): Users {
   const byId = new Map<string, User>()
   const problems: string[] = []
   for (const [at, one] of users.entries()) {
-    if (byId.has(one.id)) problems.push(`users[${at}].id: '${one.id}' is there more than once`)
+    if (byId.has(one.id))
+      problems.push(`users[${at}].id: is that of users[${users.findIndex(({ id }) => id === one.id)}]`)
     byId.set(one.id, one)
   }
   if (problems.length > 0) throw new ConfigError(file, problems)

@@ -117,7 +117,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'an engine with a blank in its name',
     files: replacing(ENGINES, `engines: { "my engine": { nodes: [${NODE}] } }`),
-    says: [['engines.my engine', '1 to 64 letters, digits, - and _']],
+    says: [['engines.(key 1)', '1 to 64 letters, digits, - and _']],
   },
   {
     is: 'node in place of nodes',
@@ -477,7 +477,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     is: 'a user twice',
     files: user(`{ id: mary, passwordHash: "${HASH}" }, { id: mary, passwordHash: "${HASH}" }`),
-    says: [['users[1].id', "'mary' is there more than once"]],
+    says: [['users[1].id', 'is that of users[0]']],
   },
   {
     is: 'a permission that there is not',

@@ -68,6 +68,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'remoteName',
   'request',
   'requests',
+  'required',
   'rowParts',
   'sampleRatio',
   'serverName',
