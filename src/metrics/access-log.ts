@@ -6,8 +6,9 @@ export interface Access {
   readonly operation: string | null
   readonly engine: string | null
   readonly method: string
-  /** Of passthrough requests: the configured prefix, and the path without its query, which may contain a secret. */
+  /** The configured prefix of a passthrough request. */
   readonly prefix: string | null
+  /** The path of a passthrough request, and of a request that matches no operation, without the query, which may contain a secret. */
   readonly path: string | null
   readonly status: number
   readonly durationMs: number
@@ -19,6 +20,7 @@ export interface Access {
   readonly node: string | null
   /** The `Cache-Status` member, for operations that may be cached. */
   readonly cache: string | null
+  /** The length of the body that was written to the client. */
   readonly bytes: number
   /** The `GW_…` code, or the reason of a refusal. */
   readonly error: string | null
@@ -50,6 +52,27 @@ export function accessRecordOf(access: Access): AccessRecord {
     bytes: access.bytes,
     error: bounded(access.error),
   }
+}
+
+/** The scheme and the authority of a target in absolute form. The authority may contain a password. */
+const AUTHORITY = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
+/** Matrix parameters of a segment: `;jsessionid=…` names a session. */
+const MATRIX_PARAMETERS = /;[^/]*/g
+/** Every character that is not visible ASCII. Node reads each byte of a target as one character. */
+const INVISIBLE = /[^!-~]/g
+/** As long as an access line shows. An escape triples the length of a character. */
+const MAX_TARGET_CHARS = 1024
+
+/** Returns the path of any target as an access line may show it: without authority, query and matrix parameters, in visible ASCII. */
+export function shownPathOf(target: string): string {
+  const [path = ''] = target.slice(0, MAX_TARGET_CHARS).replace(AUTHORITY, '').split(/[?#]/, 1)
+  return path
+    .replace(MATRIX_PARAMETERS, ';…')
+    .replace(INVISIBLE, (character) => (character === '…' ? character : escapeOf(character)))
+}
+
+function escapeOf(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 }
 
 /** Whole microseconds. */

@@ -70,8 +70,8 @@ export class RequestContext {
   span: RequestSpan | null = null
   /** Of the span, or else as the caller names it; null: there is none. */
   traceId: string | null = null
-  /** Of the body of an answer that was written past the framework; null for the others. */
-  writtenBytes: number | null = null
+  /** The length of the body that was written to the client. */
+  writtenBytes = 0
 
   constructor(id: string, address: string) {
     this.id = id

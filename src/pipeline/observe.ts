@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { attemptedUserOf, auditsOf, passedPathOf } from './audit.ts'
 import type { GatewayError } from '../errors.ts'
-import { accessRecordOf, bounded } from '../metrics/access-log.ts'
+import { accessRecordOf, bounded, shownPathOf } from '../metrics/access-log.ts'
 import { createRecordWriter } from '../log.ts'
 import { RequestContext } from './context.ts'
-import { signReply } from './replies.ts'
+import { bodyBytesOf, signReply } from './replies.ts'
 import type { Parts } from './parts.ts'
 import { spanSummaryOf } from './request-span.ts'
 import { traceIdOf } from '../request/trace-parent.ts'
@@ -44,7 +44,8 @@ export function observe(app: FastifyInstance, parts: Parts): void {
     else span.within(done)
   })
   // Answers that are written past the framework take the same headers themselves.
-  app.addHook('onSend', function sign(request, reply, _payload, done) {
+  app.addHook('onSend', function sign(request, reply, payload, done) {
+    request.context.writtenBytes = bodyBytesOf(request.method, payload)
     signReply(reply, ownHeadersOf(request.context))
     done()
   })
@@ -72,7 +73,7 @@ function createRecord({ metrics, log, audit }: Parts) {
         engine,
         method,
         prefix: context.passthrough,
-        path: passedPathOf(request),
+        path: loggedPathOf(request),
         status,
         durationMs,
         client: context.address,
@@ -80,13 +81,19 @@ function createRecord({ metrics, log, audit }: Parts) {
         attemptedUser: attemptedUserOf(request),
         node: context.node,
         cache: context.cacheStatus,
-        bytes: context.writtenBytes ?? Number(raw.getHeader('content-length') ?? 0),
+        bytes: raw.headersSent ? context.writtenBytes : 0,
         error: refusal === null ? cut : errorOf(refusal),
       }),
     )
     for (const each of auditsOf(request, { status, durationMs })) audit(each)
     span?.end(() => spanSummaryOf(request, reply, { status, reason, isCut: cut !== null }))
   }
+}
+
+/** Null for a request of an operation: its path has ids, and the audit names them. */
+function loggedPathOf(request: FastifyRequest): string | null {
+  const passed = passedPathOf(request)
+  return passed === null && request.context.operation === null ? shownPathOf(request.originalUrl) : passed
 }
 
 type Refusal = NonNullable<RequestContext['refusal']>

@@ -79,6 +79,12 @@ export function signReply(reply: FastifyReply, own: Record<string, string>): voi
   reply.headers(own)
 }
 
+/** The length of a body on the wire: a response to HEAD has none. */
+export function bodyBytesOf(method: string, body: unknown): number {
+  if (method === 'HEAD') return 0
+  return Buffer.isBuffer(body) ? body.length : typeof body === 'string' ? Buffer.byteLength(body) : 0
+}
+
 interface WholeAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
@@ -111,6 +117,6 @@ export function writeAnswer(
   reply.raw.end(body)
   // Last: an error before this can still be answered.
   reply.hijack()
-  reply.request.context.writtenBytes = body.length
+  reply.request.context.writtenBytes = bodyBytesOf(reply.request.method, body)
   return reply
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { BASE, openGateway } from '../support/open-gateway.ts'
+import { authorizationOf, BASE, openGateway } from '../support/open-gateway.ts'
 import { get, head, openSocket, speak } from '../support/raw.ts'
 
 const held: ServerResponse[] = []
@@ -61,6 +61,42 @@ t.test('a request that was refused says where and why, and names no engine it di
   const line = lastLine()
   t.match(line, { status: 400, error: /^GW_BAD_TARGET: / })
   for (const name of ['operation', 'engine', 'user', 'node']) t.notOk(line?.[name], name)
+})
+
+t.test('a request that matches no operation is logged with its path, and no other is', async (t) => {
+  const targets: readonly (readonly [target: string, status: number, path: string])[] = [
+    ['/rest/task?password=hush', 404, '/rest/task'],
+    [`${BASE}/nosuch?hush`, 404, `${BASE}/nosuch`],
+    [`${BASE}/engine/nosuch/tasks`, 404, `${BASE}/engine/nosuch/tasks`],
+    [`${BASE}/task/a%00?hush`, 400, `${BASE}/task/a%00`],
+    [`${BASE}/../task;p=hush`, 400, `${BASE}/../task;…`],
+    [`http://mary:hush@gateway${BASE}/task`, 400, `${BASE}/task`],
+    [`/${'a'.repeat(5000)}`, 404, `/${'a'.repeat(254)}…`],
+  ]
+  for (const [target, status, path] of targets) {
+    await speak(origin, head(`GET ${target}`))
+    t.match(lastLine(), { status, path }, target)
+    t.notMatch(JSON.stringify(lastLine()), 'hush')
+  }
+  await speak(origin, head(`PATCH ${BASE}/version`))
+  t.match(lastLine(), { status: 405, path: `${BASE}/version` })
+  await speak(origin, get('/version?hush'))
+  t.equal(lastLine()?.['path'], undefined)
+})
+
+t.test('the length of a body is logged, whichever part wrote it', async (t) => {
+  const paths = ['/nosuch', '/task/a%00', '/task?maxResults=x', '/version', '/task', '/process-definition']
+  for (const path of paths) {
+    const response = await fetch(`${origin}${BASE}${path}`, {
+      headers: { authorization: authorizationOf('mary') },
+    })
+    const { length } = Buffer.from(await response.arrayBuffer())
+    t.ok(length > 0, path)
+    t.match(lastLine(), { status: response.status, bytes: length }, path)
+    const headed = { method: 'HEAD', headers: { authorization: authorizationOf('mary') } }
+    await fetch(`${origin}${BASE}${path}`, headed)
+    t.match(lastLine(), { method: 'HEAD', bytes: 0 }, path)
+  }
 })
 
 t.test('a caller who leaves is counted out, and written down as one who left', async (t) => {

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { accessRecordOf } from '../../src/metrics/access-log.ts'
+import { accessRecordOf, shownPathOf } from '../../src/metrics/access-log.ts'
 import type { Access } from '../../src/metrics/access-log.ts'
 
 const access: Access = {
@@ -47,4 +48,26 @@ t.test('no value is longer than 256 characters, none is cut within a character',
   t.equal(accessRecordOf({ ...access, user: 'u'.repeat(5000) })['user'], `${'u'.repeat(255)}…`)
   t.equal(accessRecordOf({ ...access, user: 'u'.repeat(256) })['user'], 'u'.repeat(256))
   t.equal(accessRecordOf({ ...access, user: `${'u'.repeat(254)}😀😀` })['user'], `${'u'.repeat(254)}…`)
+})
+
+t.test('a path is shown without authority, query and matrix parameters, in visible ASCII', async (t) => {
+  const cases: readonly (readonly [target: string, shown: string])[] = [
+    ['/rest/task?password=hush', '/rest/task'],
+    ['/a#hush', '/a'],
+    ['/a;jsessionid=hush/b;x=hush', '/a;…/b;…'],
+    ['http://mary:hush@gateway/a/../b?hush', '/a/../b'],
+    ['http://gateway', ''],
+    ['/a\n{"level":"info"}\u007f\u001b[0m', '/a%0A{"level":"info"}%7F%1B[0m'],
+    ['/\u00e4 b\u0085', '/%E4%20b%85'],
+    ['*', '*'],
+    ['', ''],
+  ]
+  for (const [target, shown] of cases) t.equal(shownPathOf(target), shown, JSON.stringify(target))
+  t.ok(shownPathOf(`/${'\u00ff'.repeat(16_384)}`).length < 4096)
+})
+
+t.test('docs/access-log.md explains each member, in the order of the line', async (t) => {
+  const page = readFileSync(new URL('../../docs/access-log.md', import.meta.url), 'utf8')
+  const members = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+  t.same(members, Object.keys(accessRecordOf(access)))
 })
