@@ -21,11 +21,15 @@ export interface TakenCache {
 /** Takes over what the runtime before has stored, as far as it stays right. Otherwise the new runtime begins empty. */
 export function takeCache(
   { config, metrics, log }: { readonly config: Config; readonly metrics: Metrics; readonly log: Logger },
-  before: { readonly config: Config; readonly cache: Cache } | null,
+  before: {
+    readonly config: Config
+    readonly cache: Cache
+    readonly parts: Pick<Parts, 'idempotencyStore'>
+  } | null,
 ): TakenCache {
   const kept = before !== null && holdsTheSame(before.config, config) ? before.cache : null
   const cache = kept ?? buildCache(config, metrics, log)
-  const idempotencyStore = buildReplays(config)
+  const idempotencyStore = buildReplays(config, before?.parts.idempotencyStore ?? null)
   let isOwn = kept === null
   return {
     stores: { cache, idempotencyStore },
@@ -89,10 +93,20 @@ export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
  * Unlike cached answers, keys outlive a change of nodes: while it goes round, gateways with the old ones and with the new ones
  * are asked the same. So the nodes are not part of the namespace.
  */
-function buildReplays({ cache, idempotency: { keep, namespace } }: Config): IdempotencyStore | null {
+function buildReplays(
+  { cache, idempotency: { keep, namespace } }: Config,
+  before: IdempotencyStore | null,
+): IdempotencyStore | null {
   if (cache.redis === null) return null
   const signer = createSigner(cache.signingKeys)
-  return createIdempotencyStore({ redis: cache.redis, namespace, signer, keepMs: keep, now: monotonicMs })
+  return createIdempotencyStore({
+    redis: cache.redis,
+    namespace,
+    signer,
+    keepMs: keep,
+    now: monotonicMs,
+    ...(before === null ? {} : { openClaims: before.openClaims }),
+  })
 }
 
 /**

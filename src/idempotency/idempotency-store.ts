@@ -23,7 +23,20 @@ interface IdempotencyStoreOptions {
   readonly keepMs: number
   /** Monotonic milliseconds, as `performance.now`. */
   readonly now: () => number
+  /** The claims of the store that this one replaces in the same process. */
+  readonly openClaims?: OpenClaims
 }
+
+/** A claim that this process has made, and whose outcome Redis does not have yet. */
+interface OpenClaim {
+  /** The value in Redis. */
+  readonly claimed: Buffer
+  readonly fingerprint: string
+  readonly keepMs: number
+}
+
+/** Open claims by their keys in Redis. A Redis that loses its data must not admit a request a second time in the same process. */
+export type OpenClaims = Map<string, OpenClaim>
 
 /** A request that must be executed once. */
 export interface KeyedRequest {
@@ -61,6 +74,7 @@ export interface IdempotencyStore {
   claim(request: KeyedRequest): Promise<Claiming>
   /** Reads the outcome without claiming; null: there is none, or Redis cannot answer. */
   find(request: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null>
+  readonly openClaims: OpenClaims
   /** Waits for the claims of this process. */
   close(): Promise<void>
 }
@@ -100,13 +114,15 @@ class RedisIdempotencyStore implements IdempotencyStore {
   readonly #signer: Signer
   readonly #connected: Promise<void>
   #onConnected: (() => void) | null = null
+  readonly openClaims: OpenClaims
   /** Claims without an outcome. */
   #open = 0
   #onIdle: (() => void) | null = null
   readonly #pending = new Set<Settlement>()
   #pendingBytes = 0
 
-  constructor({ redis, namespace, signer, keepMs, now }: IdempotencyStoreOptions) {
+  constructor({ redis, namespace, signer, keepMs, now, openClaims = new Map() }: IdempotencyStoreOptions) {
+    this.openClaims = openClaims
     this.#prefix = `engine-gateway:${namespace}:once:`
     this.#keepMs = keepMs
     this.#signer = signer
@@ -126,11 +142,19 @@ class RedisIdempotencyStore implements IdempotencyStore {
   async claim({ key, fingerprint, underWayMs }: KeyedRequest): Promise<Claiming> {
     await this.#connected
     const name = this.#nameOf(key)
+    const known = this.openClaims.get(name)
+    if (known !== undefined) return this.#claimAgain(name, known, fingerprint)
     // If it expired during the request, it would admit a second one.
     const keepMs = Math.max(this.#keepMs, 2 * underWayMs)
     const owner = randomUUID()
     const claimed = this.#encode(name, { state: 'claimed', fingerprint, owner, keepMs, underWayMs })
+    this.openClaims.set(name, { claimed, fingerprint, keepMs })
     const replies = await this.#link.run([['set', name, claimed, 'PX', keepMs, 'NX'], ...readsOfRecord(name)])
+    if (isSet(replies)) {
+      if (this.#pending.size > 0) void this.#flush()
+      return { state: 'first', claim: this.#claimOf(name, claimed, fingerprint) }
+    }
+    this.#forget(name, claimed)
     if (replies === 'skipped') return UNAVAILABLE
     const [set, ...found] = typeof replies === 'string' ? [] : replies
     if (set === undefined || set[0] !== null) {
@@ -139,9 +163,25 @@ class RedisIdempotencyStore implements IdempotencyStore {
       return UNAVAILABLE
     }
     if (this.#pending.size > 0) void this.#flush()
-    if (set[1] === 'OK') return { state: 'first', claim: this.#claimOf(name, claimed, fingerprint) }
     // If the outcome has expired since, the client's next attempt decides.
     return this.#previousIn(name, found, fingerprint) ?? { state: 'in progress' }
+  }
+
+  /** Stores an open claim again if Redis has lost it, and never admits the request. */
+  async #claimAgain(
+    name: string,
+    { claimed, keepMs, fingerprint: first }: OpenClaim,
+    fingerprint: string,
+  ): Promise<Claiming> {
+    const replies = await this.#link.run([['set', name, claimed, 'PX', keepMs, 'NX'], ...readsOfRecord(name)])
+    if (isSet(replies)) return { state: first === fingerprint ? 'in progress' : 'reused' }
+    const [set, ...found] = typeof replies === 'string' ? [] : replies
+    if (set === undefined || set[0] !== null) return UNAVAILABLE
+    return this.#previousIn(name, found, fingerprint) ?? { state: 'in progress' }
+  }
+
+  #forget(name: string, claimed: Buffer): void {
+    if (this.openClaims.get(name)?.claimed === claimed) this.openClaims.delete(name)
   }
 
   async find({ key, fingerprint }: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null> {
@@ -164,8 +204,10 @@ class RedisIdempotencyStore implements IdempotencyStore {
     this.#open += 1
     const settle = async (stored: Stored | null): Promise<boolean> => {
       const settlement = { name, claimed, becomes: stored === null ? null : this.#encode(name, stored) }
+      if (stored === null) this.#forget(name, claimed)
       const isSent = await this.#send(settlement)
-      if (!isSent) this.#addPending(settlement)
+      if (isSent) this.#forget(name, claimed)
+      else this.#addPending(settlement)
       this.#open -= 1
       if (this.#open === 0) this.#onIdle?.()
       return isSent
@@ -195,7 +237,8 @@ class RedisIdempotencyStore implements IdempotencyStore {
     this.#pendingBytes = 0
     await Promise.all(
       pending.map(async (settlement) => {
-        if (!(await this.#send(settlement))) this.#addPending(settlement)
+        if (await this.#send(settlement)) this.#forget(settlement.name, settlement.claimed)
+        else this.#addPending(settlement)
       }),
     )
   }
@@ -206,6 +249,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
     for (const oldest of this.#pending) {
       if (this.#pending.size <= MAX_PENDING && this.#pendingBytes <= MAX_PENDING_BYTES) return
       this.#pending.delete(oldest)
+      this.#forget(oldest.name, oldest.claimed)
       this.#pendingBytes -= settlementBytesOf(oldest)
     }
   }
@@ -233,6 +277,12 @@ class RedisIdempotencyStore implements IdempotencyStore {
   #nameOf(key: string): string {
     return this.#prefix + hash('sha256', key, 'base64url')
   }
+}
+
+function isSet(replies: Awaited<ReturnType<RedisLink['run']>>): boolean {
+  if (typeof replies === 'string') return false
+  const [error, reply] = replies[0] ?? [null, null]
+  return error === null && reply === 'OK'
 }
 
 /** Includes the stored headers. A session that was opened by the first request is not opened again. */

@@ -1,5 +1,6 @@
 import { request as httpRequest, type ServerResponse } from 'node:http'
 import t from 'tap'
+import { openControl } from '../idempotency/claims.ts'
 import { until } from '../support/cache-harness.ts'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
@@ -164,6 +165,28 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     t.equal((await first).status, 200)
     t.match(await ask('demo', START, keyed('a')), { status: 200, body: { id: '1' } })
     t.equal(held.length, 1)
+  })
+
+  t.test('a Redis that loses its data lets no open request be repeated at the same process', async (t) => {
+    const held: ServerResponse[] = []
+    const { ask } = await openBefore(t, redis.url, (response) => void held.push(response))
+    const keys = Array.from({ length: 50 }, (_, at) => `key-${at}`)
+    const first = Promise.all(keys.map((key) => ask('demo', START, keyed(key))))
+    await until(() => held.length === keys.length)
+    const control = openControl(t, redis.url)
+    await control.flushall()
+    for (const answer of await Promise.all(keys.map((key) => ask('demo', START, keyed(key))))) {
+      t.equal(codeOf(answer), '409 GW_IDEMPOTENCY_IN_PROGRESS')
+      t.same(answer.forwarded, [])
+    }
+    for (const response of held) response.writeHead(200, JSON_TYPE).end('{"id":"1"}')
+    for (const { status } of await first) t.equal(status, 200)
+    for (const key of keys) {
+      const { headers, forwarded } = await ask('demo', START, keyed(key))
+      t.match(headers, { 'idempotency-replayed': 'true' })
+      t.same(forwarded, [])
+    }
+    t.equal(held.length, keys.length)
   })
 
   t.test('the answer is kept for a client that has left before it came', async (t) => {

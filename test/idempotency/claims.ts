@@ -1,7 +1,13 @@
 import { performance } from 'node:perf_hooks'
 import { Redis } from 'ioredis'
 import type { Test } from 'tap'
-import { type Claim, type Claiming, createIdempotencyStore } from '../../src/idempotency/idempotency-store.ts'
+import {
+  type Claim,
+  type Claiming,
+  createIdempotencyStore,
+  type IdempotencyStore,
+  type OpenClaims,
+} from '../../src/idempotency/idempotency-store.ts'
 import { createSigner } from '../../src/redis/signature.ts'
 
 export const ONCE = { key: 'mary 1', fingerprint: 'start review', underWayMs: 60_000 }
@@ -10,16 +16,27 @@ export const ADDRESS = 'gateway:8080/engine-rest'
 
 /** A gateway's own, that ends with the test. */
 export function openReplays(t: Test, url: string, namespace = t.name, keys: readonly string[] = []) {
-  const signer = createSigner(keys)
-  const idempotencyStore = createIdempotencyStore({
+  return closedWith(t, createIdempotencyStore({ ...optionsOf(url, namespace), signer: createSigner(keys) }))
+}
+
+/** The store that replaces another one in the same process. */
+export function openNextReplays(t: Test, url: string, openClaims: OpenClaims) {
+  return closedWith(t, createIdempotencyStore({ ...optionsOf(url, t.name), openClaims }))
+}
+
+function optionsOf(url: string, namespace: string) {
+  return {
     redis: { url },
     namespace,
-    signer,
+    signer: createSigner([]),
     keepMs: KEEP_MS,
     now: () => performance.now(),
-  })
-  t.teardown(() => idempotencyStore.close())
-  return idempotencyStore
+  }
+}
+
+function closedWith(t: Test, store: IdempotencyStore): IdempotencyStore {
+  t.teardown(() => store.close())
+  return store
 }
 
 export function openControl(t: Test, url: string): Redis {

@@ -6,7 +6,7 @@ import { createIdempotencyStore } from '../../src/idempotency/idempotency-store.
 import { createSigner } from '../../src/redis/signature.ts'
 import { startRedis } from '../support/redis.ts'
 import { redisSkip } from '../support/requirements.ts'
-import { ADDRESS, firstOf, KEEP_MS, ONCE, openControl, openReplays } from './claims.ts'
+import { ADDRESS, firstOf, KEEP_MS, ONCE, openControl, openNextReplays, openReplays } from './claims.ts'
 import { answerOf, until } from '../support/cache-harness.ts'
 
 t.test('With Redis', { skip: redisSkip }, async (t) => {
@@ -93,11 +93,51 @@ t.test('With Redis', { skip: redisSkip }, async (t) => {
     const idempotencyStore = openReplays(t, server.url)
     const late = firstOf(await idempotencyStore.claim(ONCE))
     await control.del(await nameIn(t))
-    const next = firstOf(await idempotencyStore.claim(ONCE))
+    const other = openReplays(t, server.url)
+    const next = firstOf(await other.claim(ONCE))
     await late.keep({ answer: answerOf('late'), address: ADDRESS })
     await late.release()
     t.same(await idempotencyStore.claim(ONCE), { state: 'in progress' })
     await next.release()
+  })
+
+  t.test('a Redis that lost its data admits no request that this process has not settled', async (t) => {
+    const idempotencyStore = openReplays(t, server.url)
+    const claim = firstOf(await idempotencyStore.claim(ONCE))
+    await control.flushall()
+    t.same(await idempotencyStore.claim(ONCE), { state: 'in progress' })
+    t.same(
+      await openReplays(t, server.url).claim(ONCE),
+      { state: 'in progress' },
+      'the claim is stored again',
+    )
+    await control.flushall()
+    t.same(await idempotencyStore.claim({ ...ONCE, fingerprint: 'start invoice' }), { state: 'reused' })
+    await claim.keep({ answer: answerOf('done'), address: ADDRESS })
+    t.match(await idempotencyStore.claim(ONCE), { state: 'done' })
+    t.equal(idempotencyStore.openClaims.size, 0)
+  })
+
+  t.test('of many claims of one process around a loss of data one is the first', async (t) => {
+    const idempotencyStore = openReplays(t, server.url)
+    const claims = Array.from({ length: 20 }, async (_, at) => {
+      if (at === 10) await control.flushall()
+      return idempotencyStore.claim(ONCE)
+    })
+    const first = (await Promise.all(claims)).filter(({ state }) => state === 'first')
+    t.equal(first.length, 1)
+    for (const claiming of first) await firstOf(claiming).release()
+    t.equal(idempotencyStore.openClaims.size, 0)
+  })
+
+  t.test('the store of the next configuration knows the open claims', async (t) => {
+    const idempotencyStore = openReplays(t, server.url)
+    const claim = firstOf(await idempotencyStore.claim(ONCE))
+    await control.flushall()
+    const next = openNextReplays(t, server.url, idempotencyStore.openClaims)
+    t.same(await next.claim(ONCE), { state: 'in progress' })
+    await claim.release()
+    await firstOf(await next.claim(ONCE)).release()
   })
 
   t.test('an answer is kept also where Redis has lost the claim', async (t) => {
