@@ -102,6 +102,8 @@ export interface DenialReason {
   /** `check 0`, by position in the row, or another name. */
   readonly rule: string
   readonly missing: readonly MissingPermission[]
+  /** A refusal that remains if everything in `missing` is granted: its `GW_…` code or its reason. Default: none is known. */
+  readonly otherRefusal?: string
 }
 
 interface GatewayErrorOptions {

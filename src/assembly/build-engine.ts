@@ -20,7 +20,7 @@ import { createCaseProbe } from '../policy/authz/entities/case-probe.ts'
 import { compositeOf } from '../policy/authz/checks/references.ts'
 import { createImplicitGrants } from '../policy/authz/entities/implicit-grants.ts'
 import { createIsOwn } from '../policy/authz/entities/job-reach.ts'
-import { createTenantsOfKey, keepToTenants } from '../policy/authz/by-key-tenants.ts'
+import { createTenantsOfKey } from '../policy/authz/entities/tenants-of-key.ts'
 import { createDefinitionLists } from '../policy/authz/entities/definition-lists.ts'
 import { createInstanceLists } from '../policy/authz/entities/instance-lists.ts'
 import { createLookUps } from '../policy/authz/entities/lookup.ts'
@@ -106,7 +106,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     open: new Set(identity.open),
     principalOf: sources.identity.principalOf,
     changed: sources.changed,
-    permits: permitsOf(permit, own),
+    permits: permitsOf(permit),
     explain: createExplainRequest(permit),
     deploymentOf: deploymentAware ? createDeploymentOf(permit.lookUp) : null,
     takeRate: options.admission.takeRate(name, engineConfig),
@@ -137,11 +137,10 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
 const POLICIES = compilePolicies(OPERATIONS)
 
 /** Each is bound to the engine when it is first asked for: hundreds of engines have a hundred thousand of them. */
-function permitsOf(options: PermitOptions, own: Upstream): EngineParts['permits'] {
-  const tenantsOfKey = createTenantsOfKey(readerOf(own))
+function permitsOf(options: PermitOptions): EngineParts['permits'] {
   const permits = new Map<string, Permit>()
   const create = (policy: OperationPolicy): Permit => {
-    const permit = keepToTenants(createPermit(policy, options), tenantsOfKey)
+    const permit = createPermit(policy, options)
     permits.set(policy.operation.id, permit)
     return permit
   }
@@ -237,6 +236,7 @@ function permitOptionsOf(
     maxParts,
     dateFormat,
     findTargets: createFindTargets({ read, ...lookUps, maxNamed }),
+    tenantsOfKey: createTenantsOfKey(read),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
     findCondition: createFindCondition({ read, ask: askerOf(own) }),
     readRowAttributes: createRowAttributes(lookUps),

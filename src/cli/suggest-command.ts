@@ -98,6 +98,10 @@ interface Line {
   readonly decision: string
   readonly rule: string
   readonly missing: readonly MissingPermission[]
+  /** The refusal that remains with these permissions; null: none is known. */
+  readonly otherRefusal: string | null
+  /** Null: the line has none. */
+  readonly status: number | null
 }
 
 class Gathered {
@@ -110,6 +114,8 @@ class Gathered {
   readonly others = new Map<string, number>()
   /** Queries of which all rows are left out, and how often; `seen`: those of which some line says what was missing for them. */
   readonly withheld = new Map<string, number>()
+  /** Requests that the gateway reported and the engine itself refused, and how often: no record would permit them. */
+  readonly byEngine = new Map<string, number>()
   readonly seen = new Set<string>()
   readable = 0
   unreadable = 0
@@ -142,9 +148,9 @@ class Gathered {
     if (user !== undefined && !user.includes(line.user)) return
     this.engines.add(line.engine)
     const query = `${line.operation} by ${line.user}`
-    if (line.missing.length === 0) {
-      if (line.rule === NO_ROWS) count(this.withheld, query)
-      else count(this.others, `${query}: ${line.rule}`)
+    const hopeless = this.#hopelessOf(line, query)
+    if (hopeless !== null) {
+      count(...hopeless)
       return
     }
     if (line.rule === NO_ROWS) this.seen.add(query)
@@ -153,10 +159,27 @@ class Gathered {
     this.users.add(line.user)
     this.suggester.add(line)
   }
+
+  /** Where a line is counted for which no record is suggested, and as what; null: a record is suggested for it. */
+  #hopelessOf(line: Line, query: string): Parameters<typeof count> | null {
+    const { missing, rule, otherRefusal, status } = line
+    if (missing.length === 0 && rule === NO_ROWS) return [this.withheld, query]
+    if (missing.length === 0) return [this.others, `${query}: ${rule}`]
+    if (isRefusedByEngine(line)) return [this.byEngine, `${query}: ${status}`]
+    return otherRefusal === null ? null : [this.others, `${query}: ${otherRefusal}`]
+  }
 }
 
 function count(counts: Map<string, number>, what: string): void {
   counts.set(what, (counts.get(what) ?? 0) + 1)
+}
+
+/**
+ * Whether the engine has refused a request that the gateway let through in report mode. 499 is a client that left; from 502 on,
+ * no node has responded.
+ */
+function isRefusedByEngine({ decision, status }: Line): boolean {
+  return decision === 'reported' && status !== null && status >= 400 && status !== 499 && status < 502
 }
 
 /** The rule of a query of which the caller sees no row. */
@@ -164,7 +187,7 @@ const NO_ROWS = 'rows: none'
 
 /** Null: not a refusal of a known user, nor an answer without its rows. */
 function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
-  const { user, engine, operation, decision, rule, missing } = line
+  const { user, engine, operation, decision, rule, missing, otherRefusal, status } = line
   if (decision !== 'refused' && decision !== 'reported' && !(decision === 'permitted' && rule === NO_ROWS))
     return null
   if (typeof user !== 'string' || typeof engine !== 'string' || typeof operation !== 'string') return null
@@ -175,6 +198,8 @@ function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
     decision,
     rule: typeof rule === 'string' ? rule : 'unknown',
     missing: Array.isArray(missing) ? missing.filter(isMissingPermission) : [],
+    otherRefusal: typeof otherRefusal === 'string' ? otherRefusal : null,
+    status: typeof status === 'number' ? status : null,
   }
 }
 
@@ -204,7 +229,7 @@ function unknownOf({ withheld, seen }: Gathered): Counted {
 
 function textOf(
   suggestion: Suggestion,
-  { requests, refused, users, others }: Gathered,
+  { requests, refused, users, others, byEngine }: Gathered,
   unknown: Counted,
 ): string {
   const { records, needs, unmet, crowded } = suggestion
@@ -225,6 +250,8 @@ function textOf(
       : `# Tried: ${unmet} of ${needs} ${unmet === 1 ? 'is' : 'are'} still missing with these records.`,
     ...(others.size === 0 ? [] : ['# No record would change:']),
     ...timesLines(others),
+    ...(byEngine.size === 0 ? [] : ['# The engine itself refused these, so nothing is suggested for them:']),
+    ...timesLines(byEngine),
     ...(unknown.length === 0
       ? []
       : [
@@ -240,10 +267,13 @@ function timesLines(counts: Iterable<readonly [what: string, times: number]>): r
   return [...counts].map(([what, times]) => `#   ${what}: ${counted(times, 'time')}`)
 }
 
-/** `noRecord`: refusals that no record changes; `unknown`: queries of which all rows are left out, and no line says why. */
+/**
+ * `noRecord` counts refusals that no record changes, `refusedByEngine` reported requests that the engine itself refused, and
+ * `unknown` queries that return no rows without a line that says which permission was missing.
+ */
 function jsonOf(
   { records, needs, unmet, crowded }: Suggestion,
-  { requests, refused, users, others, unreadable }: Gathered,
+  { requests, refused, users, others, byEngine, unreadable }: Gathered,
   unknown: Counted,
 ): unknown {
   return {
@@ -255,6 +285,7 @@ function jsonOf(
     unmet,
     crowded,
     noRecord: countsOf(others),
+    refusedByEngine: countsOf(byEngine),
     unknown: countsOf(unknown),
     unreadable,
   }

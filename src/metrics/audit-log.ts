@@ -36,6 +36,8 @@ export interface Audit {
   /** A check of the row, a `GW_…` code, or the name of a rule. */
   readonly rule: string | null
   readonly missing: readonly MissingPermission[]
+  /** The refusal that remains if everything in `missing` is granted: a `GW_…` code or a reason. Null: none is known. */
+  readonly otherRefusal: string | null
   /** Of the answer as sent. */
   readonly status: number
   /** From the request's head to the end of its answer. */
@@ -70,6 +72,7 @@ export function auditRecordOf(audit: Audit): AuditRecord {
     stage: bounded(audit.stage),
     rule: bounded(audit.rule),
     missing: missing.length === 0 ? undefined : missing.slice(0, MAX_MISSING).map(missingPermissionRecordOf),
+    otherRefusal: audit.otherRefusal === null ? undefined : bounded(audit.otherRefusal),
     status: audit.status,
     durationMs: roundedMs(audit.durationMs),
   }

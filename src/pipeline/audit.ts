@@ -32,7 +32,7 @@ export function auditsOf(request: FastifyRequest, end: AnswerEnd): readonly Audi
 
 type AnswerEnd = Pick<Audit, 'status' | 'durationMs'>
 
-type Common = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing'>
+type Common = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing' | 'otherRefusal'>
 
 /** Of what passes through, the path without its query; null for everything else. The first stage has seen to its characters. */
 export function passedPathOf({ context: { passthrough }, url }: FastifyRequest): string | null {
@@ -101,7 +101,8 @@ function visibleIdsOf(operation: Operation, { answerBody, accessRequest }: Reque
 
 function auditOf(of: Common, decision: Audit['decision'], report: Report | null): Audit {
   const rule = report === null ? null : ruleOf(report)
-  return { ...of, decision, stage: report?.stage ?? null, rule, missing: report?.denialReason?.missing ?? [] }
+  const { missing = [], otherRefusal = null } = report?.denialReason ?? {}
+  return { ...of, decision, stage: report?.stage ?? null, rule, missing, otherRefusal }
 }
 
 function isWrite({ context: { operation, passthrough }, method }: FastifyRequest): boolean {

@@ -7,6 +7,7 @@ import type {
   RowsPermission,
   RowsExplanation,
   CheckExplanation,
+  Explanation,
 } from '../policy/authz/explain/explanation.ts'
 import { counted } from './plural.ts'
 import { lineOfRecord } from './record-line.ts'
@@ -148,7 +149,14 @@ function grantLines({ policy }: Explained): string[] {
     ...missingLines(policy.missing),
     head,
     ...policy.grants.map((grant) => `  ${lineOfRecord(grant)}`),
+    ...otherRefusalLines(policy),
   ]
+}
+
+function otherRefusalLines({ otherRefusal }: Explanation): string[] {
+  if (otherRefusal === null) return []
+  const { status, error, reason } = otherRefusal
+  return [`With it, the request is refused: ${status}${error === null ? '' : ` (${error})`}`, `  ${reason}`]
 }
 
 function missingLines(missing: readonly MissingPermission[]): string[] {

@@ -137,6 +137,29 @@ t.test(
   },
 )
 
+t.test('nothing is suggested for a reported request that the engine itself refused', async (t) => {
+  const missing = [readTask('t1')]
+  for (const status of [400, 403, 404, 500]) {
+    const { code, out } = await run([], [lineOf({ missing, status }), lineOf({ missing: [readTask('t2')] })])
+    t.equal(code, 0)
+    t.match(recordsIn(out), [/resourceId: t2/], `${status}`)
+    t.match(
+      out,
+      new RegExp(`^# The engine itself refused these.*\\n# {3}getTask by mary: ${status}: 1 time$`, 'm'),
+    )
+  }
+  // The client left, or no node responded: whether the engine would have permitted it is not known.
+  for (const line of [
+    { status: 200 },
+    { status: 499 },
+    { status: 503 },
+    { status: 403, decision: 'refused' },
+  ])
+    t.match(recordsIn((await run([], [lineOf({ missing, ...line })])).out), [/resourceId: t1/])
+  const { out } = await run(['--format', 'json'], [lineOf({ missing, status: 404 })])
+  t.match(JSON.parse(out), { records: [], refusedByEngine: [{ what: 'getTask by mary: 404', times: 1 }] })
+})
+
 t.test('a name cannot smuggle a record in', async (t) => {
   const user = 'x\n  - { type: 0, resourceType: 6, resourceId: "*", permissions: [ALL] }'
   const { out } = await run(

@@ -39,6 +39,7 @@ const AUDIT = {
   stage: 'permit',
   rule: 'x'.repeat(250),
   missing: [],
+  otherRefusal: null,
   status: 403,
 } as const
 

@@ -1,5 +1,14 @@
 import t from 'tap'
-import { BASE, openGateway } from '../support/open-gateway.ts'
+import { Readable } from 'node:stream'
+import { buildDryRun } from '../../src/gateway.ts'
+import { createExplain, questionOf } from '../../src/pipeline/explain.ts'
+import { textOfExplained } from '../../src/pipeline/explain-text.ts'
+import { lineOfRecord } from '../../src/pipeline/record-line.ts'
+import type { AuthorizationRecord } from '../../src/operations/authorization-record.ts'
+import { auditRecordOf } from '../../src/metrics/audit-log.ts'
+import { RESOURCES } from '../../src/operations/permissions.ts'
+import { BASE, type GatewayOptions, openGateway } from '../support/open-gateway.ts'
+import { runInProcess } from '../support/run-command.ts'
 
 const definition = (key: string, tenantId: string | null) => ({ id: `${key}:${tenantId}`, key, tenantId })
 
@@ -14,16 +23,18 @@ const DEFINITIONS = [
 ]
 const RIGHTS = 'READ,UPDATE,SUSPEND,UPDATE_INSTANCE,SUSPEND_INSTANCE'
 
+const engine: GatewayOptions['engine'] = ({ method, url }, response) => {
+  const { pathname, searchParams } = new URL(url, 'http://engine')
+  const isListed = pathname === `${BASE}/process-definition` && searchParams.get('latestVersion') === 'true'
+  const rows = DEFINITIONS.filter(({ key }) => key === searchParams.get('key'))
+  const status = method === 'PUT' ? 204 : isListed ? 200 : 404
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(status === 204 ? '' : JSON.stringify(rows.slice(0, Number(searchParams.get('maxResults')))))
+}
+
 const { ask } = await openGateway(t, {
   records: ['shared', 'ours', 'many', 'none'].map((key) => `grant mary PROCESS_DEFINITION:${key} ${RIGHTS}`),
-  engine: ({ method, url }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://engine')
-    const isListed = pathname === `${BASE}/process-definition` && searchParams.get('latestVersion') === 'true'
-    const rows = DEFINITIONS.filter(({ key }) => key === searchParams.get('key'))
-    const status = method === 'PUT' ? 204 : isListed ? 200 : 404
-    response.writeHead(status, { 'content-type': 'application/json' })
-    response.end(status === 204 ? '' : JSON.stringify(rows.slice(0, Number(searchParams.get('maxResults')))))
-  },
+  engine,
 })
 
 const BY_TENANT = ['PUT /process-instance/suspended', 'PUT /job/suspended', 'PUT /job-definition/suspended']
@@ -114,4 +125,64 @@ t.test('the permission comes first, and whom tenants do not restrict is not aske
 t.test('an id beside the key is for the engine to refuse', async (t) => {
   const body = { processDefinitionKey: 'shared', processDefinitionId: 'shared:acme' }
   t.match(await suspend('mary', OF_ALL, body), { sent: 1 })
+})
+
+/** The record in the form of the tests. */
+function grantOf({ userId, resourceType, resourceId, permissions }: AuthorizationRecord): string {
+  const resource = Object.entries(RESOURCES).find(([, { id }]) => id === resourceType)?.[0]
+  return `grant ${userId} ${resource}:${resourceId} ${permissions.join(',')}`
+}
+
+t.test('explain and the request agree, with and without the record that explain names', async (t) => {
+  for (const route of [...BY_TENANT, OF_ALL])
+    for (const [key, error] of [
+      ['shared', 'GW_CHECK_NOT_EXACT'],
+      ['many', 'GW_CHECK_NOT_EXACT'],
+      ['ours', undefined],
+    ] as const) {
+      const body = { processDefinitionKey: key, suspended: true }
+      const question = questionOf({ user: 'mary', request: route, body })
+      const without = await openGateway(t, { records: [], engine })
+      const explained = await createExplain(without.parts, buildDryRun)(question)
+      const refused = await without.ask('mary', route, { body })
+      t.match(refused, { status: 403, body: { type: 'AuthorizationException' } }, route)
+      t.same(explained.answer?.body, refused.body, route)
+      const grants = explained.policy?.grants ?? []
+      t.ok(grants.length > 0, route)
+
+      const granted = await openGateway(t, { records: grants.map(grantOf), engine })
+      const then = await granted.ask('mary', route, { body })
+      const isPermitted = error === undefined
+      t.equal(then.status, isPermitted ? 204 : 403, `${route} ${key}`)
+      t.equal(then.headers['x-gateway-error'], error)
+      t.equal(explained.policy?.sufficient, isPermitted, `${route} ${key}`)
+      const text = textOfExplained(explained)
+      for (const grant of grants) t.ok(text.includes(lineOfRecord(grant)))
+      t.equal(text.includes('It would be permitted with (tried):'), isPermitted, text)
+      t.equal(text.includes('With it, the request is refused: 403 (GW_CHECK_NOT_EXACT)'), !isPermitted, text)
+      const again = await createExplain(granted.parts, buildDryRun)(question)
+      t.equal(again.decision, isPermitted ? 'permitted' : 'refused')
+      t.equal(again.answer?.error ?? undefined, error)
+    }
+})
+
+t.test('suggest names no record for a reported request that no record permits', async (t) => {
+  for (const route of [...BY_TENANT, OF_ALL]) {
+    const audits: string[] = []
+    const { ask: report } = await openGateway(t, {
+      records: [],
+      engine,
+      settings: { authorization: { mode: 'report', records: { source: 'file', file: 'records.yaml' } } },
+      wrap: (parts) => ({
+        ...parts,
+        audit: (audit) => audits.push(`${JSON.stringify(auditRecordOf(audit))}\n`),
+      }),
+    })
+    for (const processDefinitionKey of ['shared', 'ours'])
+      t.equal((await report('mary', route, { body: { processDefinitionKey } })).status, 204)
+    const { out } = await runInProcess(['suggest'], Readable.from(audits))
+    t.match(out, /resourceId: ours/, route)
+    t.notMatch(out, /resourceId: shared/, route)
+    t.match(out, /^# No record would change:\n# {3}\w+ by mary: GW_CHECK_NOT_EXACT: 1 time$/m, route)
+  }
 })

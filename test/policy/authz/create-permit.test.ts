@@ -48,6 +48,7 @@ async function rowsOf(rows: Rows, world: World = {}, row: Partial<Row> = {}): Pr
     findTargets: async () => null,
     isOwn: async () => false,
     findCondition: async () => null,
+    tenantsOfKey: async () => [],
     implicitGrants: null,
     impliesIdentity: false,
     checksTenants: false,

@@ -1,4 +1,5 @@
 import type { FindCondition, FindTargets, IsOwn, LookUps } from '../entities/look-ups.ts'
+import type { TenantsOfKey } from '../entities/tenants-of-key.ts'
 import type { ImplicitGrants } from '../entities/implicit-bits.ts'
 import type { Admins } from '../decision/admin.ts'
 import type { Records } from '../records/records.ts'
@@ -10,6 +11,7 @@ export interface EvaluationOptions extends Admins {
 export interface AuthorizeOptions extends EvaluationOptions, LookUps {
   readonly findTargets: FindTargets
   readonly isOwn: IsOwn
+  readonly tenantsOfKey: TenantsOfKey
   readonly findCondition: FindCondition
   /** Null: links to tasks grant nothing. */
   readonly implicitGrants: ImplicitGrants | null

@@ -10,6 +10,7 @@ import {
   loadEntity,
   tenantsOf,
 } from './preconditions.ts'
+import { decideKeyTenants } from './key-tenants.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { answerOf, OF_OTHER_TENANT } from './refusals.ts'
@@ -28,19 +29,20 @@ interface Pass extends AuthorizeOptions {
 interface Parts {
   readonly checks: readonly CompiledCheck[]
   readonly preconditions: Preconditions
+  readonly byKey: CompiledChecks['byKey']
   readonly options: Pass
 }
 
 /** Binds the compiled checks of a row to one engine. */
 export function createAuthorize(
-  { before, after, preconditions }: CompiledChecks,
+  { before, after, preconditions, byKey }: CompiledChecks,
   options: AuthorizeOptions,
 ): Authorize {
   const passOf = (trace: TraceDecision | undefined): Pass =>
     trace === undefined ? options : { ...options, trace }
   return {
     before: (accessRequest, trace) =>
-      runBefore({ checks: before, preconditions, options: passOf(trace) }, accessRequest),
+      runBefore({ checks: before, preconditions, byKey, options: passOf(trace) }, accessRequest),
     after:
       after.length === 0
         ? null
@@ -49,6 +51,17 @@ export function createAuthorize(
 }
 
 function runBefore(parts: Parts, accessRequest: AccessRequest): MaybePromise<Decision> {
+  const { byKey, options } = parts
+  const decided = runChecks(parts, accessRequest)
+  if (byKey === null) return decided
+  const tenants = tenantsFor(accessRequest, options)
+  const { tenantsOfKey } = options
+  return chain(decided, (decision) =>
+    decision.permitted ? decideKeyTenants(byKey, accessRequest, { tenantsOfKey, tenants }) : decision,
+  )
+}
+
+function runChecks(parts: Parts, accessRequest: AccessRequest): MaybePromise<Decision> {
   const { preconditions, options } = parts
   const context = contextOf(accessRequest, options)
   // Another tenant's entity is refused before any permission is asked for, and a bare engine would not refuse it.

@@ -36,6 +36,7 @@ export function compileChecks(operation: Operation): CompiledChecks {
       requiredBy(before, first),
       (operation.preconditions ?? []).map((one) => compilePrecondition(one, scope)),
     ),
+    byKey: operation.byKey ?? null,
     empty: operation.empty === undefined ? null : compileTemplate(operation.empty, scope),
   }
 }

@@ -1,5 +1,6 @@
 import type { EngineRefusal } from '../../../errors.ts'
 import type { Denied, Each, EngineCondition, Exempt } from '../../../operations/notation.ts'
+import type { Operation } from '../../../operations/table.ts'
 import type { PermissionCheck } from '../decision/permission-check.ts'
 import type { Permission, Reference } from './compiled-permission.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
@@ -87,6 +88,8 @@ export interface CompiledChecks {
   /** Asked after the engine has answered, in the row's order. */
   readonly after: readonly CompiledCheck[]
   readonly preconditions: Preconditions
+  /** The definitions of the body's key that the operation changes. Null: the body names none by a key. */
+  readonly byKey: NonNullable<Operation['byKey']> | null
   /** The answer to a body whose queries find nothing; null: the row does not say. */
   readonly empty: Template | null
 }

@@ -1,5 +1,5 @@
 import type { AccessRequest } from '../../../request/access-request.ts'
-import type { MissingPermission } from '../../../errors.ts'
+import type { DenialReason, MissingPermission } from '../../../errors.ts'
 import { type MaybePromise, chain } from '../../../request/maybe-promise.ts'
 import type { CompiledCheck } from './compiled-check.ts'
 import { PERMITTED, type Decision } from './decision.ts'
@@ -58,5 +58,14 @@ function completed(
     seen.push(one)
     return continueBehind(one)
   })
-  return chain(looked, () => ({ ...decision, denialReason: { rule, missing: missingPermissionsOf(seen) } }))
+  return chain(looked, (end) => ({
+    ...decision,
+    denialReason: { rule, missing: missingPermissionsOf(seen), ...otherRefusalOf(end) },
+  }))
+}
+
+/** The refusal behind all missing permissions, which no record changes. */
+function otherRefusalOf(end: Decision): Pick<DenialReason, 'otherRefusal'> {
+  if (end.permitted) return {}
+  return { otherRefusal: 'code' in end.refusal ? end.refusal.code : end.refusal.reason }
 }

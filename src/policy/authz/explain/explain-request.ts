@@ -4,7 +4,7 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import { createAuthorize } from '../checks/authorize.ts'
 import { permissionChecksOf } from '../checks/permission-checks.ts'
 import type { PermissionCheck } from '../decision/permission-check.ts'
-import type { CheckExplanation, DecidedPermission, Explanation } from './explanation.ts'
+import type { CheckExplanation, DecidedPermission, Explanation, OtherRefusal } from './explanation.ts'
 import { decidingRecord } from './deciding-record.ts'
 import { explainRows } from './explain-rows.ts'
 import { needsOf, recordsOfGrants, smallestGrants, withGrants } from '../records/grants.ts'
@@ -32,13 +32,11 @@ export function createExplainRequest(options: AuthorizeOptions): ExplainRequest 
     const missing = missingPermissionsOf(seen.filter(({ check }) => !check.after))
     const grants = smallestGrants(needsOf(missing))
     const { userId } = accessRequest.principal
-    const isEnough = async (): Promise<boolean> => {
+    const decideWithGrants = async (): Promise<Decision> => {
       const records = () => withGrants(options.records(), userId, grants)
-      const { permitted } = await createAuthorize(policy.checks, { ...options, records }).before(
-        accessRequest,
-      )
-      return permitted
+      return createAuthorize(policy.checks, { ...options, records }).before(accessRequest)
     }
+    const decision = grants.length === 0 ? null : await decideWithGrants()
     return {
       checks: operation.checks.map((row, index) =>
         checkOf(row, index, { seen, end, accessRequest, options }),
@@ -46,9 +44,19 @@ export function createExplainRequest(options: AuthorizeOptions): ExplainRequest 
       rows: await explainRows(policy.rows, rows, { accessRequest, options }),
       missing,
       grants: recordsOfGrants(grants, { userId }),
-      sufficient: grants.length === 0 ? null : await isEnough(),
+      sufficient: decision === null ? null : decision.permitted,
+      otherRefusal: decision === null ? null : otherRefusalOf(decision),
     }
   }
+}
+
+function otherRefusalOf(decision: Decision): OtherRefusal | null {
+  if (decision.permitted) return null
+  const { refusal } = decision
+  const { statusCode: status } = refusal
+  return 'code' in refusal
+    ? { status, error: refusal.code, reason: refusal.message }
+    : { status, error: null, reason: refusal.reason }
 }
 
 /** Every check, also those behind one that refuses; those that come after the engine's work are asked about all ids. */

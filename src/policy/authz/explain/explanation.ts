@@ -58,6 +58,16 @@ export interface Explanation {
   readonly grants: readonly AuthorizationRecord[]
   /** Whether the request has been decided with these records and was permitted; null: there are none. */
   readonly sufficient: boolean | null
+  /** The refusal that remains when these records are added. Null: the request is permitted, or `grants` is empty. */
+  readonly otherRefusal: OtherRefusal | null
+}
+
+/** A refusal that no record changes. */
+export interface OtherRefusal {
+  readonly status: number
+  /** The `GW_…` code; null for a response in the engine's words. */
+  readonly error: string | null
+  readonly reason: string
 }
 
 /** A check runs once, or once for each of what it runs over. */

@@ -45,6 +45,7 @@ async function decide(row: Partial<Row>, world: World = {}): Promise<Decided> {
     findTargets: async () => null,
     isOwn: async () => false,
     findCondition: async () => null,
+    tenantsOfKey: async () => [],
     implicitGrants: null,
     impliesIdentity: false,
     checksTenants: true,

@@ -18,6 +18,7 @@ async function decide(check: Check): Promise<unknown> {
     findTargets: async () => null,
     isOwn: async () => true,
     findCondition: async () => null,
+    tenantsOfKey: async () => [],
     implicitGrants: null,
     impliesIdentity: false,
     checksTenants: false,

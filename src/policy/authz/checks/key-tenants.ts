@@ -1,0 +1,56 @@
+import { EngineRefusal, GatewayError } from '../../../errors.ts'
+import type { Operation } from '../../../operations/table.ts'
+import type { AccessRequest } from '../../../request/access-request.ts'
+import { bodyFlag, bodyText } from '../../../request/body.ts'
+import type { MaybePromise } from '../../../request/maybe-promise.ts'
+import type { TenantsOfKey } from '../entities/tenants-of-key.ts'
+import { type Decision, PERMITTED } from './decision.ts'
+import { NOT_EXACT } from './evaluate.ts'
+
+type Reach = NonNullable<Operation['byKey']>
+
+interface KeyTenantsOptions {
+  readonly tenantsOfKey: TenantsOfKey
+  /** The caller's tenants; null where tenants restrict nothing. */
+  readonly tenants: readonly string[] | null
+}
+
+const FOREIGN_KEY = 'Definitions of other tenants have this key: '
+const NEEDED: Readonly<Record<Reach, string>> = {
+  'one tenant': 'processDefinitionTenantId or processDefinitionWithoutTenantId is needed',
+  all: 'they can be told apart by id, or by key and tenant in the path',
+}
+
+/**
+ * Decides whether everything that the body names by a definition's key belongs to the caller's tenants. An engine without
+ * authorization changes the definitions of every tenant. As at the engine, a tenant in the body takes precedence over the
+ * flag `processDefinitionWithoutTenantId`.
+ */
+export function decideKeyTenants(
+  reach: Reach,
+  { body }: AccessRequest,
+  { tenantsOfKey, tenants }: KeyTenantsOptions,
+): MaybePromise<Decision> {
+  const key = bodyText(body, 'processDefinitionKey')
+  // The engine itself refuses a body that has both a key and an id.
+  if (key === null || tenants === null || bodyText(body, 'processDefinitionId') !== null) return PERMITTED
+  const named = reach === 'one tenant' ? bodyText(body, 'processDefinitionTenantId') : null
+  if (named !== null) return tenants.includes(named) ? PERMITTED : NOTHING_DONE
+  if (reach === 'one tenant' && bodyFlag(body, 'processDefinitionWithoutTenantId')) return PERMITTED
+  return tenantsOfKey(key).then((found) => {
+    if (found === 'too many') return NOT_EXACT
+    const isOwn = found.every((tenant) => tenant === null || tenants.includes(tenant))
+    return isOwn ? PERMITTED : refusedFor(reach)
+  })
+}
+
+/** The body names a tenant of which the caller is not a member. A secured engine then changes nothing and responds 204. */
+const NOTHING_DONE: Decision = {
+  permitted: false,
+  refusal: new EngineRefusal({ status: 204, reason: 'another tenant is named' }),
+}
+
+function refusedFor(reach: Reach): Decision {
+  const message = FOREIGN_KEY + NEEDED[reach]
+  return { permitted: false, refusal: new GatewayError('GW_CHECK_NOT_EXACT', { message }) }
+}

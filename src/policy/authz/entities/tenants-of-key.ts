@@ -1,0 +1,20 @@
+import { stringOf } from '../../../request/value.ts'
+import type { ReadEngine } from './look-ups.ts'
+import { rowsOf } from './start-finder.ts'
+
+/**
+ * Finds the tenants that have process definitions of a key. A definition without a tenant adds null.
+ * @throws GatewayError when the engine cannot answer
+ */
+export type TenantsOfKey = (key: string) => Promise<readonly (string | null)[] | 'too many'>
+
+/** The engine returns one latest version for each tenant. A longer list is not read. */
+const MAX_TENANTS = 2000
+
+export function createTenantsOfKey(read: ReadEngine): TenantsOfKey {
+  return async (key) => {
+    const query = new URLSearchParams({ key, latestVersion: 'true', maxResults: `${MAX_TENANTS + 1}` })
+    const rows = rowsOf(await read(`/process-definition?${query}`))
+    return rows.length > MAX_TENANTS ? 'too many' : rows.map(({ tenantId }) => stringOf(tenantId))
+  }
+}
