@@ -207,7 +207,11 @@ function permit(parts: Parts): Stepped {
     match.stage = 'permit'
     const { engine, operation } = match
     const isDecidedThere = engine.authorization === 'engine' && operation.cache === undefined
-    if (engine.authorization === 'off' || isDecidedThere || isOpen(match)) return done()
+    if (isOpen(match)) {
+      match.isPermittedHere = engine.authorization === 'enforce'
+      return done()
+    }
+    if (engine.authorization === 'off' || isDecidedThere) return done()
     const permitted = enforce(parts, engine.authorization, match, () => select(parts, match, request))
     if (permitted instanceof Promise) permitted.then(() => done(), done)
     else done()

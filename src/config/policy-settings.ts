@@ -109,7 +109,8 @@ export const authorizationSettings = z.strictObject({
     .describe(
       '`enforce` refuses. `report` decides, counts and logs, and refuses nothing. `off` decides nothing. ' +
         'Danger: `report` and `off` let every authenticated caller do everything. ' +
-        '`engine` is for engines that are secured themselves and know the caller (`credentials: forward` or `{ header }`): they decide, and the gateway decides only about what it has cached.',
+        '`engine` is for engines that are secured themselves and know the caller (`credentials: forward` or `{ header }`): they decide, and the gateway decides only about what it has cached. ' +
+        'With `report` and `off` no cached response is used or stored, because the engine may still refuse some callers.',
     ),
   records: records.describe(
     'Authorization records. Needed in every mode; `off` reads them and does not use them.',

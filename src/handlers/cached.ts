@@ -19,9 +19,12 @@ export function peekCached(
   return isCacheable(match, request.method) ? cache.peek(entryKeyOf(match, request)) : null
 }
 
-/** Only an answer that is the same for all who were permitted, and that somebody here has permitted. */
-export function isCacheable({ operation, rows, bypassCache }: MatchedContext, method: string): boolean {
-  return operation.cache !== undefined && method === 'GET' && rows === null && !bypassCache
+/**
+ * Returns whether the request may read and fill the entries that all callers share. The gateway must have permitted the request
+ * itself: where the engine decides, a response to one caller says nothing about another.
+ */
+export function isCacheable({ operation, rows, isPermittedHere }: MatchedContext, method: string): boolean {
+  return operation.cache !== undefined && method === 'GET' && rows === null && isPermittedHere
 }
 
 function entryKeyOf({ engine, operation, accessRequest }: Match, request: FastifyRequest): string {

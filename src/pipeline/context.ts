@@ -54,8 +54,8 @@ export class RequestContext {
   missingRows: FindMissingRows | null = null
   /** True: the answer has no rows, for the caller may see none of them. */
   isWithheld = false
-  /** True: only the engine may answer, for whoever asks may not have been permitted. */
-  bypassCache = false
+  /** True if the gateway has permitted this request itself, with every row of the result, and refuses those that it does not permit. */
+  isPermittedHere = false
   /** What has become of the same request, of which the subject is gone; null: it is asked for otherwise. */
   previous: PreviousOutcome | null = null
   /** Headers that stages add to whatever is answered; null: none. */

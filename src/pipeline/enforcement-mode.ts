@@ -8,8 +8,8 @@ import type { TraceDecision } from '../policy/authz/checks/decision-trace.ts'
 import { answerableOf } from './replies.ts'
 
 /**
- * Runs a check as its mode says: `report` counts and logs a refusal and lets the request go on; with `engine` it goes on to
- * the engine, which decides, and nothing that is cached is given out.
+ * Runs a check as its mode says. With `report` a refusal is counted and logged, and the request continues. With `engine` the
+ * request continues to the engine, which decides.
  */
 export function enforce(
   parts: Parts,
@@ -30,8 +30,7 @@ export function enforce(
 }
 
 function letPass(parts: Parts, mode: AuthorizationMode, context: LocatedContext, error: unknown): void {
-  if (mode === 'engine') context.bypassCache = true
-  else report(parts, context, error)
+  if (mode === 'report') report(parts, context, error)
 }
 
 function report({ metrics, log }: Parts, context: LocatedContext, error: unknown): void {
@@ -47,14 +46,18 @@ function report({ metrics, log }: Parts, context: LocatedContext, error: unknown
   context.denialReason = null
 }
 
-/** Which rows of the answer are the caller's, as the mode says. @throws GatewayError where that cannot be told */
+/**
+ * Applies what a positive decision says about the rows of the result, as the mode says. Only `enforce`, and `engine` if no row is
+ * hidden, let the request share cached responses: with `report` callers that the gateway would refuse fill the cache as well.
+ * @throws GatewayError if the visible rows cannot be determined
+ */
 export function restrict(match: MatchedContext, decision: RowsDecision | undefined): void {
   const { authorization } = match.engine
   const rows = restrictionOf(decision)
-  // A report changes nothing: whoever would see fewer rows sees them all.
   if (authorization === 'enforce') match.rows = rows
-  else if (rows !== null && authorization === 'engine') match.bypassCache = true
-  else if (rows !== null) reportRows(match, rows)
+  // A report changes nothing: a caller who would see fewer rows sees all of them.
+  else if (rows !== null && authorization === 'report') reportRows(match, rows)
+  match.isPermittedHere = authorization === 'enforce' || (authorization === 'engine' && rows === null)
 }
 
 function restrictionOf(decision: RowsDecision | undefined): Restriction | null {

@@ -4,14 +4,14 @@ import { isCacheable } from '../../src/handlers/cached.ts'
 type Match = Parameters<typeof isCacheable>[0]
 
 t.test('only an answer that is the same for all who were permitted is cached', (t) => {
-  const cached = { operation: { cache: { seconds: 10, tags: [] } }, rows: null, bypassCache: false }
+  const cached = { operation: { cache: { seconds: 10, tags: [] } }, rows: null, isPermittedHere: true }
   const cases: readonly (readonly [claim: string, match: object, method: string, isSo: boolean])[] = [
     ['a GET of a cached row', {}, 'GET', true],
     ['a HEAD of one', {}, 'HEAD', false],
     ['a POST of one', {}, 'POST', false],
     ['a row without a cache', { operation: {} }, 'GET', false],
     ['rows that the caller sees', { rows: { rows: 'filtered' } }, 'GET', false],
-    ['a caller for whom nothing here has decided', { bypassCache: true }, 'GET', false],
+    ['a caller for whom nothing here has decided', { isPermittedHere: false }, 'GET', false],
   ]
   for (const [claim, match, method, isSo] of cases) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a match, no more is looked at
