@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import type { Family } from '../engine/build.ts'
+import { FAMILIES, type Family } from '../engine/build.ts'
 
 export interface Options {
   readonly seed: number
@@ -34,7 +34,7 @@ export const USAGE = `Usage: npm run test:differential -- [options]
   --seed N            default 7: the same seed asks the same
   --sets N            sets of a user, groups, tenants and records; default 320
   --minutes M         no new phase after this; default 12
-  --family F          camunda (default) or operaton
+  --family F          camunda (7.22.0, default), camunda-7.24.0 or operaton
   --only ID[,ID]      these operations alone
   --nineteen          the nineteen operations alone
   --set N             one set alone, as it is in the whole run
@@ -73,7 +73,7 @@ export function readOptions(args: readonly string[]): Options {
     seed: numberOf('seed', values.seed),
     sets: numberOf('sets', values.sets),
     minutes: numberOf('minutes', values.minutes),
-    family: values.family === 'operaton' ? 'operaton' : 'camunda',
+    family: familyOf(values.family),
     only: values.only === '' ? [] : values.only.split(','),
     nineteen: values.nineteen,
     set: numberOrNull('set', values.set),
@@ -86,6 +86,12 @@ export function readOptions(args: readonly string[]): Options {
     atLeast: numberOf('at-least', values['at-least']),
     examples: numberOf('examples', values.examples),
   }
+}
+
+function familyOf(text: string): Family {
+  const family = FAMILIES.find((one) => one === text)
+  if (family === undefined) throw new Error(`--family: ${text} is none of ${FAMILIES.join(', ')}`)
+  return family
 }
 
 function numberOrNull(name: string, text: string | undefined): number | null {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Operation } from '../../src/operations/table.ts'
+import type { Family } from '../engine/build.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Side } from './names.ts'
 import { type Options, readOptions } from './options.ts'
@@ -31,7 +32,11 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /** Whose members are let in everywhere. */
-const ADMIN_GROUPS = { camunda: 'camunda-admin', operaton: 'operaton-admin' } as const
+const ADMIN_GROUPS: Readonly<Record<Family, string>> = {
+  camunda: 'camunda-admin',
+  'camunda-7.24.0': 'camunda-admin',
+  operaton: 'operaton-admin',
+}
 
 async function compare(options: Options, engines: Readonly<Record<Side, Engine>>): Promise<number> {
   const adminGroup = ADMIN_GROUPS[options.family]

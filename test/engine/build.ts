@@ -13,7 +13,9 @@ import { dirname, join, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-export type Family = 'camunda' | 'operaton'
+/** `camunda` is Camunda 7.22.0, whose published API the table describes. */
+export const FAMILIES = ['camunda', 'camunda-7.24.0', 'operaton'] as const
+export type Family = (typeof FAMILIES)[number]
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..', '..')
@@ -83,6 +85,7 @@ function packageTo(folder: string): readonly string[] {
 function argsOf(family: Family, folder: string): readonly string[] {
   const args = packageTo(folder)
   if (family === 'camunda') return args
+  if (family === 'camunda-7.24.0') return [...args, '-Dfamily.version=7.24.0']
   return [
     ...args,
     '-Dfamily.group=org.operaton.bpm.springboot',

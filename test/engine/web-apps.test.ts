@@ -6,13 +6,13 @@ import { loadConfig } from '../../src/config/config.ts'
 import { BROWSER_PATIENCE_MS, openPage, type OpenPage } from '../support/chromium.ts'
 import { chromiumSkip, javaSkip } from '../support/requirements.ts'
 import { start } from '../support/start.ts'
-import type { Family } from './build.ts'
 import { clickOn, openAt, type } from './page.ts'
 import { type Engine, startEngine } from './engine.ts'
 
 const DEMO = new URL('../../config/', import.meta.url).pathname
 const CREDENTIALS = `Basic ${Buffer.from('demo:demo').toString('base64')}`
 const FAMILIES = ['camunda', 'operaton'] as const
+type Family = (typeof FAMILIES)[number]
 
 void t.test(
   'the web applications of two engines, behind one gateway and in one browser',

@@ -108,3 +108,9 @@ t.test('no topic is of tasks that are locked and not locked', async (t) => {
   const { status, body, forwarded } = await ask('demo', route)
   t.same([status, body, forwarded], [200, [], []])
 })
+
+t.test('a query with a parameter that the list of tasks may not have is refused', async (t) => {
+  const { ask } = await open()
+  const answer = await ask('mary', `${TOPICS}?newer=true`)
+  t.match(answer, { status: 403, headers: { 'x-gateway-error': 'GW_ROWS_NOT_EXACT' }, forwarded: [] })
+})

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { GatewayError } from '../../errors.ts'
 import type { Exchange } from '../../pipeline/context.ts'
+import { TOPIC_NAME_PARAMETERS } from '../../policy/validation/schemas/parameters.ts'
 import type { KeepRows, Permit } from '../../policy/authz/permit.ts'
 import type { Answer } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
@@ -15,10 +16,13 @@ const MAX_READ_TASKS = 1000
 
 /**
  * The topics of which the caller sees a task: of few tasks by reading them, of many by asking for one visible task of each topic.
- * @throws GatewayError GW_ROWS_NOT_EXACT where there are more topics than `limits.rowParts`, or one of them cannot be decided
+ * @throws GatewayError GW_ROWS_NOT_EXACT if there are more topics than `limits.rowParts`, if one of them cannot be decided, or if
+ *   the query has a parameter that the list of external tasks may not have
  */
 export async function serveTopicNames(exchange: Exchange, keep: KeepRows): Promise<FastifyReply> {
   const { filteredRows } = exchange.parts.config.limits
+  const names = [...exchange.match.accessRequest.query.keys()]
+  if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name))) throw new GatewayError('GW_ROWS_NOT_EXACT')
   const observe = observerOf(exchange)
   const maxRows = Math.min(MAX_READ_TASKS, filteredRows)
   const few = await orTooMany(answerRows(exchange, { keep, maxRows, observe }))

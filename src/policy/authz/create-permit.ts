@@ -20,7 +20,8 @@ import { fetchScopeOf } from './rows/fetch-scope.ts'
 import { pagingOf } from '../../request/paging.ts'
 import { missingForRows } from './rows/missing-rows.ts'
 import { grantedTasks, isNothing } from './rows/granted-tasks.ts'
-import { narrowTasks } from './rows/narrow-tasks.ts'
+import { canNarrow, narrowTasks } from './rows/narrow-tasks.ts'
+import { isFullyJudged } from '../validation/validate.ts'
 import { planRows, type PlanOptions, readsInstances } from './rows/plan-rows.ts'
 import { narrowTopics } from './rows/narrow-topics.ts'
 import { seesEmbedded, seesWhole, viewerOf } from './rows/viewer.ts'
@@ -74,13 +75,12 @@ function createWhole(operation: Operation, options: PermitOptions): Permit['rows
 }
 
 function createRows(operation: Operation, restriction: CompiledRows, options: PermitOptions): Permit['rows'] {
-  const isChecked = operation.body !== undefined || operation.query !== undefined
   return (accessRequest, other) => {
     const rows = rowsFor(restriction, accessRequest)
     // Only the engine knows whether it supports this form and this page, and whether it accepts dates of a format of its own.
     const isAnswerable =
       other !== 'neither' && pagingOf(accessRequest.query) !== null && options.dateFormat.isDefault
-    const isValid = isChecked && isAnswerable
+    const isValid = () => isAnswerable && isFullyJudged(operation, accessRequest)
     return rowsDecision({ operation, rows, options, isValid, isAnswerable }, accessRequest, other)
   }
 }
@@ -89,8 +89,8 @@ interface RowsParts {
   readonly operation: Operation
   readonly rows: CompiledRows
   readonly options: PermitOptions
-  /** The query has been checked whole. */
-  readonly isValid: boolean
+  /** Returns whether the query has been judged completely: the engine would not refuse it. */
+  readonly isValid: () => boolean
   /** Its form and its page are ones that the engine answers. */
   readonly isAnswerable: boolean
 }
@@ -187,13 +187,20 @@ async function withLinksAndCases(
   const seeing = { scope: opened, viewer: { ...viewer, implicitGrants: implied } }
   const cases = rows.exempt === 'case' ? await options.caseKeys() : []
   if (cases?.length === 0) return restrictedTo(parts, accessRequest, seeing)
-  return besideCases(parts, seeing, cases) ?? plannedFor(parts, accessRequest, seeing.viewer, true)
+  return (
+    besideCases(parts, accessRequest, seeing, cases) ?? plannedFor(parts, accessRequest, seeing.viewer, true)
+  )
 }
 
 /** Null: no query says it. */
-function besideCases(parts: RowsParts, seeing: Seeing, keys: readonly string[] | null): RowsDecision | null {
+function besideCases(
+  parts: RowsParts,
+  accessRequest: AccessRequest,
+  seeing: Seeing,
+  keys: readonly string[] | null,
+): RowsDecision | null {
   const [key, ...others] = keys ?? []
-  return key === undefined || others.length > 0 ? null : narrowedTasks(parts, seeing, key)
+  return key === undefined || others.length > 0 ? null : narrowedTasks(parts, accessRequest, seeing, key)
 }
 
 /** Without cases: nothing, or what the records and links name. */
@@ -205,12 +212,12 @@ function restrictedTo(
   const { rows, isValid } = parts
   const mayBeSelf = viewer.impliesIdentity && concernsIdentity(rows)
   if (scope === 'none' && !mayBeSelf && (rows.exempt === null || rows.exempt === 'case'))
-    return { rows: 'none', valid: isValid }
+    return { rows: 'none', valid: isValid() }
   return someOf(parts, accessRequest, { scope, viewer })
 }
 
 function someOf(parts: RowsParts, accessRequest: AccessRequest, { scope, viewer }: Seeing): RowsDecision {
-  const narrowed = narrowedTasks(parts, { scope, viewer }, null)
+  const narrowed = narrowedTasks(parts, accessRequest, { scope, viewer }, null)
   return narrowed ?? plannedFor(parts, accessRequest, viewer, false)
 }
 
@@ -233,13 +240,14 @@ function plannedFor(
 /** `caseKey`: the key of all cases. Null: no query for tasks says what the caller sees. */
 function narrowedTasks(
   { operation, rows, isValid }: RowsParts,
+  { query }: AccessRequest,
   { scope, viewer }: Seeing,
   caseKey: string | null,
 ): RowsDecision | null {
-  if (operation.rows?.narrowed !== 'task query') return null
+  if (operation.rows?.narrowed !== 'task query' || !canNarrow(operation.method, query)) return null
   const granted = scope === 'all' ? null : grantedTasks(rows, viewer, caseKey)
   if (granted === 'all but some') return null
-  if (granted !== null && isNothing(granted)) return { rows: 'none', valid: isValid }
+  if (granted !== null && isNothing(granted)) return { rows: 'none', valid: isValid() }
   const tenantIds = viewer.tenants === null ? null : [...viewer.tenants]
   return { rows: 'narrowed', narrow: narrowTasks({ granted, tenantIds }) }
 }

@@ -1,9 +1,17 @@
 import { GatewayError, jsonRefusalOf } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasNumerals } from '../../request/json.ts'
-import { BODIES, type Contract, QUERIES, SELECTORS } from './schemas/contracts.ts'
+import { PAGING } from '../../request/paging.ts'
+import {
+  BODIES,
+  type Contract,
+  JUDGED_MEMBERS,
+  JUDGED_PARAMETERS,
+  QUERIES,
+  SELECTORS,
+} from './schemas/contracts.ts'
 import type { Finding, EngineError, IsDateText, Received, ValidationRule } from './schemas/engine-error.ts'
-import { DEFER } from './schemas/engine-error.ts'
+import { DEFER, itemsOf, membersOf } from './schemas/engine-error.ts'
 import { isDateText } from './schemas/jackson.ts'
 
 export type { Received } from './schemas/engine-error.ts'
@@ -54,6 +62,44 @@ export function checkSelector(
   // It refuses this, but will not be asked.
   if (finding === DEFER) throw new GatewayError('GW_ROWS_NOT_EXACT')
   refuse(finding, 'GW_INVALID_BODY')
+}
+
+/**
+ * Returns whether the rules have judged a query completely, so that the engine would accept it. Returns false if a rule
+ * leaves the verdict to the engine, or if the query has a parameter or member that no rule knows: a newer engine may
+ * refuse it.
+ */
+export function isFullyJudged(operation: Checked, received: Received): boolean {
+  const { body, query } = operation
+  if (body === undefined && query === undefined) return false
+  return isParametersJudged(operation, received) && isBodyJudged(operation, received)
+}
+
+function isParametersJudged(operation: Checked, received: Received): boolean {
+  const { query } = operation
+  if (query === undefined) return true
+  const known = JUDGED_PARAMETERS[query] ?? NO_NAMES
+  const isKnown = [...received.query.keys()].every((name) => known.has(name) || isPaging(name))
+  return isKnown && findAt(0, QUERIES[query], { operation, received, isDateText }) === null
+}
+
+function isBodyJudged(operation: Checked, received: Received): boolean {
+  const { body } = operation
+  if (body === undefined) return true
+  const known = JUDGED_MEMBERS[body] ?? NO_NAMES
+  const query = membersOf(received.body)
+  const blocks = itemsOf(query['orQueries']).map(membersOf)
+  const isKnown = [query, ...blocks].every((one) =>
+    Object.keys(one).every((name) => known.has(name) || name === 'orQueries'),
+  )
+  const whole = { ...received, body: query }
+  return isKnown && findAt(0, BODIES[body].rules, { operation, received: whole, isDateText }) === null
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+function isPaging(name: string): boolean {
+  return PAGING.some((one) => one === name)
 }
 
 const NO_CHECKS: Checked = { template: '', checks: [] }

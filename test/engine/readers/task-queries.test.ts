@@ -29,12 +29,14 @@ t.test('the engine reads the query of a task query as the gateway does', { skip:
       const verdict = refusalOf('getTasks', { params: {}, query: queryOf(target), body: undefined })
       if (verdict !== null)
         return JSON.stringify(verdict) === JSON.stringify(engine) ? null : { engine, gateway: verdict }
-      if (told.status !== 200) return null
+      const body = taskQueryOf(queryOf(target))
+      // Without a body the GET is sent as it is.
+      if (told.status !== 200 || body === null) return null
       const asked = await ask({
         method: 'POST',
         path: `/task${pagingIn(query)}`,
         headers: { 'content-type': 'application/json' },
-        body: taskQueryOf(queryOf(target)),
+        body,
       })
       const found = [told, asked].map((one) => eachOf(jsonOf(one), 'id').map(String).sort())
       return asked.status === 200 && JSON.stringify(found[0]) === JSON.stringify(found[1])
@@ -42,7 +44,7 @@ t.test('the engine reads the query of a task query as the gateway does', { skip:
         : {
             engine: found[0]?.length,
             gateway: asked.status === 200 ? found[1]?.length : answerOf(asked),
-            body: String(taskQueryOf(queryOf(target))),
+            body: String(body),
           }
     },
   })
@@ -100,6 +102,7 @@ const KINDS: Readonly<Record<string, readonly [names: readonly string[], fragmen
       'tenantIdIn',
       'candidateGroups',
       'taskDefinitionKeyIn',
+      'taskDefinitionKeyNotIn',
       'processDefinitionKeyIn',
     ],
     TEXT_FRAGMENTS,

@@ -51,15 +51,24 @@ const BODIES = [
   ['taskVariables=,', { taskVariables: [] }],
   ['taskVariables=a_eq_b', { taskVariables: [{ name: 'a', operator: 'eq', value: 'b' }] }],
   ['taskVariables=a_eq_', null],
-  ['sorting=name&x=1&firstResult=2&name=a', { name: 'a' }],
+  ['firstResult=2&name=a', { name: 'a' }],
   ['sortBy=name&sortOrder=asc', { sortBy: 'name', sortOrder: 'asc' }],
+  // Of Camunda 7.24.
+  ['taskDefinitionKeyNotIn=a,b&name=c', { name: 'c', taskDefinitionKeyNotIn: ['a', 'b'] }],
+  ['withTaskVariablesInReturn=true', { withTaskVariablesInReturn: true }],
+  ['withTaskLocalVariablesInReturn=false', { withTaskLocalVariablesInReturn: false }],
 ] as const
 
 t.test('a query for tasks is asked as the body that means the same', async (t) => {
   for (const [query, body] of BODIES)
     t.same(
-      JSON.parse(taskQueryOf(queryOf(`/task?${query}`)).toString()),
+      JSON.parse(String(taskQueryOf(queryOf(`/task?${query}`)))),
       body ?? { sorting: 'unreadable' },
       query,
     )
+})
+
+t.test('a query with a parameter that is not known has no body with the same meaning', async (t) => {
+  for (const query of ['x=1', 'sorting=name', 'likePatternIgnoreCase=true', 'withTaskVariablesInReturn=1'])
+    t.equal(taskQueryOf(queryOf(`/task?name=a&${query}`)), null, query)
 })

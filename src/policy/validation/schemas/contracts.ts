@@ -10,7 +10,7 @@ import {
   triggerRules,
   variableRules,
 } from './execution-trigger.ts'
-import { externalTaskLogQuery, externalTaskLogRules } from './external-task-log.ts'
+import { EXTERNAL_TASK_LOG_MEMBERS, externalTaskLogQuery, externalTaskLogRules } from './external-task-log.ts'
 import {
   historicBatchQuery,
   historicBatchRules,
@@ -29,12 +29,14 @@ import type { ValidationRule } from './engine-error.ts'
 import type { JavaType } from './jackson.ts'
 import {
   activityStatisticsRules,
+  EVENT_SUBSCRIPTION_PARAMETERS,
   eventSubscriptionRules,
   pagingRules,
   schemaLogRules,
+  TOPIC_NAME_PARAMETERS,
   topicNameRules,
 } from './parameters.ts'
-import { taskQuery } from './task-query.ts'
+import { TASK_QUERY_MEMBERS, TASK_QUERY_PARAMETERS, taskQuery } from './task-query.ts'
 import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
 import { taskBody, taskRules } from './task-body.ts'
 import { variableValue } from './variable-value.ts'
@@ -82,4 +84,17 @@ export const QUERIES: Readonly<Record<QueryName, readonly ValidationRule[]>> = {
   SchemaLogQuery: schemaLogRules,
   TaskQuery: [...pagingRules, ...taskParameterRules],
   TopicNamesQuery: topicNameRules,
+}
+
+/** Per schema of a list's body: the members that its rules judge. Other members are judged by the engine alone. */
+export const JUDGED_MEMBERS: Readonly<Partial<Record<BodyName, ReadonlySet<string>>>> = {
+  HistoricExternalTaskLogQueryDto: EXTERNAL_TASK_LOG_MEMBERS,
+  TaskQueryDto: TASK_QUERY_MEMBERS,
+}
+
+/** The same for query strings, in addition to the paging parameters. */
+export const JUDGED_PARAMETERS: Readonly<Partial<Record<QueryName, ReadonlySet<string>>>> = {
+  EventSubscriptionQuery: EVENT_SUBSCRIPTION_PARAMETERS,
+  TaskQuery: TASK_QUERY_PARAMETERS,
+  TopicNamesQuery: TOPIC_NAME_PARAMETERS,
 }

@@ -22,7 +22,7 @@ const sorts: Sorts = {
   ],
 }
 
-export const externalTaskLogQuery = object({
+const MEMBERS = {
   logId: string,
   externalTaskId: string,
   topicName: string,
@@ -43,7 +43,12 @@ export const externalTaskLogQuery = object({
   successLog: boolean,
   deletionLog: boolean,
   ...sortMembers(sorts),
-})
+}
+
+export const externalTaskLogQuery = object(MEMBERS)
+
+/** The members of the query that the rules know. */
+export const EXTERNAL_TASK_LOG_MEMBERS: ReadonlySet<string> = new Set(Object.keys(MEMBERS))
 
 export const externalTaskLogRules: readonly ValidationRule[] = [
   { after: 0, find: ({ body }) => queryFinding(membersOf(body)) },

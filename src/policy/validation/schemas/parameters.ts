@@ -40,6 +40,13 @@ export const activityStatisticsRules: readonly ValidationRule[] = [
   { after: 0, find: ({ query }, { isDateText }) => activityStatisticsFinding(query, isDateText) },
 ]
 
+/** The parameters of the query for topic names. Each is a flag that takes any text. */
+export const TOPIC_NAME_PARAMETERS: ReadonlySet<string> = new Set([
+  'withLockedTasks',
+  'withRetriesLeft',
+  'withUnlockedTasks',
+])
+
 /** No external task is locked and not locked; the engine looks for such ones and finds none. */
 export const topicNameRules: readonly ValidationRule[] = [
   {
@@ -59,22 +66,24 @@ function pagingFinding(query: Received['query']): Finding {
     : null
 }
 
+const EVENT_SUBSCRIPTION = {
+  eventSubscriptionId: 'text',
+  eventName: 'text',
+  eventType: 'text',
+  executionId: 'text',
+  processInstanceId: 'text',
+  activityId: 'text',
+  tenantIdIn: 'list',
+  withoutTenantId: 'boolean',
+  includeEventSubscriptionsWithoutTenantId: 'boolean',
+  ...sortParameters(eventSubscriptionSorts),
+} as const
+
+/** The parameters of the query for event subscriptions that the rules know. */
+export const EVENT_SUBSCRIPTION_PARAMETERS: ReadonlySet<string> = new Set(Object.keys(EVENT_SUBSCRIPTION))
+
 function eventSubscriptionFinding(parameters: Received['query'], isDateText: IsDateText): Finding {
-  const text = readQuery(parameters, {
-    isDateText,
-    kinds: {
-      eventSubscriptionId: 'text',
-      eventName: 'text',
-      eventType: 'text',
-      executionId: 'text',
-      processInstanceId: 'text',
-      activityId: 'text',
-      tenantIdIn: 'list',
-      withoutTenantId: 'boolean',
-      includeEventSubscriptionsWithoutTenantId: 'boolean',
-      ...sortParameters(eventSubscriptionSorts),
-    },
-  })
+  const text = readQuery(parameters, { kinds: EVENT_SUBSCRIPTION, isDateText })
   return text.finding ?? sortingFinding(text.query, eventSubscriptionSorts)
 }
 

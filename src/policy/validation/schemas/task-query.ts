@@ -5,6 +5,8 @@ import type { Sorts } from './sorting.ts'
 import { sortMembers, sortParameters } from './sorting.ts'
 import { variableFilters } from './variable-filters.ts'
 import type { IsDateText, Received } from './engine-error.ts'
+import { splitAt } from '../../../request/java-text.ts'
+import { PAGING } from '../../../request/paging.ts'
 
 /** The members of a task query by type. `*Expression` members are text too; a rule of its own refuses them. */
 const TEXTS = [
@@ -139,7 +141,7 @@ export const taskSorts: Sorts = {
   ],
 }
 
-export const taskQuery = nested((self) => ({
+const MEMBERS = {
   ...each([...TEXTS, ...EXPRESSIONS], string),
   ...each(ARRAYS, list(string)),
   ...each(BOOLEANS, boolean),
@@ -148,8 +150,12 @@ export const taskQuery = nested((self) => ({
   ...each(FILTERS, variableFilters),
   ...sortMembers(taskSorts),
   candidateGroups: list(string),
-  orQueries: list(self),
-}))
+}
+
+export const taskQuery = nested((self) => ({ ...MEMBERS, orQueries: list(self) }))
+
+/** The members of a task query that the rules know, without `orQueries`. */
+export const TASK_QUERY_MEMBERS: ReadonlySet<string> = new Set(Object.keys(MEMBERS))
 
 /** The task query of a query string. */
 export function readTaskQuery(parameters: Received['query'], isDateText: IsDateText): QueryText {
@@ -165,6 +171,35 @@ const PARAMETERS = {
   ...each(FILTERS, 'variables' as const),
   ...sortParameters(taskSorts),
   candidateGroups: 'list' as const,
+}
+
+/** The parameters of a task query that the rules know. */
+export const TASK_QUERY_PARAMETERS: ReadonlySet<string> = new Set(Object.keys(PARAMETERS))
+
+/**
+ * Parameters of newer engines (Camunda 7.23, Operaton). Camunda 7.22 ignores them in a query string and in a body, so no
+ * rule judges them.
+ */
+const NEWER_PARAMETERS: ReadonlyMap<string, 'texts' | 'boolean'> = new Map([
+  ['taskDefinitionKeyNotIn', 'texts'],
+  ['withTaskLocalVariablesInReturn', 'boolean'],
+  ['withTaskVariablesInReturn', 'boolean'],
+])
+
+/**
+ * Converts the parameters of newer engines to members of a body. Returns null if the parameters include one that is not
+ * known here, or one that the engine may not read as its body: such a query string has no body with the same meaning.
+ */
+export function readNewerParameters(parameters: Received['query']): Readonly<Record<string, unknown>> | null {
+  const members: Record<string, unknown> = {}
+  for (const [name, text] of parameters) {
+    if (TASK_QUERY_PARAMETERS.has(name) || PAGING.some((one) => one === name)) continue
+    const kind = NEWER_PARAMETERS.get(name)
+    const isFlag = text === 'true' || text === 'false'
+    if (kind === undefined || (kind === 'boolean' && !isFlag)) return null
+    members[name] = kind === 'boolean' ? text === 'true' : splitAt(text, ',')
+  }
+  return members
 }
 
 /** The two names set the same member: the later one counts. */
