@@ -51,7 +51,7 @@ const NOTES: Readonly<Record<string, string>> = {
   gateway_long_polls:
     '`state`: `open` at a node, `waiting` here, `abandoned` by their clients. `waiting`: [long polls](runbooks/GatewayLongPollsParked.md)',
   gateway_long_polls_ended_total:
-    '`reason`: `answered`, `time`, `left`, `drain`, `overload`, `failed`. `overload` or `failed` rises',
+    '`reason`: `answered`, `time`, `left`, `drain`, `withdrawn`, `overload`, `failed`. `withdrawn`: [permissions changed](waiting-decisions.md#long-polls). `overload` or `failed` rises',
   gateway_long_polls_unlocked_total:
     '`result`: `unlocked`, `failed`, `dropped`. Not `unlocked`: such tasks wait for their lock to end',
   gateway_mode: '`section`: `authorization`, `validation`. `mode` is `report` or `off`: nothing is refused',

@@ -38,6 +38,11 @@ export const CODES = {
   GW_THROTTLED: [429, 'TooManyRequestsException', 'Too many failed attempts to authenticate'],
   GW_RATE_LIMITED: [429, 'TooManyRequestsException', 'Too many requests'],
   GW_RECORDS_UNAVAILABLE: [503, 'ServiceUnavailableException', 'The authorization records are not available'],
+  GW_DECISION_OUTDATED: [
+    503,
+    'ServiceUnavailableException',
+    'Permissions changed while the request waited; nothing was sent',
+  ],
   GW_OVERLOADED: [503, 'ServiceUnavailableException', 'The gateway has no free place for this request'],
   GW_DRAINING: [503, 'ServiceUnavailableException', 'The gateway is shutting down'],
   GW_NO_NODE: [503, 'ServiceUnavailableException', 'No node of the engine can be reached'],

@@ -1,9 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { admit, shed } from './pipeline/admit.ts'
 import { answerPreflights, shareAnswers } from './pipeline/share-answers.ts'
-import { createStillAwaited } from './pipeline/still-awaited.ts'
 import { createCanonicalApp } from './pipeline/canonical-app.ts'
-import { GatewayError } from './errors.ts'
 import { enforce, restrict, rulesBetween } from './pipeline/enforcement-mode.ts'
 import {
   createPrincipalOf,
@@ -13,35 +11,31 @@ import {
   isWellFormed,
   locatedOf,
   matchOf,
-  paramsOf,
   noOperation,
   notFound,
   unknownEngine,
 } from './pipeline/match.ts'
 import { observe } from './pipeline/observe.ts'
-import type { Operation } from './operations/table.ts'
+import { readRequest } from './pipeline/read-request.ts'
 import type { Parts } from './pipeline/parts.ts'
-import { otherFormOf } from './request/accept.ts'
-import { queryOf } from './request/canonical.ts'
 import { createCors } from './request/cors.ts'
 import { namedTargetOf } from './request/target.ts'
-import type { AccessRequest } from './request/access-request.ts'
 import { ANONYMOUS, type Principal } from './request/principal.ts'
 import { checkHazards } from './policy/validation/hazards.ts'
-import { readJson } from './request/json.ts'
-import { bodyForNone, checkMedia } from './policy/validation/media.ts'
+import { checkMedia } from './policy/validation/media.ts'
 import { checkMultipart } from './policy/validation/multipart.ts'
 import { checkSelection } from './policy/validation/selectors.ts'
-import { chain } from './request/maybe-promise.ts'
-import type { Decision } from './policy/authz/checks/decision.ts'
-import { withAllMissing } from './policy/authz/checks/decision-trace.ts'
 import { checkRules, checkShape } from './policy/validation/validate.ts'
 import { answerableOf, sendRefusal } from './pipeline/replies.ts'
-import type { MatchedContext } from './pipeline/context.ts'
 import type { BuildDryRun } from './pipeline/explain.ts'
 import { registerRoutes, type RouteOptions } from './pipeline/routes.ts'
-import { findPrevious } from './handlers/idempotent.ts'
 import { refuse, selectFirst } from './handlers/selection/resolve-selectors.ts'
+import { findPrevious } from './handlers/idempotent.ts'
+import type { DecideRequest, MatchedContext } from './pipeline/context.ts'
+import type { Decision } from './policy/authz/checks/decision.ts'
+import { withAllMissing } from './policy/authz/checks/decision-trace.ts'
+import { chain } from './request/maybe-promise.ts'
+import { otherFormOf } from './request/accept.ts'
 
 type Stepped = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
 
@@ -165,24 +159,14 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
 function readBody(parts: Parts): Stepped {
   return function readBodyHook(request, _reply, done) {
     const context = locatedOf(request)
-    const { engine, operation, principal } = context
-    const sent = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : null
-    const bytes = operation.media === 'none' ? null : (sent ?? bodyForNone(operation, request.headers))
-    const isJson = bytes !== null && operation.media === undefined
-    context.bytes = bytes
-    const accessRequest: AccessRequest = {
-      principal,
-      params: paramsOf(request),
-      query: queryOf(request.url),
-      body: isJson ? readBodyOf(operation, bytes) : undefined,
-      stillAwaited: createStillAwaited(request, parts.config.timeouts.headers),
-    }
-    context.accessRequest = accessRequest
+    const { engine, operation } = context
+    const accessRequest = readRequest(parts, context, request)
+    const { bytes } = context
     const checked = enforce(parts, engine.validation, context, () => {
       checkHazards(operation, accessRequest, engine.allowedHazards)
       checkSelection(operation, accessRequest.body)
       checkShape(operation, accessRequest, engine.isDateText)
-      if (bytes === null || isJson) return undefined
+      if (bytes === null || operation.media === undefined) return undefined
       const { allowedHazards } = engine
       const { stillAwaited } = accessRequest
       return checkMultipart(bytes, request.headers['content-type'] ?? '', { allowedHazards, stillAwaited })
@@ -192,33 +176,32 @@ function readBody(parts: Parts): Stepped {
   }
 }
 
-/** A query that is no object has no members to restrict: whatever is checked, its rows could not be decided. */
-function readBodyOf({ rows }: Operation, bytes: Buffer): unknown {
-  const body = readJson(bytes)
-  if (rows !== undefined && (typeof body !== 'object' || Array.isArray(body)))
-    throw new GatewayError('GW_INVALID_BODY', { message: 'The request body does not fit the operation: $' })
-  return body
-}
-
-// 7. May they? After the shape is known, before any cache: a hit must not widen access.
+// 7. Is the request permitted? Decided after the shape is known, because permission depends on the body, and before any cache: a hit must
+// not widen access. A request that waits is decided again: pipeline/decide-again.ts, docs/waiting-decisions.md.
 function permit(parts: Parts): Stepped {
   return function permitHook(request, _reply, done) {
     const match = matchOf(request)
     match.stage = 'permit'
-    const { engine, operation } = match
-    const isDecidedThere = engine.authorization === 'engine' && operation.cache === undefined
-    if (isOpen(match)) {
-      match.isPermittedHere = engine.authorization === 'enforce'
-      return done()
-    }
-    if (engine.authorization === 'off' || isDecidedThere) return done()
-    const permitted = enforce(parts, engine.authorization, match, () => select(parts, match, request))
+    const permitted = decideRequest(parts, match, request)
     if (permitted instanceof Promise) permitted.then(() => done(), done)
     else done()
   }
 }
 
-/** First the ids of what the body selects, where each of it is checked: what was checked is what is sent. */
+/** The decision of stage 7, which the handlers call again for a request that waited. */
+export const decideRequest: DecideRequest = (parts, match, request) => {
+  const { engine, operation } = match
+  match.recordsVersion = engine.recordsVersion()
+  const isDecidedThere = engine.authorization === 'engine' && operation.cache === undefined
+  if (isOpen(match)) {
+    match.isPermittedHere = engine.authorization === 'enforce'
+    return undefined
+  }
+  if (engine.authorization === 'off' || isDecidedThere) return undefined
+  return enforce(parts, engine.authorization, match, () => select(parts, match, request))
+}
+
+/** Replaces the queries in the body by ids first if each selected id is checked: the checked ids are the ids that are sent. */
 function select(parts: Parts, match: MatchedContext, request: FastifyRequest): void | Promise<void> {
   return (
     selectFirst(parts, match, request)?.then((selected) => {
@@ -229,7 +212,7 @@ function select(parts: Parts, match: MatchedContext, request: FastifyRequest): v
   )
 }
 
-/** Then the checks of the row. */
+/** Runs the checks of the operation. */
 function check(parts: Parts, match: MatchedContext, request: FastifyRequest): void | Promise<void> {
   const { engine, accessRequest, permit: permitted } = match
   const decision =
@@ -239,7 +222,7 @@ function check(parts: Parts, match: MatchedContext, request: FastifyRequest): vo
   return chain(decision, (said) => conclude(parts, said, match, request))
 }
 
-/** Then which rows of the answer are the caller's. */
+/** Determines which items of the response the caller may see. */
 function conclude(
   parts: Parts,
   decision: Decision,
@@ -249,7 +232,7 @@ function conclude(
   const { accessRequest, permit: permitted } = match
   if (!decision.permitted) {
     match.denialReason = decision.denialReason ?? null
-    // What it asks about may be gone because the same request was done before: who sent that hears what became of it.
+    // The entity may be missing because the same request was executed before. The client that repeats it gets its outcome.
     const previous = decision.isGone === true ? findPrevious(parts, match, request) : null
     if (previous === null) return refuse(parts, decision, match, request)
     return previous.then((found) => {

@@ -105,6 +105,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     authenticator,
     open: new Set(identity.open),
     principalOf: sources.identity.principalOf,
+    recordsVersion: authorization.mode === 'enforce' ? sources.recordsVersion : () => 0,
     changed: sources.changed,
     permits: permitsOf(permit),
     explain: createExplainRequest(permit),

@@ -19,6 +19,7 @@ import { createMetrics } from '../metrics/registry.ts'
 import { createPublicAddress } from '../request/public-address.ts'
 import { OPERATIONS } from '../operations/all.ts'
 import type { BuildOptions, KeptUsers, RunningSources, RuntimeParts } from './runtime.ts'
+import { ParkedRequests } from '../pipeline/parked-requests.ts'
 import { createPasswords } from '../policy/authn/password.ts'
 import { createRememberedTokens } from '../policy/authn/token-memory.ts'
 import { createThrottle } from '../policy/authn/throttle.ts'
@@ -63,6 +64,7 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
     applications: applications.map(({ application }) => application),
     publicAddress,
     pressure,
+    parked: new ParkedRequests(),
     metrics,
     log,
     traces,

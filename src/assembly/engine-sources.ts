@@ -16,6 +16,8 @@ import type { SourceFiles } from './source-files.ts'
 export interface EngineSources {
   readonly identity: IdentitySource
   readonly records: RecordsSource
+  /** Another number whenever other records are in force; -1 while none are. */
+  readonly recordsVersion: () => number
   /** How guesses are slowed down before the source is asked. */
   readonly throttle: ThrottleOptions
   /** A write has passed through to the engine: what it changed is in force here, and told, when this resolves. Never rejects. */
@@ -53,6 +55,7 @@ export function createSources(options: SourcesOptions): EngineSources {
   return {
     identity,
     records,
+    recordsVersion: createRecordsVersion(records.current),
     throttle: atEngine === null ? {} : ENGINE_THROTTLE,
     changed: async (changes, about) => {
       const here = changes.filter((change) => isAtEngine[change])
@@ -66,6 +69,21 @@ export function createSources(options: SourcesOptions): EngineSources {
       if (isAtEngine.records) void apply('records', '')
       void apply('identity', '')
     },
+  }
+}
+
+function createRecordsVersion(current: RecordsSource['current']): () => number {
+  let last: unknown = null
+  let version = 0
+  return () => {
+    try {
+      const inForce = current()
+      if (inForce !== last) version += 1
+      last = inForce
+      return version
+    } catch {
+      return -1
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { targetSearchOf } from '../request/target.ts'
-import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
+import type { DecideRequest, DecisionMaker, Exchange, Match, MatchedContext } from '../pipeline/context.ts'
 import type { Answer } from '../request/answer.ts'
 import { isOpen, matchOf } from '../pipeline/match.ts'
 import type { Operation } from '../operations/table.ts'
@@ -15,6 +15,7 @@ import { createPathOf, type PathOf } from '../pipeline/routes.ts'
 import { serveActivityCounts, serveActivityCountsOfTenants } from './rows/activity-counts.ts'
 import { serveGroupCounts, serveGroups } from './rows/group-counts.ts'
 import { callerHeadersOf } from '../pipeline/caller-headers.ts'
+import { decideAgain, isOutdated, isStillDecided } from '../pipeline/decide-again.ts'
 import { hasIdempotencyKey, serveIdempotent } from './idempotent.ts'
 import { serveFetched } from './fetch-and-lock.ts'
 import { fromEngine, readAnswer } from './from-engine.ts'
@@ -60,7 +61,11 @@ const STEPS: readonly Step[] = [
 ]
 
 /** Stages 9 to 11 of one row: from the cache or from a node; on the way out the answer is cached, and what is stale goes. */
-export function createHandlers(parts: Parts): (operation: Operation) => RouteHandlerMethod {
+export function createHandlers(
+  parts: Parts,
+  decide: DecideRequest,
+): (operation: Operation) => RouteHandlerMethod {
+  const decisionMaker = { parts, decide }
   return (operation) => {
     const { answer } = operation
     if (answer !== undefined) return (request, reply) => serveOwn(parts, matchOf(request), reply)
@@ -73,7 +78,7 @@ export function createHandlers(parts: Parts): (operation: Operation) => RouteHan
       (then, step) => step.handle(operation, then),
       fromEngine(operation),
     )
-    return function serve(request, reply) {
+    function serveDecided(request: FastifyRequest, reply: FastifyReply): ReturnType<Handler> {
       const match = matchOf(request)
       // 9. Is it cached? Only what every caller who came this far may see.
       const hit = peekCached(parts, match, request)
@@ -83,10 +88,43 @@ export function createHandlers(parts: Parts): (operation: Operation) => RouteHan
       if (parts.config.cors !== null) delete asked.headers['origin']
       const upstreamRequest = narrowedRequest(match, asked)
       return upstreamRequest === null
-        ? nothing({ parts, match, upstreamRequest: asked, request, reply })
-        : handle({ parts, match, upstreamRequest, request, reply })
+        ? nothing({ parts, decisionMaker, match, upstreamRequest: asked, request, reply })
+        : handle({ parts, decisionMaker, match, upstreamRequest, request, reply })
+    }
+    return function serve(request, reply) {
+      const served = serveDecided(request, reply)
+      return served instanceof Promise
+        ? served.catch((error: unknown) => serveAgain(error, { decisionMaker, request, reply, serveDecided }))
+        : served
     }
   }
+}
+
+interface ServeAgainOptions {
+  readonly decisionMaker: DecisionMaker
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly serveDecided: (request: FastifyRequest, reply: FastifyReply) => ReturnType<Handler>
+}
+
+/** Limit of decisions about one request, because records may change all the time. */
+const MAX_DECISIONS = 4
+
+/** Decides and serves a request again that was not sent because its decision no longer held. */
+async function serveAgain(
+  error: unknown,
+  { decisionMaker, request, reply, serveDecided }: ServeAgainOptions,
+): Promise<FastifyReply | undefined> {
+  let cause = error
+  for (let decisions = 1; decisions < MAX_DECISIONS && isOutdated(cause); decisions += 1) {
+    await decideAgain(decisionMaker, matchOf(request), request)
+    try {
+      return await serveDecided(request, reply)
+    } catch (again) {
+      cause = again
+    }
+  }
+  throw cause
 }
 
 function verdict(_operation: Operation, then: Handler): Handler {
@@ -169,7 +207,9 @@ async function serveFiltered(
 
 function polled(_operation: Operation, then: Handler): Handler {
   return (exchange) =>
-    holdMsOf(exchange.match) > 0 ? servePoll(exchange, tenantsOf(exchange)) : then(exchange)
+    holdMsOf(exchange.match) > 0
+      ? servePoll(exchange, { tenants: tenantsOf(exchange), narrow: narrowedRequest })
+      : then(exchange)
 }
 
 /** Where the mode is `report`: an answer whose rows are looked at for the audit. */
@@ -241,6 +281,7 @@ function upstreamRequestOf(
   if (rows?.rows === 'narrowed') headers['content-type'] = JSON_TYPE
   const { retry, conflict } = operation
   return {
+    isStillPermitted: () => isStillDecided(match),
     method: request.method,
     path: pathOf(accessRequest.params) + targetSearchOf(request.url),
     headers,
@@ -274,8 +315,8 @@ function narrowedRequest(
   const query = rows.narrow(upstreamRequest, accessRequest.query)
   if (query === null) return null
   const { method, path, body } = query
-  const { headers, retry, conflict } = upstreamRequest
-  return { method, path, headers, body, retry, conflict }
+  const { headers, retry, conflict, isStillPermitted } = upstreamRequest
+  return { method, path, headers, body, retry, conflict, isStillPermitted }
 }
 
 /** What the gateway knows better than an engine. */

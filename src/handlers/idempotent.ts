@@ -116,7 +116,11 @@ async function runKeyed(exchange: Exchange, claim: Claim, { prepare, ask }: Work
 }
 
 /** Errors that stand only where no byte was sent, or where the engine has taken back what was. */
-const NOTHING_SENT: ReadonlySet<GatewayCode> = new Set(['GW_NO_NODE', 'GW_OVERLOADED'])
+const NOTHING_SENT: ReadonlySet<GatewayCode> = new Set([
+  'GW_NO_NODE',
+  'GW_OVERLOADED',
+  'GW_DECISION_OUTDATED',
+])
 
 function isNothingSent(error: unknown): boolean {
   return error instanceof GatewayError && NOTHING_SENT.has(error.code)

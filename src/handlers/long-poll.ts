@@ -1,12 +1,22 @@
 import { setTimeout } from 'node:timers/promises'
-import type { FastifyReply } from 'fastify'
-import type { Exchange, Match, RequestContext } from '../pipeline/context.ts'
-import { MAX_READ_BYTES } from '../request/answer.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { EngineRefusal } from '../errors.ts'
+import type { DecisionMaker, Exchange, Match, MatchedContext, RequestContext } from '../pipeline/context.ts'
+import { locatedOf } from '../pipeline/match.ts'
+import type { ParkedRequest } from '../pipeline/parked-requests.ts'
+import { type Answer, MAX_READ_BYTES } from '../request/answer.ts'
 import { assertTakesJson } from '../request/accept.ts'
+import type { Principal } from '../request/principal.ts'
 import { bodyValue } from '../request/body.ts'
 import { jsonIn } from '../request/engine-request.ts'
 import { fetchOfNothing } from '../policy/authz/rows/narrow-topics.ts'
-import { sendAnswer } from '../pipeline/replies.ts'
+import { answerableOf, sendAnswer } from '../pipeline/replies.ts'
+import type { Polled } from '../proxy/long-polls/long-polls.ts'
+import { NO_TASKS } from '../proxy/long-polls/poll-answer.ts'
+import type { Upstream } from '../proxy/upstream.ts'
+import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
+import { decideAgain, isOutdated, isStillDecided } from '../pipeline/decide-again.ts'
 import { sendFetched } from './fetch-and-lock.ts'
 import { rowsIn } from './rows/read-rows.ts'
 import { emptyAnswerOf } from './rows/filtered-list.ts'
@@ -25,32 +35,172 @@ export function holdMsOf({ operation, accessRequest }: Match): number {
   return holdMs > 0 && holdMs <= LONGEST_HOLD_MS ? holdMs : 0
 }
 
+interface PollOptions {
+  /** Tenants whose tasks the caller may get. */
+  readonly tenants: ReadonlySet<string> | undefined
+  /** Restricts the request to the items that the last decision permits; null: none. */
+  readonly narrow: (match: MatchedContext, upstreamRequest: UpstreamRequest) => UpstreamRequest | null
+}
+
 /**
- * A request for work, which waits until there is some. `tenants`: those whose tasks the caller may get. Thousands wait at
- * once, so what goes on holds no more than it needs: nothing of the exchange but the reply.
+ * Serves a request that waits for tasks. Its decision is reviewed while it waits, and again when the engine has locked tasks for
+ * it: tasks that the caller may no longer get are unlocked.
  */
-export function servePoll(
-  { match, upstreamRequest, reply }: Exchange,
-  tenants: ReadonlySet<string> | undefined,
-): Promise<FastifyReply> {
+export function servePoll(exchange: Exchange, { tenants, narrow }: PollOptions): Promise<FastifyReply> {
+  const { match, upstreamRequest, reply } = exchange
   const { upstream } = match.engine
   const { template } = match.operation
+  const poll = new ParkedPoll(exchange, narrow)
   const ended = upstream.polls.ask({
     upstreamRequest,
     holdMs: holdMsOf(match),
     caller: match.accessRequest.principal.userId,
     sink: reply.raw,
     limitBytes: MAX_READ_BYTES,
+    onParked: (end) => poll.park(end),
   })
   release(match)
-  return ended.then(async ({ answer, node }) => {
-    const { context } = reply.request
-    context.node = node
-    if (context.missingRows !== null) await reportMissingRows(context, template, answer)
-    return tenants === undefined
-      ? sendAnswer(reply, answer)
-      : sendFetched(answer, { upstream, reply, tenants })
-  })
+  return ended.then(
+    (polled) => deliver(polled, { poll, upstream, reply, template, tenants }),
+    (error: unknown) => {
+      poll.leave()
+      // It was not sent. The client's next poll is decided.
+      if (isOutdated(error)) return sendAnswer(reply, NO_TASKS)
+      throw error
+    },
+  )
+}
+
+interface Delivery extends Pick<PollOptions, 'tenants'> {
+  readonly poll: ParkedPoll
+  readonly upstream: Upstream
+  readonly reply: FastifyReply
+  readonly template: string
+}
+
+async function deliver(
+  { answer, node }: Polled,
+  { poll, upstream, reply, template, tenants }: Delivery,
+): Promise<FastifyReply> {
+  poll.leave()
+  const { context } = reply.request
+  context.node = node
+  if (node !== null && !(await isDeliverable(poll, upstream, answer))) {
+    context.isWithheld = true
+    return sendAnswer(reply, NO_TASKS)
+  }
+  if (context.missingRows !== null) await reportMissingRows(context, template, answer)
+  return tenants === undefined ? sendAnswer(reply, answer) : sendFetched(answer, { upstream, reply, tenants })
+}
+
+/** Whether the caller may get the response. If not, its tasks are unlocked. @throws GatewayError if that cannot be decided now */
+async function isDeliverable(poll: ParkedPoll, upstream: Upstream, answer: Answer): Promise<boolean> {
+  const outcome = await poll.confirm()
+  if (outcome === 'same') return true
+  await upstream.giveBack(answer)
+  if (outcome === 'other') return false
+  throw outcome
+}
+
+/** How the decision of now compares with the one by which the poll was sent. An error: it cannot be made. */
+type Outcome = 'same' | 'other' | Error
+
+/**
+ * A poll and the decision that permitted it. Thousands wait at the same time, so it does not keep the parsed request: another
+ * decision parses the framework's request again.
+ */
+class ParkedPoll implements ParkedRequest {
+  readonly #decisionMaker: DecisionMaker
+  readonly #request: FastifyRequest
+  readonly #upstreamRequest: UpstreamRequest
+  readonly #principal: Principal
+  readonly #narrow: PollOptions['narrow']
+  /** Null: it is not parked, or has ended. */
+  #end: (() => void) | null = null
+  #running: Promise<Outcome> | null = null
+
+  constructor({ decisionMaker, match, request, upstreamRequest }: Exchange, narrow: PollOptions['narrow']) {
+    this.#decisionMaker = decisionMaker
+    this.#request = request
+    this.#upstreamRequest = upstreamRequest
+    this.#principal = match.principal
+    this.#narrow = narrow
+  }
+
+  park(end: () => void): void {
+    this.#end = end
+    this.#decisionMaker.parts.parked.add(this)
+  }
+
+  leave(): void {
+    this.#end = null
+    this.#decisionMaker.parts.parked.delete(this)
+  }
+
+  isCurrent(): boolean {
+    return this.#running === null && isStillDecided(locatedOf(this.#request))
+  }
+
+  /** A decision that fails is made again at the next review, and before a task is delivered. */
+  async review(): Promise<void> {
+    if ((await this.#decide()) === 'other') this.#end?.()
+  }
+
+  /** Decides by what is in force now. */
+  async confirm(): Promise<Outcome> {
+    const { engine, principal } = locatedOf(this.#request)
+    if (this.isCurrent() && engine.authenticator.isRecent(principal)) return 'same'
+    let outcome = await this.#decide()
+    // A review may have begun before the last change.
+    for (let again = 0; again < MAX_CONFIRMATIONS && outcome === 'same' && !this.isCurrent(); again += 1)
+      outcome = await this.#decide()
+    return outcome === 'same' && !this.isCurrent() ? 'other' : outcome
+  }
+
+  #decide(): Promise<Outcome> {
+    this.#running ??= this.#outcome().finally(() => (this.#running = null))
+    return this.#running
+  }
+
+  async #outcome(): Promise<Outcome> {
+    const context = locatedOf(this.#request)
+    const { stage } = context
+    try {
+      const match = await decideAgain(this.#decisionMaker, context, this.#request)
+      return isSameCaller(match.principal, this.#principal) && this.#isSameRequest(match) ? 'same' : 'other'
+    } catch (error) {
+      return outcomeOfRefusal(error)
+    } finally {
+      context.stage = stage
+      release(context)
+    }
+  }
+
+  #isSameRequest(match: MatchedContext): boolean {
+    if (match.rows !== null && match.rows.rows !== 'narrowed') return false
+    const sent = this.#upstreamRequest.body
+    const body = this.#narrow(match, { ...this.#upstreamRequest, body: match.bytes })?.body ?? null
+    return sent !== null && body !== null && sent.equals(body)
+  }
+}
+
+/** Records that change all the time must not keep a response forever. */
+const MAX_CONFIRMATIONS = 3
+
+function isSameCaller(one: Principal, other: Principal): boolean {
+  return (
+    one === other ||
+    (one.userId === other.userId &&
+      isDeepStrictEqual(one.groups, other.groups) &&
+      isDeepStrictEqual(one.tenants, other.tenants))
+  )
+}
+
+/** Unavailable users, records or nodes are no refusal. */
+function outcomeOfRefusal(error: unknown): Outcome {
+  const refusal = answerableOf(error)
+  const isRefused = refusal instanceof EngineRefusal || refusal.statusCode < 500
+  return isRefused && refusal.statusCode !== 429 ? 'other' : refusal
 }
 
 /** What has been checked is not looked at again: its bytes are in the request to the engine. */

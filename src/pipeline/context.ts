@@ -39,6 +39,8 @@ export class RequestContext {
   /** True: it is not. */
   isWrongPassword = false
   accessRequest: AccessRequest | null = null
+  /** The version of the authorization records that decided the request. */
+  recordsVersion = 0
   /** The prefix under which the request passes through; null: it is one for the API, or none. */
   passthrough: string | null = null
   /** The body as it came, and as it is sent; null without one. */
@@ -106,9 +108,23 @@ export interface Asking {
   readonly upstreamRequest: UpstreamRequest
 }
 
+/** Decides a request as the mode of its engine says: stage 7. Throws, or rejects with, the refusal. */
+export type DecideRequest = (
+  parts: Parts,
+  match: MatchedContext,
+  request: FastifyRequest,
+) => void | Promise<void>
+
+/** What another decision needs besides the request. */
+export interface DecisionMaker {
+  readonly parts: Parts
+  readonly decide: DecideRequest
+}
+
 /** A request that has passed the stages, and what would be sent to the engine for it. */
 export interface Exchange extends Asking {
   readonly parts: Parts
+  readonly decisionMaker: DecisionMaker
   readonly match: MatchedContext
   readonly request: FastifyRequest
   readonly reply: FastifyReply

@@ -22,6 +22,7 @@ import type { RequestPolicy } from '../proxy/wire/headers.ts'
 import type { ApplicationPlace } from '../proxy/passthrough/answer-headers.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { Traces } from '../traces/traces.ts'
+import type { ParkedRequests } from './parked-requests.ts'
 
 export type Mode = 'enforce' | 'report' | 'off'
 /** `engine`: it decides by itself; here only cached answers need a decision. */
@@ -36,6 +37,8 @@ export interface EngineParts {
   readonly open: ReadonlySet<OpenName>
   /** Who a user would be; null: there is none. */
   readonly principalOf: IdentitySource['principalOf']
+  /** Changes whenever other authorization records are in force. Constant where the gateway does not decide by records. */
+  readonly recordsVersion: () => number
   /** A write has passed: what it changed of users and records is in force when this resolves; `about` a user. Never rejects. */
   readonly changed: (changes: readonly Change[], about: string) => Promise<void>
   /** By operationId, one for every row of the table. */
@@ -80,6 +83,8 @@ export interface Parts {
   /** Where links in answers lead. */
   readonly publicAddress: PublicAddress
   readonly pressure: Pressure
+  /** Requests that wait for work. */
+  readonly parked: ParkedRequests
   readonly metrics: Metrics
   readonly log: Logger
   /** Null: none are configured. */

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { build } from '../../src/assembly/build.ts'
 import { type Config, loadConfig } from '../../src/config/config.ts'
-import { buildGateway } from '../../src/gateway.ts'
+import { buildGateway, decideRequest } from '../../src/gateway.ts'
 import { createHandlers } from '../../src/handlers/dispatch.ts'
 import { registerPassthrough } from '../../src/handlers/passthrough.ts'
 import { createListener } from '../../src/server/listener.ts'
@@ -34,6 +34,8 @@ export interface GatewayOptions {
   /** Puts something of the test's own in the place of a part. */
   readonly wrap?: (parts: Parts) => Parts
   readonly listen?: boolean
+  /** Whether users and records are read again when they change. Default: no. */
+  readonly watch?: boolean
 }
 
 export interface Ask {
@@ -68,13 +70,14 @@ export interface OpenGateway {
 export async function openGateway(t: Test, options: GatewayOptions = {}): Promise<OpenGateway> {
   const engine = await startEngine(t, options.engine)
   const log: Readonly<Record<string, unknown>>[] = []
-  const { parts, close } = await build({
+  const { parts, start, close } = await build({
     config: configOf(t, engine.base, { ...options, settings: calmOf(options.settings) }),
     log: createLogger({ level: 'info', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
     version: 'test',
   })
+  if (options.watch === true) await start()
   const used = options.wrap?.(parts) ?? parts
-  const app = buildGateway(used, createHandlers(used))
+  const app = buildGateway(used, createHandlers(used, decideRequest))
   registerPassthrough(app, used)
   const listener = createListener(used.config, {
     handle: (request, response) => app.routing(request, response),

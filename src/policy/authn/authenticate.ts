@@ -1,7 +1,7 @@
 import { EngineRefusal } from '../../errors.ts'
 import { isBearer } from './bearer.ts'
 import type { BasicCredential, CredentialMemoryOptions, RememberedCredentials } from './credentials.ts'
-import type { Authentication, Principal } from '../../request/principal.ts'
+import { ANONYMOUS, type Authentication, type Principal } from '../../request/principal.ts'
 import {
   createCredentialMemory,
   createRememberedCredentials,
@@ -22,7 +22,7 @@ export type AuthenticationMethod = TokenMethod | 'none'
 export interface AuthenticatorOptions extends CredentialMemoryOptions {
   /** The engine's name: the realm of the challenge. */
   readonly engine: string
-  readonly source: Pick<IdentitySource, 'verify' | 'stampOf' | 'principalOf'>
+  readonly source: Pick<IdentitySource, 'verify' | 'stampOf' | 'noticesAll' | 'principalOf'>
   readonly throttle?: ThrottleOptions
   /** Absent or null: bearer tokens are not accepted. */
   readonly tokens?: TokenAuthenticator | null
@@ -50,6 +50,13 @@ export interface Authenticator {
    * EngineRefusal 401 for a user whom the source does not know.
    */
   readonly vouchFor: (user: string) => Principal | Promise<Principal>
+  /**
+   * Whether nothing has changed that this authenticator notices since it identified the caller: the user, the token's expiry, the
+   * keys of its issuer. @throws GatewayError if users or keys are unavailable now
+   */
+  readonly isCurrent: (principal: Principal) => boolean
+  /** Whether the identification is so recent that a new request would rely on it, or no change can go unnoticed. */
+  readonly isRecent: (principal: Principal) => boolean
   /** Whether `authenticate` would take this for Basic; counted and throttled as there. Rejects with GatewayError as it does. */
   readonly accepts: (credential: BasicCredential, address: string) => Promise<boolean>
 }
@@ -102,6 +109,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return {
     kept,
     authenticate,
+    isCurrent: (principal) =>
+      principal === ANONYMOUS ||
+      (memory.isCurrent(principal, source.stampOf) ??
+        tokens?.isCurrent(principal) ??
+        vouched.isCurrent(principal, source.stampOf) ??
+        false),
+    isRecent: (principal) =>
+      principal === ANONYMOUS ||
+      (tokens?.isRecent(principal) ??
+        (source.noticesAll || memory.isRecent(principal) || vouched.isRecent(principal))),
     accepts: async (credential, address) => {
       const header = headerOf(credential)
       if (header === null) return false

@@ -52,6 +52,10 @@ export interface CredentialMemory {
   readonly failedLately: (key: string, stampOf: StampOf) => boolean
   /** It was correct at some time, however long ago: the caller is not guessing. */
   readonly wasVerified: (key: string) => boolean
+  /** Whether this memory verified the principal and the user has not changed since; null: it did not verify this object. */
+  readonly isCurrent: (principal: Principal, stampOf: StampOf) => boolean | null
+  /** Whether the principal was verified within `ttlMs`. */
+  readonly isRecent: (principal: Principal) => boolean
   /** Runs `verify` once for all concurrent callers, and caches the result. */
   readonly verifyOnce: (
     key: string,
@@ -73,13 +77,15 @@ export interface RememberedCredentials {
   readonly keyOf: (header: string) => string
   readonly right: LRUCache<string, Remembered>
   readonly wrong: LRUCache<string, Remembered>
+  /** By the principal that a verification returned, for as long as a request holds it. */
+  readonly byPrincipal: WeakMap<Principal, Remembered>
 }
 
 /** @param max limit of cached correct credentials, and of wrong ones; the one verified longest ago is removed first */
 export function createRememberedCredentials(max = 10_000): RememberedCredentials {
   // `max` would allocate all entries at once, a quarter of a megabyte for each of the two.
   const create = () => new LRUCache<string, Remembered>({ maxSize: max, sizeCalculation: () => 1 })
-  return { keyOf: createHeaderHash(), right: create(), wrong: create() }
+  return { keyOf: createHeaderHash(), right: create(), wrong: create(), byPrincipal: new WeakMap() }
 }
 
 /**
@@ -98,7 +104,7 @@ export function createCredentialMemory(
 ): CredentialMemory {
   const { ttlMs = 5_000, failureTtlMs = 5_000 } = options
   const { now = () => performance.now() } = options
-  const { keyOf, right, wrong } = remembered
+  const { keyOf, right, wrong, byPrincipal } = remembered
   /** With the stamp of each. */
   const verifications = new SingleFlight<Principal | null, unknown>()
 
@@ -119,7 +125,9 @@ export function createCredentialMemory(
     if (stampOf(user) !== stamp) return principal
     const [at, other] = principal === null ? [wrong, right] : [right, wrong]
     other.delete(key)
-    at.set(key, { principal, user, stamp, at: now() })
+    const entry = { principal, user, stamp, at: now() }
+    at.set(key, entry)
+    if (principal !== null) byPrincipal.set(principal, entry)
     return principal
   }
 
@@ -128,6 +136,14 @@ export function createCredentialMemory(
     recall: (key, stampOf) => recall(right, ttlMs, key, stampOf)?.principal ?? null,
     failedLately: (key, stampOf) => recall(wrong, failureTtlMs, key, stampOf) !== null,
     wasVerified: (key) => right.has(key),
+    isCurrent: (principal, stampOf) => {
+      const entry = byPrincipal.get(principal)
+      return entry === undefined ? null : stampOf(entry.user) === entry.stamp
+    },
+    isRecent: (principal) => {
+      const entry = byPrincipal.get(principal)
+      return entry !== undefined && now() < entry.at + ttlMs
+    },
     verifyOnce: (key, of, verify) => {
       const stamp = of.stampOf(of.user)
       const running = verifications.running(key)

@@ -54,6 +54,7 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
     everybody: () => null,
     groupsOf: (userId) => readIds(ask, `/group?member=${encodeURIComponent(userId)}`),
     stampOf: () => epoch.current,
+    noticesAll: false,
     state: () => ({ problem, ageMs: answeredAt === null ? null : now() - answeredAt }),
     changed: () => {
       epoch.current = {}

@@ -36,6 +36,7 @@ export function createFileIdentity({ file, passwords }: FileIdentityOptions): Id
     everybody: () => users().all.map(principalOf),
     groupsOf: async (userId) => users().find(userId)?.groups ?? [],
     stampOf: (userId) => stampOfUser(users().find(userId)),
+    noticesAll: true,
     state: file.state,
   }
 }

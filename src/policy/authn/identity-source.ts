@@ -23,5 +23,7 @@ export interface IdentitySource {
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
   /** A change invalidates the user's cached credentials. @throws GatewayError if no decision is possible any more */
   readonly stampOf: StampOf
+  /** Whether every change of a user changes the stamp. False: users may also be changed where this source does not notice. */
+  readonly noticesAll: boolean
   readonly state: () => SourceState
 }

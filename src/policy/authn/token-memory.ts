@@ -31,6 +31,8 @@ export interface RememberedTokens {
   readonly keyOf: (header: string) => string
   readonly right: LRUCache<string, VerifiedToken>
   readonly wrong: LRUCache<string, RefusedToken>
+  /** By the principal that a verification returned, for as long as a request holds it. */
+  readonly byPrincipal: WeakMap<Principal, VerifiedToken>
 }
 
 /**
@@ -43,6 +45,7 @@ export function createRememberedTokens(max = 10_000): RememberedTokens {
     // `max` would allocate all entries at once.
     right: new LRUCache({ maxSize: max, sizeCalculation: ({ principal }) => weightOf(principal) }),
     wrong: new LRUCache({ maxSize: max, sizeCalculation: () => 1 }),
+    byPrincipal: new WeakMap(),
   }
 }
 

@@ -73,22 +73,33 @@ export interface TokenAuthenticator {
    * GW_RECORDS_UNAVAILABLE where keys or users are away, GW_THROTTLED and GW_OVERLOADED where too many verifications wait.
    */
   readonly authenticate: (header: string, address: string) => Principal | Promise<Principal>
+  /**
+   * Whether a token that was verified still counts: not after it expired, its key was withdrawn or its user changed. Null: no
+   * token was verified for this object. @throws GatewayError if users or keys are unavailable
+   */
+  readonly isCurrent: (principal: Principal) => boolean | null
+  /** Whether the token was verified within the time for which a verification counts; null as in `isCurrent`. */
+  readonly isRecent: (principal: Principal) => boolean | null
 }
 
 /** Authentication by bearer tokens (RFC 6750) of issuers, and by session tokens of a shared secret. */
 export function createTokenAuthenticator(options: TokensOptions): TokenAuthenticator {
   const { issuers, source, remembered } = options
   const { now = () => performance.now(), nowSeconds = () => Date.now() / 1000 } = options
-  const { keyOf, right, wrong } = remembered
+  const { keyOf, right, wrong, byPrincipal } = remembered
   const flights = new SingleFlight<Principal | TokenFault>()
 
   /** @throws GatewayError where nothing can be decided any more */
   function recall(key: string): VerifiedToken | null {
     const entry = right.get(key)
-    if (entry === undefined || now() >= entry.until || nowSeconds() >= entry.expiresAtSeconds) return null
+    return entry !== undefined && now() < entry.until && isValid(entry) ? entry : null
+  }
+
+  function isValid(entry: VerifiedToken): boolean {
+    if (nowSeconds() >= entry.expiresAtSeconds) return false
     const issuer = issuers.get(entry.issuer)
-    if (issuer === undefined || !issuer.keys.has(entry.key)) return null
-    return stampOf(issuer, entry.principal) === entry.stamp ? entry : null
+    if (issuer === undefined || !issuer.keys.has(entry.key)) return false
+    return stampOf(issuer, entry.principal) === entry.stamp
   }
 
   function stampOf(issuer: TokenIssuer, { userId }: Principal): unknown {
@@ -114,15 +125,18 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
     if (stampOf(issuer, principal) !== stamp) return known
     if (typeof known === 'string')
       wrong.set(key, { fault: known, key: verifying, stamp, until: at + options.rememberFailuresMs })
-    else
-      right.set(key, {
+    else {
+      const entry = {
         principal: known,
         issuer: issuer.iss,
         key: verifying,
         stamp,
         until: at + rememberMsOf(issuer),
         expiresAtSeconds: Number(token.claims['exp']) + issuer.skewSeconds,
-      })
+      }
+      right.set(key, entry)
+      byPrincipal.set(known, entry)
+    }
     return known
   }
 
@@ -178,6 +192,14 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
 
   return {
     remembered,
+    isCurrent: (principal) => {
+      const entry = byPrincipal.get(principal)
+      return entry === undefined ? null : isValid(entry)
+    },
+    isRecent: (principal) => {
+      const entry = byPrincipal.get(principal)
+      return entry === undefined ? null : now() < entry.until
+    },
     authenticate: (header, address) => {
       const key = keyOf(header)
       const known = recall(key)

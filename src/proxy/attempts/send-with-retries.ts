@@ -170,11 +170,13 @@ class RetryingSend<T> implements AttemptOwner {
   }
 
   #attempt(node: Node): void {
+    const { upstreamRequest, request, receiver } = this.#task
+    if (upstreamRequest.isStillPermitted?.() === false)
+      return this.#task.reject(new GatewayError('GW_DECISION_OUTDATED', { retryAfterSeconds: 1 }))
     const attempt = new Attempt(node, this)
     this.#bufferedError = null
     this.#attemptStartedAtMs = this.#options.now()
     this.#headAtMs = 0
-    const { upstreamRequest, request, receiver } = this.#task
     receiver.onStart(attempt)
     const isDedicated =
       this.#needsDedicated ||

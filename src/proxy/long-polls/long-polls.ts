@@ -21,6 +21,8 @@ export interface PollRequest {
   /** Receives the answer; when it closes, the client has disconnected. */
   readonly sink: Pick<ServerResponse, 'destroyed' | 'on' | 'off'>
   readonly limitBytes: number
+  /** Receives a function that answers the client with `[]` now. Once the poll has ended, it must not be called. */
+  readonly onParked?: (end: () => void) => void
 }
 
 export interface Polled {

@@ -11,8 +11,8 @@ import { Queue } from '../attempts/queue.ts'
 import { sendWithRetries, type SendOptions } from '../attempts/send-with-retries.ts'
 import type { Unlocks } from './unlocks.ts'
 
-/** How a poll ended for its client. */
-export type PollEnd = 'answered' | 'time' | 'left' | 'drain' | 'overload' | 'failed'
+/** How a poll ended for its client. `withdrawn`: the decision that permitted it no longer holds. */
+export type PollEnd = 'answered' | 'time' | 'left' | 'drain' | 'withdrawn' | 'overload' | 'failed'
 
 export interface PollsOptions {
   readonly pools: LongPollPools
@@ -66,6 +66,7 @@ export class Polls implements LongPolls {
     const poll = new Poll({ request, waitMs, owner: this, startAttempt: sendOptions.traced?.() ?? null })
     if (adopted !== null) this.#adopt(adopted, poll)
     else this.#waiting.add(poll)
+    request.onParked?.(() => this.dismiss(poll, 'withdrawn'))
     this.send()
     return poll.ended
   }
@@ -203,7 +204,7 @@ export class Polls implements LongPolls {
   }
 
   /** Answers the client with `[]`. The engine's side continues for the next client with the same request. */
-  dismiss(poll: Poll, end: 'time' | 'left' | 'drain'): void {
+  dismiss(poll: Poll, end: 'time' | 'left' | 'drain' | 'withdrawn'): void {
     const { upstreamPoll } = poll
     if (upstreamPoll !== null) {
       upstreamPoll.abandon(this.#options.sendOptions.now())
@@ -219,7 +220,8 @@ export class Polls implements LongPolls {
   }
 
   #reject(poll: Poll, error: Error): void {
-    this.#end(poll, 'failed')
+    const isOutdated = error instanceof GatewayError && error.code === 'GW_DECISION_OUTDATED'
+    this.#end(poll, isOutdated ? 'withdrawn' : 'failed')
     poll.reject(error)
   }
 

@@ -12,6 +12,8 @@ export interface UpstreamRequest {
   readonly retry: 'always' | 'unsent'
   /** `repeat`: sent again when the engine reports that another transaction was faster and this one was rolled back. */
   readonly conflict?: 'repeat' | undefined
+  /** Checked before each attempt. False: the decision that permitted the request no longer holds, and no attempt starts. Default: it holds. */
+  readonly isStillPermitted?: (() => boolean) | undefined
   /** Deployment of the definition that it starts. If some nodes have it registered, only those qualify. */
   readonly deployment?: string
   /** The only node that qualifies while it is believed healthy, by its name, unless an attempt there has failed. */

@@ -274,3 +274,24 @@ t.test('a node is not ejected because this process was late', async (t) => {
   t.match(await asked, { status: 200 })
   t.match(attempts, [{ result: 'ok' }])
 })
+
+t.test('no attempt starts once the decision about a request no longer holds', async (t) => {
+  const up = await startNode(t)
+  const { upstream, attempts } = openUpstream(t, [up.url])
+  for (const upstreamRequest of [READ, WRITE]) {
+    const refusal = await refusalOf(
+      upstream.fetch({ ...upstreamRequest, isStillPermitted: () => false }, LIMIT),
+    )
+    t.match(refusal, { code: 'GW_DECISION_OUTDATED', statusCode: 503, retryAfterSeconds: 1 })
+  }
+  t.same([up.seen.length, attempts.length], [0, 0])
+})
+
+t.test('a request is not sent to another node once its decision no longer holds', async (t) => {
+  const { upstream, attempts } = openUpstream(t, [await refusingUrl(), await refusingUrl()])
+  let checks = 0
+  const isStillPermitted = () => (checks += 1) === 1
+  const refusal = await refusalOf(upstream.fetch({ ...READ, isStillPermitted }, LIMIT))
+  t.match(refusal, { code: 'GW_DECISION_OUTDATED' })
+  t.equal(attempts.length, 1)
+})

@@ -1,0 +1,69 @@
+import type { FastifyRequest } from 'fastify'
+import { GatewayError } from '../errors.ts'
+import type { Principal } from '../request/principal.ts'
+import type { DecisionMaker, LocatedContext, MatchedContext } from './context.ts'
+import { createPrincipalOf } from './match.ts'
+import { readRequest } from './read-request.ts'
+
+/** Whether the records and the caller are still those by which the request was decided. It compares only, and looks nothing up. */
+export function isStillDecided({ engine, principal, recordsVersion }: LocatedContext): boolean {
+  try {
+    return engine.recordsVersion() === recordsVersion && engine.authenticator.isCurrent(principal)
+  } catch {
+    // Users or keys are too old to decide by: the next decision says so.
+    return false
+  }
+}
+
+/** Whether a request was not sent because its decision no longer held. */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'GW_DECISION_OUTDATED'
+}
+
+/**
+ * Decides a request that waited again: who the caller is, if that may have changed, and what the caller may do.
+ * @throws the refusal that a new request would get
+ */
+export async function decideAgain(
+  { parts, decide }: DecisionMaker,
+  context: LocatedContext,
+  request: FastifyRequest,
+): Promise<MatchedContext> {
+  const { stage } = context
+  context.stage = 'authenticate'
+  try {
+    context.principal = await identifyAgain(parts, context, request)
+    const match = Object.assign(context, { accessRequest: readRequest(parts, context, request) })
+    forgetDecision(match)
+    match.stage = 'permit'
+    await decide(parts, match, request)
+    match.stage = stage
+    return match
+  } catch (error) {
+    context.recordsVersion = UNDECIDED
+    throw error
+  }
+}
+
+/** No version of any records. */
+const UNDECIDED = -2
+
+function forgetDecision(match: MatchedContext): void {
+  match.rows = null
+  match.missingRows = null
+  match.reports = null
+  match.previous = null
+  match.denialReason = null
+  match.isWithheld = false
+  match.isPermittedHere = false
+}
+
+/** The caller again. Nothing is verified if no change can have gone unnoticed. */
+async function identifyAgain(
+  { config }: DecisionMaker['parts'],
+  { engine: { authenticator }, principal }: LocatedContext,
+  request: FastifyRequest,
+): Promise<Principal> {
+  if (authenticator.isCurrent(principal) && authenticator.isRecent(principal)) return principal
+  return createPrincipalOf(config)(authenticator, request)
+}

@@ -1,0 +1,48 @@
+import type { FastifyRequest } from 'fastify'
+import { GatewayError } from '../errors.ts'
+import type { Operation } from '../operations/table.ts'
+import { bodyForNone } from '../policy/validation/media.ts'
+import type { AccessRequest } from '../request/access-request.ts'
+import { queryOf } from '../request/canonical.ts'
+import { readJson } from '../request/json.ts'
+import type { LocatedContext } from './context.ts'
+import { paramsOf } from './match.ts'
+import type { Parts } from './parts.ts'
+import { createStillAwaited } from './still-awaited.ts'
+
+/**
+ * Reads what a decision may look at, and stores it in the context with the bytes of the body. The framework keeps the request, so
+ * it can be read again for another decision. @throws GatewayError if the body is not acceptable JSON
+ */
+export function readRequest(
+  { config }: Pick<Parts, 'config'>,
+  context: LocatedContext,
+  request: FastifyRequest,
+): AccessRequest {
+  const { operation, principal } = context
+  const bytes = bytesOf(operation, request)
+  const isJson = bytes !== null && operation.media === undefined
+  context.bytes = bytes
+  const accessRequest: AccessRequest = {
+    principal,
+    params: paramsOf(request),
+    query: queryOf(request.url),
+    body: isJson ? readBodyOf(operation, bytes) : undefined,
+    stillAwaited: createStillAwaited(request, config.timeouts.headers),
+  }
+  context.accessRequest = accessRequest
+  return accessRequest
+}
+
+function bytesOf(operation: Operation, { body, headers }: FastifyRequest): Buffer | null {
+  if (operation.media === 'none') return null
+  return Buffer.isBuffer(body) && body.length > 0 ? body : bodyForNone(operation, headers)
+}
+
+/** A query must be an object: rows are restricted by its members. */
+function readBodyOf({ rows }: Operation, bytes: Buffer): unknown {
+  const body = readJson(bytes)
+  if (rows !== undefined && (typeof body !== 'object' || Array.isArray(body)))
+    throw new GatewayError('GW_INVALID_BODY', { message: 'The request body does not fit the operation: $' })
+  return body
+}
