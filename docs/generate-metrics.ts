@@ -52,6 +52,8 @@ const NOTES: Readonly<Record<string, string>> = {
     '`state`: `open` at a node, `waiting` here, `abandoned` by their clients. `waiting`: [long polls](runbooks/GatewayLongPollsParked.md)',
   gateway_long_polls_ended_total:
     '`reason`: `answered`, `time`, `left`, `drain`, `withdrawn`, `overload`, `failed`. `withdrawn`: [permissions changed](waiting-decisions.md#long-polls). `overload` or `failed` rises',
+  gateway_long_polls_nudges_total:
+    '[Several nodes](configuration/long-polls.md#several-nodes). `failed` rises: the engine refuses the credentials of the gateway, or has too many polls. `skipped`: the node is ejected or at its limit of requests',
   gateway_long_polls_unlocked_total:
     '`result`: `unlocked`, `failed`, `dropped`. Not `unlocked`: such tasks wait for their lock to end',
   gateway_mode: '`section`: `authorization`, `validation`. `mode` is `report` or `off`: nothing is refused',

@@ -4,6 +4,7 @@ import { type Cache, createCache } from '../cache/cache.ts'
 import { createChangeBus, type ChangeBus } from '../redis/change-bus.ts'
 import { createRedisTier } from '../cache/redis-tier.ts'
 import { createIdempotencyStore, type IdempotencyStore } from '../idempotency/idempotency-store.ts'
+import { createOwnTurns, createSharedTurns, type TurnTaker } from '../redis/shared-turns.ts'
 import { createSigner } from '../redis/signature.ts'
 import type { Config, EngineConfig } from '../config/config.ts'
 import type { Logger } from '../log.ts'
@@ -87,6 +88,17 @@ export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
         'messages came over Redis that no key of cache.signingKeys has signed, or that came before: users and records are read anew',
       ),
   })
+}
+
+/** Processes that share a Redis share the turns of nudges; otherwise each process takes turns of its own. */
+export function buildTurns(config: Config): TurnTaker {
+  const { redis } = config.cache
+  const isNeeded =
+    config.limits.longPolls.nudge !== false &&
+    Object.values(config.engines).some(({ nodes }) => nodes.filter(({ drain }) => !drain).length > 1)
+  return redis === null || !isNeeded
+    ? createOwnTurns(monotonicMs)
+    : createSharedTurns({ redis, namespace: namespaceOf(config), now: monotonicMs })
 }
 
 /**

@@ -35,8 +35,10 @@ import { createFindCondition } from '../policy/authz/entities/engine-condition.t
 import { createFindTargets } from '../policy/authz/entities/targets.ts'
 import { acceptDateText, isDateText } from '../policy/validation/schemas/jackson.ts'
 import { createUpstream } from '../proxy/create-upstream.ts'
+import type { NudgeSettings } from '../proxy/long-polls/create-nudges.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { createOnNodeChange, type EngineNodes, probeTimesOf } from './running-nodes.ts'
+import type { TurnTaker } from '../redis/shared-turns.ts'
 import type { SourceFiles } from './source-files.ts'
 import type { Traces } from '../traces/traces.ts'
 import { createDateFormat, type DateFormat } from '../request/date-format.ts'
@@ -55,6 +57,8 @@ export interface EngineOptions {
   /** Of the signatures of tokens. */
   readonly verifications: Pick<TokensOptions, 'turnstile' | 'throttle'>
   readonly changeBus: ChangeBus | null
+  /** How often nodes are nudged to check their long polls, of all processes together. */
+  readonly turns: TurnTaker
   readonly admission: Pick<Admission, 'takeRate'>
   readonly log: Logger
   /** Null: none are configured. */
@@ -126,7 +130,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
       keys: options.issuers.of(setting),
     })),
     kept: { ...authenticator.kept, epoch, tokens },
-    sources,
+    sources: withNewsOfWrites(sources, upstream),
     nodes: { engine: name, own, probes: probeTimesOf(health, deploymentAware), deploymentAware },
     gauges: engineConfig.gauges,
     dateFormat,
@@ -249,10 +253,8 @@ function permitOptionsOf(
   }
 }
 
-function buildUpstream(
-  { name, engineConfig, config, metrics, log, traces }: EngineOptions,
-  dateFormat: DateFormat,
-): Upstream {
+function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream {
+  const { name, engineConfig, config, metrics, log, traces } = options
   const { nodes, remoteName, host, credentials, service, tls } = engineConfig
   const { connect, headers, body, answer } = config.timeouts
   const { maxHold, perNode, waiting } = config.limits.longPolls
@@ -280,12 +282,45 @@ function buildUpstream(
       unlockAs: service ?? credentials,
       onEnd: (reason) => metrics.pollEnded({ engine: name, reason }),
       onUnlock: (result) => metrics.pollUnlocked({ engine: name, result }),
+      nudges: nudgeSettingsOf(options),
     },
     onAttempt: ({ node, result, status, seconds }) =>
       metrics.attempt({ engine: name, node, result, status }, seconds),
     onNodeChange: createOnNodeChange(name, { metrics, log }),
     ...(traces === null ? {} : { traced: traces.startAttempt }),
   })
+}
+
+/** Undefined: nodes are not nudged. */
+function nudgeSettingsOf({
+  name,
+  config,
+  metrics,
+  turns,
+  changeBus,
+}: EngineOptions): NudgeSettings | undefined {
+  const { nudge } = config.limits.longPolls
+  if (nudge === false) return undefined
+  return {
+    everyMs: nudge.every,
+    turns: { ...turns, take: (node, leastMs) => turns.take(`${name} ${node}`, leastMs) },
+    announce: (node) => void changeBus?.publish(`${name} ${WRITTEN}`, node),
+    onNudge: (result) => metrics.pollNudge({ engine: name, result }),
+  }
+}
+
+/** The message to other gateways that a node may have new external tasks. */
+const WRITTEN = 'written'
+
+/** The sources of an engine, which leave messages about writes to the engine's long polls. */
+function withNewsOfWrites(sources: EngineSources, upstream: Upstream): EngineSources {
+  return {
+    ...sources,
+    hear: (topic, about) => {
+      if (topic === WRITTEN) upstream.writtenElsewhere(about)
+      else sources.hear(topic, about)
+    },
+  }
 }
 
 /** Whether an engine believes the same tokens: what was remembered of others is forgotten. */

@@ -1,7 +1,7 @@
 import { administratorWarnings } from './administrators.ts'
 import { takeAdmission } from './build-limits.ts'
 import { type BuiltApplication, buildApplications } from './build-applications.ts'
-import { buildChangeBus, takeCache } from './build-cache.ts'
+import { buildChangeBus, buildTurns, takeCache } from './build-cache.ts'
 import {
   type BuiltEngine,
   buildEngine,
@@ -35,25 +35,30 @@ import { PRESSURE_KINDS } from '../policy/limits/pressure.ts'
 import { withCertificates } from './running-certificates.ts'
 import { takeTraces } from './build-traces.ts'
 import { createRunningSources } from './running-sources.ts'
+import type { TurnTaker } from '../redis/shared-turns.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
 import { createIssuerKeySets, type IssuerKeySets } from './token-issuers.ts'
 
 /** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
 export async function build(options: BuildOptions): Promise<RuntimeParts> {
   const { config, log, before } = options
-  const { files, audit, metrics, changeBus, admission } = await openShared(options)
+  const { files, audit, metrics, changeBus, turns, admission } = await openShared(options)
   const { traces, ...takenTraces } = await takeTraces(
     { config, metrics, log, version: options.version },
     before === undefined ? null : { config: before.config, traces: before.parts.traces },
   )
   const issuers = createIssuerKeySets(config, log, before?.keptIssuers ?? null)
   const own = { passwords: createPasswords(), issuers, verifications: createVerifications() }
-  const shared = { config, files, metrics, changeBus, admission, log, traces, ...own }
+  const shared = { config, files, metrics, changeBus, turns, admission, log, traces, ...own }
   const built = buildEngines(shared, before)
   const engines = new Map(built.map(({ parts }) => [parts.name, parts]))
   const applications = buildApplications({ config, metrics, log, traces })
   const { stores, ...taken } = takeCache({ config, metrics, log }, before ?? null)
-  const running = runningOf({ built, applications }, { files, changeBus, issuers }, { config, metrics, log })
+  const running = runningOf(
+    { built, applications },
+    { files, changeBus, turns, issuers },
+    { config, metrics, log },
+  )
   let successor: (() => RuntimeParts) | null = null
   const { pressure } = admission
   const publicAddress = createPublicAddress(config)
@@ -167,7 +172,14 @@ async function openShared({ config, log, version, before }: BuildOptions) {
     onRecovery: (lost) => log.warn({ lost }, 'lines of this log were lost: nothing took them'),
   })
   const admission = takeAdmission({ config, metrics, log }, before?.admission.inherited ?? null)
-  return { files, audit, metrics, changeBus: buildChangeBus(config, log), admission }
+  return {
+    files,
+    audit,
+    metrics,
+    changeBus: buildChangeBus(config, log),
+    turns: buildTurns(config),
+    admission,
+  }
 }
 
 /** What was opened, or null and lines in `problems`. */
@@ -199,6 +211,7 @@ function runningOf(
   beside: {
     readonly files: SourceFiles
     readonly changeBus: ChangeBus | null
+    readonly turns: TurnTaker
     readonly issuers: IssuerKeySets
   },
   shared: Pick<EngineOptions, 'config' | 'metrics' | 'log'>,

@@ -18,6 +18,7 @@ export function askerOf(upstream: Upstream): AskEngine {
       body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
       // A password that was verified twice would be counted twice.
       retry: isRead ? 'always' : 'unsent',
+      newTasks: 'none',
       ...(headersMs === undefined ? {} : { headersMs }),
     }
     return upstream.fetch(upstreamRequest, limitBytes)

@@ -3,6 +3,7 @@ import type { ChangeBus } from '../redis/change-bus.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { AuthorizationMode } from '../pipeline/parts.ts'
 import type { RunningSources } from './runtime.ts'
+import type { TurnTaker } from '../redis/shared-turns.ts'
 import type { SourceState } from '../files/source-state.ts'
 import type { SourceFiles } from './source-files.ts'
 import type { EngineSources } from './engine-sources.ts'
@@ -23,10 +24,17 @@ interface SourceSet {
   readonly issuers: Pick<IssuerKeySets, 'start' | 'close'>
   readonly files: SourceFiles
   readonly changeBus: ChangeBus | null
+  readonly turns: TurnTaker
 }
 
 /** The sources of all engines, as one thing that runs beside the requests. */
-export function createRunningSources({ engines, files, changeBus, issuers }: SourceSet): RunningSources {
+export function createRunningSources({
+  engines,
+  files,
+  changeBus,
+  turns,
+  issuers,
+}: SourceSet): RunningSources {
   const all = [...engines].flatMap(([engine, { sources, authorization, issuers: believed }]) => [
     { engine, source: 'identity', isNeeded: false, of: sources.identity },
     { engine, source: 'records', isNeeded: authorization !== 'off', of: sources.records },
@@ -48,6 +56,7 @@ export function createRunningSources({ engines, files, changeBus, issuers }: Sou
       if (isClosed) return
       isClosed = true
       changeBus?.close()
+      turns.close()
       files.close()
       issuers.close()
       for (const { sources } of engines.values()) sources.records.close()

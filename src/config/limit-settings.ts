@@ -2,6 +2,10 @@ import { z } from 'zod'
 import { age, decimal, wholeNumber, size, time } from './values.ts'
 
 const LEAST_HOLD_MS = 1000
+const LEAST_NUDGE_MS = 100
+const NUDGE_EVERY =
+  'Longest time between two checks of a node that holds long polls, for tasks of timers, of asynchronous jobs, and of writes that do not pass through the gateway. ' +
+  'After a write through the gateway the other nodes check at once.'
 
 /** Requests for work that an engine keeps open until there is some. */
 const longPolls = z.strictObject({
@@ -20,6 +24,16 @@ const longPolls = z.strictObject({
     .default(20_000)
     .describe(
       'Further long polls of each engine that wait in the gateway, at about 18 KB each with the connection; more are 503.',
+    ),
+  nudge: z
+    .union(
+      [z.literal(false), z.strictObject({ every: time(LEAST_NUDGE_MS).default(750).describe(NUDGE_EVERY) })],
+      'false or { every } is needed',
+    )
+    .prefault({})
+    .describe(
+      'How the nodes of an engine with several nodes are made to check their long polls for tasks that other nodes created. ' +
+        'False: not at all; a task may then wait for up to 30 seconds.',
     ),
 })
 

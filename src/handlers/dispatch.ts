@@ -279,7 +279,7 @@ function upstreamRequestOf(
   if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
   if (operation.media === 'none') undescribeBody(headers)
   if (rows?.rows === 'narrowed') headers['content-type'] = JSON_TYPE
-  const { retry, conflict } = operation
+  const { retry, conflict, newTasks } = operation
   return {
     isStillPermitted: () => isStillDecided(match),
     method: request.method,
@@ -288,6 +288,7 @@ function upstreamRequestOf(
     body: bytes,
     retry,
     conflict,
+    newTasks,
     keepsAnswer,
   }
 }
@@ -315,8 +316,8 @@ function narrowedRequest(
   const query = rows.narrow(upstreamRequest, accessRequest.query)
   if (query === null) return null
   const { method, path, body } = query
-  const { headers, retry, conflict, isStillPermitted } = upstreamRequest
-  return { method, path, headers, body, retry, conflict, isStillPermitted }
+  const { headers, retry, conflict, newTasks, isStillPermitted } = upstreamRequest
+  return { method, path, headers, body, retry, conflict, newTasks, isStillPermitted }
 }
 
 /** What the gateway knows better than an engine. */

@@ -75,6 +75,11 @@ function createOtherCounters(registry: Registry) {
       ['engine', 'result'],
       'Tasks that were locked for a disconnected client, by whether they were unlocked.',
     ),
+    pollNudge: counter(
+      'gateway_long_polls_nudges_total',
+      ['engine', 'result'],
+      'Requests that make a node check its long polls for new tasks, by result: ok, failed, skipped.',
+    ),
     reload: counter('gateway_config_reload_total', ['result'], 'Reloads of the configuration, by result.'),
     gaugeFailure: counter(
       'gateway_engine_gauges_failures_total',

@@ -127,6 +127,8 @@ export interface Row {
   readonly media?: 'multipart' | 'none'
   /** The engine may hold the request open for the body's `asyncResponseTimeout`. Default: the timeouts of other requests count. */
   readonly longPoll?: true
+  /** `none`: a success creates and unlocks no external task. Default: it may, and other nodes of the engine are nudged to check their long polls. */
+  readonly newTasks?: 'none'
   /** The answer holds absolute `links[].href` made from the Host that the engine saw; they are written anew. Default: the answer is passed on. */
   readonly links?: true
   /** Answered in HAL beside JSON, by `Accept`, with other entities embedded (Camunda 7.22). Default: only JSON; a test asks for the column. */

@@ -9,6 +9,12 @@ import type { AttemptEvent, UpstreamRequest } from './wire/upstream-request.ts'
 import type { HealthOptions } from './nodes/health.ts'
 import type { Node } from './nodes/node.ts'
 import { createDateFormat, type DateFormat } from '../request/date-format.ts'
+import {
+  createNudges,
+  NO_NUDGES,
+  type NudgeSettings,
+  type UpstreamNudges,
+} from './long-polls/create-nudges.ts'
 import { LongPollPools } from './long-polls/long-poll-pools.ts'
 import { NodePool, type NodeAddress, type NodeEvent } from './nodes/node-pool.ts'
 import { lockedTasksIn } from './long-polls/poll-answer.ts'
@@ -71,10 +77,12 @@ export interface PollLimits {
   readonly perNode: number
   /** Waiting in the gateway while all nodes are full. */
   readonly waiting: number
-  /** Credentials with which the gateway unlocks tasks of clients that are gone. */
+  /** Credentials with which the gateway nudges nodes, and unlocks tasks of clients that are gone. */
   readonly unlockAs: Credentials
   readonly onEnd: (end: PollEnd) => void
   readonly onUnlock: (result: UnlockResult) => void
+  /** Default: nodes are not nudged. */
+  readonly nudges?: NudgeSettings | undefined
 }
 
 const DEFAULT_POLLS: PollLimits = {
@@ -92,6 +100,7 @@ interface Shared {
   readonly sendOptions: SendOptions
   readonly polls: Polls
   readonly unlocks: Unlocks
+  readonly nudges: UpstreamNudges
   prober: Prober | null
 }
 
@@ -113,11 +122,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     onAttempt: options.onAttempt,
     engine: options.engine,
     traced: options.traced,
+    onWritten: (node) => nudges.written(node),
   }
   // Unlocks belong to no request: who waited for the tasks has gone.
   const unlocks = createUpstreamUnlocks(options, { ...sendOptions, traced: undefined })
-  const polls = createPolls(options, { nodes, sendOptions, unlocks })
-  const shared: Shared = { nodes, sendOptions, polls, unlocks, prober: null }
+  const polls = createPolls(options, { nodes, sendOptions, unlocks }, () => nudges.watch())
+  const nudges = createUpstreamNudges(options, { nodes, sendOptions, polls })
+  const shared: Shared = { nodes, sendOptions, polls, unlocks, nudges, prober: null }
   return upstreamOf(options, shared)
 }
 
@@ -144,6 +155,7 @@ function createUpstreamUnlocks(options: UpstreamOptions, sendOptions: SendOption
 function createPolls(
   options: UpstreamOptions,
   { nodes, sendOptions, unlocks }: Pick<Shared, 'nodes' | 'sendOptions' | 'unlocks'>,
+  onParked: () => void,
 ): Polls {
   const { perNode, waiting, maxHoldMs, onEnd } = options.polls ?? DEFAULT_POLLS
   const requestOf = createRequestOf(options)
@@ -155,12 +167,29 @@ function createPolls(
     maxHoldMs,
     maxWaiting: waiting,
     onEnd,
+    onParked,
+  })
+}
+
+function createUpstreamNudges(
+  options: UpstreamOptions,
+  { nodes, sendOptions, polls }: Pick<Shared, 'nodes' | 'sendOptions' | 'polls'>,
+): UpstreamNudges {
+  const { nudges, unlockAs } = options.polls ?? DEFAULT_POLLS
+  if (nudges === undefined) return NO_NUDGES
+  const requestOf = createRequestOf({ ...options, credentials: unlockAs })
+  return createNudges({
+    ...nudges,
+    nodes,
+    sendOptions,
+    requestOf: (upstreamRequest) => requestOf(upstreamRequest, upstreamRequest.headers),
+    isParkedAt: (node) => polls.isParkedAt(node),
   })
 }
 
 function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
   const { engine, timeouts } = options
-  const { nodes, sendOptions, polls, unlocks } = shared
+  const { nodes, sendOptions, polls, unlocks, nudges } = shared
   const requestOf = createRequestOf(options)
   return {
     engine,
@@ -203,11 +232,13 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
       unlocks.unlock(lockedTasksIn(answer))
       return unlocks.idle()
     },
+    writtenElsewhere: (node) => nudges.writtenElsewhere(node),
     polls,
     async close() {
       shared.prober?.close()
       // Polls first: unlocking their tasks needs the other connections.
       await polls.close()
+      await nudges.close()
       await nodes.close()
     },
   }

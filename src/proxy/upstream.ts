@@ -47,6 +47,8 @@ export interface Upstream {
   isQueueStanding(): boolean
   /** Unlocks all tasks of an answer that nobody receives. Resolves when the engine has answered. */
   giveBack(answer: Answer): Promise<void>
+  /** A write that may have created external tasks succeeded at this node through another gateway. */
+  writtenElsewhere(node: string): void
   /** Long polls, which have connections of their own. */
   readonly polls: LongPolls
   /** Waits for requests in flight. */

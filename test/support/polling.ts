@@ -7,11 +7,11 @@ import type { PollEnd } from '../../src/proxy/long-polls/polls.ts'
 import type { UnlockResult } from '../../src/proxy/long-polls/unlocks.ts'
 import type { PollLimits } from '../../src/proxy/create-upstream.ts'
 import type { Upstream } from '../../src/proxy/upstream.ts'
-import { openUpstream, startNode } from './fake-engine.ts'
+import { openUpstream, type Seen, startNode } from './fake-engine.ts'
 
 export const FETCH = '/external-task/fetchAndLock'
 
-/** A node that holds polls until it is told what to answer; everything else it answers at once. */
+/** A node that holds polls until the test answers them. It answers everything else at once, and `…/fails` with 500. */
 export interface PollingNode {
   readonly url: string
   /** Polls without an answer, in the order in which they came. */
@@ -30,6 +30,7 @@ export interface PollingNode {
 
 export interface UpstreamPoll {
   readonly worker: string
+  readonly request: Seen
   readonly answer: (body: unknown, status?: number) => void
 }
 
@@ -47,14 +48,15 @@ export async function startPollingNode(t: Test): Promise<PollingNode> {
   const until = async (isSo: () => boolean): Promise<void> => {
     while (!isSo()) await new Promise((resolve) => news.once('asked', resolve))
   }
-  const { url } = await startNode(t, ({ method, url: path, headers, body }, response) => {
+  const { url } = await startNode(t, (request, response) => {
+    const { method, url: path, headers, body } = request
     if (path.endsWith(FETCH)) {
       polls += 1
-      held.push({ worker: JSON.parse(body.toString()).workerId, answer: answerOn(response) })
+      held.push({ worker: JSON.parse(body.toString()).workerId, request, answer: answerOn(response) })
     } else {
       asked.push(`${method} ${path}`)
       askedAs.push(headers.authorization)
-      answerOn(response)({}, path.endsWith('/unlock') ? 204 : 200)
+      answerOn(response)({}, statusOf(path))
     }
     if (isOver) end()
     news.emit('asked')
@@ -68,6 +70,11 @@ export async function startPollingNode(t: Test): Promise<PollingNode> {
     came: (count) => until(() => polls >= count),
     wasAsked: (count) => until(() => asked.length >= count),
   }
+}
+
+function statusOf(path: string): number {
+  if (path.endsWith('/unlock')) return 204
+  return path.endsWith('/fails') ? 500 : 200
 }
 
 function answerOn(response: ServerResponse): UpstreamPoll['answer'] {

@@ -79,6 +79,7 @@ export const externalTask = {
   },
   extendLock: {
     route: 'POST /external-task/:id/extendLock',
+    newTasks: 'none',
     conflict: 'repeat',
     checks: [
       { anyOf: [
@@ -108,6 +109,7 @@ export const externalTask = {
   },
   lock: {
     route: 'POST /external-task/:id/lock',
+    newTasks: 'none',
     conflict: 'repeat',
     checks: [
       { anyOf: [
@@ -196,6 +198,7 @@ export const externalTask = {
       ],
     },
     longPoll: true,
+    newTasks: 'none',
   },
   setExternalTaskRetries: {
     route: 'PUT /external-task/retries',

@@ -26,6 +26,8 @@ export interface SendOptions {
   /** From 0 to 1. */
   readonly random: () => number
   readonly onAttempt: ((event: AttemptEvent) => void) | undefined
+  /** A request that may have created external tasks succeeded at this node. Default: not reported. */
+  readonly onWritten?: ((node: string) => void) | undefined
   readonly engine: string
   /** For the request in whose course it is called; null: its attempts are not traced. */
   readonly traced: (() => StartAttempt | null) | undefined
@@ -295,6 +297,8 @@ class RetryingSend<T> implements AttemptOwner {
       nowMs,
     })
     const { status } = attempt
+    if (result === 'ok' && status >= 200 && status < 300 && mayCreateTasks(this.#task.upstreamRequest))
+      this.#options.onWritten?.(attempt.node.name)
     this.#span?.end({ status, result })
     this.#options.onAttempt?.({
       node: attempt.node.name,
@@ -303,6 +307,10 @@ class RetryingSend<T> implements AttemptOwner {
       seconds: (nowMs - startedAtMs) / 1000,
     })
   }
+}
+
+function mayCreateTasks({ retry, newTasks }: UpstreamRequest): boolean {
+  return retry === 'unsent' && newTasks !== 'none'
 }
 
 /** Whether it may wait for one node while others are free. */

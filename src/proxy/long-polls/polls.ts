@@ -23,6 +23,8 @@ export interface PollsOptions {
   readonly maxHoldMs: number
   readonly maxWaiting: number
   readonly onEnd: (end: PollEnd) => void
+  /** A client has a poll at a node. */
+  readonly onParked?: () => void
 }
 
 const RETRY_AFTER_SECONDS = 5
@@ -101,6 +103,12 @@ export class Polls implements LongPolls {
     }
   }
 
+  /** Whether this node holds the poll of a connected client. */
+  isParkedAt(name: string): boolean {
+    for (const { poll, node } of this.#sent) if (poll !== null && node?.name === name) return true
+    return false
+  }
+
   /** Resolves when the engine holds no poll and no task is left to unlock. */
   async close(): Promise<void> {
     if (!this.#isEmpty()) await new Promise<void>((resolve) => this.#whenEmpty.push(resolve))
@@ -132,6 +140,7 @@ export class Polls implements LongPolls {
   #adopt(upstreamPoll: UpstreamPoll, poll: Poll): void {
     this.#abandoned.delete(upstreamPoll)
     upstreamPoll.adopt(poll)
+    this.#options.onParked?.()
   }
 
   #sendTo(pollNode: Node, poll: Poll): void {
@@ -140,7 +149,11 @@ export class Polls implements LongPolls {
     const { sendOptions, requestOf, pools } = this.#options
     const { request } = poll
     // The poll keeps its time itself.
-    const upstreamRequest: UpstreamRequest = { ...request.upstreamRequest, headersMs: Infinity }
+    const upstreamRequest: UpstreamRequest = {
+      ...request.upstreamRequest,
+      headersMs: Infinity,
+      newTasks: 'none',
+    }
     const upstreamPoll = new UpstreamPoll({ poll, untilMs: sendOptions.now() + request.holdMs + LATE_MS })
     this.#sent.add(upstreamPoll)
     const pick = (tried: readonly Node[]): Node | null => {
@@ -157,6 +170,7 @@ export class Polls implements LongPolls {
       (answer) => this.#answered(upstreamPoll, answer),
       (error: Error) => this.#failed(upstreamPoll, error),
     )
+    this.#options.onParked?.()
   }
 
   #answered(upstreamPoll: UpstreamPoll, answer: Answer): void {

@@ -22,6 +22,8 @@ export interface UpstreamRequest {
   readonly keepsAnswer?: boolean
   /** Makes of the headers of an answer that `relay` streams those that the client is shown. `node`: its name. Default: they stay. */
   readonly shownHeaders?: (headers: ParsedHeaders, node: string) => ParsedHeaders
+  /** `none`: a success creates and unlocks no external task. Default: it may, unless `retry` is `always`. */
+  readonly newTasks?: 'none' | undefined
   /** Replaces the upstream's `headersMs` for this request: a long poll waits longer than a lookup. */
   readonly headersMs?: number
 }

@@ -1,0 +1,25 @@
+import type { Schedule } from '../../files/source-state.ts'
+
+/**
+ * Returns a function that calls `work` at once, and at most once in each `gapMs` after that. The last call within a gap is
+ * never lost: it leads to a call of `work` at the end of the gap.
+ */
+export function coalesce(work: () => void, gapMs: number, schedule: Schedule): () => void {
+  let isResting = false
+  let isPending = false
+  function call(): void {
+    if (isResting) {
+      isPending = true
+      return
+    }
+    isResting = true
+    schedule(() => {
+      isResting = false
+      if (!isPending) return
+      isPending = false
+      call()
+    }, gapMs)
+    work()
+  }
+  return call
+}

@@ -1,0 +1,169 @@
+import type { Schedule } from '../../files/source-state.ts'
+import type { TurnTaker } from '../../redis/shared-turns.ts'
+
+/** `skipped`: the node is ejected, or has reached its limit of concurrent requests. */
+export type NudgeResult = 'ok' | 'failed' | 'skipped'
+
+/** A node that can be nudged. */
+export interface NudgeTarget {
+  readonly name: string
+  /** Whether the node holds a poll of a connected client. */
+  readonly isParked: () => boolean
+  /** Whether the node can take a nudge now. */
+  readonly isUsable: () => boolean
+  /** Resolves to whether the engine has accepted the nudge. */
+  readonly send: () => Promise<boolean>
+}
+
+export interface NudgesOptions {
+  readonly targets: readonly NudgeTarget[]
+  /** Longest time between two nudges of a node that holds polls. */
+  readonly everyMs: number
+  /** Shared with all processes that nudge the same nodes. */
+  readonly turns: TurnTaker
+  readonly onNudge: (result: NudgeResult) => void
+  /** Monotonic milliseconds. */
+  readonly now: () => number
+  readonly schedule: Schedule
+}
+
+/** Least time from the beginning of one nudge of a node to the beginning of the next one. */
+export const LEAST_GAP_MS = 50
+/** The gap is at least this multiple of the last nudge's duration, so a node is busy with nudges for a third of the time at most. */
+const GAP_FACTOR = 3
+/** After failures a node is not nudged for up to this time. */
+const LONGEST_PAUSE_MS = 60_000
+
+/**
+ * Decides when the nodes of an engine are nudged. An engine checks its parked polls when its own process creates an external
+ * task, and otherwise every 30 seconds. A nudge makes it check all of them at once.
+ */
+export class Nudges {
+  readonly #nodes: readonly NodeNudges[]
+
+  /** @param options with fewer than two targets nothing is ever nudged: a single node notices its own tasks */
+  constructor(options: NudgesOptions) {
+    const targets = options.targets.length > 1 ? options.targets : []
+    this.#nodes = targets.map((target) => new NodeNudges(target, options))
+  }
+
+  /** A poll was sent to a node. Starts the periodic nudges of every node that holds polls. */
+  watch(): void {
+    for (const node of this.#nodes) node.watch()
+  }
+
+  /** A write that may have created external tasks succeeded at the node `at`: every other node that holds polls is nudged soon. */
+  written(at: string): void {
+    for (const node of this.#nodes) if (node.name !== at) node.request()
+  }
+
+  close(): void {
+    for (const node of this.#nodes) node.close()
+  }
+}
+
+/** The nudges of one node: at most one at a time. */
+class NodeNudges {
+  readonly #target: NudgeTarget
+  readonly #options: NudgesOptions
+  #cancelTimer: (() => void) | null = null
+  #isBusy = false
+  #isClosed = false
+  /** Tasks were created since the last nudge began. */
+  #isRequested = false
+  /** Number of the other process's turn for which the request waits; null: it does not wait for one. */
+  #awaitedTurn: number | null = null
+  #gapMs = LEAST_GAP_MS
+  #failures = 0
+  #pauseUntilMs = -Infinity
+
+  constructor(target: NudgeTarget, options: NudgesOptions) {
+    this.#target = target
+    this.#options = options
+  }
+
+  get name(): string {
+    return this.#target.name
+  }
+
+  watch(): void {
+    if (this.#cancelTimer === null && !this.#isBusy) this.#arm(this.#options.everyMs)
+  }
+
+  request(): void {
+    // A turn that began before this write does not count.
+    this.#awaitedTurn = null
+    if (this.#isRequested) return
+    this.#isRequested = true
+    if (!this.#isBusy) this.#arm(0)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#cancelTimer?.()
+    this.#cancelTimer = null
+  }
+
+  #arm(delayMs: number): void {
+    const { now, schedule } = this.#options
+    this.#cancelTimer?.()
+    this.#cancelTimer = null
+    if (this.#isClosed) return
+    this.#cancelTimer = schedule(() => void this.#run(), Math.max(delayMs, this.#pauseUntilMs - now()))
+  }
+
+  async #run(): Promise<void> {
+    this.#cancelTimer = null
+    const { everyMs, onNudge } = this.#options
+    // The next poll arms the timer again.
+    if (!this.#target.isParked()) {
+      this.#isRequested = false
+      return
+    }
+    if (!this.#target.isUsable()) {
+      this.#isRequested = false
+      onNudge('skipped')
+      return this.#arm(everyMs)
+    }
+    this.#isBusy = true
+    const delayMs = await this.#nudge()
+    this.#isBusy = false
+    this.#arm(delayMs)
+  }
+
+  /** Resolves to the delay until the next run. */
+  async #nudge(): Promise<number> {
+    const { everyMs, turns } = this.#options
+    const wasRequested = this.#isRequested
+    const turn = await turns.take(this.name, wasRequested ? this.#gapMs : everyMs)
+    if (this.#isClosed) return everyMs
+    if (turn.isTaken) {
+      // Only now: a write until here precedes the nudge, and a later one requests another nudge.
+      this.#isRequested = false
+      this.#awaitedTurn = null
+      await this.#send()
+      return this.#isRequested ? 0 : everyMs
+    }
+    if (!wasRequested) return this.#isRequested ? 0 : turn.leftMs
+    if (this.#awaitedTurn !== null && this.#awaitedTurn !== turn.previous) {
+      // Another process has nudged the node since the write.
+      this.#isRequested = false
+      this.#awaitedTurn = null
+      return everyMs
+    }
+    this.#awaitedTurn = turn.previous
+    return turn.leftMs
+  }
+
+  async #send(): Promise<void> {
+    const { everyMs, now, onNudge } = this.#options
+    const startedAtMs = now()
+    const isAccepted = await this.#target.send()
+    const durationMs = now() - startedAtMs
+    this.#gapMs = Math.min(Math.max(LEAST_GAP_MS, GAP_FACTOR * durationMs), Math.max(LEAST_GAP_MS, everyMs))
+    this.#failures = isAccepted ? 0 : this.#failures + 1
+    if (!isAccepted)
+      this.#pauseUntilMs = now() + Math.min(LONGEST_PAUSE_MS, everyMs * 2 ** Math.min(20, this.#failures))
+    onNudge(isAccepted ? 'ok' : 'failed')
+  }
+}
