@@ -23,6 +23,7 @@ import { isCacheable, peekCached, sendCached, serveCached } from './cached.ts'
 import { servePasswordVerdict } from './password-verdict.ts'
 import { isAboutSelf, serveOwnProfile } from './own-profile.ts'
 import { asksItemCounts, serveItemCounts } from './rows/item-counts.ts'
+import { needsItemChecks, serveCheckedItems } from './rows/checked-items.ts'
 import { holdMsOf, serveFetchOfNothing, serveNothing, servePoll } from './long-poll.ts'
 import { serveTopicNames } from './rows/topic-names.ts'
 import { serveReport } from './rows/duration-report.ts'
@@ -52,6 +53,7 @@ const STEPS: readonly Step[] = [
     handle: withAffinity,
   },
   { of: ({ itemCount }) => itemCount !== undefined, handle: withItemCounts },
+  { of: ({ itemChecks }) => itemChecks !== undefined, handle: withItemChecks },
   // Of every row: a restriction that a decision has found must never be passed over because a column is missing.
   { of: () => true, handle: restrictedRows },
   { of: ({ longPoll }) => longPoll === true, handle: polled },
@@ -152,6 +154,10 @@ function withAffinity(_operation: Operation, then: Handler): Handler {
 
 function withItemCounts(_operation: Operation, then: Handler): Handler {
   return (exchange) => (asksItemCounts(exchange.match) ? serveItemCounts(exchange) : then(exchange))
+}
+
+function withItemChecks(_operation: Operation, then: Handler): Handler {
+  return (exchange) => (needsItemChecks(exchange) ? serveCheckedItems(exchange, readAnswer) : then(exchange))
 }
 
 function restrictedRows(operation: Operation, then: Handler): Handler {

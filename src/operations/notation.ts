@@ -35,6 +35,7 @@ export type When =
   | `body:${string} absent`
   | `query:${string} given`
   | `query:${string} is another user`
+  | `query:${string} is true`
   | `body:${string} of another tenant`
   | 'no definition given'
   | 'the execution is no instance'

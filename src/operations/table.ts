@@ -86,6 +86,12 @@ export interface Row {
   /** The operation by which the items of each answered filter are counted, where the query's `itemCount` asks for it. Default: counts pass as the engine makes them; a test asks for the column. */
   readonly itemCount?: 'executeFilterCount'
   /**
+   * Members of the query, or parameters, that add data of another operation to each item: the engine runs the checks of that
+   * operation for each item of the page, and refuses the list with the first refusal. Default: none. A test lists the members of
+   * the published queries that add data.
+   */
+  readonly itemChecks?: Readonly<Record<string, string>>
+  /**
    * Members of the body that select by a query, each with the member that takes ids in its place: the engine gets the ids of what
    * the caller sees. Default: the body holds no such query. A test compares the members with the published API.
    */
@@ -133,6 +139,8 @@ export interface Row {
   readonly links?: true
   /** Answered in HAL beside JSON, by `Accept`, with other entities embedded (Camunda 7.22). Default: only JSON; a test asks for the column. */
   readonly hal?: true
+  /** The HAL response embeds variables of the items as well, if the filter names some. Default: it embeds definitions, users, groups and case definitions only. */
+  readonly halVariables?: true
   /** Links of the answer by their `rel`, each with the permission without which it is left out. Default: links pass. */
   readonly allowedLinks?: Readonly<Record<string, PermissionTerm>>
   /** The body, query string or stored query is a task query, whose members `*Expression` are code: they are refused. Default: not looked for; a test asks for the column. */

@@ -95,3 +95,33 @@ t.test('who asks in a way that can be read in two is refused, and the engine is 
         )
       }
 })
+
+t.test('HAL of a filter, which may embed variables, is for callers who may see all variables', async (t) => {
+  const all = ['USER:* READ', 'GROUP:* READ', 'FILTER:* READ']
+  const { ask } = await openGateway(t, {
+    records: [
+      ...['anna', 'ben'].flatMap((user) => all.map((grant) => `grant ${user} ${grant}`)),
+      'grant anna PROCESS_DEFINITION:* READ,READ_TASK',
+      'grant ben PROCESS_DEFINITION:* READ,READ_TASK,READ_INSTANCE',
+    ],
+    settings: { authorization: { records: { source: 'file', file: 'records.yaml' }, tenants: 'ignore' } },
+    engine: ({ url }, response) => {
+      const isHal = /^\/engine-rest\/(task|filter)/.test(url)
+      response.writeHead(200, { 'content-type': isHal ? HAL.accept : 'application/json' })
+      response.end(JSON.stringify(isHal ? { _embedded: { task: [] } } : { count: 0 }))
+    },
+  })
+  for (const route of ['GET /filter/f/list', 'POST /filter/f/list', 'GET /filter/f/singleResult'])
+    for (const [user, status] of [
+      ['anna', 403],
+      ['ben', 200],
+    ] as const) {
+      const answer = await ask(user, route, { headers: HAL, ...(route.startsWith('POST') && { body: {} }) })
+      t.equal(answer.status, status, `${user} ${route}`)
+    }
+  t.equal(
+    (await ask('anna', 'GET /task', { headers: HAL })).status,
+    200,
+    'a list of tasks embeds no variables',
+  )
+})

@@ -125,6 +125,21 @@ t.test('tasks, and what filters find of them, are answered in HAL too', (t) => {
   const ids = where(({ hal }) => hal === true).map(({ id }) => id)
   const filters = ['executeFilterList', 'executeFilterSingleResult', 'postExecuteFilterList']
   t.same(ids.toSorted(), [...filters, 'postExecuteFilterSingleResult', 'getTask', 'getTasks'].toSorted())
+  const withVariables = where(({ halVariables }) => halVariables === true).map(({ id }) => id)
+  t.same(withVariables.toSorted(), [...filters, 'postExecuteFilterSingleResult'].toSorted())
+  t.end()
+})
+
+t.test('members of a query that add data of another operation are checked by that operation', (t) => {
+  const checks = {
+    withTaskVariablesInReturn: 'getTaskVariables',
+    withTaskLocalVariablesInReturn: 'getTaskLocalVariables',
+  }
+  const rows = where(({ itemChecks }) => itemChecks !== undefined)
+  t.same(Object.fromEntries(rows.map(({ id, itemChecks }) => [id, itemChecks])), {
+    getTasks: checks,
+    queryTasks: checks,
+  })
   t.end()
 })
 

@@ -74,6 +74,7 @@ export const filter = {
   executeFilterList: {
     route: 'GET /filter/:id/list',
     hal: true,
+    halVariables: true,
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
     rows: {
@@ -85,6 +86,7 @@ export const filter = {
   postExecuteFilterList: {
     route: 'POST /filter/:id/list',
     hal: true,
+    halVariables: true,
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 403 }],
     rows: {
@@ -96,6 +98,7 @@ export const filter = {
   executeFilterSingleResult: {
     route: 'GET /filter/:id/singleResult',
     hal: true,
+    halVariables: true,
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
     rows: {
@@ -109,6 +112,7 @@ export const filter = {
   postExecuteFilterSingleResult: {
     route: 'POST /filter/:id/singleResult',
     hal: true,
+    halVariables: true,
     expressions: 'refused',
     checks: [{ anyOf: ['FILTER.READ path:id'], denied: 400 }],
     rows: {

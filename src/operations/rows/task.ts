@@ -5,6 +5,10 @@ export const task = {
   getTasks: {
     route: 'GET /task',
     hal: true,
+    itemChecks: {
+      withTaskVariablesInReturn: 'getTaskVariables',
+      withTaskLocalVariablesInReturn: 'getTaskLocalVariables',
+    },
     query: 'TaskQuery',
     expressions: 'refused',
     checks: [],
@@ -18,6 +22,10 @@ export const task = {
   queryTasks: {
     route: 'POST /task',
     body: 'TaskQueryDto',
+    itemChecks: {
+      withTaskVariablesInReturn: 'getTaskVariables',
+      withTaskLocalVariablesInReturn: 'getTaskLocalVariables',
+    },
     query: 'Paging',
     expressions: 'refused',
     checks: [],
@@ -33,6 +41,9 @@ export const task = {
     hal: true,
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
+      // Camunda 7.23 and later, Operaton: the variables are read by a command of their own.
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskVariablesInReturn is true', denied: 403 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskLocalVariablesInReturn is true', denied: 403 },
     ],
     retry: 'always',
     notFound: '404 InvalidRequestException: No matching task with id {id}',

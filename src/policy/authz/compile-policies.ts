@@ -18,6 +18,7 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
   const { id, method, template, rows, allowedLinks } = operation
   try {
     checkOperations(operation, byId)
+    checkItemOperations(operation, byId)
     const parameters = parametersOf(template)
     return {
       operation,
@@ -56,4 +57,11 @@ function checkOperations(
     if (byId.get(list)?.rows === undefined) throw new Error(`${list} is no operation that lists rows`)
   if (itemCount !== undefined && byId.get(itemCount) === undefined)
     throw new Error(`${itemCount} is no operation of the table`)
+}
+
+/** The checks of an item are those of an operation whose path names one entity by its id. */
+function checkItemOperations({ itemChecks = {} }: Operation, byId: ReadonlyMap<string, Operation>): void {
+  for (const id of Object.values(itemChecks))
+    if (byId.get(id)?.template.match(/:\w+/g)?.join() !== ':id')
+      throw new Error(`${id} is no operation on one entity`)
 }

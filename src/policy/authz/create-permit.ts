@@ -4,6 +4,7 @@ import type { OtherForm } from '../../request/accept.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import { answerAuthorizationCheck } from './authorization-check.ts'
 import { contextOf, createAuthorize } from './checks/authorize.ts'
+import { createItemChecks } from './checks/item-checks.ts'
 import type { Viewer, Scope, CompiledRows } from './rows/compiled-rows.ts'
 import { usesRevokes } from './records/records.ts'
 import {
@@ -47,8 +48,10 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
   const { operation, checks, rows, allowedLinks } = policy
   const { empty } = checks
   const keepAllowedLinks = allowedLinks === null ? null : createAllowedLinks(allowedLinks, options)
+  const authorize = createAuthorize(checks, options)
   return {
-    ...createAuthorize(checks, options),
+    ...authorize,
+    checkItems: createItemChecks(checks, authorize, options),
     policy,
     operation,
     emptyAnswer:
@@ -71,7 +74,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
 function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
   if (operation.hal !== true) return null
   return (accessRequest, other) =>
-    other === 'hal' && !seesEmbedded(viewerOf(accessRequest, options)) ? NOT_EXACT : ALL
+    other === 'hal' && !seesEmbedded(viewerOf(accessRequest, options), operation) ? NOT_EXACT : ALL
 }
 
 function createRows(operation: Operation, restriction: CompiledRows, options: PermitOptions): Permit['rows'] {
@@ -115,7 +118,7 @@ function rowsDecision(
   const scope = scopeOf(rows, viewer.principal, viewer.records)
   const seesAll = seesWhole(rows, scope, viewer)
   // A HAL answer has another shape and embeds entities of other kinds.
-  if (other === 'hal') return seesAll && seesEmbedded(viewer) ? ALL : NOT_EXACT
+  if (other === 'hal') return seesAll && seesEmbedded(viewer, parts.operation) ? ALL : NOT_EXACT
   if (seesAll) return ALL
   const special = decisionOfForm(parts, accessRequest, scope, viewer)
   if (special !== null) return special

@@ -1,5 +1,5 @@
 import type { EngineRefusal, GatewayError, MissingPermission } from '../../errors.ts'
-import type { Authorize } from './checks/decision-trace.ts'
+import type { Authorize, CheckItems } from './checks/decision-trace.ts'
 import type { Principal } from '../../request/principal.ts'
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { OtherForm } from '../../request/accept.ts'
@@ -48,6 +48,8 @@ export type FindMissingRows = (
 export interface Permit extends Authorize {
   readonly operation: Operation
   readonly policy: OperationPolicy
+  /** Decides this operation for each item of a list whose items carry its data. */
+  readonly checkItems: CheckItems
   /** The engine's answer to a body whose queries find nothing; null: the row does not say. */
   readonly emptyAnswer: ((accessRequest: AccessRequest) => EngineRefusal) | null
   /** Null where the answer offers no links. */

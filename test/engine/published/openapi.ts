@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isRecord } from '../../../src/request/value.ts'
 
-const ARTIFACT = 'org.camunda.bpm:camunda-engine-rest-openapi:7.22.0'
-const ARGS = ['-q', '-B', 'dependency:unpack', `-Dartifact=${ARTIFACT}`, '-DoutputDirectory=.']
+const ARTIFACT = 'org.camunda.bpm:camunda-engine-rest-openapi'
+const ARGS = ['-q', '-B', 'dependency:unpack', '-DoutputDirectory=.']
 
 /** An operation of the engine's published API. */
 export interface Published {
@@ -16,6 +16,8 @@ export interface Published {
   readonly operationId: string
   /** Whether it takes a body at all. */
   readonly hasBody: boolean
+  /** Parameters of its query string. */
+  readonly parameters: readonly string[]
   /** Parameters of its query string that are texts. */
   readonly texts: readonly string[]
   /** Members of its JSON body. */
@@ -25,11 +27,11 @@ export interface Published {
 }
 
 /** The operations of the engine's OpenAPI document, got by Maven. */
-export async function publishedOperations(): Promise<readonly Published[]> {
+export async function publishedOperations(version = '7.22.0'): Promise<readonly Published[]> {
   const folder = await mkdtemp(join(tmpdir(), 'openapi-'))
   try {
     // In that folder: Maven leaves a mark there that the document is unpacked, and would not do it again.
-    await promisify(execFile)('mvn', ARGS, { cwd: folder })
+    await promisify(execFile)('mvn', [...ARGS, `-Dartifact=${ARTIFACT}:${version}`], { cwd: folder })
     return operationsIn(JSON.parse(await readFile(join(folder, 'openapi.json'), 'utf8')))
   } finally {
     await rm(folder, { recursive: true })
@@ -47,10 +49,18 @@ function operationsIn(document: unknown): Published[] {
       path,
       operationId: String(isRecord(operation) ? operation['operationId'] : ''),
       hasBody: isRecord(operation) && operation['requestBody'] !== undefined,
+      parameters: parametersOf(operation).map(({ name }) => String(name)),
       texts: textsOf(operation),
       members: membersOf(schemaAt(operation, ['requestBody']), schemas),
       answered: membersOf(schemaAt(operation, ['responses', '200']), schemas),
     })),
+  )
+}
+
+function parametersOf(operation: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const parameters = isRecord(operation) ? operation['parameters'] : undefined
+  return (Array.isArray(parameters) ? parameters : []).filter(
+    (parameter: unknown) => isRecord(parameter) && parameter['in'] === 'query',
   )
 }
 

@@ -9,7 +9,7 @@ import { FLAG_FRAGMENTS, TEXT_FRAGMENTS } from './query-fragments.ts'
 import { canonical } from './targets.ts'
 import { textFrom, words } from './texts.ts'
 import { refusalOf } from './verdicts.ts'
-import { jsonOf } from './wire.ts'
+import { jsonOf, type Told } from './wire.ts'
 
 t.test('the engine reads the query of a task query as the gateway does', { skip: javaSkip }, async (t) => {
   const { ask, make } = await openEngine(t)
@@ -32,23 +32,20 @@ t.test('the engine reads the query of a task query as the gateway does', { skip:
       const body = taskQueryOf(queryOf(target))
       // Without a body the GET is sent as it is.
       if (told.status !== 200 || body === null) return null
-      const asked = await ask({
-        method: 'POST',
-        path: `/task${pagingIn(query)}`,
-        headers: { 'content-type': 'application/json' },
-        body,
-      })
-      const found = [told, asked].map((one) => eachOf(jsonOf(one), 'id').map(String).sort())
-      return asked.status === 200 && JSON.stringify(found[0]) === JSON.stringify(found[1])
-        ? null
-        : {
-            engine: found[0]?.length,
-            gateway: asked.status === 200 ? found[1]?.length : answerOf(asked),
-            body: String(body),
-          }
+      const path = `/task${pagingIn(query)}`
+      const headers = { 'content-type': 'application/json' }
+      return differenceOf(told, await ask({ method: 'POST', path, headers, body }), body)
     },
   })
 })
+
+/** Null: the GET and the POST found the same tasks. */
+function differenceOf(got: Told, posted: Told, body: Buffer) {
+  const found = [got, posted].map((one) => eachOf(jsonOf(one), 'id').map(String).sort())
+  if (posted.status === 200 && JSON.stringify(found[0]) === JSON.stringify(found[1])) return null
+  const gateway = posted.status === 200 ? found[1]?.length : answerOf(posted)
+  return { engine: found[0]?.length, gateway, body: String(body) }
+}
 
 function pagingIn(query: string): string {
   const pages = [...queryOf(`/?${query}`)].filter(([name]) => /^(?:first|max)Results?$/.test(name))

@@ -119,6 +119,11 @@ const MISTAKES: readonly (readonly [claim: string, row: Row, said: RegExp])[] = 
     /queryJobs is no operation that lists rows/,
   ],
   [
+    'a check of items that is no operation on one entity',
+    row({ itemChecks: { withNovelties: 'getNovelties' } }),
+    /getNovelties is no operation on one entity/,
+  ],
+  [
     'a count that is no operation',
     row({ itemCount: 'executeFilterCount' }),
     /executeFilterCount is no operation of the table/,

@@ -41,8 +41,11 @@ export function createAuthorize(
   const passOf = (trace: TraceDecision | undefined): Pass =>
     trace === undefined ? options : { ...options, trace }
   return {
-    before: (accessRequest, trace) =>
-      runBefore({ checks: before, preconditions, byKey, options: passOf(trace) }, accessRequest),
+    before: (accessRequest, trace, known) =>
+      runBefore(
+        { checks: before, preconditions, byKey, options: passOf(trace) },
+        { ...contextOf(accessRequest, options), ...known },
+      ),
     after:
       after.length === 0
         ? null
@@ -50,10 +53,11 @@ export function createAuthorize(
   }
 }
 
-function runBefore(parts: Parts, accessRequest: AccessRequest): MaybePromise<Decision> {
+function runBefore(parts: Parts, context: EvaluationContext): MaybePromise<Decision> {
   const { byKey, options } = parts
-  const decided = runChecks(parts, accessRequest)
+  const decided = runChecks(parts, context)
   if (byKey === null) return decided
+  const { accessRequest } = context
   const tenants = tenantsFor(accessRequest, options)
   const { tenantsOfKey } = options
   return chain(decided, (decision) =>
@@ -61,9 +65,9 @@ function runBefore(parts: Parts, accessRequest: AccessRequest): MaybePromise<Dec
   )
 }
 
-function runChecks(parts: Parts, accessRequest: AccessRequest): MaybePromise<Decision> {
+function runChecks(parts: Parts, context: EvaluationContext): MaybePromise<Decision> {
   const { preconditions, options } = parts
-  const context = contextOf(accessRequest, options)
+  const { accessRequest } = context
   // Another tenant's entity is refused before any permission is asked for, and a bare engine would not refuse it.
   if (preconditions.isTenanted && tenantsFor(accessRequest, options) !== null)
     return chain(
@@ -304,7 +308,8 @@ function otherTenantDecision({ otherTenant }: CompiledCheck, context: Evaluation
 /** Links to a task are asked for only where the records say no: they can only open. */
 async function runLinked(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
   const decision = evaluate(check, context, options)
-  const linked = decision.permitted ? null : await linksOf(check, context, options)
+  const isKnown = decision.permitted || context.linked !== undefined
+  const linked = isKnown ? null : await linksOf(check, context, options)
   return linked === null
     ? (options.trace?.({ check, context, decision }) ?? decision)
     : run(check, { ...context, linked }, options)

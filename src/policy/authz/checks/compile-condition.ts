@@ -127,8 +127,7 @@ const MEMBER =
 function compileMember(term: string, when: string): (situation: Situation) => boolean {
   const [, from, name = '', comparison = ''] = MEMBER.exec(term) ?? []
   const compare = COMPARISONS.get(comparison)
-  // The engine reads a flag of the query in another way than one of the body.
-  if (compare === undefined || (comparison.endsWith(' true') && from !== 'body'))
+  if (compare === undefined || (comparison === 'is not true' && from !== 'body'))
     throw new Error(`unknown condition "${when}"`)
   const member: Member = { from: from === 'query' ? 'query' : 'body', name: internName(name) }
   return (situation) => compare(situation, member)
@@ -137,7 +136,7 @@ function compileMember(term: string, when: string): (situation: Situation) => bo
 const COMPARISONS: ReadonlyMap<string, (situation: Situation, member: Member) => boolean> = new Map([
   ['given', isGiven],
   ['absent', (situation, member) => !isGiven(situation, member)],
-  ['is true', ({ accessRequest }, { name }) => bodyFlag(accessRequest.body, name)],
+  ['is true', isTrue],
   ['is not true', ({ accessRequest }, { name }) => !bodyFlag(accessRequest.body, name)],
   [
     'is another user',
@@ -151,6 +150,12 @@ const COMPARISONS: ReadonlyMap<string, (situation: Situation, member: Member) =>
       !situation.accessRequest.principal.tenants.includes(textOf(situation, member) ?? ''),
   ],
 ])
+
+/** The engine reads a flag of the query string as text (`Boolean.valueOf`), and one of a body as JSON. */
+function isTrue({ accessRequest }: Situation, { from, name }: Member): boolean {
+  if (from === 'body') return bodyFlag(accessRequest.body, name)
+  return accessRequest.query.get(name)?.toLowerCase() === 'true'
+}
 
 function textOf({ accessRequest }: Situation, { from, name }: Member): string | null {
   return from === 'query' ? (accessRequest.query.get(name) ?? null) : bodyText(accessRequest.body, name)

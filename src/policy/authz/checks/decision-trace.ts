@@ -4,6 +4,7 @@ import { type MaybePromise, chain } from '../../../request/maybe-promise.ts'
 import type { CompiledCheck } from './compiled-check.ts'
 import { PERMITTED, type Decision } from './decision.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
+import type { ListRow } from '../entities/look-ups.ts'
 
 /** One decision of a check. */
 export interface DecisionTrace {
@@ -16,13 +17,27 @@ export interface DecisionTrace {
 /** Follows the checks as they are decided. It returns the decision to go on with, which shows what follows a refusal. */
 export type TraceDecision = (seen: DecisionTrace) => Decision
 
+/** Entities, and links of the caller to a task, that were read before the decision. */
+export type KnownEntities = Pick<EvaluationContext, 'loaded' | 'linked'>
+
 /** The checks of one operation, ready to be asked. */
 export interface Authorize {
   /** Before the engine is asked. Without look-ups the answer comes at once. @throws GatewayError when a look-up fails */
-  readonly before: (accessRequest: AccessRequest, trace?: TraceDecision) => MaybePromise<Decision>
+  readonly before: (
+    accessRequest: AccessRequest,
+    trace?: TraceDecision,
+    known?: KnownEntities,
+  ) => MaybePromise<Decision>
   /** After the engine has answered; null: this operation has no such check. */
   readonly after: ((accessRequest: AccessRequest, created: string, trace?: TraceDecision) => Decision) | null
 }
+
+/** Decides one operation for each item of a list. The first refusal is the decision. */
+export type CheckItems = (
+  accessRequest: AccessRequest,
+  template: string,
+  items: readonly ListRow[],
+) => Promise<Decision>
 
 /** Goes on behind a refusal that grants would change. */
 export function continueBehind({ decision }: DecisionTrace): Decision {

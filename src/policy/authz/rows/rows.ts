@@ -15,11 +15,11 @@ import type { CompiledRows, RowCondition, Scope, Viewer } from './compiled-rows.
 /** The restriction as this query has it. */
 export function rowsFor(rows: CompiledRows, { query }: Pick<AccessRequest, 'query'>): CompiledRows {
   const { where } = rows
-  return where !== null && !isFalse(query.get(where.query)) ? where.rows : rows
+  return where !== null && !isSurelyFalse(query.get(where.query)) ? where.rows : rows
 }
 
 /** The engine reads such a parameter as JSON, where any number but 0 is true: whatever is not surely false counts as true. */
-function isFalse(text = 'false'): boolean {
+export function isSurelyFalse(text = 'false'): boolean {
   return FALSE.has(javaTrim(text))
 }
 

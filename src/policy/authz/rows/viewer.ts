@@ -1,3 +1,4 @@
+import type { Operation } from '../../../operations/table.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import type { AuthorizeOptions } from '../checks/authorize-options.ts'
 import { compileRows } from './compile-rows.ts'
@@ -22,11 +23,26 @@ export function seesWhole({ tenanted }: CompiledRows, scope: Scope, { tenants }:
   return scope === 'all' && (tenants === null || !tenanted)
 }
 
-/** Whether nothing of all that an answer in HAL may embed would be hidden from the caller; beside these it is case definitions, which no record names. */
-export function seesEmbedded({ principal, records, tenants }: Viewer): boolean {
-  return tenants === null && scopeOf(EMBEDDED, principal, records) === 'all'
+/**
+ * Returns whether the caller may see everything that a HAL response may embed. Case definitions are embedded too, and no record
+ * names them.
+ */
+export function seesEmbedded(
+  { principal, records, tenants }: Viewer,
+  { halVariables }: Pick<Operation, 'halVariables'>,
+): boolean {
+  const isOpen = (rows: CompiledRows) => scopeOf(rows, principal, records) === 'all'
+  return tenants === null && isOpen(EMBEDDED) && (halVariables !== true || isOpen(EMBEDDED_VARIABLES))
 }
 
 const EMBEDDED = compileRows({
   allOf: ['PROCESS_DEFINITION.READ row:key', 'USER.READ row:id', 'GROUP.READ row:id'],
+})
+
+const EMBEDDED_VARIABLES = compileRows({
+  anyOf: [
+    'PROCESS_INSTANCE.READ row:processInstanceId',
+    'PROCESS_DEFINITION.READ_INSTANCE row:processDefinitionKey',
+    'TASK.READ row:taskId',
+  ],
 })

@@ -38,6 +38,14 @@ const OF_MEMBERS: readonly (readonly [When, ...(readonly Case[])])[] = [
     [{ body: null }, false],
     [{ query: { id: 'a' } }, false],
   ],
+  [
+    'query:withJobs is true',
+    [{ query: { withJobs: 'true' } }, true],
+    [{ query: { withJobs: 'TRUE' } }, true],
+    [{ query: { withJobs: '1' } }, false],
+    [{ query: {} }, false],
+    [{ body: { withJobs: true } }, false],
+  ],
   ['body:id absent', [{ body: { id: 'a' } }, false], [{ body: { id: null } }, true], [{ body: {} }, true]],
   [
     'body:includeJobs is true',
@@ -206,7 +214,6 @@ t.test('a condition that the notation does not know stops the start', (t) => {
     'body:id',
     'body:id taken',
     'path:id given',
-    'query:includeJobs is true',
     'query:includeJobs is not true',
     'body:id given and',
     'body:id given or body:key given',

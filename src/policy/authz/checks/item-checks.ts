@@ -1,0 +1,75 @@
+import type { AccessRequest } from '../../../request/access-request.ts'
+import type { Attributes } from '../../../request/attributes.ts'
+import { stringOf } from '../../../request/value.ts'
+import type { ImplicitTasks } from '../entities/implicit-bits.ts'
+import { implicitBits } from '../entities/implicit-grants.ts'
+import { LoadedEntities } from '../entities/loaded-entities.ts'
+import type { ListRow, ReadRowAttributes, RowAttribute } from '../entities/look-ups.ts'
+import { LOOKUPS } from '../entities/lookup-rules.ts'
+import type { CompiledChecks } from './compiled-check.ts'
+import { PERMITTED } from './decision.ts'
+import type { Authorize, CheckItems } from './decision-trace.ts'
+import type { AuthorizeOptions } from './authorize-options.ts'
+
+interface ItemCheckOptions extends AuthorizeOptions {
+  readonly readRowAttributes: ReadRowAttributes
+}
+
+/**
+ * Creates the decision of an operation whose path names one entity, for the items of a list of these entities. The items say
+ * what a lookup of each entity would say, so no entity is looked up.
+ */
+export function createItemChecks(
+  checks: CompiledChecks,
+  { before }: Authorize,
+  { readRowAttributes, implicitGrants }: ItemCheckOptions,
+): CheckItems {
+  return async (accessRequest, template, items) => {
+    const attributes = await readRowAttributes(template, items)
+    let links: ImplicitTasks | null = null
+    for (const [index, item] of items.entries()) {
+      accessRequest.stillAwaited?.()
+      const request = requestFor(accessRequest, item)
+      const loaded = entitiesOf(checks, item, attributes[index])
+      const decide = (tasks: ImplicitTasks | null) =>
+        before(request, undefined, { loaded, linked: implicitBits(tasks ?? NO_LINKS, stringOf(item['id'])) })
+      let decision = await decide(links)
+      if (!decision.permitted && links === null && implicitGrants !== null) {
+        links = await implicitGrants.tasks(accessRequest.principal)
+        decision = await decide(links)
+      }
+      if (!decision.permitted) return decision
+    }
+    return PERMITTED
+  }
+}
+
+const NO_LINKS: ImplicitTasks = { user: new Set(), groups: new Set() }
+
+function requestFor({ principal, stillAwaited }: AccessRequest, item: ListRow): AccessRequest {
+  const id = stringOf(item['id']) ?? ''
+  return { principal, stillAwaited, params: { id }, query: new Map(), body: undefined }
+}
+
+/** The entity of the path, as the item describes it. */
+function entitiesOf(
+  { preconditions }: CompiledChecks,
+  item: ListRow,
+  attribute: RowAttribute | undefined,
+): LoadedEntities {
+  const loaded = new LoadedEntities()
+  const id = stringOf(item['id'])
+  if (id === null || attribute === undefined) return loaded
+  for (const { reference } of preconditions.entities) {
+    if (reference.by.from !== 'path') continue
+    const { members, definition } = LOOKUPS[reference.lookup]
+    const names = definition === undefined ? members : [...members, KEY]
+    const known: Attributes = Object.fromEntries(names.map((name) => [name, attribute(name)]))
+    // An entity whose definition is deleted is deleted, too: it must not look like an entity without a definition.
+    const isGone = definition !== undefined && stringOf(item[definition]) !== null && attribute(KEY) === null
+    loaded.add(reference.lookup, id, isGone ? null : known)
+  }
+  return loaded
+}
+
+const KEY = 'processDefinitionKey'

@@ -1,0 +1,88 @@
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { type Admin, createAdmin, rowsOf } from '../differential/admin.ts'
+import { openGateway } from '../differential/gateway.ts'
+import { type Answer, type Ask, basicOf, type Client, createClient, jsonOf } from '../differential/http.ts'
+import { PASSWORD } from '../differential/sets.ts'
+import type { Family } from './build.ts'
+import { startEngine } from './engine.ts'
+
+/** A user of the secured engine, with the tenants and the authorization records of the user. */
+export interface PairCaller {
+  readonly user: string
+  readonly tenants?: readonly string[]
+  readonly records: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** Sends one request as one caller and returns the status and the JSON of the response. */
+export type AskAs = (user: string, ask: Ask) => Promise<PairAnswer>
+
+export interface PairAnswer {
+  readonly status: number
+  readonly body: unknown
+  /** The error code of the gateway; empty if it has none. */
+  readonly code: string
+}
+
+/** A secured engine and a gateway in front of a bare engine, on one database: ids are equal. */
+export interface SecuredPair {
+  readonly admin: Admin
+  /** Creates the callers and starts the gateway with the records of the secured engine. */
+  readonly open: (callers: readonly PairCaller[]) => Promise<{ engine: AskAs; gateway: AskAs }>
+}
+
+export async function startSecuredPair(t: Test, family: Family): Promise<SecuredPair> {
+  const file = `${join(t.testdir(), 'engine')};AUTO_SERVER=TRUE;AUTO_SERVER_PORT=${randomInt(20_000, 60_000)}`
+  // H2 may otherwise reuse the result that an inner query had for another caller.
+  const db = `jdbc:h2:file:${file};OPTIMIZE_REUSE_RESULTS=0`
+  const bare = await startEngine({ family, db, jvm: ['-Xmx512m'] })
+  t.teardown(() => bare.stop())
+  const secured = await startEngine({ family, db, secured: true })
+  t.teardown(() => secured.stop())
+  const connect = (base: string): Client => {
+    const client = createClient(base)
+    t.teardown(() => client.close())
+    return client
+  }
+  const atSecured = connect(secured.base)
+  const admin = createAdmin(atSecured)
+  return {
+    admin,
+    async open(callers) {
+      for (const caller of callers) await createCaller(admin, caller)
+      const sets = callers.map(({ user, tenants = [] }, index) => setOf(index, user, tenants))
+      const records = rowsOf(await admin.call('GET', '/authorization'))
+      const gateway = await openGateway(bare.base, {
+        sets,
+        records,
+        implied: true,
+        adminGroup: 'camunda-admin',
+      })
+      t.teardown(() => gateway.close())
+      return { engine: askerOf(atSecured), gateway: askerOf(connect(gateway.base)) }
+    },
+  }
+}
+
+function setOf(index: number, user: string, tenants: readonly string[]) {
+  const none = { group: '', ownGroups: [], joins: [], links: [], records: [], plans: [] }
+  return { index, user, password: PASSWORD, tenants, ...none }
+}
+
+async function createCaller(admin: Admin, { user, tenants = [], records }: PairCaller): Promise<void> {
+  const profile = { id: user, firstName: user, lastName: user, email: `${user}@test.example` }
+  await admin.call('POST', '/user/create', { profile, credentials: { password: PASSWORD } })
+  for (const tenant of tenants) await admin.call('PUT', `/tenant/${tenant}/user-members/${user}`)
+  for (const record of records)
+    await admin.call('POST', '/authorization/create', { type: 1, resourceId: '*', userId: user, ...record })
+}
+
+function askerOf(client: Client): AskAs {
+  return async (user, ask) => readAnswer(await client.send(ask, basicOf(user, PASSWORD)))
+}
+
+function readAnswer(answer: Answer): PairAnswer {
+  const isJson = answer.type.includes('json')
+  return { status: answer.status, body: isJson ? jsonOf(answer) : null, code: answer.code }
+}
