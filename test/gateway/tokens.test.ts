@@ -94,6 +94,16 @@ t.test('a token that does not carry its groups is refused, so that no revocation
   t.match((await ask({ groups: ['clerks'] })).body, [{ key: 'review' }])
 })
 
+t.test('the refusal of a long token names its length and the limit', async (t) => {
+  const { gateway, issuer } = await openWith(t)
+  const headers = bearer(await issuer.sign(KEY, { filler: 'a'.repeat(12 * 1024) }))
+  const { body, forwarded } = await gateway.ask(null, 'GET /task', { headers })
+  const { length } = headers.authorization
+  const message = `The Authorization header has more than the 12288 characters that are accepted here: ${length}`
+  t.match(body, { message })
+  t.same(forwarded, [])
+})
+
 t.test('Basic stays as it is beside it, and both challenges are offered', async (t) => {
   const { gateway } = await openWith(t)
   t.equal((await gateway.ask('mary', 'GET /task')).status, 200)
@@ -196,7 +206,7 @@ const ATTACKS: Readonly<
     (issuer) =>
       issuer.sign(KEY, { realm_access: { roles: Array.from({ length: 501 }, (_, at) => `g${at}`) } }),
   ],
-  'too long': ['malformed', (issuer) => issuer.sign(KEY, { filler: 'a'.repeat(12 * 1024) })],
+  'too long': ['too-long', (issuer) => issuer.sign(KEY, { filler: 'a'.repeat(12 * 1024) })],
   'of five parts': ['malformed', async (issuer) => `${await issuer.sign(KEY)}.a.b`],
   'no JSON': ['malformed', async () => 'bm9uZQ.bm9uZQ.bm9uZQ'],
   'not of base64': ['malformed', async (issuer) => `${await issuer.sign(KEY)}=`],

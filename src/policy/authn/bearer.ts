@@ -30,7 +30,8 @@ export function isBearer(header: string): boolean {
 
 /** Reads a token without a look at its signature; else says why it can be none. */
 export function readBearer(header: string): UnverifiedToken | TokenFault {
-  const [, compact, head, payload] = header.length > MAX_BEARER_CHARS ? [] : (BEARER.exec(header) ?? [])
+  if (header.length > MAX_BEARER_CHARS) return 'too-long'
+  const [, compact, head, payload] = BEARER.exec(header) ?? []
   const joseHeader = objectIn(head)
   const claims = objectIn(payload)
   if (compact === undefined || joseHeader === null || claims === null) return 'malformed'

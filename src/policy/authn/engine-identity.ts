@@ -22,7 +22,10 @@ export interface EngineIdentity extends IdentitySource, Pick<Lockout, 'count'> {
 const MAX_VERDICT_BYTES = 64 * 1024
 const MAX_LIST_BYTES = 8 * 1024 ** 2
 
-/** Asks the engine for the identity of a user, as its own Basic filter does: first the password, then groups and tenants. */
+/**
+ * Asks the engine for the identity of a user, as its own Basic filter does: first the password, then groups and tenants.
+ * It also asks for the user, whose name in the records may be spelled differently.
+ */
 export function createEngineIdentity(options: EngineIdentityOptions): EngineIdentity {
   const { ask, epoch = { current: {} }, now = () => performance.now() } = options
   const lockout = createLockout(options)
@@ -32,7 +35,7 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
 
   async function findCondition(user: string, isRight: () => Promise<boolean>): Promise<Principal | null> {
     try {
-      const principal = (await isRight()) ? await principalOf(ask, user) : null
+      const principal = (await isRight()) ? await provenPrincipalOf(ask, user) : null
       problem = null
       answeredAt = now()
       return principal
@@ -76,19 +79,40 @@ async function isVerified(ask: AskEngine, username: string, password: string): P
   throw invalidAnswer(`The engine answered ${path} without a verdict`)
 }
 
-/** The user under the name that the records use, with groups and tenants; null: deleted meanwhile. */
+/** The user under the name that the records use, with groups and tenants; null: the directory does not list the user. */
 async function principalOf(ask: AskEngine, user: string): Promise<Principal | null> {
+  const { listed, groups, tenants } = await findUser(ask, user)
+  return listed === null ? null : { userId: listed, groups, tenants }
+}
+
+/**
+ * The user whose password the engine has verified. Some directories verify passwords and list no users. The engine's own filter
+ * does not ask for the user, so the name counts as it was sent.
+ */
+async function provenPrincipalOf(ask: AskEngine, user: string): Promise<Principal> {
+  const { listed, groups, tenants } = await findUser(ask, user)
+  return { userId: listed ?? user, groups, tenants }
+}
+
+interface FoundUser {
+  /** As the directory spells the name; null: it does not list the user. */
+  readonly listed: string | null
+  readonly groups: readonly string[]
+  readonly tenants: readonly string[]
+}
+
+async function findUser(ask: AskEngine, user: string): Promise<FoundUser> {
   const id = encodeURIComponent(user)
   const [users, groups, tenants] = await Promise.all([
     readIds(ask, `/user?id=${id}`),
     readIds(ask, `/group?member=${id}`),
     readIds(ask, `/tenant?userMember=${id}&includingGroupsOfUser=true`),
   ])
-  if (users.length === 0) return null
   // If the engine ignores the case of names, another spelling verifies too. It would match no record, including those that revoke.
-  const userId = users.find((found) => found === user) ?? users.find((found) => isSameName(found, user))
-  if (userId === undefined) throw invalidAnswer('The engine answered /user with somebody else')
-  return { userId, groups, tenants }
+  const listed =
+    users.find((found) => found === user) ?? users.find((found) => isSameName(found, user)) ?? null
+  if (listed === null && users.length > 0) throw invalidAnswer('The engine answered /user with somebody else')
+  return { listed, groups, tenants }
 }
 
 function isThrottled(error: unknown): boolean {

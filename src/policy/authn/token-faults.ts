@@ -3,6 +3,7 @@ import { GatewayError } from '../../errors.ts'
 /** Why a token is refused, in the caller's words. None of them quotes the token. */
 export const TOKEN_FAULTS = {
   malformed: 'The bearer token is not a signed JSON Web Token',
+  'too-long': 'The Authorization header has more than the 12288 characters that are accepted here',
   header: 'The header of the token has a member that is refused here',
   type: 'The type of the token is not accepted here',
   algorithm: 'The algorithm of the token is not accepted here',
@@ -23,9 +24,13 @@ export const TOKEN_FAULTS = {
 
 export type TokenFault = keyof typeof TOKEN_FAULTS
 
-/** The 401 of a refused token, with the challenge of RFC 6750 section 3. @param realm the engine's name */
-export function tokenRefusalOf(fault: TokenFault, realm: string): GatewayError {
-  const message = TOKEN_FAULTS[fault]
+/**
+ * The 401 of a refused token, with the challenge of RFC 6750 section 3.
+ * @param realm the engine's name
+ * @param chars the length of the `Authorization` header
+ */
+export function tokenRefusalOf(fault: TokenFault, realm: string, chars: number): GatewayError {
+  const message = fault === 'too-long' ? `${TOKEN_FAULTS[fault]}: ${chars}` : TOKEN_FAULTS[fault]
   return new GatewayError('GW_TOKEN_INVALID', {
     message,
     rule: `token: ${fault}`,

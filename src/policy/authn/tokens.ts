@@ -178,14 +178,18 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
     return typeof principal === 'string' ? { fault: principal, method } : { token, issuer, principal }
   }
 
-  function refusal({ fault, method }: Refused): Error {
+  function refusal({ fault, method }: Refused, { length }: string): Error {
     options.onResult?.('failed', method)
-    return tokenRefusalOf(fault, options.engine)
+    return tokenRefusalOf(fault, options.engine, length)
   }
 
-  async function conclude(proof: Promise<Principal | TokenFault>, method: TokenMethod): Promise<Principal> {
+  async function conclude(
+    proof: Promise<Principal | TokenFault>,
+    method: TokenMethod,
+    header: string,
+  ): Promise<Principal> {
     const principal = await outcomeOf(proof, () => options.onResult?.('throttled', method))
-    if (typeof principal === 'string') throw refusal({ fault: principal, method })
+    if (typeof principal === 'string') throw refusal({ fault: principal, method }, header)
     options.onResult?.('verified', method)
     return principal
   }
@@ -208,10 +212,10 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
         return known.principal
       }
       const readToken = read(header)
-      if ('fault' in readToken) throw refusal(readToken)
+      if ('fault' in readToken) throw refusal(readToken, header)
       const running = flights.running(key)?.result
       const proof = running ?? flights.begin(key, null, () => verify(readToken, key, address))
-      return conclude(proof, readToken.issuer.authentication.method)
+      return conclude(proof, readToken.issuer.authentication.method, header)
     },
   }
 }

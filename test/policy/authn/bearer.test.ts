@@ -48,9 +48,9 @@ t.test('what can be read in two ways, or not at all, is none', (t) => {
     tokenOf({ alg: 'ES256', kid: 1 }),
     tokenOf({ alg: 'ES256', typ: ['JWT'] }),
     `Bearer ${encoded({ alg: 'ES256' })}.${Buffer.from([0x7b, 0xff, 0x7d]).toString('base64url')}.c2ln`,
-    tokenOf({ alg: 'ES256' }, { filler: 'x'.repeat(MAX_BEARER_CHARS) }),
   ]
   for (const header of bad) t.equal(readBearer(header), 'malformed', header.slice(0, 60))
+  t.equal(readBearer(tokenOf({ alg: 'ES256' }, { filler: 'x'.repeat(MAX_BEARER_CHARS) })), 'too-long')
   for (const member of ['crit', 'jku', 'jwk', 'x5u', 'x5c', 'b64', 'zip'])
     t.equal(readBearer(tokenOf({ alg: 'ES256', [member]: null })), 'header', member)
   t.end()
