@@ -211,6 +211,33 @@ const HEADERS: readonly Attack[] = [
   ),
 ]
 
+/** Values of Host that two readers may take for different names. */
+const HOSTS: readonly Attack[] = ['a b', '[::1', 'a:b', '"x"'].map((host) =>
+  raw(
+    'headers',
+    `links to another host: ${host}`,
+    get('/user').replace('Host: gateway', `Host: ${host}`),
+    HOST,
+  ),
+)
+
+/** What a page of another origin has a browser send, in forms that only look like the own origin. */
+const ORIGINS: readonly Attack[] = [
+  ['Origin: http://gateway@evil.example'],
+  ['Origin: http://evil.example/http://gateway'],
+  ['Origin: http://gateway.evil.example'],
+  ['Sec-Fetch-Site: same-site'],
+  ['Sec-Fetch-Site: same-origin', 'Origin: https://evil.example'],
+  ['Origin: https://evil.example', 'X-HTTP-Method-Override: GET'],
+].map((lines) =>
+  raw(
+    'headers',
+    `a write of another page: ${lines.join(', ')}`,
+    withJson('POST', '/task/count', '{}').replace('Host: gateway', ['Host: gateway', ...lines].join('\r\n')),
+    [403, 'GW_FOREIGN_ORIGIN'],
+  ),
+)
+
 function credentials(hope: string, authorization: string | null, target = '/user'): Attack {
   const line = `Authorization: ${authorizationOf('demo')}\r\n`
   const bytes = get(target).replace(line, authorization === null ? '' : `Authorization: ${authorization}\r\n`)
@@ -233,7 +260,27 @@ const CREDENTIALS: readonly Attack[] = [
   credentials('the encoding of URLs', 'Basic ZGVtbzpkZW1v_-'),
   credentials('another scheme', `Bearer ${encode('demo:demo')}`),
   credentials('a token', 'Negotiate YII='),
+  credentials('a token behind a tab', 'Bearer\tx.y.z'),
+  credentials('an encrypted token of five parts', 'Bearer a.b.c.d.e'),
+  credentials('a line of the log by the name of a user', `Basic ${encode('x\n","user":"demo:x')}`),
+  credentials('the list of engines by the path of one', null, '/engine/default/engine'),
+  credentials('a password that is asked about by GET', null, '/identity/verify?username=demo&password=demo'),
+  {
+    ...credentials('credentials in a cookie', null),
+    bytes: get('/user').replace(
+      /Authorization: [^\r]*/,
+      `Cookie: access_token=x.y.z; Authorization=Basic%20${encode('demo:demo')}`,
+    ),
+  },
   credentials('a scheme with a comma', `Basic ${encode('demo:demo')}, Basic ${encode('mary:mary')}`),
 ]
 
-export const ATTACKS: readonly Attack[] = [...PATHS, ...BODIES, ...SMUGGLING, ...HEADERS, ...CREDENTIALS]
+export const ATTACKS: readonly Attack[] = [
+  ...PATHS,
+  ...BODIES,
+  ...SMUGGLING,
+  ...HEADERS,
+  ...HOSTS,
+  ...ORIGINS,
+  ...CREDENTIALS,
+]

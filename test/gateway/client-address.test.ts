@@ -30,6 +30,17 @@ t.test('behind a trusted proxy the lines name the client that it names', async (
   t.notOk(headers['x-forwarded-for'] ?? headers['forwarded'])
 })
 
+t.test('a chain of proxies and odd forms name the same client as the proxy does', async (t) => {
+  const { linesOf } = await open(t, ['127.0.0.0/8', '10.0.0.0/8'])
+  const cases: readonly (readonly [said: string, client: string])[] = [
+    ['X-Forwarded-For: 203.0.113.7, ::ffff:10.0.0.1', '203.0.113.7'],
+    ['Forwarded: for=198.51.100.2;by="a;for=6.6.6.6"', '198.51.100.2'],
+    ['X-Forwarded-For: 203.0.113.3:1234', '203.0.113.3'],
+    ['X-Forwarded-For: 203.0.113.2", "user":"demo', '127.0.0.1'],
+  ]
+  for (const [said, client] of cases) t.same(await linesOf(said), both(client), said)
+})
+
 t.test('others may say what they like', async (t) => {
   const { linesOf } = await open(t, ['10.0.0.0/8'])
   t.same(await linesOf(...SAID), both('127.0.0.1'))

@@ -206,6 +206,58 @@ const ATTACKS: Readonly<
     (issuer) =>
       issuer.sign(KEY, { realm_access: { roles: Array.from({ length: 501 }, (_, at) => `g${at}`) } }),
   ],
+  'a token within a token': [
+    'malformed',
+    async (issuer) => {
+      const [header = '', , signature = ''] = (await issuer.sign(KEY, {}, { cty: 'JWT' })).split('.')
+      return [
+        header,
+        Buffer.from('eyJhbGciOiJub25lIn0.eyJzdWIiOiJkZW1vIn0.').toString('base64url'),
+        signature,
+      ].join('.')
+    },
+  ],
+  'two algorithms in one header': [
+    'algorithm',
+    async (issuer) => {
+      const [, ...rest] = (await issuer.sign(KEY)).split('.')
+      return [Buffer.from('{"alg":"ES256","alg":"none","kid":"one"}').toString('base64url'), ...rest].join(
+        '.',
+      )
+    },
+  ],
+  'an empty key by a kid that is a path': [
+    'algorithm',
+    async ({ url }) => {
+      const payload = { iss: url, sub: 'demo', aud: AUDIENCE, exp: AT + 300 }
+      const text = `${encoded({ alg: 'HS384', kid: '../../../../dev/null' })}.${encoded(payload)}`
+      return `${text}.${createHmac('sha384', '').update(text).digest('base64url')}`
+    },
+  ],
+  'another algorithm by a key for RS256': [
+    'key',
+    async (issuer) => withHeader(await issuer.sign(RSA), { alg: 'PS256', kid: 'rsa' }),
+  ],
+  'an empty list of critical extensions': [
+    'header',
+    async (issuer) => withHeader(await issuer.sign(KEY), { alg: 'ES256', kid: 'one', crit: [] }),
+  ],
+  'a payload that is not encoded': [
+    'header',
+    async (issuer) => withHeader(await issuer.sign(KEY), { alg: 'ES256', kid: 'one', b64: false }),
+  ],
+  'a DPoP proof': ['type', (issuer) => issuer.sign(KEY, {}, { typ: 'dpop+jwt' })],
+  "Keycloak's refresh token": ['type', (issuer) => issuer.sign(KEY, { typ: 'Refresh' })],
+  'a user with a soft hyphen': ['user', (issuer) => issuer.sign(KEY, { sub: 'de\u00admo' })],
+  'a group with a NUL': [
+    'groups',
+    (issuer) => issuer.sign(KEY, { realm_access: { roles: ['clerks\u0000'] } }),
+  ],
+  'groups as an object': [
+    'groups',
+    (issuer) => issuer.sign(KEY, { realm_access: { roles: { 0: 'clerks' } } }),
+  ],
+  'an audience with a blank': ['audience', (issuer) => issuer.sign(KEY, { aud: `${AUDIENCE} ` })],
   'too long': ['too-long', (issuer) => issuer.sign(KEY, { filler: 'a'.repeat(12 * 1024) })],
   'of five parts': ['malformed', async (issuer) => `${await issuer.sign(KEY)}.a.b`],
   'no JSON': ['malformed', async () => 'bm9uZQ.bm9uZQ.bm9uZQ'],

@@ -235,6 +235,8 @@ t.test('a name that is not known is not served: it may have been pointed here', 
     'evil.example:9090',
     'gateway-admin.evil.example',
     'a@localhost',
+    'localhost@evil.example',
+    '127.1',
     '[::1',
     '127.0.0.1.evil.example',
   ]
@@ -267,8 +269,22 @@ t.test('with a token all but probes need it', async (t) => {
     'POST /reload',
     'GET /none',
     'GET /livez/',
+    'GET //config',
+    'GET /CONFIG',
+    'GET /livez%2f..%2fconfig',
+    'GET /config?x=/livez',
+    `GET /config?token=${token}`,
   ]
-  const wrong = [undefined, 'Bearer', `Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, token]
+  const wrong = [
+    undefined,
+    'Bearer',
+    `Bearer ${token}x`,
+    `Bearer ${token.slice(1)}`,
+    `Basic ${token}`,
+    'Bearer ',
+    'Basic YWRtMW4=',
+    token,
+  ]
   for (const route of needing)
     for (const authorization of wrong)
       t.equal(await status(route, authorization), 401, `${route}: ${authorization}`)
