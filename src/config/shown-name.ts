@@ -6,7 +6,7 @@ export function isShownName(text: string): boolean {
   return NAME.test(text)
 }
 
-/** Returns `needed, not 'given'`. What was given is left out unless it looks like a name. */
+/** Returns `needed, not 'given'`. The second part is left out unless the given text looks like a name. */
 export function notText(needed: string, given: string): string {
   return isShownName(given) ? `${needed}, not '${given}'` : needed
 }

@@ -77,7 +77,7 @@ t.test('strangers do not learn from a preflight which engines there are', async 
 
 t.test('a preflight of an origin that is not listed is a request like any other', async (t) => {
   const { ask } = await openGateway(t, { settings: CORS })
-  for (const origin of [OTHER, 'null']) {
+  for (const origin of [OTHER, 'null', 'https://APP.example', 'http://app.example']) {
     const answers = [
       await ask(null, 'OPTIONS /task', preflight('GET', origin)),
       await ask('demo', 'OPTIONS /task', preflight('GET', origin)),

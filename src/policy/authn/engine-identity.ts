@@ -24,7 +24,7 @@ const MAX_LIST_BYTES = 8 * 1024 ** 2
 
 /**
  * Asks the engine for the identity of a user, as its own Basic filter does: first the password, then groups and tenants.
- * It also asks for the user, whose name in the records may be spelled differently.
+ * It also reads the user, because authorization records may spell the name differently.
  */
 export function createEngineIdentity(options: EngineIdentityOptions): EngineIdentity {
   const { ask, epoch = { current: {} }, now = () => performance.now() } = options
@@ -87,7 +87,7 @@ async function principalOf(ask: AskEngine, user: string): Promise<Principal | nu
 
 /**
  * The user whose password the engine has verified. Some directories verify passwords and list no users. The engine's own filter
- * does not ask for the user, so the name counts as it was sent.
+ * does not read the user, so the name is used as it was sent.
  */
 async function provenPrincipalOf(ask: AskEngine, user: string): Promise<Principal> {
   const { listed, groups, tenants } = await findUser(ask, user)
