@@ -76,7 +76,17 @@ export function ownQueryOf(query: RowQuery, method: Method, request: AccessReque
     names,
     isPlain: [...names].every((name) => known.includes(name)),
   }
-  return isReadable && !names.has('orQueries') && !names.has(query.tenants) ? own : null
+  const isKnown = isReadable && !names.has('orQueries') && !names.has(query.tenants)
+  return isKnown && !isOfTwoTenants(own) ? own : null
+}
+
+/**
+ * Returns whether a query selects both items of named tenants and items without a tenant. The engine applies one of the two
+ * conditions. Which one depends on the list (Camunda 7.22): `tenantIdIn` in the reports of cleanable instances, else
+ * `withoutTenantId`.
+ */
+function isOfTwoTenants({ tenantIds, isWithoutTenant }: OwnQuery): boolean {
+  return tenantIds !== null && isWithoutTenant
 }
 
 function isPaging(name: string): boolean {

@@ -356,7 +356,7 @@ function tenantSets(asked: Asked): readonly QueryMembers[] {
   const { query, own, viewer } = asked
   if (!isRestricted(asked) || query.tenants === 'definitions' || query.tenants === 'none') return [{}]
   const tenants = [...(viewer.tenants ?? [])]
-  // Of both conditions this one counts.
+  // A query with both conditions has no plan: own-query.ts.
   if (own.isWithoutTenant) return [{}]
   if (own.tenantIds !== null) {
     const asking = own.tenantIds.filter((id) => tenants.includes(id))

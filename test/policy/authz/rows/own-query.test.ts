@@ -43,6 +43,13 @@ t.test('a text and a flag likewise; null in a body is nothing', (t) => {
   t.end()
 })
 
+t.test('a query for tenants and for items without a tenant is not planned', (t) => {
+  t.equal(ofBody({ tenantIdIn: ['acme'], withoutTenantId: true }), null)
+  t.equal(ofQuery({ tenantIdIn: 'acme', withoutTenantId: 'true' }), null)
+  t.match(ofQuery({ tenantIdIn: 'acme', withoutTenantId: 'false' }), { tenantIds: ['acme'] })
+  t.end()
+})
+
 t.test('a sort is read where it is one, and in one of the two orders', (t) => {
   for (const [order, isDescending] of [
     ['asc', false],

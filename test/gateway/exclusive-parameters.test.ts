@@ -1,0 +1,53 @@
+import t from 'tap'
+import { openGateway } from '../support/open-gateway.ts'
+
+const REPORTS = [
+  '/history/process-definition/cleanable-process-instance-report',
+  '/history/decision-definition/cleanable-decision-instance-report',
+]
+const ROWS = ['acme', 'globex', null].map((tenantId, at) => ({
+  processDefinitionId: `p${at}`,
+  processDefinitionKey: 'review',
+  decisionDefinitionId: `d${at}`,
+  decisionDefinitionKey: 'review',
+  tenantId,
+}))
+
+/** As Camunda 7.22 answers these reports: of the two conditions `tenantIdIn` counts. */
+function rowsFor(query: URLSearchParams) {
+  const tenants = query.get('tenantIdIn')?.split(',')
+  if (tenants !== undefined)
+    return ROWS.filter(({ tenantId }) => tenantId !== null && tenants.includes(tenantId))
+  return query.has('withoutTenantId') ? ROWS.filter(({ tenantId }) => tenantId === null) : ROWS
+}
+
+t.test('a query for tenants and for items without a tenant shows nothing of other tenants', async (t) => {
+  const { ask } = await openGateway(t, {
+    records: [
+      'grant mary PROCESS_DEFINITION:* READ,READ_HISTORY',
+      'grant mary DECISION_DEFINITION:* READ,READ_HISTORY',
+    ],
+    engine: ({ url }, response) => {
+      const { pathname, searchParams } = new URL(url, 'http://engine')
+      const rows = rowsFor(searchParams)
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(pathname.endsWith('/count') ? { count: rows.length } : rows))
+    },
+  })
+  for (const report of REPORTS)
+    for (const [tenants, seen] of [
+      ['globex', []],
+      ['acme', ['acme']],
+      ['acme,globex', ['acme']],
+    ] as const) {
+      const query = `tenantIdIn=${tenants}&withoutTenantId=true`
+      t.match(
+        await ask('mary', `GET ${report}/count?${query}`),
+        { status: 200, body: { count: seen.length } },
+        query,
+      )
+      const { status, body } = await ask('mary', `GET ${report}?${query}`)
+      t.equal(status, 200)
+      t.same(Array.isArray(body) ? body.map((row: unknown) => Object(row).tenantId) : body, seen, query)
+    }
+})
