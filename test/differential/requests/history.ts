@@ -8,6 +8,12 @@ const BATCH = { leaves: ['batch'] } as const
 const ENDED = { historicProcessInstanceIds: ['<new.pi>'] }
 const onEnded = (template: Template): readonly Template[] => [{ uses: 'ended', ...template }]
 
+/** Two conditions that exclude each other: which of them counts depends on the list. */
+const OF_TENANTS = [
+  { query: 'tenantIdIn=acme&withoutTenantId=true' },
+  { query: 'tenantIdIn=globex&withoutTenantId=true' },
+]
+
 export const history: Templates = {
   getHistoricActivityInstances: LISTS,
   queryHistoricActivityInstances: POSTS,
@@ -26,8 +32,8 @@ export const history: Templates = {
     },
     { body: { historicBatchQuery: { type: 'set-variables' }, clearedRemovalTime: true }, ...BATCH },
   ],
-  getCleanableHistoricDecisionInstanceReport: [{}],
-  getCleanableHistoricDecisionInstanceReportCount: [{}],
+  getCleanableHistoricDecisionInstanceReport: [{}, ...OF_TENANTS],
+  getCleanableHistoricDecisionInstanceReportCount: [{}, ...OF_TENANTS],
   getHistoricDecisionInstances: [
     { query: 'decisionDefinitionKey=dish' },
     { query: 'decisionDefinitionKeyIn=dish,season' },
@@ -84,8 +90,8 @@ export const history: Templates = {
   getHistoricJobLogsCount: LISTS,
   queryHistoricJobLogsCount: POSTS,
   getHistoricActivityStatistics: [{}, { query: 'finished=true' }],
-  getCleanableHistoricProcessInstanceReport: [{}, { query: 'processDefinitionKeyIn=office' }],
-  getCleanableHistoricProcessInstanceReportCount: [{}],
+  getCleanableHistoricProcessInstanceReport: [{}, { query: 'processDefinitionKeyIn=office' }, ...OF_TENANTS],
+  getCleanableHistoricProcessInstanceReportCount: [{}, ...OF_TENANTS],
   getHistoricProcessInstances: [
     {},
     { query: 'processDefinitionKey=office' },

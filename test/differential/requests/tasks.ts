@@ -17,6 +17,8 @@ const QUERIES = [
   { taskIdIn: ['<task.*>', '<task.alone-1>'] },
   { processInstanceId: '<pi.*>' },
   { orQueries: [{ assignee: 'anna', candidateGroups: ['readers'], includeAssignedTasks: true }] },
+  // Camunda 7.22 ignores this member, newer engines do not.
+  { taskDefinitionKeyNotIn: ['desk'] },
 ]
 const LISTS: readonly Template[] = QUERIES.map((body) => ({ body }))
 const GETS: readonly Template[] = [
@@ -27,6 +29,8 @@ const GETS: readonly Template[] = [
   'candidateGroup=editors',
   'taskIdIn=<task.*>,<task.alone-1>',
   'unassigned=true',
+  'taskDefinitionKeyNotIn=desk',
+  'unknown=1',
 ].map((query) => ({ query }))
 
 const variables = (suffix: 'TaskVariable' | 'TaskLocalVariable', local: string): Templates => ({
