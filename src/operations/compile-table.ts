@@ -1,10 +1,13 @@
 import type { Method, Operation, Row, Rowset } from './table.ts'
+import { latestVersionOf, mistakeInActsOn } from './acts-on.ts'
 import { namedBy } from './tenanted.ts'
 
 function checkTenants(id: string, row: Row): void {
+  const mistake = mistakeInActsOn(row)
+  if (mistake !== null) throw new Error(`The table holds ${id} (${row.route}), which ${mistake}`)
   const unknown = namedBy(row).find(({ knownBy }) => knownBy === null)
   if (unknown === undefined) return
-  const ways = "an entity, a look-up in a check, `resolvesIds`, `byKey`, or `otherTenant: 'ignored'`"
+  const ways = "an entity, a look-up in a check, `resolvesIds`, `actsOn`, or `otherTenant: 'ignored'`"
   throw new Error(
     `The table holds ${id} (${row.route}), which does not say how the tenant of what it names is known (${unknown.member}): ${ways} is needed`
   )
@@ -12,13 +15,15 @@ function checkTenants(id: string, row: Row): void {
 
 /**
  * Takes the rows' routes apart.
- * @throws Error when the table is wrong: two rows share a name or a route, or a row names what may belong to a tenant and
- * does not say how that tenant is known
+ * @throws Error when the table is wrong: two rows share a name or a route, a row names what may belong to a tenant and
+ * does not say how that tenant is known, or it names a key and does not say what it acts on
  */
 export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
   const ids = new Set<string>()
   const routes = new Set<string>()
-  return rowsets.flatMap((rows) => Object.entries(rows).map(([id, { route, ...row }]) => {
+  return rowsets.flatMap((rows) => Object.entries(rows).map(([id, written]) => {
+    const derived = latestVersionOf(written)
+    const { route, ...row }: Row = derived === undefined ? written : { entity: derived, ...written }
     checkTenants(id, { route, ...row })
     if (ids.has(id) || routes.has(route)) throw new Error(`The table holds ${id} (${route}) twice`)
     ids.add(id)

@@ -72,6 +72,7 @@ export type Each =
   | 'signalStarts'
   | 'signalSubscriptions'
   | 'unknown'
+  | 'versionsOfKey'
 
 /**
  * How the engine shows a refusal: openly (403), as `RestException` that quotes it (500), as a 403 with the message alone

@@ -1,3 +1,4 @@
+import type { ActsOn } from './acts-on.ts'
 import type { NotFoundAnswer, PermissionTerm, Check, Entity, Precondition, OtherTenantAnswer, Rows } from './notation.ts'
 import type { OpenName } from './open-names.ts'
 
@@ -76,6 +77,8 @@ export interface Row {
   readonly route: `${Method} /${string}`
   /** The engines that have the operation. Default: all, as Camunda 7.22 publishes it; an engine without it answers 404 itself. */
   readonly only?: 'CIB seven' | 'Operaton, CIB seven'
+  /** The engine serves the operation, and its published API does not list it. Default: the API lists it, or `only` names the engines. */
+  readonly unpublished?: true
   /** The permissions that the engine asks for, in its order. No default. Empty: every authenticated caller passes. */
   readonly checks: readonly Check[]
   /**
@@ -108,8 +111,8 @@ export interface Row {
    * what such code has told others is not rolled back. Default: the engine's answer is passed on.
    */
   readonly conflict?: 'repeat'
-  /** Acts on all that the body's `processDefinitionKey` names, of whichever tenant (`all`), or of one where the body says which (`one tenant`). Default: a key names nothing; the start asks for it. */
-  readonly byKey?: 'one tenant' | 'all'
+  /** What the operation acts on. Required where the path or a check names a definition by its key: the start refuses a row without it, because the tenant check follows from it. Default: nothing is named by a key. */
+  readonly actsOn?: ActsOn
   /** Starts the definition that the path names, by id or by key: with `deploymentAware` it goes to nodes that have the deployment. Default: any node. */
   readonly starts?: 'processDefinition' | 'processDefinitionOfKey'
   /** The answer is cached for so long, and shared by all who pass the checks; `tags` name what evicts it. Default: never cached, for others might see another answer. */

@@ -1,3 +1,4 @@
+import { keyIn } from './acts-on.ts'
 import type { Check } from './notation.ts'
 import type { Row } from './table.ts'
 
@@ -60,7 +61,10 @@ function pathKnownBy(row: Row): string | null {
   const always = row.checks.filter(({ when }) => when?.startsWith('body:') !== true)
   if (row.otherTenant === 'ignored') return 'not asked for'
   const entities = [row.entity, ...always.flatMap(lookedUpIn)]
-  return entities.find((one) => one !== undefined && isTenanted(one) && isByPath(one)) ?? null
+  const known = entities.find((one) => one !== undefined && isTenanted(one) && isByPath(one))
+  if (known !== undefined) return known
+  // Each version is found, and its tenant with it.
+  return row.actsOn?.startsWith('all versions') === true ? `actsOn: ${row.actsOn}` : null
 }
 
 function isByPath(entity: string): boolean {
@@ -87,7 +91,8 @@ function memberKnownBy(row: Row, member: string): string | null {
   if (list !== undefined) return listKnownBy(row, list)
   // What is found for it brings its tenant along.
   if (member.startsWith('each of ')) return member.slice('each of '.length)
-  if (member === 'body:processDefinitionKey' && row.byKey !== undefined) return `byKey: ${row.byKey}`
+  if (keyIn(row) === 'body' && member === 'body:processDefinitionKey' && row.actsOn !== undefined)
+    return `actsOn: ${row.actsOn}`
   const entities = [row.entity, ...row.checks.flatMap(lookedUpIn)]
   return entities.find((entity) => entity?.includes(`(${member})`) === true && isTenanted(entity)) ?? null
 }

@@ -123,6 +123,23 @@ const deployed = (tenant: string | null): Recipe => {
   }
 }
 
+/**
+ * A key with versions of two tenants and of none. No two of the callers' tenants decide about versions of the same number: the
+ * engine does not specify the order in which it checks these.
+ */
+const versions = (tenants: readonly (string | null)[]): Recipe => {
+  return async ({ call, upload }) => {
+    const ids: Record<string, string> = {}
+    for (const [at, tenant] of tenants.entries()) {
+      const files = { 'versions.bpmn': models.job('versions', `\${${at} >= 0}`) }
+      const form = formOf({ name: 'versions', files, ...ofTenant(tenant) })
+      const deployment = idOf(await upload('/deployment/create', form))
+      ids[`new.pd.${at}`] = idOf(await call('GET', `/process-definition?deploymentId=${deployment}`))
+    }
+    return { ids, about: aboutOf(ids, { PROCESS_DEFINITION: 'versions' }) }
+  }
+}
+
 const batch: Recipe = withMade(instance('office'), async (admin, made) => {
   const body = {
     processInstanceIds: [made.ids['new.pi']],
@@ -236,6 +253,11 @@ export const RECIPES = {
   attached: [attached],
   deployment: [deployed(null), deployed('acme')],
   deploymentAcme: [deployed('acme')],
+  versions: [
+    versions([null, null]),
+    versions(['acme', 'acme', null]),
+    versions(['acme', 'globex', 'globex']),
+  ],
   batch: [batch, batchAcme],
   signal: [signalled],
   identity: [identity('new')],
@@ -262,6 +284,7 @@ export const REMAINS: Readonly<Record<RecipeName, readonly Left[]>> = {
   attached: ['instance'],
   deployment: ['deployment'],
   deploymentAcme: ['deployment'],
+  versions: ['deployment'],
   batch: ['batch', 'instance'],
   signal: ['instance'],
   identity: ['user', 'group', 'tenant'],

@@ -27,6 +27,8 @@ t.test('every write to deployments and definitions evicts what is cached of them
   const evicting = OPERATIONS.filter(({ evicts }) => evicts !== undefined)
   t.same(evicting.map(({ id }) => id).sort(), [
     'createDeployment',
+    'deleteAllProcessDefinitionsByKey',
+    'deleteAllProcessDefinitionsByKeyAndTenantId',
     'deleteDeployment',
     'deleteProcessDefinition',
     'deleteProcessDefinitionsByKey',

@@ -8,9 +8,10 @@ import { hasTenant, isLookup, LOOKUPS } from '../../src/policy/authz/entities/lo
 
 /** How many rows know the tenant of what they name in which way. */
 const WAYS: Readonly<Record<string, number>> = {
+  'actsOn: all versions': 2,
+  'actsOn: all versions of the tenant': 1,
+  'actsOn: versions that the body names': 3,
   batch: 3,
-  'byKey: all': 1,
-  'byKey: one tenant': 3,
   conditionalStarts: 1,
   correlatedDefinitions: 1,
   correlatedExecutions: 1,
@@ -55,6 +56,7 @@ const WAYS: Readonly<Record<string, number>> = {
   signalSubscriptions: 1,
   task: 33,
   variableInstance: 2,
+  versionsOfKey: 2,
 }
 
 /** A secured engine does not look at the tenant of what these name (seen running, Camunda 7.22). */
@@ -108,13 +110,6 @@ const WRONG: readonly (readonly [claim: string, row: Row])[] = [
     { route: 'POST /x', checks: [{ anyOf: ['PROCESS_INSTANCE.UPDATE body:instanceId'], denied: 403 }] },
   ],
   [
-    'a key in the body',
-    {
-      route: 'POST /x',
-      checks: [{ anyOf: ['PROCESS_DEFINITION.UPDATE body:processDefinitionKey'], denied: 403 }],
-    },
-  ],
-  [
     'a batch in the query',
     { route: 'GET /x', checks: [{ anyOf: ['BATCH.READ query:batchId'], denied: 403 }] },
   ],
@@ -132,6 +127,104 @@ for (const [claim, row] of WRONG)
     t.end()
   })
 
+const DELETES = ['PROCESS_DEFINITION.DELETE path:key'] as const
+const DELETES_EACH = ['PROCESS_DEFINITION.DELETE each.key'] as const
+const OF_EACH = { each: 'versionsOfKey', anyOf: DELETES_EACH, denied: 403 } as const
+const BY_BODY = [{ anyOf: ['PROCESS_DEFINITION.UPDATE body:processDefinitionKey'], denied: 403 }] as const
+
+const WRONGLY_ACTING: readonly (readonly [claim: string, row: Row, message: RegExp])[] = [
+  [
+    'a key in the path and not what it acts on',
+    {
+      route: 'DELETE /process-definition/key/:key/delete',
+      checks: [{ anyOf: DELETES, denied: 403 }],
+      entity: 'processDefinitionOfKey',
+    },
+    /does not say what it acts on \(the key of a definition is in the path\)/,
+  ],
+  ['a key in the body and not what it acts on', { route: 'POST /x', checks: BY_BODY }, /is in the body/],
+  [
+    'all versions, and copies the checks of the operation on the latest version',
+    {
+      route: 'DELETE /process-definition/key/:key/delete',
+      actsOn: 'all versions',
+      checks: [{ anyOf: DELETES, denied: 403 }],
+      entity: 'processDefinitionOfKey',
+    },
+    /has no check that always runs for each of `versionsOfKey`/,
+  ],
+  [
+    'all versions, and a check of each that does not always run',
+    {
+      route: 'DELETE /process-definition/key/:key/delete',
+      actsOn: 'all versions',
+      checks: [{ ...OF_EACH, when: 'body:a given' }],
+    },
+    /has no check that always runs for each of `versionsOfKey`/,
+  ],
+  [
+    'all versions of every tenant, and a tenant in the path',
+    {
+      route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId/delete',
+      actsOn: 'all versions',
+      checks: [OF_EACH],
+    },
+    /its path names a tenant/,
+  ],
+  [
+    'all versions of a tenant, and no tenant in the path',
+    {
+      route: 'DELETE /process-definition/key/:key/delete',
+      actsOn: 'all versions of the tenant',
+      checks: [OF_EACH],
+    },
+    /its path names no tenant/,
+  ],
+  [
+    'the latest version, and a check of each version',
+    { route: 'DELETE /process-definition/key/:key', actsOn: 'latest version', checks: [OF_EACH] },
+    /acts on one version/,
+  ],
+  [
+    'the latest version, with a key in the body',
+    { route: 'POST /x', actsOn: 'latest version', checks: BY_BODY },
+    /has its key in the body/,
+  ],
+  [
+    'versions that the body names, with a key in the path',
+    {
+      route: 'DELETE /process-definition/key/:key',
+      actsOn: 'versions that the body names',
+      checks: [{ anyOf: DELETES, denied: 403 }],
+    },
+    /has its key in the path/,
+  ],
+  ['what it acts on, and no key', { route: 'POST /x', actsOn: 'all versions', checks: [] }, /names no key/],
+]
+
+for (const [claim, row, message] of WRONGLY_ACTING)
+  t.test(`a row that says ${claim} is refused by its name`, (t) => {
+    t.throws(() => operationsOf([{ newcomer: row }]), { message })
+    t.throws(() => operationsOf([{ newcomer: row }]), { message: /newcomer/ })
+    t.end()
+  })
+
+t.test('the lookup of the latest version of a key follows from what a row acts on', (t) => {
+  const paths = ['process-definition', 'decision-definition', 'decision-requirements-definition'] as const
+  const found = paths.map((path) => {
+    const row = {
+      route: `GET /${path}/key/:key`,
+      actsOn: 'latest version',
+      checks: [],
+    } as const satisfies Row
+    return operationsOf([{ newcomer: row }])[0]?.entity
+  })
+  t.same(found, ['processDefinitionOfKey', 'decisionDefinitionOfKey', 'decisionRequirementsDefinitionOfKey'])
+  const unknown: Row = { route: 'GET /novelty/key/:key', actsOn: 'latest version', checks: [] }
+  t.throws(() => operationsOf([{ newcomer: unknown }]), { message: /how the tenant/ })
+  t.end()
+})
+
 t.test('a row that says how its tenant is known is not', (t) => {
   for (const row of [
     { route: 'GET /process-instance/:id', checks: [], entity: 'processInstance' },
@@ -142,6 +235,13 @@ t.test('a row that says how its tenant is known is not', (t) => {
       checks: [{ each: 'body:ids[]', anyOf: ['BATCH.READ each.id'], denied: 403 }],
       resolvesIds: { ids: { list: 'getBatches', by: 'batchId', single: true } },
     },
+    { route: 'DELETE /process-definition/key/:key/delete', actsOn: 'all versions', checks: [OF_EACH] },
+    {
+      route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId/delete',
+      actsOn: 'all versions of the tenant',
+      checks: [OF_EACH],
+    },
+    { route: 'POST /x', actsOn: 'versions that the body names', checks: BY_BODY },
   ] as const satisfies readonly Row[])
     t.doesNotThrow(() => operationsOf([{ newcomer: row }]), row.route)
   t.end()

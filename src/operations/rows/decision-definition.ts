@@ -56,7 +56,7 @@ export const decisionDefinition = {
     checks: [{ anyOf: ['DECISION_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     notFound: '404 RestException: No matching decision definition with key: {key} and no tenant-id',
-    entity: 'decisionDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getDecisionDefinitionDiagramByKey: {
     route: 'GET /decision-definition/key/:key/diagram',
@@ -64,7 +64,7 @@ export const decisionDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching decision definition with key: {key} and no tenant-id',
-    entity: 'decisionDefinitionOfKey',
+    actsOn: 'latest version',
   },
   evaluateDecisionByKey: {
     route: 'POST /decision-definition/key/:key/evaluate',
@@ -74,7 +74,7 @@ export const decisionDefinition = {
       { anyOf: ['DECISION_DEFINITION.CREATE_INSTANCE path:key'], denied: 403 },
     ],
     notFound: '404 RestException: No matching decision definition with key: {key} and no tenant-id',
-    entity: 'decisionDefinitionOfKey',
+    actsOn: 'latest version',
   },
   updateHistoryTimeToLiveByDecisionDefinitionKey: {
     route: 'PUT /decision-definition/key/:key/history-time-to-live',
@@ -83,14 +83,14 @@ export const decisionDefinition = {
       { anyOf: ['DECISION_DEFINITION.UPDATE path:key'], denied: 403 },
     ],
     notFound: '404 RestException: No matching decision definition with key: {key} and no tenant-id',
-    entity: 'decisionDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getDecisionDefinitionByKeyAndTenantId: {
     route: 'GET /decision-definition/key/:key/tenant-id/:tenantId',
     checks: [{ anyOf: ['DECISION_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     notFound: '404 RestException: No matching decision definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'decisionDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getDecisionDefinitionDiagramByKeyAndTenant: {
     route: 'GET /decision-definition/key/:key/tenant-id/:tenantId/diagram',
@@ -98,7 +98,7 @@ export const decisionDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching decision definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'decisionDefinitionOfKey',
+    actsOn: 'latest version',
   },
   evaluateDecisionByKeyAndTenant: {
     route: 'POST /decision-definition/key/:key/tenant-id/:tenantId/evaluate',
@@ -108,7 +108,7 @@ export const decisionDefinition = {
       { anyOf: ['DECISION_DEFINITION.CREATE_INSTANCE path:key'], denied: 403 },
     ],
     notFound: '404 RestException: No matching decision definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'decisionDefinitionOfKey',
+    actsOn: 'latest version',
   },
   updateHistoryTimeToLiveByDecisionDefinitionKeyAndTenant: {
     route: 'PUT /decision-definition/key/:key/tenant-id/:tenantId/history-time-to-live',
@@ -117,7 +117,7 @@ export const decisionDefinition = {
       { anyOf: ['DECISION_DEFINITION.UPDATE path:key'], denied: 403 },
     ],
     notFound: '404 RestException: No matching decision definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'decisionDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getDecisionDefinitionDmnXmlByKeyAndTenant: {
     route: 'GET /decision-definition/key/:key/tenant-id/:tenantId/xml',
@@ -125,7 +125,7 @@ export const decisionDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching decision definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'decisionDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getDecisionDefinitionDmnXmlByKey: {
     route: 'GET /decision-definition/key/:key/xml',
@@ -133,6 +133,6 @@ export const decisionDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching decision definition with key: {key} and no tenant-id',
-    entity: 'decisionDefinitionOfKey',
+    actsOn: 'latest version',
   },
 } satisfies Rowset

@@ -48,7 +48,7 @@ export const decisionRequirementsDefinition = {
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
-    entity: 'decisionRequirementsDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getDecisionRequirementsDefinitionDiagramByKey: {
     route: 'GET /decision-requirements-definition/key/:key/diagram',
@@ -56,14 +56,14 @@ export const decisionRequirementsDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
-    entity: 'decisionRequirementsDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getDecisionRequirementsDefinitionByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId',
     checks: [{ anyOf: ['DECISION_REQUIREMENTS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'decisionRequirementsDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getDecisionRequirementsDefinitionDiagramByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/diagram',
@@ -71,7 +71,7 @@ export const decisionRequirementsDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'decisionRequirementsDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getDecisionRequirementsDefinitionDmnXmlByKeyAndTenantId: {
     route: 'GET /decision-requirements-definition/key/:key/tenant-id/:tenantId/xml',
@@ -79,7 +79,7 @@ export const decisionRequirementsDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'decisionRequirementsDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getDecisionRequirementsDefinitionDmnXmlByKey: {
     route: 'GET /decision-requirements-definition/key/:key/xml',
@@ -87,6 +87,6 @@ export const decisionRequirementsDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching decision requirements definition with key: {key} and no tenant-id',
-    entity: 'decisionRequirementsDefinitionOfKey',
+    actsOn: 'latest version',
   },
 } satisfies Rowset

@@ -75,7 +75,7 @@ export const jobDefinition = {
   updateSuspensionStateJobDefinitions: {
     route: 'PUT /job-definition/suspended',
     conflict: 'repeat',
-    byKey: 'one tenant',
+    actsOn: 'versions that the body names',
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.UPDATE processDefinition(body:processDefinitionId).key',

@@ -181,7 +181,7 @@ export const job = {
   updateSuspensionStateBy: {
     route: 'PUT /job/suspended',
     conflict: 'repeat',
-    byKey: 'one tenant',
+    actsOn: 'versions that the body names',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.UPDATE body:processInstanceId',

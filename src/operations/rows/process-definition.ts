@@ -1,6 +1,6 @@
 import type { Rowset } from '../table.ts'
 
-/** Process Definition: 46 operations of the published API, sorted by path, then method. */
+/** Process Definition: 46 operations of the published API and two more, sorted by path, then method. */
 export const processDefinition = {
   getProcessDefinitions: {
     route: 'GET /process-definition',
@@ -179,7 +179,7 @@ export const processDefinition = {
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   deleteProcessDefinitionsByKey: {
     route: 'DELETE /process-definition/key/:key',
@@ -190,7 +190,17 @@ export const processDefinition = {
     ],
     evicts: ['deployment'],
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
+  },
+  // Deletes all versions of all tenants. `DELETE /process-definition/key/{key}` deletes only the latest version without a tenant.
+  deleteAllProcessDefinitionsByKey: {
+    route: 'DELETE /process-definition/key/:key/delete',
+    unpublished: true,
+    media: 'none',
+    actsOn: 'all versions',
+    checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
+    evicts: ['deployment'],
+    notFound: "404 InvalidRequestException: No process definition found with key '{key}': processDefinitions is empty",
   },
   getDeployedStartFormByKey: {
     route: 'GET /process-definition/key/:key/deployed-start-form',
@@ -200,7 +210,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getProcessDefinitionDiagramByKey: {
     route: 'GET /process-definition/key/:key/diagram',
@@ -211,7 +221,7 @@ export const processDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getStartFormVariablesByKey: {
     route: 'GET /process-definition/key/:key/form-variables',
@@ -221,7 +231,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   updateHistoryTimeToLiveByProcessDefinitionKey: {
     route: 'PUT /process-definition/key/:key/history-time-to-live',
@@ -230,7 +240,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.UPDATE path:key'], denied: 403 },
     ],
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getRenderedStartFormByKey: {
     route: 'GET /process-definition/key/:key/rendered-form',
@@ -240,7 +250,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   startProcessInstanceByKey: {
     route: 'POST /process-definition/key/:key/start',
@@ -254,7 +264,7 @@ export const processDefinition = {
     ],
     links: true,
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getStartFormByKey: {
     route: 'GET /process-definition/key/:key/startForm',
@@ -264,7 +274,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getActivityStatisticsByProcessDefinitionKey: {
     route: 'GET /process-definition/key/:key/statistics',
@@ -281,7 +291,7 @@ export const processDefinition = {
     },
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   submitFormByKey: {
     route: 'POST /process-definition/key/:key/submit-form',
@@ -296,7 +306,7 @@ export const processDefinition = {
     ],
     links: true,
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   updateProcessDefinitionSuspensionStateByKey: {
     route: 'PUT /process-definition/key/:key/suspended',
@@ -312,14 +322,14 @@ export const processDefinition = {
       ], when: 'body:includeProcessInstances is true', denied: 403 },
     ],
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getLatestProcessDefinitionByTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId',
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 404 }],
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   deleteProcessDefinitionsByKeyAndTenantId: {
     route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId',
@@ -330,7 +340,16 @@ export const processDefinition = {
     ],
     evicts: ['deployment'],
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
+  },
+  deleteAllProcessDefinitionsByKeyAndTenantId: {
+    route: 'DELETE /process-definition/key/:key/tenant-id/:tenantId/delete',
+    unpublished: true,
+    media: 'none',
+    actsOn: 'all versions of the tenant',
+    checks: [{ anyOf: ['PROCESS_DEFINITION.DELETE each.key'], each: 'versionsOfKey', denied: 403, otherTenant: "500 ProcessEngineException 0: ENGINE-13034 Cannot delete the process definition '{each.id}' because it belongs to no authenticated tenant." }],
+    evicts: ['deployment'],
+    notFound: "404 InvalidRequestException: No process definition found with key '{key}': processDefinitions is empty",
   },
   getDeployedStartFormByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/deployed-start-form',
@@ -340,7 +359,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getProcessDefinitionDiagramByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/diagram',
@@ -351,7 +370,7 @@ export const processDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getStartFormVariablesByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/form-variables',
@@ -361,7 +380,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   updateHistoryTimeToLiveByProcessDefinitionKeyAndTenantId: {
     route: 'PUT /process-definition/key/:key/tenant-id/:tenantId/history-time-to-live',
@@ -370,7 +389,7 @@ export const processDefinition = {
       { anyOf: ['PROCESS_DEFINITION.UPDATE path:key'], denied: 403 },
     ],
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getRenderedStartFormByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/rendered-form',
@@ -380,7 +399,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   startProcessInstanceByKeyAndTenantId: {
     route: 'POST /process-definition/key/:key/tenant-id/:tenantId/start',
@@ -394,7 +413,7 @@ export const processDefinition = {
     ],
     links: true,
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getStartFormByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/startForm',
@@ -404,7 +423,7 @@ export const processDefinition = {
     ],
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getActivityStatisticsByProcessDefinitionKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/statistics',
@@ -421,7 +440,7 @@ export const processDefinition = {
     },
     retry: 'always',
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   submitFormByKeyAndTenantId: {
     route: 'POST /process-definition/key/:key/tenant-id/:tenantId/submit-form',
@@ -435,7 +454,7 @@ export const processDefinition = {
     ],
     links: true,
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   updateProcessDefinitionSuspensionStateByKeyAndTenantId: {
     route: 'PUT /process-definition/key/:key/tenant-id/:tenantId/suspended',
@@ -451,7 +470,7 @@ export const processDefinition = {
       ], when: 'body:includeProcessInstances is true', denied: 403 },
     ],
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getProcessDefinitionBpmn20XmlByKeyAndTenantId: {
     route: 'GET /process-definition/key/:key/tenant-id/:tenantId/xml',
@@ -462,7 +481,7 @@ export const processDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching process definition with key: {key} and tenant-id: {tenantId}',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getProcessDefinitionBpmn20XmlByKey: {
     route: 'GET /process-definition/key/:key/xml',
@@ -473,7 +492,7 @@ export const processDefinition = {
     retry: 'always',
     cache: { seconds: 30, tags: ['deployment'] },
     notFound: '404 RestException: No matching process definition with key: {key} and no tenant-id',
-    entity: 'processDefinitionOfKey',
+    actsOn: 'latest version',
   },
   getProcessDefinitionStatistics: {
     route: 'GET /process-definition/statistics',
@@ -484,7 +503,7 @@ export const processDefinition = {
   updateProcessDefinitionSuspensionState: {
     route: 'PUT /process-definition/suspended',
     conflict: 'repeat',
-    byKey: 'all',
+    actsOn: 'all versions',
     checks: [
       { anyOf: [
         'PROCESS_DEFINITION.SUSPEND body:processDefinitionKey',

@@ -278,7 +278,7 @@ export const processInstance = {
   updateSuspensionState: {
     route: 'PUT /process-instance/suspended',
     conflict: 'repeat',
-    byKey: 'one tenant',
+    actsOn: 'versions that the body names',
     checks: [
       { anyOf: [
         'PROCESS_INSTANCE.SUSPEND each.id',

@@ -81,6 +81,15 @@ export const definitions: Templates = {
       leaves: ['batch'],
     },
   ],
+  deleteAllProcessDefinitionsByKey: [
+    { params: { key: 'versions' }, uses: 'versions' },
+    { params: { key: 'versions' }, uses: 'versions', query: 'cascade=true&skipCustomListeners=true' },
+  ],
+  deleteAllProcessDefinitionsByKeyAndTenantId: [
+    { params: { key: 'versions', tenantId: 'acme' }, uses: 'versions' },
+    { params: { key: 'versions', tenantId: 'globex' }, uses: 'versions', query: 'cascade=true' },
+    { params: { key: 'versions', tenantId: '<tenant.*>' }, uses: 'versions', query: 'skipIoMappings=true' },
+  ],
   deleteProcessDefinitionsByKey: [{ params: { key: 'temp' }, uses: 'deployment', query: 'cascade=true' }],
   ...byForm('updateHistoryTimeToLiveByProcessDefinitionKey', BY_KEY, { body: TTL }),
   ...byForm('startProcessInstanceByKey', BY_KEY, { body: START, ...STARTED }),

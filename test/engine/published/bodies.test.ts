@@ -83,7 +83,7 @@ function isKnown(
     resolvesIds: finds,
     resolvesQueries: selects = {},
     preconditions: first = [],
-    byKey,
+    actsOn,
   }: Operation,
   member: string,
 ) {
@@ -92,7 +92,7 @@ function isKnown(
     Object.hasOwn(selects, member),
     FREE[id]?.includes(member),
     FINDERS[id]?.includes(member),
-    byKey !== undefined && /^processDefinition(Key|TenantId|WithoutTenantId)$/.test(member),
+    actsOn !== undefined && /^processDefinition(Key|TenantId|WithoutTenantId)$/.test(member),
     UNTENANTED.test(member),
     Object.values(selects).includes(member),
     [entity, JSON.stringify(checks)].some((text) => text?.includes(`(body:${member})`)),

@@ -4,7 +4,7 @@ import { javaSkip } from '../../support/requirements.ts'
 import { publishedOperations } from './openapi.ts'
 
 /** What Camunda 7.22 has; a few rows are for engines that have more. */
-const OURS = OPERATIONS.filter(({ only }) => only === undefined)
+const OURS = OPERATIONS.filter(({ only, unpublished }) => only === undefined && unpublished === undefined)
 const published = javaSkip === false ? await publishedOperations() : []
 
 t.test('the table holds exactly the operations that the engine publishes', { skip: javaSkip }, (t) => {

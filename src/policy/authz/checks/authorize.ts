@@ -13,7 +13,7 @@ import {
 import { decideKeyTenants } from './key-tenants.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { answerOf, OF_OTHER_TENANT } from './refusals.ts'
+import { answerOf, NO_SUCH_ENTITY, OF_OTHER_TENANT } from './refusals.ts'
 import { applies, isSettled, NOT_EXACT, evaluate } from './evaluate.ts'
 import type { AuthorizeOptions } from './authorize-options.ts'
 import { isAdmin } from '../decision/admin.ts'
@@ -29,13 +29,13 @@ interface Pass extends AuthorizeOptions {
 interface Parts {
   readonly checks: readonly CompiledCheck[]
   readonly preconditions: Preconditions
-  readonly byKey: CompiledChecks['byKey']
+  readonly bodyReach: CompiledChecks['bodyReach']
   readonly options: Pass
 }
 
 /** Binds the compiled checks of a row to one engine. */
 export function createAuthorize(
-  { before, after, preconditions, byKey }: CompiledChecks,
+  { before, after, preconditions, bodyReach }: CompiledChecks,
   options: AuthorizeOptions,
 ): Authorize {
   const passOf = (trace: TraceDecision | undefined): Pass =>
@@ -43,7 +43,7 @@ export function createAuthorize(
   return {
     before: (accessRequest, trace, known) =>
       runBefore(
-        { checks: before, preconditions, byKey, options: passOf(trace) },
+        { checks: before, preconditions, bodyReach, options: passOf(trace) },
         { ...contextOf(accessRequest, options), ...known },
       ),
     after:
@@ -54,14 +54,14 @@ export function createAuthorize(
 }
 
 function runBefore(parts: Parts, context: EvaluationContext): MaybePromise<Decision> {
-  const { byKey, options } = parts
+  const { bodyReach, options } = parts
   const decided = runChecks(parts, context)
-  if (byKey === null) return decided
+  if (bodyReach === null) return decided
   const { accessRequest } = context
   const tenants = tenantsFor(accessRequest, options)
   const { tenantsOfKey } = options
   return chain(decided, (decision) =>
-    decision.permitted ? decideKeyTenants(byKey, accessRequest, { tenantsOfKey, tenants }) : decision,
+    decision.permitted ? decideKeyTenants(bodyReach, accessRequest, { tenantsOfKey, tenants }) : decision,
   )
 }
 
@@ -227,9 +227,12 @@ async function runEach(check: CompiledCheck, context: EvaluationContext, options
   const targets = await targetsOf(check, context.accessRequest, options)
   if (targets === null) return (await isOwnOnAll(check, context, options)) ? PERMITTED : NOT_EXACT
   const tenants = tenantsFor(context.accessRequest, options)
+  if (check.needsTarget && targets.length === 0)
+    return { ...emptyDecision(check, context, NO_SUCH_ENTITY), isGone: true }
   // Another tenant's are not selected; here nothing is left out of what is sent, so only all of them are as good as none.
   const unseen = targets.filter((each) => each['isSelected'] === 'true' && isOfOtherTenant(each, tenants))
-  if (unseen.length > 0) return unseen.length === targets.length ? emptyDecision(check, context) : NOT_EXACT
+  if (unseen.length > 0)
+    return unseen.length === targets.length ? emptyDecision(check, context, OF_OTHER_TENANT) : NOT_EXACT
   await listEach(check, targets, context, options)
   return runTargets(check, targets, context, options)
 }
@@ -296,8 +299,12 @@ async function runTarget(check: CompiledCheck, context: EvaluationContext, optio
   return isAnothers ? otherTenantDecision(check, context) : run(check, context, options)
 }
 
-function emptyDecision({ notFound }: CompiledCheck, context: EvaluationContext): Decision {
-  return { permitted: false, refusal: answerOf(notFound, context, OF_OTHER_TENANT) }
+function emptyDecision(
+  { notFound }: CompiledCheck,
+  context: EvaluationContext,
+  reason: string,
+): Extract<Decision, { permitted: false }> {
+  return { permitted: false, refusal: answerOf(notFound, context, reason) }
 }
 
 function otherTenantDecision({ otherTenant }: CompiledCheck, context: EvaluationContext): Decision {

@@ -1,3 +1,4 @@
+import { type BodyReach, keyIn } from '../../../operations/acts-on.ts'
 import type { Check, Each, Precondition } from '../../../operations/notation.ts'
 import type { Operation } from '../../../operations/table.ts'
 import { hasTenant } from '../entities/lookup-rules.ts'
@@ -36,9 +37,14 @@ export function compileChecks(operation: Operation): CompiledChecks {
       requiredBy(before, first),
       (operation.preconditions ?? []).map((one) => compilePrecondition(one, scope)),
     ),
-    byKey: operation.byKey ?? null,
+    bodyReach: bodyReachOf(operation),
     empty: operation.empty === undefined ? null : compileTemplate(operation.empty, scope),
   }
+}
+
+function bodyReachOf({ method, template, checks, actsOn }: Operation): BodyReach | null {
+  const isBody = keyIn({ route: `${method} /${template.slice(1)}`, checks }) === 'body'
+  return isBody && (actsOn === 'all versions' || actsOn === 'versions that the body names') ? actsOn : null
 }
 
 /** The parameters of a path. */
@@ -105,6 +111,7 @@ function compileCheck(
     when: when === undefined ? null : compileCondition(when),
     each,
     list: listOf(each),
+    needsTarget: each === 'versionsOfKey',
     denied: check.denied,
     // What a check does not say, its row says.
     ...compileAnswers({ ...row.operation, ...check }, { ...row.scope, each, isAfter: after }),

@@ -1,6 +1,6 @@
 import type { EngineRefusal } from '../../../errors.ts'
 import type { Denied, Each, EngineCondition, Exempt } from '../../../operations/notation.ts'
-import type { Operation } from '../../../operations/table.ts'
+import type { BodyReach } from '../../../operations/acts-on.ts'
 import type { PermissionCheck } from '../decision/permission-check.ts'
 import type { Permission, Reference } from './compiled-permission.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
@@ -41,6 +41,8 @@ export interface CompiledCheck {
   readonly each: Each | null
   /** Where `each` is a list in the request; null: it is not. */
   readonly list: { readonly from: 'body' | 'query'; readonly name: string } | null
+  /** If `each` finds nothing, the entity is missing and the request is refused with `notFound`. */
+  readonly needsTarget: boolean
   readonly denied: Denied
   /** Null: the row does not say, and the gateway refuses with GW_CHECK_NOT_EXACT. */
   readonly notFound: Template | null
@@ -89,7 +91,7 @@ export interface CompiledChecks {
   readonly after: readonly CompiledCheck[]
   readonly preconditions: Preconditions
   /** The definitions of the body's key that the operation changes. Null: the body names none by a key. */
-  readonly byKey: NonNullable<Operation['byKey']> | null
+  readonly bodyReach: BodyReach | null
   /** The answer to a body whose queries find nothing; null: the row does not say. */
   readonly empty: Template | null
 }

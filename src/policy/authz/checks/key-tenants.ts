@@ -1,13 +1,11 @@
 import { EngineRefusal, GatewayError } from '../../../errors.ts'
-import type { Operation } from '../../../operations/table.ts'
+import type { BodyReach } from '../../../operations/acts-on.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyFlag, bodyText } from '../../../request/body.ts'
 import type { MaybePromise } from '../../../request/maybe-promise.ts'
 import type { TenantsOfKey } from '../entities/tenants-of-key.ts'
 import { type Decision, PERMITTED } from './decision.ts'
 import { NOT_EXACT } from './evaluate.ts'
-
-type Reach = NonNullable<Operation['byKey']>
 
 interface KeyTenantsOptions {
   readonly tenantsOfKey: TenantsOfKey
@@ -16,9 +14,9 @@ interface KeyTenantsOptions {
 }
 
 const FOREIGN_KEY = 'Definitions of other tenants have this key: '
-const NEEDED: Readonly<Record<Reach, string>> = {
-  'one tenant': 'processDefinitionTenantId or processDefinitionWithoutTenantId is needed',
-  all: 'they can be told apart by id, or by key and tenant in the path',
+const NEEDED: Readonly<Record<BodyReach, string>> = {
+  'versions that the body names': 'processDefinitionTenantId or processDefinitionWithoutTenantId is needed',
+  'all versions': 'they can be told apart by id, or by key and tenant in the path',
 }
 
 /**
@@ -27,16 +25,17 @@ const NEEDED: Readonly<Record<Reach, string>> = {
  * flag `processDefinitionWithoutTenantId`.
  */
 export function decideKeyTenants(
-  reach: Reach,
+  reach: BodyReach,
   { body }: AccessRequest,
   { tenantsOfKey, tenants }: KeyTenantsOptions,
 ): MaybePromise<Decision> {
   const key = bodyText(body, 'processDefinitionKey')
   // The engine itself refuses a body that has both a key and an id.
   if (key === null || tenants === null || bodyText(body, 'processDefinitionId') !== null) return PERMITTED
-  const named = reach === 'one tenant' ? bodyText(body, 'processDefinitionTenantId') : null
+  const isNamed = reach === 'versions that the body names'
+  const named = isNamed ? bodyText(body, 'processDefinitionTenantId') : null
   if (named !== null) return tenants.includes(named) ? PERMITTED : NOTHING_DONE
-  if (reach === 'one tenant' && bodyFlag(body, 'processDefinitionWithoutTenantId')) return PERMITTED
+  if (isNamed && bodyFlag(body, 'processDefinitionWithoutTenantId')) return PERMITTED
   return tenantsOfKey(key).then((found) => {
     if (found === 'too many') return NOT_EXACT
     const isOwn = found.every((tenant) => tenant === null || tenants.includes(tenant))
@@ -50,7 +49,7 @@ const NOTHING_DONE: Decision = {
   refusal: new EngineRefusal({ status: 204, reason: 'another tenant is named' }),
 }
 
-function refusedFor(reach: Reach): Decision {
+function refusedFor(reach: BodyReach): Decision {
   const message = FOREIGN_KEY + NEEDED[reach]
   return { permitted: false, refusal: new GatewayError('GW_CHECK_NOT_EXACT', { message }) }
 }

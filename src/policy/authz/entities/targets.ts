@@ -9,6 +9,7 @@ import { inLists } from './lookup-lists.ts'
 import { MessageFinder } from './message-subscriptions.ts'
 import { SignalFinder } from './signal-subscriptions.ts'
 import { rowsOf, StartFinder, tenantQueryOf } from './start-finder.ts'
+import { findVersionsOfKey } from './versions-of-key.ts'
 import { stringOf } from '../../../request/value.ts'
 
 /** What a request names by id and has to be looked up: more is not. */
@@ -25,6 +26,7 @@ type FoundTarget = Exclude<Each, `${'body' | 'query'}:${string}[]`>
 
 /** Finds what a request acts on where the request does not name all of it. */
 export function createFindTargets(options: TargetsOptions): FindTargets {
+  const { maxNamed = MAX_NAMED } = options
   const starts = new StartFinder(options.read)
   const signals = new SignalFinder({ ...options, starts })
   const messages = new MessageFinder({ ...options, starts })
@@ -44,8 +46,8 @@ export function createFindTargets(options: TargetsOptions): FindTargets {
     signalStarts: (accessRequest) => signals.starts(accessRequest),
     signalSubscriptions: (accessRequest) => signals.executions(accessRequest),
     unknown: async () => null,
+    versionsOfKey: (accessRequest) => findVersionsOfKey(accessRequest, { read: options.read, max: maxNamed }),
   }
-  const { maxNamed = MAX_NAMED } = options
   return async (each, accessRequest) =>
     isFound(each) && namedIn(accessRequest.body) <= maxNamed ? finders[each](accessRequest) : null
 

@@ -308,6 +308,7 @@ function rowOfKey(route: Row['route']): Partial<Row> {
   return {
     route,
     checks: [{ anyOf: ['PROCESS_DEFINITION.READ path:key'], denied: 403 }],
+    actsOn: 'latest version',
     entity: 'processDefinitionOfKey(path:key)',
     notFound: '404 RestException: none',
   }

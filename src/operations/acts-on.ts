@@ -1,0 +1,95 @@
+import type { LookupName } from './lookup-name.ts'
+import type { Check, Entity } from './notation.ts'
+
+/**
+ * What an operation acts on that names definitions by their key. Definitions of several tenants may share a key, so the
+ * tenant check depends on it:
+ * - `latest version`: one definition, the newest of the path's key without a tenant or of the path's tenant. It is looked up.
+ * - `all versions`: every version of every tenant. Each of them is found (key in the path), or the tenants are (key in the body).
+ * - `all versions of the tenant`: every version of the path's key and tenant. Each of them is found.
+ * - `versions that the body names`: every version of every tenant, unless the body names a tenant or `processDefinitionWithoutTenantId`.
+ */
+export type ActsOn =
+  | 'latest version'
+  | 'all versions'
+  | 'all versions of the tenant'
+  | 'versions that the body names'
+
+/** How an operation whose body has a key reaches the definitions of other tenants. */
+export type BodyReach = Extract<ActsOn, 'all versions' | 'versions that the body names'>
+
+/** The columns of a row that its scope depends on. */
+interface KeyColumns {
+  readonly route: string
+  readonly checks: readonly Check[]
+  readonly actsOn?: ActsOn | undefined
+  readonly entity?: Entity | undefined
+}
+
+/** The lookups that find the latest version of a path's key. */
+const LATEST_VERSIONS: Readonly<Record<string, LookupName>> = {
+  'decision-definition': 'decisionDefinitionOfKey',
+  'decision-requirements-definition': 'decisionRequirementsDefinitionOfKey',
+  'process-definition': 'processDefinitionOfKey',
+}
+
+/** Returns the lookup that follows from what a row acts on; undefined: none does. */
+export function latestVersionOf({ route, actsOn }: Pick<KeyColumns, 'route' | 'actsOn'>): LookupName | undefined {
+  return actsOn === 'latest version' ? LATEST_VERSIONS[resourceOf(route)] : undefined
+}
+
+/** Where a row has the key of a definition; null: nowhere. */
+export function keyIn({ route, checks }: Pick<KeyColumns, 'route' | 'checks'>): 'path' | 'body' | null {
+  if (/\/:\w*key(?=\/|$)/i.test(route)) return 'path'
+  const isInBody = checks.some(({ anyOf, allOf }) => (allOf ?? anyOf ?? []).some(isKeyOfBody))
+  return isInBody ? 'body' : null
+}
+
+function isKeyOfBody(term: string): boolean {
+  return /\bbody:\w*Key\b/.test(term)
+}
+
+/** Returns a mistake in what a row says that it acts on; null: there is none. */
+export function mistakeInActsOn(row: KeyColumns): string | null {
+  const { actsOn, checks } = row
+  const where = keyIn(row)
+  if (actsOn === undefined)
+    return where === null && !checks.some(isOfEachVersion)
+      ? null
+      : `does not say what it acts on (the key of a definition is in the ${where ?? 'checks'}): \`actsOn\` is needed`
+  return where === null || !PLACES[actsOn].includes(where)
+    ? `acts on "${actsOn}", but ${where === null ? 'names no key' : `has its key in the ${where}`}`
+    : where === 'path'
+      ? mistakeInPath(row, actsOn)
+      : null
+}
+
+/** Where the key of each kind may be. */
+const PLACES: Readonly<Record<ActsOn, readonly ('path' | 'body')[]>> = {
+  'latest version': ['path'],
+  'all versions': ['path', 'body'],
+  'all versions of the tenant': ['path'],
+  'versions that the body names': ['body'],
+}
+
+function mistakeInPath({ route, checks, entity }: KeyColumns, actsOn: ActsOn): string | null {
+  const hasTenant = route.includes('/:tenantId')
+  if (actsOn === 'latest version')
+    return checks.some(isOfEachVersion) ? 'acts on one version, but has a check for each version' : null
+  if (hasTenant !== (actsOn === 'all versions of the tenant'))
+    return `acts on "${actsOn}", but its path names ${hasTenant ? 'a' : 'no'} tenant`
+  // A lookup of the latest version would leave the tenants of all others unchecked.
+  if (entity !== undefined || !checks.some(isOfEachVersion))
+    return `acts on "${actsOn}", but has no check that always runs for each of \`versionsOfKey\``
+  return null
+}
+
+/** Whether a check always runs, and for every version: it then refuses those of other tenants. */
+function isOfEachVersion({ each, when }: Check): boolean {
+  return each === 'versionsOfKey' && when === undefined
+}
+
+/** The first part of the path, which names the kind of definition. */
+function resourceOf(route: string): string {
+  return route.split('/', 2)[1] ?? ''
+}

@@ -1,0 +1,32 @@
+import type { AccessRequest } from '../../../request/access-request.ts'
+import type { Attributes } from '../../../request/attributes.ts'
+import { stringOf } from '../../../request/value.ts'
+import type { ReadEngine } from './look-ups.ts'
+import { rowsOf } from './start-finder.ts'
+
+interface VersionsOptions {
+  readonly read: ReadEngine
+  /** A key with more versions than this is not read. */
+  readonly max: number
+}
+
+/**
+ * Finds every version of the process definitions that the path names by key, or by key and tenant, in the order in which the
+ * engine's command checks them: by version, the newest first. Null: there are too many.
+ */
+export async function findVersionsOfKey(
+  { params: { key = '', tenantId } }: AccessRequest,
+  { read, max }: VersionsOptions,
+): Promise<readonly Attributes[] | null> {
+  const query = new URLSearchParams({ key, sortBy: 'version', sortOrder: 'desc', maxResults: `${max + 1}` })
+  // The engine splits the parameter at commas, and would look for other tenants.
+  if (tenantId !== undefined && !tenantId.includes(',')) query.set('tenantIdIn', tenantId)
+  const rows = rowsOf(await read(`/process-definition?${query}`))
+  if (rows.length > max) return null
+  const versions = rows.map((row) => ({
+    id: stringOf(row['id']),
+    key: stringOf(row['key']),
+    tenantId: stringOf(row['tenantId']),
+  }))
+  return tenantId === undefined ? versions : versions.filter((version) => version.tenantId === tenantId)
+}
