@@ -161,13 +161,15 @@ t.test('a key with more versions than are looked through is refused', async (t) 
   )
 })
 
+function explainDelete(key: string) {
+  return explain(questionOf({ user: 'mary', request: `DELETE /process-definition/key/${key}/delete` }))
+}
+
 t.test('explain promises no record where another tenant’s version is in the way', async (t) => {
-  const askAbout = (key: string) =>
-    explain(questionOf({ user: 'mary', request: `DELETE /process-definition/key/${key}/delete` }))
-  const shared = await askAbout('kept-shared')
+  const shared = await explainDelete('kept-shared')
   t.equal(shared.policy?.sufficient, false)
   t.match(textOfExplained(shared), /With it, the request is refused: 500\n {2}another tenant's$/m)
-  const ours = await askAbout('kept-ours')
+  const ours = await explainDelete('kept-ours')
   t.equal(ours.policy?.sufficient, true)
   t.match(textOfExplained(ours), /DELETE, for each of versionsOfKey: refused/)
 })
