@@ -6,6 +6,7 @@ import { type AuthorizationConfig, type Config, type EngineConfig, settingsOf } 
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { OPERATIONS } from '../operations/all.ts'
+import { withSpecificVariablePermissions } from '../operations/variable-permissions.ts'
 import { askerOf, readerOf, withTracedLookUps } from './engine-client.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
 import { createAuthenticator } from '../policy/authn/authenticate.ts'
@@ -27,7 +28,7 @@ import { createLookUps } from '../policy/authz/entities/lookup.ts'
 import type { LookUp } from '../policy/authz/entities/look-ups.ts'
 import type { Passwords } from '../policy/authn/password.ts'
 import { compilePolicies } from '../policy/authz/compile-policies.ts'
-import type { OperationPolicy } from '../policy/authz/operation-policy.ts'
+import type { OperationPolicy, Policies } from '../policy/authz/operation-policy.ts'
 import { createPermit, type PermitOptions } from '../policy/authz/create-permit.ts'
 import type { Permit } from '../policy/authz/permit.ts'
 import { createRowAttributes } from '../policy/authz/entities/row-attributes.ts'
@@ -92,6 +93,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const epoch = options.kept?.epoch ?? { current: {} }
   const sources = buildSources(options, own, epoch)
   const permit = permitOptionsOf({ own, sources, dateFormat }, authorization, config)
+  const policies = authorization.specificVariablePermissions ? POLICIES.specific : POLICIES.general
   const tokens = options.kept?.tokens ?? createRememberedTokens()
   const authenticator = createAuthenticator({
     engine: name,
@@ -111,7 +113,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     principalOf: sources.identity.principalOf,
     recordsVersion: authorization.mode === 'enforce' ? sources.recordsVersion : () => 0,
     changed: sources.changed,
-    permits: permitsOf(permit),
+    permits: permitsOf(permit, policies),
     explain: createExplainRequest(permit),
     deploymentOf: deploymentAware ? createDeploymentOf(permit.lookUp) : null,
     takeRate: options.admission.takeRate(name, engineConfig),
@@ -138,11 +140,14 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   }
 }
 
-/** Compiled once, and shared by all engines. A mistake in a row stops the process here. */
-const POLICIES = compilePolicies(OPERATIONS)
+/** The policies by the setting `specificVariablePermissions`. Compiled once, and shared by all engines. A mistake in a row stops the process here. */
+const POLICIES = {
+  general: compilePolicies(OPERATIONS),
+  specific: compilePolicies(OPERATIONS.map(withSpecificVariablePermissions)),
+} as const
 
 /** Each is bound to the engine when it is first asked for: hundreds of engines have a hundred thousand of them. */
-function permitsOf(options: PermitOptions): EngineParts['permits'] {
+function permitsOf(options: PermitOptions, policies: Policies): EngineParts['permits'] {
   const permits = new Map<string, Permit>()
   const create = (policy: OperationPolicy): Permit => {
     const permit = createPermit(policy, options)
@@ -151,7 +156,7 @@ function permitsOf(options: PermitOptions): EngineParts['permits'] {
   }
   return {
     get: (id) => {
-      const policy = POLICIES.get(id)
+      const policy = policies.get(id)
       return policy === undefined ? undefined : (permits.get(id) ?? create(policy))
     },
   }
@@ -221,7 +226,7 @@ interface PermitSources {
 
 function permitOptionsOf(
   { own, sources: { records, identity }, dateFormat }: PermitSources,
-  { adminGroups, adminUsers, tenants, implied }: AuthorizationConfig,
+  { adminGroups, adminUsers, tenants, implied, specificVariablePermissions }: AuthorizationConfig,
   { limits: { filteredRows: maxNamed, rowParts: maxParts }, engines }: Config,
 ): PermitOptions {
   const read = readerOf(own)
@@ -246,7 +251,12 @@ function permitOptionsOf(
     findCondition: createFindCondition({ read, ask: askerOf(own) }),
     readRowAttributes: createRowAttributes(lookUps),
     caseKeys: createCaseProbe(read, monotonicMs),
-    implicitGrants: implied.tasks ? createImplicitGrants(read) : null,
+    implicitGrants: implied.tasks
+      ? createImplicitGrants(read, {
+          taskPermission: implied.taskPermission,
+          specificVariables: specificVariablePermissions,
+        })
+      : null,
     impliesIdentity: implied.identity,
     groupsOf: identity.groupsOf,
     checksTenants: tenants === 'check',

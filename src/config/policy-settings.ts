@@ -130,6 +130,13 @@ export const authorizationSettings = z.strictObject({
     .describe(
       "Permissions that are not checked, as the engine's setting. Danger: a check of only these passes for everybody.",
     ),
+  specificVariablePermissions: z
+    .boolean()
+    .default(false)
+    .describe(
+      "As the engine's `enforceSpecificVariablePermission`: reading variables needs READ_VARIABLE on the task, or READ_TASK_VARIABLE, READ_INSTANCE_VARIABLE or READ_HISTORY_VARIABLE on the process definition. " +
+        'Danger: if the secured engine had the setting and this one is false, callers read variables that the engine refused.',
+    ),
   implied: z
     .strictObject({
       tasks: z
@@ -137,6 +144,12 @@ export const authorizationSettings = z.strictObject({
         .default(true)
         .describe(
           'Assignee, owner and every user or group linked to a task may read and update it, as a secured engine grants it. Needs history level full.',
+        ),
+      taskPermission: z
+        .enum(['UPDATE', 'TASK_WORK'])
+        .default('UPDATE')
+        .describe(
+          "The permission besides READ that `tasks` grants, as the engine's `defaultUserPermissionNameForTask`: with TASK_WORK the user of a link may claim and complete the task, but not assign or change it.",
         ),
       identity: z
         .boolean()

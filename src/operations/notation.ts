@@ -99,8 +99,12 @@ export interface Check {
   readonly anyOf?: readonly PermissionTerm[]
   /** Permissions of which every one must be granted. Default: none. */
   readonly allOf?: readonly PermissionTerm[]
+  /** The engine reads variables by it: with `enforceSpecificVariablePermission` it checks other permissions (`variable-permissions.ts`). Default: that setting changes nothing. */
+  readonly reads?: 'variables'
   /** Admin users and members of an admin group pass; without `anyOf` nobody else does. Default: they need a record, too. */
   readonly admin?: true
+  /** The engine's message lists alternatives ("one of the following permissions") even if there is only one. Default: a single permission has a sentence of its own. */
+  readonly wording?: 'alternatives'
   /** The condition under which the engine runs the check. Default: always. */
   readonly when?: When
   /** What the check runs over, once for each. Default: it runs once, on what the request names. */
@@ -157,6 +161,8 @@ export interface Rows {
   readonly anyOf?: readonly PermissionTerm[]
   /** A row needs all of these. Default: none. */
   readonly allOf?: readonly PermissionTerm[]
+  /** The engine reads variables by it: with `enforceSpecificVariablePermission` it checks other permissions (`variable-permissions.ts`). Default: that setting changes nothing. */
+  readonly reads?: 'variables'
   /** `allOf` speaks of one entity, and one record has to grant all of it: the engine joins the records once. Where revocations count, it decides each by itself. Default: different records may grant them. */
   readonly oneRecord?: true
   /** A second condition that every row must meet as well. Default: none. */

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { loadConfig } from '../../src/config/config.ts'
 import { start } from '../support/start.ts'
 import type { Json } from './admin.ts'
+import { DEFAULT_SETTINGS, type EngineSettings } from './engine-settings.ts'
 import type { CallerSet } from './sets.ts'
 import { PASSWORD } from './sets.ts'
 
@@ -24,6 +25,7 @@ interface Contents {
   readonly records: readonly Json[]
   /** The records leave out what an engine writes by itself. */
   readonly implied: boolean
+  readonly engineSettings?: EngineSettings
   readonly adminGroup: string
   /** Null: the default. */
   readonly filteredRows?: number | null
@@ -31,7 +33,7 @@ interface Contents {
 
 /** The gateway before the bare engine, with these callers and records. */
 export async function openGateway(engineBase: string, contents: Contents): Promise<OpenedGateway> {
-  const { sets, records, implied, adminGroup, filteredRows } = contents
+  const { sets, records, implied, adminGroup, filteredRows, engineSettings = DEFAULT_SETTINGS } = contents
   const folder = await mkdtemp(join(tmpdir(), 'engine-gateway-differential-'))
   const users = sets.map(({ user, ownGroups, joins, tenants }) => ({
     id: user,
@@ -50,7 +52,8 @@ export async function openGateway(engineBase: string, contents: Contents): Promi
     authorization: {
       adminGroups: [adminGroup],
       records: { source: 'file', file: 'records.json' },
-      implied: { tasks: implied, identity: implied },
+      implied: { tasks: implied, identity: implied, taskPermission: engineSettings.taskPermission },
+      specificVariablePermissions: engineSettings.specificVariables,
     },
   }
   await writeFile(join(folder, 'users.json'), JSON.stringify({ users }))

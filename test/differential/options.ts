@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { FAMILIES, type Family } from '../engine/build.ts'
+import { type EngineSettings, readEngineSettings } from './engine-settings.ts'
 
 export interface Options {
   readonly seed: number
@@ -14,6 +15,7 @@ export interface Options {
   readonly set: number | null
   /** The gateway is not given the records that an engine writes by itself: it has to know what they say without them. */
   readonly implied: boolean
+  readonly engineSettings: EngineSettings
   /** The gateway's `limits.filteredRows`; null: its default. With a few, what is filtered without need is refused. */
   readonly filteredRows: number | null
   /** Lists are read from the gateway in pages of so many rows; null: at once. */
@@ -39,6 +41,7 @@ export const USAGE = `Usage: npm run test:differential -- [options]
   --nineteen          the nineteen operations alone
   --set N             one set alone, as it is in the whole run
   --implied           the gateway is not given what an engine writes by itself
+  --engine-settings S settings of the secured engine and of the gateway: specific-variables, task-work
   --filtered-rows N   limits.filteredRows of the gateway: with 5, what is filtered and not asked for shows as a 403
   --page-size N       lists are read from the gateway in pages of N rows, and compared as a whole
   --keep FILE         writes what was not equal
@@ -60,6 +63,7 @@ export function readOptions(args: readonly string[]): Options {
       nineteen: { type: 'boolean', default: false },
       set: { type: 'string' },
       implied: { type: 'boolean', default: false },
+      'engine-settings': { type: 'string', default: '' },
       'filtered-rows': { type: 'string' },
       'page-size': { type: 'string' },
       keep: { type: 'string' },
@@ -78,6 +82,7 @@ export function readOptions(args: readonly string[]): Options {
     nineteen: values.nineteen,
     set: numberOrNull('set', values.set),
     implied: values.implied,
+    engineSettings: readEngineSettings(values['engine-settings']),
     filteredRows: numberOrNull('filtered-rows', values['filtered-rows']),
     pageSize: numberOrNull('page-size', values['page-size']),
     keep: values.keep ?? null,

@@ -1,6 +1,7 @@
 import type { Admin, Json } from './admin.ts'
 import { REMAINS } from './bundles.ts'
 import { outcomeOf, seenOf } from './compare.ts'
+import { DEFAULT_SETTINGS, type EngineSettings } from './engine-settings.ts'
 import { openGateway } from './gateway.ts'
 import { type Answer, type Ask, basicOf, type Client, createClient } from './http.ts'
 import { mapTexts, type Names, type Side, SIDES } from './names.ts'
@@ -21,6 +22,7 @@ export interface Stage {
   readonly report: Pick<Report, 'add'>
   /** What a secured engine writes by itself is not handed to the gateway: it has to know it without. */
   readonly implied: boolean
+  readonly engineSettings?: EngineSettings
   readonly adminGroup: string
   readonly filteredRows?: number | null
   readonly pageSize?: number | null
@@ -35,7 +37,7 @@ export async function runPhase(
   sets: readonly CallerSet[],
   global: readonly RecordText[],
 ): Promise<void> {
-  const { admins, names } = stage
+  const { admins, names, engineSettings = DEFAULT_SETTINGS } = stage
   const before = names.all()
   await inParallel(sets, 6, (set) => makeCaller(stage, set))
   await makeLinks(stage, sets)
@@ -44,11 +46,13 @@ export async function runPhase(
   )
   const records = await mirrorRecords(admins, names)
   const generated = sets.flatMap((set) => set.records)
-  const isKnown = (record: Json): boolean => !isImplied(record) || isGenerated(record, generated)
+  const isKnown = (record: Json): boolean =>
+    !isImplied(record, engineSettings) || isGenerated(record, generated)
   const opened = await openGateway(stage.bareBase, {
     sets,
     records: stage.implied ? records.filter(isKnown) : records,
     implied: stage.implied,
+    engineSettings,
     adminGroup: stage.adminGroup,
     filteredRows: stage.filteredRows ?? null,
   })

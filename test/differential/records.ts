@@ -1,3 +1,4 @@
+import type { EngineSettings } from './engine-settings.ts'
 import { inParallel } from './in-parallel.ts'
 import { type Admin, type Json, rowsOf, textOf } from './admin.ts'
 import { mapTexts, type Names, type Side } from './names.ts'
@@ -81,13 +82,22 @@ function nameRecord(names: Names, side: Side, { key, row }: { key: string; row: 
 }
 
 /** Whether an engine has written a record by itself, and the gateway is to know what it says without it. */
-export function isImplied({ type, permissions, userId, groupId, resourceType, resourceId }: Json): boolean {
+export function isImplied(
+  { type, permissions, userId, groupId, resourceType, resourceId }: Json,
+  { taskPermission, specificVariables }: EngineSettings,
+): boolean {
   if (type !== 1 || !Array.isArray(permissions)) return false
   const said = permissions.join(',')
   if (resourceType === USER) return said === 'ALL' && userId === resourceId
   if (resourceType === GROUP) return said === 'READ' && groupId === resourceId
   if (resourceType === TENANT) return said === 'READ' && resourceId !== '*'
-  return resourceType === TASK && said === 'READ,UPDATE' && resourceId !== '*'
+  const onTask = ['READ', taskPermission, ...(specificVariables ? ['READ_VARIABLE'] : [])]
+  return (
+    resourceType === TASK &&
+    resourceId !== '*' &&
+    permissions.length === onTask.length &&
+    onTask.every((name) => permissions.includes(name))
+  )
 }
 
 const USER = 1

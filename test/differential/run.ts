@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OPERATIONS } from '../../src/operations/all.ts'
 import type { Operation } from '../../src/operations/table.ts'
 import type { Family } from '../engine/build.ts'
 import type { Engine } from '../engine/engine.ts'
+import { operationsOf } from './engine-settings.ts'
 import type { Side } from './names.ts'
 import { type Options, readOptions } from './options.ts'
 import { runPhase, type Stage } from './phase.ts'
@@ -22,8 +22,7 @@ const PHASES_WITH_GLOBAL = 4
  */
 async function main(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
-  const { family } = options
-  const engines = await startPair(family)
+  const engines = await startPair(options)
   try {
     return await compare(options, engines)
   } finally {
@@ -45,12 +44,13 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
     adminGroup,
   )
   const report = new Report()
-  const { implied, filteredRows, pageSize } = options
+  const { implied, filteredRows, pageSize, engineSettings } = options
   await runPhases(options, {
     admins,
     names,
     report,
     implied,
+    engineSettings,
     adminGroup,
     filteredRows,
     pageSize,
@@ -62,8 +62,8 @@ async function compare(options: Options, engines: Readonly<Record<Side, Engine>>
 }
 
 async function runPhases(options: Options, stage: Stage & { readonly report: Report }): Promise<void> {
-  const { seed, sets, minutes, set } = options
-  const published = OPERATIONS.filter(({ only }) => only === undefined)
+  const { seed, sets, minutes, set, engineSettings } = options
+  const published = operationsOf(engineSettings).filter(({ only }) => only === undefined)
   const operations = published.filter((operation) => isAsked(operation, options))
   const choice = { names: stage.names, seed, operations: published, adminGroup: stage.adminGroup }
   const deadline = performance.now() + minutes * 60_000

@@ -2,6 +2,7 @@ import type { Family } from '../engine/build.ts'
 import { type Engine, startEngine } from '../engine/engine.ts'
 import { type Admin, createAdmin } from './admin.ts'
 import { type Client, createClient } from './http.ts'
+import { DEFAULT_SETTINGS, type EngineSettings, propertiesOf } from './engine-settings.ts'
 import { Names, type Side, SIDES } from './names.ts'
 import { nameWorld } from './naming.ts'
 import { mirrorRecords } from './records.ts'
@@ -14,10 +15,24 @@ const LOGGED =
 /** H2 reuses the results of inner queries, and now and then another caller's with them: a secured engine then counts too much. */
 const DATABASE = 'jdbc:h2:mem:default;DB_CLOSE_DELAY=-1;OPTIMIZE_REUSE_RESULTS=0'
 
-export async function startPair(family: Family): Promise<Readonly<Record<Side, Engine>>> {
+interface PairOptions {
+  readonly family: Family
+  /** Of the secured engine. */
+  readonly engineSettings?: EngineSettings
+}
+
+export async function startPair({
+  family,
+  engineSettings = DEFAULT_SETTINGS,
+}: PairOptions): Promise<Readonly<Record<Side, Engine>>> {
   const args = [family === 'operaton' ? LOGGED.replace('camunda.bpm', 'operaton.bpm') : LOGGED]
   const [secured, bare] = await Promise.all([
-    startEngine({ family, secured: true, args, db: DATABASE }),
+    startEngine({
+      family,
+      secured: true,
+      args: [...args, ...propertiesOf(engineSettings, family)],
+      db: DATABASE,
+    }),
     startEngine({ family, args, db: DATABASE }),
   ])
   return { secured, bare }

@@ -32,7 +32,7 @@ void test('what is foreign to an operation is answered as by the engine', {
   skip: javaSkip,
   timeout: 900_000,
 }, async (t) => {
-  const engines = await startPair('camunda')
+  const engines = await startPair({ family: 'camunda' })
   t.teardown(() => Promise.all([engines.secured.stop(), engines.bare.stop()]))
   const bases = { secured: engines.secured.base, bare: engines.bare.base }
   const { names, clients, admins } = await buildWorlds(bases, ADMIN_GROUP)

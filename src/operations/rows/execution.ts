@@ -55,7 +55,7 @@ export const execution = {
       { anyOf: [
         'PROCESS_INSTANCE.READ execution.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
+      ], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
@@ -80,7 +80,7 @@ export const execution = {
       { anyOf: [
         'PROCESS_INSTANCE.READ execution.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
+      ], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",
@@ -119,7 +119,7 @@ export const execution = {
       { anyOf: [
         'PROCESS_INSTANCE.READ execution.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
+      ], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "500 RestException 0: Cannot get execution variable {varName}: execution {id} doesn't exist: execution is null",

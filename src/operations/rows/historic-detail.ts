@@ -7,6 +7,7 @@ export const historicDetail = {
     checks: [],
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      reads: 'variables',
       exempt: 'no execution',
       query: 'historicDetails',
     },
@@ -17,6 +18,7 @@ export const historicDetail = {
     checks: [],
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      reads: 'variables',
       exempt: 'no execution',
       query: 'historicDetails',
     },
@@ -25,7 +27,7 @@ export const historicDetail = {
   historicDetail: {
     route: 'GET /history/detail/:id',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     retry: 'always',
     notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
@@ -33,7 +35,7 @@ export const historicDetail = {
   historicDetailBinary: {
     route: 'GET /history/detail/:id/data',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicDetail.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     retry: 'always',
     notFound: "404 InvalidRequestException: Historic detail with Id '{id}' does not exist.",
@@ -44,6 +46,7 @@ export const historicDetail = {
     rows: {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      reads: 'variables',
       exempt: 'no execution',
       query: 'historicDetails',
     },

@@ -7,6 +7,7 @@ export const historicVariableInstance = {
     checks: [],
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      reads: 'variables',
       exempt: 'no execution',
       query: 'historicVariableInstances',
     },
@@ -17,6 +18,7 @@ export const historicVariableInstance = {
     checks: [],
     rows: {
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      reads: 'variables',
       exempt: 'no execution',
       query: 'historicVariableInstances',
     },
@@ -25,7 +27,7 @@ export const historicVariableInstance = {
   getHistoricVariableInstance: {
     route: 'GET /history/variable-instance/:id',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     retry: 'always',
     notFound: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
@@ -42,7 +44,7 @@ export const historicVariableInstance = {
   getHistoricVariableInstanceBinary: {
     route: 'GET /history/variable-instance/:id/data',
     checks: [
-      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], denied: 404, viaQuery: 'query', exempt: 'no execution' },
+      { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicVariableInstance.processDefinitionKey'], reads: 'variables', denied: 404, viaQuery: 'query', exempt: 'no execution' },
     ],
     retry: 'always',
     notFound: "404 InvalidRequestException: Historic variable instance with Id '{id}' does not exist.",
@@ -53,6 +55,7 @@ export const historicVariableInstance = {
     rows: {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      reads: 'variables',
       exempt: 'no execution',
       query: 'historicVariableInstances',
     },
@@ -64,6 +67,7 @@ export const historicVariableInstance = {
     rows: {
       form: 'count',
       anyOf: ['PROCESS_DEFINITION.READ_HISTORY row:processDefinitionKey'],
+      reads: 'variables',
       exempt: 'no execution',
       query: 'historicVariableInstances',
     },

@@ -115,7 +115,7 @@ export const processInstance = {
       { anyOf: [
         'PROCESS_INSTANCE.READ execution.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
+      ], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "500 NullValueException 0: execution {id} doesn't exist: execution is null",
@@ -140,7 +140,7 @@ export const processInstance = {
       { anyOf: [
         'PROCESS_INSTANCE.READ execution.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
+      ], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",
@@ -180,7 +180,7 @@ export const processInstance = {
       { anyOf: [
         'PROCESS_INSTANCE.READ execution.processInstanceId',
         'PROCESS_DEFINITION.READ_INSTANCE execution.processDefinitionKey',
-      ], denied: 403 },
+      ], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "500 RestException 0: Cannot get process instance variable {varName}: execution {id} doesn't exist: execution is null",

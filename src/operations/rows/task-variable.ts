@@ -5,7 +5,7 @@ export const taskVariable = {
   getTaskVariables: {
     route: 'GET /task/:id/variables',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "500 NullValueException 0: task {id} doesn't exist: task is null",
@@ -27,7 +27,7 @@ export const taskVariable = {
   getTaskVariable: {
     route: 'GET /task/:id/variables/:varName',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "500 RestException 0: Cannot get task variable {varName}: task {id} doesn't exist: task is null",
@@ -63,7 +63,7 @@ export const taskVariable = {
   getTaskVariableBinary: {
     route: 'GET /task/:id/variables/:varName/data',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "500 RestException 0: Cannot get task variable {varName}: task {id} doesn't exist: task is null",

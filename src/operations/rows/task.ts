@@ -167,7 +167,7 @@ export const task = {
   getForm: {
     route: 'GET /task/:id/form',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: '400 RestException 0: Cannot get form for task {id}',
@@ -175,7 +175,7 @@ export const task = {
   getFormVariables: {
     route: 'GET /task/:id/form-variables',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "400 BadUserRequestException 0: Cannot find task with id '{id}'.: task is null",
@@ -184,7 +184,7 @@ export const task = {
   getRenderedForm: {
     route: 'GET /task/:id/rendered-form',
     checks: [
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 403 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], reads: 'variables', denied: 403 },
     ],
     retry: 'always',
     notFound: "500 NullValueException 0: Task '{id}' not found: task is null",

@@ -9,14 +9,18 @@ export interface MissingAuthorization {
   readonly id: string | null
 }
 
-/** The engine's 403 for a check that failed; several missing permissions are alternatives or all needed, the wording is the same. */
+/**
+ * Returns the engine's 403 for a check that failed. Several missing permissions are alternatives or all needed, the wording is
+ * the same. A single one has a sentence of its own, unless the engine builds the check as a list.
+ */
 export function authorizationExceptionOf(
   userId: string,
   missing: readonly MissingAuthorization[],
+  { listsAlternatives = false }: { readonly listsAlternatives?: boolean } = {},
 ): EngineRefusal {
   const [only] = missing
   const message =
-    only !== undefined && missing.length === 1
+    only !== undefined && missing.length === 1 && !listsAlternatives
       ? `The user with id '${userId}' does not have ${phraseOf(only)}.`
       : `The user with id '${userId}' does not have one of the following permissions: ${phrasesOf(missing)}`
   return forbidden(message, userId, missing)

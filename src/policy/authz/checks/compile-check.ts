@@ -107,6 +107,7 @@ function compileCheck(
       )
       .map(({ resource, permission }) => ({ resource, permission, id: null })),
     mode: check.allOf === undefined ? 'any' : 'all',
+    listsAlternatives: check.wording === 'alternatives',
     admin: check.admin === true,
     when: when === undefined ? null : compileCondition(when),
     each,

@@ -34,6 +34,8 @@ export interface CompiledCheck {
   /** Those that a grant on all surely reaches, asked for on all. */
   readonly onAll: readonly PermissionCheck[]
   readonly mode: 'any' | 'all'
+  /** The message of a refusal lists alternatives even if there is only one. */
+  readonly listsAlternatives: boolean
   readonly admin: boolean
   /** Null: it always applies. */
   readonly when: Condition | null

@@ -68,7 +68,7 @@ function refused(
   const missing = missingOf(enabled)
   const forbidden = check.admin
     ? adminOrPermissionExceptionOf(missing)
-    : authorizationExceptionOf(principal.userId, missing)
+    : authorizationExceptionOf(principal.userId, missing, check)
   return {
     permitted: false,
     refusal: mask(check, forbidden, context),

@@ -10,6 +10,8 @@ export interface ImplicitBits {
 export interface ImplicitTasks {
   readonly user: ReadonlySet<string>
   readonly groups: ReadonlySet<string>
+  /** Bits that each of these links gives. */
+  readonly bits: number
 }
 
 /** The grants on tasks that a secured engine writes by itself, for as long as the task lives. */

@@ -17,11 +17,23 @@ export function identityBits(
   return resource === 'TENANT' && tenants.includes(id) ? { user: READ_BITS, groups: 0 } : NONE
 }
 
-// What the engine's default provider writes for an assignee, an owner, and every user or group of an identity link.
-const LINK_BITS = (bitOf('TASK', 'READ') ?? 0) | (bitOf('TASK', 'UPDATE') ?? 0)
 // The same bit on users, groups and tenants.
 const READ_BITS = bitOf('GROUP', 'READ') ?? 0
 const NONE: ImplicitBits = { user: 0, groups: 0 }
+
+/** The settings of a secured engine that decide what it grants to the users and groups of a task. */
+export interface LinkSettings {
+  /** As the engine's `defaultUserPermissionNameForTask`. */
+  readonly taskPermission: 'UPDATE' | 'TASK_WORK'
+  /** As the engine's `enforceSpecificVariablePermission`. */
+  readonly specificVariables: boolean
+}
+
+/** Returns the bits that the engine grants on a task to its assignee, its owner, and each user or group of an identity link. */
+export function linkBitsOf({ taskPermission, specificVariables }: LinkSettings): number {
+  const permissions = ['READ', taskPermission, ...(specificVariables ? ['READ_VARIABLE'] : [])]
+  return permissions.reduce((bits, permission) => bits | (bitOf('TASK', permission) ?? 0), 0)
+}
 
 /** Of one user's or one group's links, and of the tasks that a query can name. */
 const MAX_LINKS = 5000
@@ -30,7 +42,8 @@ const MAX_LINKS = 5000
  * Reads the grants from the identity-link log (history level full): it keeps a link after it was taken back, as the
  * engine keeps the grant. A removed link therefore still counts, until the task is completed.
  */
-export function createImplicitGrants(read: ReadEngine): ImplicitGrants {
+export function createImplicitGrants(read: ReadEngine, settings: LinkSettings): ImplicitGrants {
+  const linkBits = linkBitsOf(settings)
   const logOf = async (
     query: Readonly<Record<string, string>>,
   ): Promise<readonly Readonly<Record<string, unknown>>[]> => {
@@ -45,9 +58,9 @@ export function createImplicitGrants(read: ReadEngine): ImplicitGrants {
       if (links.length === 0) return NONE
       const isMember = new Set(groups)
       return {
-        user: links.some((link) => link['userId'] === userId) ? LINK_BITS : 0,
+        user: links.some((link) => link['userId'] === userId) ? linkBits : 0,
         groups: links.some((link) => typeof link['groupId'] === 'string' && isMember.has(link['groupId']))
-          ? LINK_BITS
+          ? linkBits
           : 0,
       }
     },
@@ -56,7 +69,7 @@ export function createImplicitGrants(read: ReadEngine): ImplicitGrants {
         logOf({ userId }),
         ...groups.map((groupId) => logOf({ groupId })),
       ])
-      const linkedTasks = { user: taskIdsOf(own), groups: taskIdsOf(ofGroups.flat()) }
+      const linkedTasks = { user: taskIdsOf(own), groups: taskIdsOf(ofGroups.flat()), bits: linkBits }
       const isTooLong = [own, ...ofGroups].some((log) => log.length > MAX_LINKS)
       if (isTooLong || linkedTasks.user.size + linkedTasks.groups.size > MAX_LINKS)
         throw new GatewayError('GW_ROWS_NOT_EXACT')
@@ -66,9 +79,9 @@ export function createImplicitGrants(read: ReadEngine): ImplicitGrants {
 }
 
 /** The bits on one task, of a caller whose tasks are known. */
-export function implicitBits({ user, groups }: ImplicitTasks, taskId: string | null): ImplicitBits {
+export function implicitBits({ user, groups, bits }: ImplicitTasks, taskId: string | null): ImplicitBits {
   if (taskId === null) return NONE
-  return { user: user.has(taskId) ? LINK_BITS : 0, groups: groups.has(taskId) ? LINK_BITS : 0 }
+  return { user: user.has(taskId) ? bits : 0, groups: groups.has(taskId) ? bits : 0 }
 }
 
 function taskIdsOf(links: readonly Readonly<Record<string, unknown>>[]): ReadonlySet<string> {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { linkBitsOf } from '../../../../src/policy/authz/entities/implicit-grants.ts'
 import { compileRows } from '../../../../src/policy/authz/rows/compile-rows.ts'
 import { grantedTasks } from '../../../../src/policy/authz/rows/granted-tasks.ts'
 import { isVisible, scopeOf } from '../../../../src/policy/authz/rows/rows.ts'
@@ -6,6 +7,7 @@ import { recordsOf } from '../../../support/record-lines.ts'
 import { Random } from '../../../differential/random.ts'
 
 const SEEDS = 2000
+const LINK_BITS = linkBitsOf({ taskPermission: 'UPDATE', specificVariables: false })
 const rows = compileRows({
   anyOf: ['TASK.READ row:taskId', 'PROCESS_DEFINITION.READ_TASK row:processDefinitionKey'],
   exempt: 'case',
@@ -39,7 +41,7 @@ t.test('the keys and ids of a query name the tasks that are visible, and no othe
       principal,
       records: recordsOf(lines),
       tenants: null,
-      implicitGrants: { user: new Set(linked), groups: new Set<string>() },
+      implicitGrants: { user: new Set(linked), groups: new Set<string>(), bits: LINK_BITS },
       impliesIdentity: false,
     }
     // Then nothing is narrowed.
