@@ -3,12 +3,18 @@ import { bitOf, isPermissionName, type ResourceName } from '../../operations/per
 import type { AccessRequest } from '../../request/access-request.ts'
 import type { Principal } from '../../request/principal.ts'
 import { isAuthorized } from './decision/decide.ts'
+import type { ImplicitBits, ImplicitGrants } from './entities/implicit-bits.ts'
+import { identityBits } from './entities/implicit-grants.ts'
 import type { Records } from './records/records.ts'
 import { resourceOfType } from '../../operations/authorization-record.ts'
 import { integerOf } from '../../request/paging.ts'
 
 interface CheckOptions {
   readonly records: Records
+  /** Null: links to tasks grant nothing. */
+  readonly implicitGrants: Pick<ImplicitGrants, 'on'> | null
+  /** Whether users, groups and tenants are open to themselves and their members. */
+  readonly impliesIdentity: boolean
   /** Groups of a user other than the caller, whom the row's own check has let ask. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
 }
@@ -19,8 +25,9 @@ interface CheckOptions {
  */
 export async function answerAuthorizationCheck(
   accessRequest: AccessRequest,
-  { records, groupsOf }: CheckOptions,
+  options: CheckOptions,
 ): Promise<unknown> {
+  const { records } = options
   const { query, principal } = accessRequest
   // The engine's framework reads it before anything is looked at.
   const type = integerOf(query.get('resourceType'))
@@ -31,20 +38,36 @@ export async function answerAuthorizationCheck(
   const { resource, permission } = legalPermission({ permissionName, resourceName, type })
   const id = query.get('resourceId') ?? null
   const userId = query.get('userId') ?? principal.userId
-  const about =
-    userId === principal.userId ? principal : await otherUser(userId, accessRequest, { records, groupsOf })
-  const authorized = isAuthorized(records, about, { resource, permission, id }) === true
+  const about = userId === principal.userId ? principal : await otherUser(userId, accessRequest, options)
+  const implicitBits = await implicitBitsOn(resource, id, about, options)
+  const authorized = isAuthorized(records, about, { resource, permission, id, implicitBits }) === true
   return { permissionName, resourceName, resourceId: id, authorized }
 }
 
 async function otherUser(
   userId: string,
   { principal }: AccessRequest,
-  { records, groupsOf }: CheckOptions,
+  { records, groupsOf, impliesIdentity }: CheckOptions,
 ): Promise<Principal> {
   const isReadable = (id: string): boolean =>
-    isAuthorized(records, principal, { resource: 'GROUP', permission: 'READ', id }) === true
+    isAuthorized(records, principal, {
+      resource: 'GROUP',
+      permission: 'READ',
+      id,
+      implicitBits: impliesIdentity ? identityBits('GROUP', id, principal) : undefined,
+    }) === true
   return { userId, groups: (await groupsOf(userId)).filter(isReadable), tenants: [] }
+}
+
+/** The grants that a secured engine would have written for the user, and that no record holds. */
+async function implicitBitsOn(
+  resource: ResourceName,
+  id: string | null,
+  about: Principal,
+  { implicitGrants, impliesIdentity }: CheckOptions,
+): Promise<ImplicitBits | undefined> {
+  if (resource === 'TASK') return id === null || id === '*' ? undefined : await implicitGrants?.on(id, about)
+  return impliesIdentity ? identityBits(resource, id, about) : undefined
 }
 
 function given(query: ReadonlyMap<string, string>, name: string): string {

@@ -63,7 +63,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
         ? null
         : (body, accessRequest) => keepAllowedLinks(body, accessRequest, options.records()),
     answerCheck: (accessRequest) =>
-      answerAuthorizationCheck(accessRequest, { records: options.records(), groupsOf: options.groupsOf }),
+      answerAuthorizationCheck(accessRequest, { ...options, records: options.records() }),
     tenantsOf: (principal) => viewerOf({ principal }, options).tenants,
     rows: rows === null ? createWhole(operation, options) : createRows(operation, rows, options),
     missingRows: rows === null ? null : createMissingRows(rows, options),

@@ -4,13 +4,14 @@ import { queryOf } from '../../../src/request/canonical.ts'
 import { recordsOf } from '../../support/record-lines.ts'
 
 const records = recordsOf(['grant anna TASK:* READ'])
+const NO_IMPLIED = { implicitGrants: null, impliesIdentity: false }
 const principal = { userId: 'anna', groups: [], tenants: [] }
 
 /** The answer to a query, or the status, message and type of its refusal. */
 async function answered(query: string): Promise<unknown> {
   const asked = { principal, params: {}, query: queryOf(`/?${query}`), body: undefined }
   try {
-    return await answerAuthorizationCheck(asked, { records, groupsOf: async () => [] })
+    return await answerAuthorizationCheck(asked, { ...NO_IMPLIED, records, groupsOf: async () => [] })
   } catch (error) {
     const { statusCode, body } = Object(error)
     return [statusCode, body.message, body.type]
@@ -60,7 +61,11 @@ t.test('a permission of another resource is refused in the words of where it was
 const about = async (...lines: readonly string[]) => {
   const answer = await answerAuthorizationCheck(
     { principal, params: {}, query: queryOf(`/?${named('7')}&userId=ben&resourceId=t1`), body: undefined },
-    { records: recordsOf(lines), groupsOf: async (userId) => (userId === 'ben' ? ['clerks'] : []) },
+    {
+      ...NO_IMPLIED,
+      records: recordsOf(lines),
+      groupsOf: async (userId) => (userId === 'ben' ? ['clerks'] : []),
+    },
   )
   return Object(answer).authorized
 }
@@ -71,4 +76,36 @@ t.test('another user is asked about by those of their groups that the caller may
   t.equal(await about('grant ben TASK:t2 READ'), false)
   t.equal(await about('grant @clerks TASK:t1 READ', 'grant anna GROUP:clerks READ'), true)
   t.equal(await about('grant @clerks TASK:t1 READ', 'grant anna GROUP:others READ'), false)
+})
+
+t.test('the check counts the grants that a secured engine writes by itself', async (t) => {
+  const member = { userId: 'anna', groups: ['clerks'], tenants: ['acme'] }
+  const on = async (taskId: string) => ({ user: taskId === 't1' ? 6 : 0, groups: 0 })
+  const authorized = async (query: string, implied: boolean) => {
+    const answer = await answerAuthorizationCheck(
+      { principal: member, params: {}, query: queryOf(`/?resourceName=X&${query}`), body: undefined },
+      {
+        records: recordsOf([]),
+        groupsOf: async () => [],
+        impliesIdentity: implied,
+        implicitGrants: implied ? { on } : null,
+      },
+    )
+    return Object(answer).authorized
+  }
+  for (const [query, expected] of [
+    ['permissionName=UPDATE&resourceType=1&resourceId=anna', true],
+    ['permissionName=UPDATE&resourceType=1&resourceId=ben', false],
+    ['permissionName=READ&resourceType=1', false],
+    ['permissionName=READ&resourceType=2&resourceId=clerks', true],
+    ['permissionName=UPDATE&resourceType=2&resourceId=clerks', false],
+    ['permissionName=READ&resourceType=11&resourceId=acme', true],
+    ['permissionName=UPDATE&resourceType=7&resourceId=t1', true],
+    ['permissionName=DELETE&resourceType=7&resourceId=t1', false],
+    ['permissionName=READ&resourceType=7&resourceId=t2', false],
+    ['permissionName=READ&resourceType=7', false],
+  ] as const) {
+    t.equal(await authorized(query, true), expected, query)
+    t.equal(await authorized(query, false), false, `${query}, without implied grants`)
+  }
 })
