@@ -84,20 +84,23 @@ function nameRecord(names: Names, side: Side, { key, row }: { key: string; row: 
 /** Whether an engine has written a record by itself, and the gateway is to know what it says without it. */
 export function isImplied(
   { type, permissions, userId, groupId, resourceType, resourceId }: Json,
-  { taskPermission, specificVariables }: EngineSettings,
+  settings: EngineSettings,
 ): boolean {
   if (type !== 1 || !Array.isArray(permissions)) return false
   const said = permissions.join(',')
   if (resourceType === USER) return said === 'ALL' && userId === resourceId
   if (resourceType === GROUP) return said === 'READ' && groupId === resourceId
   if (resourceType === TENANT) return said === 'READ' && resourceId !== '*'
-  const onTask = ['READ', taskPermission, ...(specificVariables ? ['READ_VARIABLE'] : [])]
-  return (
-    resourceType === TASK &&
-    resourceId !== '*' &&
-    permissions.length === onTask.length &&
-    onTask.every((name) => permissions.includes(name))
-  )
+  return resourceType === TASK && resourceId !== '*' && isOfLink(permissions, settings)
+}
+
+/** Whether these are the permissions that an engine with these settings grants by a link to a task. */
+function isOfLink(
+  permissions: readonly unknown[],
+  { taskPermission, specificVariables }: EngineSettings,
+): boolean {
+  const granted = ['READ', taskPermission, ...(specificVariables ? ['READ_VARIABLE'] : [])]
+  return permissions.length === granted.length && granted.every((name) => permissions.includes(name))
 }
 
 const USER = 1
