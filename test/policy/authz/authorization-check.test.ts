@@ -78,9 +78,11 @@ t.test('another user is asked about by those of their groups that the caller may
   t.equal(await about('grant @clerks TASK:t1 READ', 'grant anna GROUP:others READ'), false)
 })
 
+/** READ and UPDATE on one task. */
+const linkedToOne = async (taskId: string) => ({ user: taskId === 't1' ? 6 : 0, groups: 0 })
+
 t.test('the check counts the grants that a secured engine writes by itself', async (t) => {
   const member = { userId: 'anna', groups: ['clerks'], tenants: ['acme'] }
-  const on = async (taskId: string) => ({ user: taskId === 't1' ? 6 : 0, groups: 0 })
   const authorized = async (query: string, implied: boolean) => {
     const answer = await answerAuthorizationCheck(
       { principal: member, params: {}, query: queryOf(`/?resourceName=X&${query}`), body: undefined },
@@ -88,7 +90,7 @@ t.test('the check counts the grants that a secured engine writes by itself', asy
         records: recordsOf([]),
         groupsOf: async () => [],
         impliesIdentity: implied,
-        implicitGrants: implied ? { on } : null,
+        implicitGrants: implied ? { on: linkedToOne } : null,
       },
     )
     return Object(answer).authorized
