@@ -135,7 +135,7 @@ class NodeNudges {
   async #nudge(): Promise<number> {
     const { everyMs, turns } = this.#options
     const wasRequested = this.#isRequested
-    const turn = await turns.take(this.name, wasRequested ? this.#gapMs : everyMs)
+    const turn = await turns.take(this.name, wasRequested ? this.#gapMs : Math.max(everyMs, this.#gapMs))
     if (this.#isClosed) return everyMs
     if (turn.isTaken) {
       // Only now: a write until here precedes the nudge, and a later one requests another nudge.
@@ -160,7 +160,7 @@ class NodeNudges {
     const startedAtMs = now()
     const isAccepted = await this.#target.send()
     const durationMs = now() - startedAtMs
-    this.#gapMs = Math.min(Math.max(LEAST_GAP_MS, GAP_FACTOR * durationMs), Math.max(LEAST_GAP_MS, everyMs))
+    this.#gapMs = Math.min(Math.max(LEAST_GAP_MS, GAP_FACTOR * durationMs), LONGEST_PAUSE_MS)
     this.#failures = isAccepted ? 0 : this.#failures + 1
     if (!isAccepted)
       this.#pauseUntilMs = now() + Math.min(LONGEST_PAUSE_MS, everyMs * 2 ** Math.min(20, this.#failures))

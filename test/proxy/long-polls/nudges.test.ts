@@ -225,3 +225,14 @@ t.test('nothing is nudged after close', async (t) => {
   t.same(countsOf(harness), [0, 0])
   t.equal(harness.time.nextMs(), null)
 })
+
+t.test('the gap of a slow node applies to the intervals as well', async (t) => {
+  const harness = open(['a', 'b'])
+  const [, b] = harness.targets
+  if (b !== undefined)
+    b.hold = () => new Promise((resolve) => void harness.time.schedule(() => resolve(), 500))
+  harness.nudges.watch()
+  await harness.advance(6000)
+  const gaps = b?.sentAtMs.slice(1).map((ms, index) => ms - (b.sentAtMs[index] ?? 0)) ?? []
+  t.ok(gaps.length >= 2 && gaps.every((gap) => gap >= 1500 && gap <= 1600), gaps.join(' '))
+})
