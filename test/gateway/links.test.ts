@@ -110,3 +110,32 @@ t.test(
     t.same(seen.at(-1), [undefined, undefined, undefined], 'only where it is configured')
   },
 )
+
+t.test(
+  'links of a new comment and a new attachment lead through the gateway, without the name on the node',
+  async (t) => {
+    const prefix = `${ORIGIN}/engine-rest/engine/second/task/t1/`
+    const { ask: at } = await openGateway(t, {
+      engine: ({ headers, url, method }, response) => {
+        const href = `http://${headers.host}${url.replace('/create', '/x1')}`
+        const task = { id: 't1', executionId: null, processDefinitionId: null, taskDefinitionKey: null }
+        const created = { id: 'x1', links: [{ method: 'GET', href, rel: 'self' }] }
+        const isLookUp = method === 'GET' || !url.includes('/create')
+        const body = isLookUp ? (url.includes('/task/t1') ? task : [task]) : created
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      },
+      engines: { second: { remoteName: 'inner' } },
+    })
+    const form = '--b\r\nContent-Disposition: form-data; name="attachment-name"\r\n\r\na\r\n--b--\r\n'
+    const multipart = { ...HOST.headers, 'content-type': 'multipart/form-data; boundary=b' }
+    for (const [kind, given] of [
+      ['comment', { ...HOST, body: { message: 'm' } }],
+      ['attachment', { body: form, headers: multipart }],
+    ] as const) {
+      const { status, body } = await at('demo', `POST /engine/second/task/t1/${kind}/create`, given)
+      t.equal(status, 200, kind)
+      t.match(JSON.stringify(body), `${prefix}${kind}/x1`)
+      t.notMatch(JSON.stringify(body), /inner/)
+    }
+  },
+)

@@ -31,6 +31,7 @@ export const taskAttachment = {
   addAttachment: {
     route: 'POST /task/:id/attachment/create',
     creates: 'answer:id',
+    links: true,
     media: 'multipart',
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 400, viaQuery: 'query', exempt: 'no execution' },

@@ -19,6 +19,7 @@ export const taskComment = {
   createComment: {
     route: 'POST /task/:id/comment/create',
     creates: 'answer:id',
+    links: true,
     checks: [
       { anyOf: ['PROCESS_DEFINITION.READ_HISTORY historicTask.processDefinitionKey'], denied: 400, viaQuery: 'query', exempt: 'no execution' },
     ],
