@@ -75,8 +75,8 @@ export type Change = 'records' | 'identity' | 'lockouts'
 export interface Row {
   /** Method and path below the base path, as the engine's published API has them; parameters are in camelCase. No default. */
   readonly route: `${Method} /${string}`
-  /** The engines that have the operation. Default: all, as Camunda 7.22 publishes it; an engine without it answers 404 itself. */
-  readonly only?: 'CIB seven' | 'Operaton, CIB seven'
+  /** The engines that have the operation; forks are Operaton, CIB seven, Fluxnova, EximeeBPMS and OrqueIO. Default: all, as Camunda 7.22 publishes it; an engine without it answers 404 itself. */
+  readonly only?: 'CIB seven' | 'Camunda 7.23 and later, and forks'
   /** The engine serves the operation, and its published API does not list it. Default: the API lists it, or `only` names the engines. */
   readonly unpublished?: true
   /** The permissions that the engine asks for, in its order. No default. Empty: every authenticated caller passes. */

@@ -21,7 +21,7 @@ const MAY_WORK_ON_TASK = [
   ], denied: 403 },
 ] as const satisfies readonly Check[]
 
-/** Operations that Camunda 7.22 lacks, sorted by path, then method. An engine without them says 404 or 405 to who is permitted. */
+/** Operations that Camunda 7.22 lacks, sorted by path, then method. An engine without them answers permitted callers with 404 or 405. */
 export const newerEngines = {
   // Not compared with a running CIB seven: open to its administrators alone.
   getConfiguration: {
@@ -41,37 +41,37 @@ export const newerEngines = {
   },
   updateProcessInstanceComment: {
     route: 'PUT /process-instance/:id/comment',
-    only: 'Operaton, CIB seven',
+    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_CHANGE_INSTANCE,
     notFound: '404 InvalidRequestException: No process instance found for id {id}',
   },
   deleteProcessInstanceComments: {
     route: 'DELETE /process-instance/:id/comment',
-    only: 'Operaton, CIB seven',
+    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_CHANGE_INSTANCE,
     notFound: '404 InvalidRequestException: No process instance found for id {id}',
   },
   deleteProcessInstanceComment: {
     route: 'DELETE /process-instance/:id/comment/:commentId',
-    only: 'Operaton, CIB seven',
+    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_CHANGE_INSTANCE,
     notFound: '404 InvalidRequestException: No process instance found for id {id}',
   },
   updateTaskComment: {
     route: 'PUT /task/:id/comment',
-    only: 'Operaton, CIB seven',
+    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_WORK_ON_TASK,
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
   deleteTaskComments: {
     route: 'DELETE /task/:id/comment',
-    only: 'Operaton, CIB seven',
+    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_WORK_ON_TASK,
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
   deleteTaskComment: {
     route: 'DELETE /task/:id/comment/:commentId',
-    only: 'Operaton, CIB seven',
+    only: 'Camunda 7.23 and later, and forks',
     checks: MAY_WORK_ON_TASK,
     notFound: '404 InvalidRequestException: No task found for task id {id}',
   },
