@@ -3,6 +3,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Application } from '../pipeline/parts.ts'
 import { createUpstream } from '../proxy/create-upstream.ts'
+import { APPLICATION_REQUEST_HEADERS, withAdded } from '../proxy/wire/allowed-headers.ts'
 import type { Traces } from '../traces/traces.ts'
 import { createOnNodeChange, probeTimesOf, type WatchedNodes } from './running-nodes.ts'
 
@@ -28,7 +29,7 @@ function buildApplication(
   setting: Config['passthrough'][number],
   { config, metrics, log, traces }: ApplicationOptions,
 ): BuiltApplication {
-  const { prefix, auth, cookies, forwarded, tls, probe: probePath } = setting
+  const { prefix, auth, cookies, forwarded, requestHeaders, tls, probe: probePath } = setting
   const { connect, headers, body, answer } = config.timeouts
   const { connections, queue } = config.limits
   const nodes = applicationNodesOf(setting)
@@ -37,9 +38,12 @@ function buildApplication(
     credentials: auth === 'none' ? 'forward' : 'none',
     host: 'node',
     cookies: true,
+    requestHeaders: withAdded(APPLICATION_REQUEST_HEADERS, requestHeaders),
   } as const
   const upstream = createUpstream({
-    ...requestPolicy,
+    credentials: requestPolicy.credentials,
+    host: requestPolicy.host,
+    responseHeaders: 'all',
     engine: prefix,
     nodes,
     tls,

@@ -41,6 +41,7 @@ import type { Upstream } from '../proxy/upstream.ts'
 import { createOnNodeChange, type EngineNodes, probeTimesOf } from './running-nodes.ts'
 import type { TurnTaker } from '../redis/shared-turns.ts'
 import type { SourceFiles } from './source-files.ts'
+import { API_REQUEST_HEADERS, API_RESPONSE_HEADERS, withAdded } from '../proxy/wire/allowed-headers.ts'
 import type { Traces } from '../traces/traces.ts'
 import { createDateFormat, type DateFormat } from '../request/date-format.ts'
 import { createSources, type EngineSources } from './engine-sources.ts'
@@ -85,7 +86,7 @@ export interface BuiltEngine {
 export function buildEngine(options: EngineOptions): BuiltEngine {
   const { name, engineConfig, config, metrics } = options
   const { identity, authorization, validation, health } = settingsOf(config, engineConfig)
-  const { credentials, host, forwarded, service, deploymentAware } = engineConfig
+  const { credentials, host, forwarded, service, deploymentAware, requestHeaders } = engineConfig
   const dateFormat = createDateFormat(engineConfig.dateFormat)
   const upstream = buildUpstream(options, dateFormat)
   const served = service === undefined ? upstream : upstream.withCredentials(service)
@@ -120,7 +121,8 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     authorization: authorization.mode,
     validation: validation.mode,
     allowedHazards: new Set(validation.allow),
-    requestPolicy: { credentials, host },
+    requestPolicy: { credentials, host, requestHeaders: withAdded(API_REQUEST_HEADERS, requestHeaders) },
+    addedRequestHeaders: requestHeaders,
     forwarded,
     isDateText: dateFormat.isDefault ? isDateText : acceptDateText,
     remotePrefix: remotePrefixOf(engineConfig),
@@ -265,7 +267,7 @@ function permitOptionsOf(
 
 function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream {
   const { name, engineConfig, config, metrics, log, traces } = options
-  const { nodes, remoteName, host, credentials, service, tls } = engineConfig
+  const { nodes, remoteName, host, credentials, service, tls, responseHeaders } = engineConfig
   const { connect, headers, body, answer } = config.timeouts
   const { maxHold, perNode, waiting } = config.limits.longPolls
   return createUpstream({
@@ -274,6 +276,7 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
     ...(remoteName === undefined ? {} : { remoteName }),
     credentials,
     host,
+    responseHeaders: withAdded(API_RESPONSE_HEADERS, responseHeaders),
     tls,
     timeouts: { connectMs: connect, headersMs: headers, bodyMs: body, answerMs: answer },
     connections: config.limits.connections,

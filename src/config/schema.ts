@@ -1,3 +1,4 @@
+import { requestHeaders, responseHeaders } from './header-names.ts'
 import { z } from 'zod'
 import { cors } from './cors-settings.ts'
 import { account, credentials } from './credential-settings.ts'
@@ -123,6 +124,18 @@ export const engineSettings = z.strictObject({
     .default('none')
     .describe(
       'Headers that tell the engine the client, its scheme and the host that it has asked, written anew: `X-Forwarded-For`, `-Proto` and `-Host`, or `Forwarded` (RFC 7239). Set it where the engine, or what stands before it, reads them.',
+    ),
+  requestHeaders: requestHeaders
+    .default([])
+    .describe(
+      'Names of headers of clients that the engine gets in addition to what the API reads (`Accept…`, `Content-…`, `If-…`, `Range`, `User-Agent`, trace headers), for example `[X-Correlation-Id]`. ' +
+        'Every other header stays at the gateway. Headers that claim an identity, a certificate, an address or a target are refused here. ' +
+        'A request with one of these headers neither uses nor fills the cache. Danger: the client chooses the value, and no check of the gateway reads it.',
+    ),
+  responseHeaders: responseHeaders
+    .default([])
+    .describe(
+      "Names of response headers of the engine that clients see in addition to the API's own, for example `[X-Node-Version]`. Cookies, redirects and CORS headers are refused here.",
     ),
   tls: clientTls
     .optional()
@@ -320,11 +333,16 @@ export const schema = z.strictObject(
             .describe(
               'As `engines.NAME.forwarded`. Where the prefix is removed `X-Forwarded-Prefix` names it, but for `none`.',
             ),
+          requestHeaders: requestHeaders
+            .default([])
+            .describe(
+              'Names of headers of clients that the application gets in addition to the API headers and those of browsers, for example `[HX-Request]`. Headers that claim an identity, a certificate, an address or a target are refused here.',
+            ),
           cookies: z
             .enum(['prefix', 'keep'])
             .default('prefix')
             .describe(
-              'Where cookies of the application hold. `prefix`: below the prefix, so that two applications have a cookie of one name each. `keep`: as the application says, for one that several prefixes lead to.',
+              'Where cookies of the application apply. `prefix`: only below the prefix, so that no application sets a cookie for another one. `keep`: as the application says, for an application that several prefixes lead to.',
             ),
         }),
       )

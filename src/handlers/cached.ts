@@ -16,15 +16,20 @@ export function peekCached(
   match: MatchedContext,
   request: FastifyRequest,
 ): CacheHit | null {
-  return isCacheable(match, request.method) ? cache.peek(entryKeyOf(match, request)) : null
+  return isCacheable(match, request) ? cache.peek(entryKeyOf(match, request)) : null
 }
 
 /**
  * Returns whether the request may read and fill the entries that all callers share. The gateway must have permitted the request
  * itself: where the engine decides, a response to one caller says nothing about another.
+ * The response to a request with a header that the configuration adds may depend on that header, which is no part of the key.
  */
-export function isCacheable({ operation, rows, isPermittedHere }: MatchedContext, method: string): boolean {
-  return operation.cache !== undefined && method === 'GET' && rows === null && isPermittedHere
+export function isCacheable(
+  { engine, operation, rows, isPermittedHere }: MatchedContext,
+  { method, headers }: Pick<FastifyRequest, 'method' | 'headers'>,
+): boolean {
+  if (operation.cache === undefined || method !== 'GET' || rows !== null || !isPermittedHere) return false
+  return engine.addedRequestHeaders.every((name) => headers[name] === undefined)
 }
 
 function entryKeyOf({ engine, operation, accessRequest }: Match, request: FastifyRequest): string {

@@ -86,8 +86,6 @@ export function createHandlers(
       const hit = peekCached(parts, match, request)
       if (hit !== null) return sendCached(hit, request, reply)
       const asked = upstreamRequestOf(parts, match, request, sending)
-      // With it an engine that knows CORS itself could refuse a page that may ask here.
-      if (parts.config.cors !== null) delete asked.headers['origin']
       const upstreamRequest = narrowedRequest(match, asked)
       return upstreamRequest === null
         ? nothing({ parts, decisionMaker, match, upstreamRequest: asked, request, reply })
@@ -248,7 +246,7 @@ function tenantsOf({ match: { rows } }: Exchange): ReadonlySet<string> | undefin
 
 function cached(_operation: Operation, then: Handler): Handler {
   return (exchange) =>
-    isCacheable(exchange.match, exchange.request.method) ? serveCached(exchange) : then(exchange)
+    isCacheable(exchange.match, exchange.request) ? serveCached(exchange) : then(exchange)
 }
 
 /** What the engine has to be asked for before the request can be sent. */

@@ -7,6 +7,7 @@ import { createAffinity } from '../proxy/passthrough/affinity.ts'
 import { basePathOf, createAnswerHeaders } from '../proxy/passthrough/answer-headers.ts'
 import { forwardedHeaders } from '../proxy/wire/forwarded.ts'
 import { upstreamHeaders } from '../proxy/wire/headers.ts'
+import { targetPathOf } from '../request/target.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
@@ -47,7 +48,7 @@ function passOn({ publicAddress }: Pick<Parts, 'publicAddress'>, application: Ap
       ...requestOf(request, address),
       preferredNode: wanted,
       shownHeaders: (answered, node) => {
-        const shown = answerHeaders(answered, host)
+        const shown = answerHeaders(answered, { host, path: targetPathOf(originalUrl) })
         return affinity?.remember(shown, { node, wanted, isSecure }) ?? shown
       },
     }

@@ -57,6 +57,8 @@ export interface EngineParts {
   /** Whether a text can be a date of this engine. */
   readonly isDateText: IsDateText
   readonly requestPolicy: RequestPolicy
+  /** Names of headers of clients that the configuration adds to those that an engine gets, in lower case. */
+  readonly addedRequestHeaders: readonly string[]
   readonly forwarded: ForwardedKind
   /** What stands before the API's paths at its nodes: `/engine-rest/engine/default`. */
   readonly remotePrefix: string

@@ -4,7 +4,14 @@ import { createBalance } from './nodes/balance.ts'
 import { createRetryBudget } from './attempts/retry-budget.ts'
 import type { Resolve } from './nodes/addresses.ts'
 import { Collector } from './attempts/collector.ts'
-import { createWireHeaders, wholeHeaders, type Credentials, type RequestPolicy } from './wire/headers.ts'
+import { API_RESPONSE_HEADERS } from './wire/allowed-headers.ts'
+import {
+  createWireHeaders,
+  wholeHeaders,
+  type Credentials,
+  type RequestPolicy,
+  type ResponseHeaderNames,
+} from './wire/headers.ts'
 import type { AttemptEvent, UpstreamRequest } from './wire/upstream-request.ts'
 import type { HealthOptions } from './nodes/health.ts'
 import type { Node } from './nodes/node.ts'
@@ -28,8 +35,10 @@ import { sendWithRetries, type SendOptions } from './attempts/send-with-retries.
 import type { ProbeTimes, Upstream } from './upstream.ts'
 import { createUnlocks, type UnlockResult, type Unlocks } from './long-polls/unlocks.ts'
 
-export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies'> {
+export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'requestHeaders'> {
   readonly engine: string
+  /** Default: those of the API, and a redirect is refused. */
+  readonly responseHeaders?: ResponseHeaderNames
   /** `http://host:8080/engine-rest`, at least one. */
   readonly nodes: readonly (string | NodeAddress)[]
   /** The engine's name on its nodes; without it the plain base path is used. */
@@ -188,14 +197,19 @@ function createUpstreamNudges(
 }
 
 function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
-  const { engine, timeouts } = options
+  const { engine, timeouts, responseHeaders = API_RESPONSE_HEADERS } = options
   const { nodes, sendOptions, polls, unlocks, nudges } = shared
   const requestOf = createRequestOf(options)
   return {
     engine,
     relay(upstreamRequest, sink, headers) {
       if (sink.destroyed && upstreamRequest.retry === 'always') return Promise.resolve(CLIENT_GONE)
-      const receiver = new Relay(sink, { upstreamRequest, headers, stallMs: timeouts.bodyMs })
+      const receiver = new Relay(sink, {
+        upstreamRequest,
+        headers,
+        responseHeaders,
+        stallMs: timeouts.bodyMs,
+      })
       return sendWithRetries(
         sendOptions,
         upstreamRequest,
@@ -204,7 +218,7 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
       )
     },
     fetch(upstreamRequest, limitBytes) {
-      const receiver = new Collector(upstreamRequest.method, limitBytes)
+      const receiver = new Collector(upstreamRequest.method, limitBytes, responseHeaders)
       return sendWithRetries(
         sendOptions,
         upstreamRequest,

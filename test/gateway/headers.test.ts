@@ -18,7 +18,12 @@ function answer({ url }: { readonly url: string }, response: ServerResponse): vo
     via: '1.1 theirs',
     'context-user-id': 'admin',
     'x-authorized-user': 'admin',
-    'x-kept': 'yes',
+    'x-authorized-groups': 'g',
+    'set-cookie': ['node=1', 'lb=2'],
+    'access-control-allow-origin': '*',
+    'content-disposition': 'inline',
+    server: 'Jetty',
+    location: '/x',
     'content-length': '2',
   })
   response.end('{}')
@@ -31,11 +36,22 @@ const gateway = await openGateway(t, {
     own: { credentials: { username: 'gate', password: 'way' } },
     passed: { credentials: 'forward' },
     aside: { host: 'node' },
+    named: { responseHeaders: ['Server'] },
   },
 })
 const { ask } = gateway
 
 const VARIED = ['GET /version', 'GET /decision-definition/key/a/diagram', 'DELETE /deployment/x'] as const
+const OF_THE_NODE = [
+  'x-hop',
+  'keep-alive',
+  'context-user-id',
+  'x-authorized-user',
+  'set-cookie',
+  'access-control-allow-origin',
+  'server',
+  'location',
+]
 const HOWS = ['streamed', 'cached', 'read whole'] as const
 
 for (const [index, route] of VARIED.entries()) {
@@ -44,9 +60,12 @@ for (const [index, route] of VARIED.entries()) {
     async (t) => {
       const { headers, status } = await ask('demo', route, { headers: { 'x-request-id': 'mine-1' } })
       t.equal(status, 200)
-      t.match(headers, { 'x-request-id': 'mine-1', via: '1.1 engine-gateway', 'x-kept': 'yes' })
-      for (const name of ['x-hop', 'keep-alive', 'context-user-id', 'x-authorized-user'])
-        t.notOk(headers[name], name)
+      t.match(headers, {
+        'x-request-id': 'mine-1',
+        via: '1.1 engine-gateway',
+        'content-disposition': 'inline',
+      })
+      for (const name of OF_THE_NODE) t.notOk(headers[name], name)
     },
   )
 }
@@ -146,12 +165,19 @@ t.test('his credentials stay here', async (t) => {
 })
 
 t.test('what Connection names is not sent on, and what the engine needs is', async (t) => {
-  const headers = { connection: 'x-secret', 'x-secret': '1', accept: 'application/json', 'x-other': '2' }
+  const headers = {
+    connection: 'x-secret, x-b3-sampled',
+    'x-secret': '1',
+    'x-b3-sampled': '1',
+    accept: 'application/json',
+    b3: '2',
+  }
   const { forwarded } = await ask('demo', 'GET /version', {
     headers: { ...headers, traceparent: '00-1-2-01' },
   })
-  t.match(forwarded[0]?.headers, { accept: 'application/json', 'x-other': '2', traceparent: '00-1-2-01' })
+  t.match(forwarded[0]?.headers, { accept: 'application/json', b3: '2', traceparent: '00-1-2-01' })
   t.notOk(forwarded[0]?.headers['x-secret'])
+  t.notOk(forwarded[0]?.headers['x-b3-sampled'])
 })
 
 t.test('Connection cannot name away what the engine reads a request by', async (t) => {
@@ -201,8 +227,26 @@ t.test('only the hosts that are listed are served', async (t) => {
   t.same(statuses, [200, 200, 400])
 })
 
-t.test('a redirect is the caller’s business', async (t) => {
-  const { status, headers, forwarded } = await ask('demo', 'GET /history/task?redirect')
-  t.match({ status, headers }, { status: 302, headers: { location: 'http://evil.example/' } })
-  t.equal(forwarded.length, 1)
+t.test('a redirect of the engine is a bad response, and its target stays here', async (t) => {
+  for (const route of [
+    'GET /history/task?redirect',
+    'DELETE /deployment/x?redirect',
+    'POST /message?redirect',
+  ]) {
+    const { status, headers, body, forwarded } = await ask('demo', route, { body: {} })
+    t.match(
+      { status, headers },
+      { status: 502, headers: { 'x-gateway-error': 'GW_UPSTREAM_INVALID' } },
+      route,
+    )
+    t.notOk(headers['location'], route)
+    t.notMatch(JSON.stringify(body), /evil/, route)
+    t.equal(forwarded.length, 1, 'the redirect is not followed and the request is not repeated')
+  }
+})
+
+t.test('response headers of the configuration pass, and no others with them', async (t) => {
+  const { headers } = await ask('demo', 'GET /engine/named/version')
+  t.match(headers, { server: 'Jetty' })
+  t.notOk(headers['set-cookie'])
 })

@@ -4,7 +4,12 @@ import { isCacheable } from '../../src/handlers/cached.ts'
 type Match = Parameters<typeof isCacheable>[0]
 
 t.test('only an answer that is the same for all who were permitted is cached', (t) => {
-  const cached = { operation: { cache: { seconds: 10, tags: [] } }, rows: null, isPermittedHere: true }
+  const cached = {
+    engine: { addedRequestHeaders: [] },
+    operation: { cache: { seconds: 10, tags: [] } },
+    rows: null,
+    isPermittedHere: true,
+  }
   const cases: readonly (readonly [claim: string, match: object, method: string, isSo: boolean])[] = [
     ['a GET of a cached row', {}, 'GET', true],
     ['a HEAD of one', {}, 'HEAD', false],
@@ -12,10 +17,13 @@ t.test('only an answer that is the same for all who were permitted is cached', (
     ['a row without a cache', { operation: {} }, 'GET', false],
     ['rows that the caller sees', { rows: { rows: 'filtered' } }, 'GET', false],
     ['a caller for whom nothing here has decided', { isPermittedHere: false }, 'GET', false],
+    ['a header that the configuration adds', { engine: { addedRequestHeaders: ['x-a'] } }, 'GET', false],
+    ['another header', { engine: { addedRequestHeaders: ['x-b'] } }, 'GET', true],
   ]
   for (const [claim, match, method, isSo] of cases) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a match, no more is looked at
-    t.equal(isCacheable({ ...cached, ...match } as unknown as Match, method), isSo, claim)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- isCacheable reads only these members of a match
+    const asked = { ...cached, ...match } as unknown as Match
+    t.equal(isCacheable(asked, { method, headers: { 'x-a': '1' } }), isSo, claim)
   }
   t.end()
 })

@@ -87,7 +87,7 @@ const CALLER = {
   connection: 'x-named',
   'x-named': '1',
   upgrade: 'websocket',
-  'x-kept': '1',
+  'x-xsrf-token': '1',
   'x-request-id': 'r-1',
 }
 
@@ -99,7 +99,7 @@ t.test('the session passes, credentials and identity do not', async (t) => {
   t.same(headers, {
     host: new URL(node.url).host,
     cookie: 'JSESSIONID=1',
-    'x-kept': '1',
+    'x-xsrf-token': '1',
     'x-request-id': 'r-1',
     'x-forwarded-for': '127.0.0.1',
     'x-forwarded-host': 'localhost:80',
@@ -303,7 +303,13 @@ t.test('cookies of the application hold below its prefix', async (t) => {
     ['A=1; path=/web', 'A=1; path=/camunda'],
     ['A=1; Path=/web/api; SameSite=Lax', 'A=1; Path=/camunda/api; SameSite=Lax'],
     ['A=1; Path=/camunda/api', 'A=1; Path=/camunda/api'],
-    ['A=1; Path=/webx', 'A=1; Path=/webx'],
+    ['A=1; Path=/webx', 'A=1; Path=/camunda'],
+    ['A=1; Path=/neighbour', 'A=1; Path=/camunda'],
+    ['A=1; path = /neighbour; Path=/web', 'A=1; path =/camunda; Path=/camunda'],
+    ['A=1; Path=', 'A=1; Path=/camunda'],
+    ['A=1; Path=/camundax', 'A=1; Path=/camunda'],
+    ['A=1; PATH=/engine-rest', 'A=1; PATH=/camunda'],
+    ['__Host-A=1; Path=/neighbour; Secure', '__Host-A=1; Path=/; Secure'],
     ['A=Path=/; Secure', 'A=Path=/; Secure'],
     ['__Host-A=1; Path=/; Secure', '__Host-A=1; Path=/; Secure'],
     ['A=1; Domain=127.0.0.1; Path=/', 'A=1; Path=/camunda'],

@@ -1,6 +1,14 @@
 import { GatewayError } from '../../errors.ts'
 import type { Attempt } from './attempt.ts'
-import { clientHeaders, hasBody, lengthOf, type ParsedHeaders } from '../wire/headers.ts'
+import {
+  assertNoRedirect,
+  clientHeaders,
+  hasBody,
+  lengthOf,
+  type ParsedHeaders,
+  type ResponseHeaderNames,
+} from '../wire/headers.ts'
+import { API_RESPONSE_HEADERS } from '../wire/allowed-headers.ts'
 import type { Answer } from '../../request/answer.ts'
 import type { Receiver } from './receiver.ts'
 
@@ -8,14 +16,16 @@ import type { Receiver } from './receiver.ts'
 export class Collector implements Receiver<Answer> {
   readonly #method: string
   readonly #limitBytes: number
+  readonly #names: ResponseHeaderNames
   #headers: ParsedHeaders = {}
   /** The body so far, and room for more of it. */
   #memory = Buffer.allocUnsafeSlow(0)
   #bytes = 0
 
-  constructor(method: string, limitBytes: number) {
+  constructor(method: string, limitBytes: number, names: ResponseHeaderNames = API_RESPONSE_HEADERS) {
     this.#method = method
     this.#limitBytes = limitBytes
+    this.#names = names
   }
 
   onStart(): void {
@@ -23,6 +33,7 @@ export class Collector implements Receiver<Answer> {
   }
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
+    assertNoRedirect(attempt.status, this.#names)
     this.#headers = headers
     if (hasBody(this.#method, attempt.status)) this.#checkLimit(lengthOf(headers) ?? 0)
   }
@@ -36,7 +47,7 @@ export class Collector implements Receiver<Answer> {
   }
 
   onComplete(attempt: Attempt): Answer {
-    const { 'content-length': _, ...headers } = clientHeaders(this.#headers)
+    const { 'content-length': _, ...headers } = clientHeaders(this.#headers, undefined, this.#names)
     return { status: attempt.status, headers, body: this.#body(), node: attempt.node.name }
   }
 

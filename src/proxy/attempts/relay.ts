@@ -1,6 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import type { Attempt } from './attempt.ts'
-import { clientHeaders, hasBody, lengthOf, type ParsedHeaders } from '../wire/headers.ts'
+import {
+  assertNoRedirect,
+  clientHeaders,
+  hasBody,
+  lengthOf,
+  type ParsedHeaders,
+  type ResponseHeaderNames,
+} from '../wire/headers.ts'
 import type { Relayed, UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
 import { KEPT_ANSWER_BYTES } from '../../request/answer.ts'
@@ -17,6 +24,7 @@ export const CLIENT_GONE: Relayed = { status: CLIENT_CLOSED, node: '', bytes: 0,
 export interface RelayOptions {
   readonly upstreamRequest: UpstreamRequest
   readonly headers: Readonly<Record<string, string>>
+  readonly responseHeaders: ResponseHeaderNames
   /** After this time without progress the client is disconnected, because it holds a connection to the engine. */
   readonly stallMs: number
 }
@@ -53,6 +61,7 @@ export class Relay implements Receiver<Relayed> {
 
   head(attempt: Attempt, headers: ParsedHeaders): void {
     if (this.#isClientGone) return
+    assertNoRedirect(attempt.status, this.#options.responseHeaders)
     if (this.#options.upstreamRequest.keepsAnswer === true && isKept(attempt, headers)) this.#kept = []
     const length = hasBody(this.#options.upstreamRequest.method, attempt.status) ? lengthOf(headers) : 0
     if (length !== null && length <= COLLECT_BYTES) {
@@ -111,8 +120,9 @@ export class Relay implements Receiver<Relayed> {
   }
 
   #clientHeaders({ node }: Attempt, parsed: ParsedHeaders): ReturnType<typeof clientHeaders> {
-    const { upstreamRequest, headers } = this.#options
-    return clientHeaders(upstreamRequest.shownHeaders?.(parsed, node.name) ?? parsed, headers)
+    const { upstreamRequest, headers, responseHeaders } = this.#options
+    const shown = upstreamRequest.shownHeaders?.(parsed, node.name) ?? parsed
+    return clientHeaders(shown, headers, responseHeaders)
   }
 
   #write(attempt: Attempt, parsed: ParsedHeaders, chunks: readonly Buffer[]): void {

@@ -5,27 +5,35 @@ export interface ApplicationPlace {
   readonly prefix: string
   /** URLs of its nodes, of one path. */
   readonly nodes: readonly string[]
-  /** `keep`: cookies hold where the application says, and not below the prefix alone. */
+  /** `prefix`: cookies are restricted to paths below the prefix. `keep`: the path and domain of the application stay. */
   readonly cookies: 'prefix' | 'keep'
 }
 
+/** The target of a client's request. */
+export interface ClientTarget {
+  /** `Host` as the client wrote it. */
+  readonly host: string
+  /** Without the query. */
+  readonly path: string
+}
+
 /**
- * The headers of an application's answer for a client of the gateway: redirects lead to where the client reaches it, and its
- * cookies hold below its prefix. `host`: as the client wrote it.
+ * Returns the headers of an application's response for a client of the gateway: redirects lead to where the client reaches the
+ * application, and its cookies are restricted to its prefix.
  */
 export function createAnswerHeaders(
   place: ApplicationPlace,
-): (headers: ParsedHeaders, host: string) => ParsedHeaders {
+): (headers: ParsedHeaders, asked: ClientTarget) => ParsedHeaders {
   const rewriteLocation = createLocationRewrite(place)
   const rewriteCookie = createCookieRewrite(place)
-  return (headers, host) => {
+  return (headers, asked) => {
     const { location, 'set-cookie': cookies } = headers
     if (typeof location !== 'string' && cookies === undefined) return headers
     return {
       ...headers,
       ...(typeof location === 'string' && { location: rewriteLocation(location) }),
       ...(cookies !== undefined && {
-        'set-cookie': [cookies].flat().map((cookie) => rewriteCookie(cookie, host)),
+        'set-cookie': [cookies].flat().map((cookie) => rewriteCookie(cookie, asked)),
       }),
     }
   }
@@ -55,35 +63,60 @@ export function createLocationRewrite({
 }
 
 /**
- * A cookie for the path of the application, or for all of its host, is one for the prefix: two applications have cookies of
- * one name otherwise. A domain that the client would not take falls away. RFC 6265 sections 5.1.3, 5.1.4, 5.2; RFC 6265bis
- * section 4.1.3.2: what begins with `__Host-` must be for all of the host.
+ * Restricts the cookies of an application to paths below its prefix and to the host that the client named. Every other path
+ * becomes the prefix, and so does a missing path if the default path lies above the prefix. A `Domain` that the client would
+ * accept, or that is the upstream's, is removed: the cookie would be sent to other hosts. RFC 6265 sections 5.1.3, 5.1.4, 5.2. A name that begins with `__Host-` needs the path
+ * `/` (RFC 6265bis section 4.1.3.2).
  */
 function createCookieRewrite({
   prefix,
   nodes,
   cookies,
-}: ApplicationPlace): (cookie: string, host: string) => string {
+}: ApplicationPlace): (cookie: string, asked: ClientTarget) => string {
   const [first = ''] = nodes
   const toPrefix = createPathRewrite(prefix, basePathOf(first))
   const hosts = nodes.map((node) => new URL(node).hostname)
-  const pathOf = (path: string): string => (path === '/' ? prefix : (toPrefix(path) ?? path))
-  return function rewriteCookie(cookie, host) {
+  const pathOf = (path: string): string => (path === '/' ? prefix : (toPrefix(path) ?? prefix))
+  const isWider = (attribute: string, host: string): boolean =>
+    isOfHosts(attribute, [...hosts, hostnameOf(host)])
+  return function rewriteCookie(cookie, { host, path }) {
     const [pair = '', ...attributes] = cookie.split(';')
-    const isForHost = cookies === 'keep' || /^\s*__Host-/i.test(pair)
-    const rewritten = attributes.flatMap((attribute) => {
-      const [name = '', ...value] = attribute.split('=')
-      const text = value.join('=').trim()
-      if (isNamed(name, 'path') && !isForHost) return [`${name}=${pathOf(text)}`]
-      const isOfUpstream = isNamed(name, 'domain') && hosts.some((one) => isInDomain(one, text))
-      return isOfUpstream && !isInDomain(hostnameOf(host), text) ? [] : [attribute]
+    if (cookies === 'keep') return [pair, ...attributes.filter(isTakenBy(host, hosts))].join(';')
+    const isForHost = /^\s*__Host-/i.test(pair)
+    const restricted = attributes.flatMap((attribute) => {
+      if (isNamed(attribute, 'domain')) return isWider(attribute, host) ? [] : [attribute]
+      if (!isNamed(attribute, 'path')) return [attribute]
+      const [name = ''] = attribute.split('=', 1)
+      return [`${name}=${isForHost ? '/' : pathOf(valueOf(attribute))}`]
     })
-    return [pair, ...rewritten].join(';')
+    // The default path of `/app` is `/`, and of `/app/x` it is `/app`.
+    if (path === prefix && !attributes.some((attribute) => isNamed(attribute, 'path')))
+      restricted.push(` Path=${isForHost ? '/' : prefix}`)
+    return [pair, ...restricted].join(';')
   }
 }
 
-/** `name`: as it stands in a header, with blanks. */
-function isNamed(name: string, wanted: string): boolean {
+/** Whether a `Domain` attribute has one of these hosts in its domain. */
+function isOfHosts(attribute: string, hosts: readonly string[]): boolean {
+  const domain = valueOf(attribute)
+  return isNamed(attribute, 'domain') && hosts.some((host) => isInDomain(host, domain))
+}
+
+/** False for a `Domain` of the upstream's that the client's host is not in: the client would refuse the cookie. */
+function isTakenBy(host: string, upstreamHosts: readonly string[]): (attribute: string) => boolean {
+  return (attribute) =>
+    !isOfHosts(attribute, upstreamHosts) || isInDomain(hostnameOf(host), valueOf(attribute))
+}
+
+/** The value of a cookie's attribute; empty if there is none. */
+function valueOf(attribute = ''): string {
+  const at = attribute.indexOf('=')
+  return at === -1 ? '' : attribute.slice(at + 1).trim()
+}
+
+/** `attribute`: as it stands in a header, with spaces and its value. */
+function isNamed(attribute: string, wanted: string): boolean {
+  const [name = ''] = attribute.split('=', 1)
   return name.trim().toLowerCase() === wanted
 }
 

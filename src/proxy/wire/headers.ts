@@ -1,3 +1,5 @@
+import { GatewayError } from '../../errors.ts'
+import { API_REQUEST_HEADERS, API_RESPONSE_HEADERS } from './allowed-headers.ts'
 import { createUserHeaderValue, type UserHeader } from './user-header.ts'
 
 /** The credentials sent upstream in place of the caller's. */
@@ -13,6 +15,8 @@ export interface RequestPolicy {
   readonly host: 'client' | 'node'
   /** Default false. Passthrough needs them: the web applications keep their session in a cookie. */
   readonly cookies?: boolean
+  /** Names of the client's headers that are sent, in lower case; the members above decide on their headers. Default: those of the API. */
+  readonly requestHeaders?: ReadonlySet<string>
 }
 
 // RFC 9110 section 7.6.1. Not forwarded in either direction, nor are the names listed in Connection, except END_TO_END.
@@ -69,24 +73,6 @@ const END_TO_END: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-// With one of these a caller could set its own identity, its address, or another target than the one that was checked.
-const WITHHELD: ReadonlySet<string> = new Set([
-  ...HOP_BY_HOP,
-  'content-length', // set from the body
-  'context-user-id',
-  'expect', // answered by the gateway's listener
-  'forwarded',
-  'http2-settings',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'x-forwarded',
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
-  'x-real-ip',
-])
-const WITHHELD_PREFIXES = ['x-authorized-', 'x-forwarded-', 'x-original-', 'x-rewrite-', 'proxy-']
-
 // For these the first value counts, as in Node. The others may be lists and are joined.
 const SINGLE: ReadonlySet<string> = new Set([
   'authorization',
@@ -97,13 +83,16 @@ const SINGLE: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-/** The caller's headers (`request.rawHeaders`) that an engine may see. */
+/**
+ * Returns the client's headers (`request.rawHeaders`) that an engine may see. Only listed names are sent: with another one the
+ * client could claim an identity, an address, or another target than the one that was checked.
+ */
 export function upstreamHeaders(raw: readonly string[], policy: RequestPolicy): Record<string, string> {
   const named = connectionNames(raw)
   const headers: Record<string, string> = {}
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] ?? '').toLowerCase()
-    if (isWithheld(name, policy) || named?.includes(name)) continue
+    if (!isSent(name, policy) || named?.includes(name)) continue
     const value = raw[i + 1] ?? ''
     if (!Object.hasOwn(headers, name)) headers[name] = value
     else if (!SINGLE.has(name)) headers[name] += `${name === 'cookie' ? ';' : ','} ${value}`
@@ -116,14 +105,12 @@ export function userHeaderOf({ credentials }: Pick<RequestPolicy, 'credentials'>
   return typeof credentials === 'object' && 'header' in credentials ? credentials : null
 }
 
-function isWithheld(name: string, policy: RequestPolicy): boolean {
-  if (WITHHELD.has(name) || name.includes('_')) return true // an underscore reads as a hyphen behind CGI and WSGI
-  if (name === 'authorization') return policy.credentials !== 'forward'
-  if (name === 'cookie') return policy.cookies !== true
-  if (name === 'host') return policy.host === 'node'
-  if (!name.startsWith('x-') && !name.startsWith('p')) return false
-  if (name === userHeaderOf(policy)?.header) return true
-  return WITHHELD_PREFIXES.some((prefix) => name.startsWith(prefix))
+function isSent(name: string, policy: RequestPolicy): boolean {
+  if (name === 'authorization') return policy.credentials === 'forward'
+  if (name === 'cookie') return policy.cookies === true
+  if (name === 'host') return policy.host !== 'node'
+  const { requestHeaders = API_REQUEST_HEADERS } = policy
+  return requestHeaders.has(name) && name !== userHeaderOf(policy)?.header
 }
 
 function connectionNames(raw: readonly string[]): string[] | null {
@@ -136,18 +123,21 @@ function connectionNames(raw: readonly string[]): string[] | null {
   return named
 }
 
-/** The headers of an answer that the client may see; `added` replaces headers of the same name, and joins `Vary`. */
+/** Which headers of responses clients see, in lower case. `all`: of an application, whose responses are its own. */
+export type ResponseHeaderNames = ReadonlySet<string> | 'all'
+
+/** Returns the headers of a response that the client may see; `added` replaces headers of the same name, and joins `Vary`. */
 export function clientHeaders(
   parsed: ParsedHeaders,
   added?: Readonly<Record<string, string>>,
+  names: ResponseHeaderNames = API_RESPONSE_HEADERS,
 ): Record<string, string | string[]> {
   const named = namedBy(parsed['connection'])
   const headers: Record<string, string | string[]> = {}
   for (const name in parsed) {
     const value = parsed[name]
-    if (value === undefined || name === 'content-length' || isUpstreamOnly(name) || named?.includes(name))
-      continue
-    headers[name] = value
+    if (value === undefined || name === 'content-length' || named?.includes(name)) continue
+    if (names === 'all' ? !isUpstreamOnly(name) : names.has(name)) headers[name] = value
   }
   if (added !== undefined) addHeaders(headers, added)
   // Set last: Node refuses a Content-Disposition with a byte above 127 after it has seen a length.
@@ -284,3 +274,13 @@ export function hasBody(method: string, status: number): boolean {
 /** Response headers as undici parses them: lower-case names, latin1 values. */
 
 export type ParsedHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/**
+ * Refuses a redirect of an engine. The API sends none: the response comes from a proxy or a login page in front of the node, and
+ * its target may be an address that only the gateway's network knows.
+ * @throws GatewayError GW_UPSTREAM_INVALID
+ */
+export function assertNoRedirect(status: number, names: ResponseHeaderNames): void {
+  if (names === 'all' || status < 300 || status > 399 || status === 304) return
+  throw new GatewayError('GW_UPSTREAM_INVALID', { message: 'The engine answered with a redirect' })
+}

@@ -30,11 +30,11 @@ t.test('a small answer arrives completely, with the headers of both sides', asyn
       'content-type': 'application/json;charset=UTF-8',
       'content-length': '4',
       'cache-control': 'no-cache',
-      'set-cookie': ['a=1', 'b=2'],
       'x-request-id': 'r-1',
       'content-disposition': 'attachment; filename="\u00e9.bpmn"',
     },
   })
+  t.notOk('set-cookie' in heard.headers, 'a cookie of the node stays here')
   t.equal(heard.body.toString(), '[12]')
   t.same(listener.relayed, [{ status: 200, node: node.url, bytes: 4, ended: 'whole' }])
 })
@@ -68,25 +68,25 @@ t.test('a short answer is also given to who asked for it, in one piece or in man
 t.test('hop-by-hop headers stop here, those that Connection names too', async (t) => {
   const node = await startRawNode(t, (socket) =>
     socket.write(
-      'HTTP/1.1 200 OK\r\nConnection: keep-alive, X-Secret\r\nKeep-Alive: timeout=5\r\nX-Secret: 1\r\nX-Open: 2\r\n' +
+      'HTTP/1.1 200 OK\r\nConnection: keep-alive, X-Secret\r\nKeep-Alive: timeout=5\r\nX-Secret: 1\r\nX-Open: 2\r\nETag: "x"\r\n' +
         'Proxy-Authenticate: Basic\r\nTrailer: X-T\r\nUpgrade: h2c\r\nContext-User-ID: a\r\nContent-Length: 0\r\n\r\n',
     ),
   )
   const { upstream } = openUpstream(t, [node.url])
   const listener = await listenAndRelay(t, upstream, READ)
   const { headers } = await ask(listener.port)
-  t.same(Object.keys(headers).sort(), ['connection', 'content-length', 'date', 'x-open', 'x-request-id'])
+  t.same(Object.keys(headers).sort(), ['connection', 'content-length', 'date', 'etag', 'x-request-id'])
   t.equal(headers.connection, 'close', 'our own, not the node’s')
 })
 
 t.test('a 204 has no body and no length', async (t) => {
   const node = await startRawNode(t, (socket) =>
-    socket.write('HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nX-A: b\r\n\r\n'),
+    socket.write('HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nETag: b\r\n\r\n'),
   )
   const { upstream } = openUpstream(t, [node.url])
   const listener = await listenAndRelay(t, upstream, WRITE)
   const heard = await ask(listener.port, 'POST')
-  t.match(heard, { status: 204, headers: { 'x-a': 'b', 'content-length': undefined } })
+  t.match(heard, { status: 204, headers: { etag: 'b', 'content-length': undefined } })
   t.equal(heard.body.length, 0)
 })
 

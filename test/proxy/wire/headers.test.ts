@@ -1,5 +1,11 @@
 import t from 'tap'
-import { clientHeaders, joinedVary, lengthOf, upstreamHeaders } from '../../../src/proxy/wire/headers.ts'
+import {
+  assertNoRedirect,
+  clientHeaders,
+  joinedVary,
+  lengthOf,
+  upstreamHeaders,
+} from '../../../src/proxy/wire/headers.ts'
 
 const NONE = { credentials: 'none', host: 'client' } as const
 
@@ -26,8 +32,6 @@ t.test('what the engine needs is passed on', (t) => {
     'content-type': 'c/d',
     'if-none-match': '"x"',
     traceparent: '00-1',
-    priority: 'u=1',
-    pragma: 'p',
   })
   t.end()
 })
@@ -74,8 +78,9 @@ for (const name of WITHHELD) {
 }
 
 t.test('what Connection names is withheld, also when it is named twice or later', (t) => {
+  const policy = { ...NONE, requestHeaders: new Set(['x-a', 'x-b', 'x-c']) }
   const raw = ['X-A', '1', 'Connection', 'close, x-a', 'X-B', '2', 'connection', 'X-b ,', 'X-C', '3']
-  t.same(upstreamHeaders(raw, NONE), { 'x-c': '3' })
+  t.same(upstreamHeaders(raw, policy), { 'x-c': '3' })
   t.end()
 })
 
@@ -134,7 +139,8 @@ t.test('repeated lists are joined, of the rest the first counts', (t) => {
     'Constructor',
     'd',
   ]
-  t.same(upstreamHeaders(raw, { credentials: 'forward', host: 'client' }), {
+  const requestHeaders = new Set(['accept', 'constructor'])
+  t.same(upstreamHeaders(raw, { credentials: 'forward', host: 'client', requestHeaders }), {
     accept: 'a, b',
     authorization: '1',
     constructor: 'c, d',
@@ -155,7 +161,6 @@ t.test('an answer loses what was meant for us, and takes what we add', (t) => {
   }
   t.same(clientHeaders(parsed, { Via: '1.1 gateway', 'X-Request-Id': 'r' }), {
     via: '1.1 gateway',
-    'set-cookie': ['a', 'b'],
     'content-type': 'c/d',
     'x-request-id': 'r',
   })
@@ -182,8 +187,9 @@ t.test('a length is a plain number or none', (t) => {
 t.test('where the gateway says who may read, the engine does not, and `Vary` names both', (t) => {
   const parsed = { 'access-control-allow-origin': '*', vary: 'Accept, origin', 'x-a': '1' }
   const own = { vary: 'Origin', 'access-control-max-age': '1' }
-  t.same(clientHeaders(parsed, own), { 'access-control-max-age': '1', vary: 'Accept, Origin', 'x-a': '1' })
-  t.same(clientHeaders(parsed, { via: 'g' }), { ...parsed, via: 'g' }, 'else nothing of it changes')
+  t.same(clientHeaders(parsed, own), { 'access-control-max-age': '1', vary: 'Accept, Origin' })
+  t.same(clientHeaders(parsed, { via: 'g' }), { vary: 'Accept, origin', via: 'g' })
+  t.same(clientHeaders(parsed, { via: 'g' }, 'all'), { ...parsed, via: 'g' }, 'an application says it itself')
   t.equal(joinedVary(undefined, 'Origin'), 'Origin')
   t.equal(joinedVary(['Accept', 'Cookie'], 'Origin'), 'Accept, Cookie, Origin')
   t.equal(joinedVary('*', 'Origin'), '*, Origin')
@@ -191,16 +197,47 @@ t.test('where the gateway says who may read, the engine does not, and `Vary` nam
 })
 
 t.test('nor what says which answer it is, and for how long', (t) => {
-  for (const name of [
-    'date',
-    'etag',
-    'expires',
-    'last-modified',
-    'location',
-    'pragma',
-    'retry-after',
-    'vary',
-  ])
+  for (const name of ['date', 'etag', 'expires', 'last-modified', 'pragma', 'retry-after', 'vary'])
     t.match(clientHeaders({ connection: `close, ${name}`, [name]: 'a' }), { [name]: /\ba\b/ }, name)
+  t.end()
+})
+
+t.test('names of the configuration pass, but never the header that names the caller', (t) => {
+  const requestHeaders = new Set(['x-a', 'x-user'])
+  const credentials = { header: 'x-user' }
+  const raw = ['X-A', '1', 'X-User', 'admin', 'X-B', '2']
+  t.same(upstreamHeaders(raw, { credentials, host: 'node', requestHeaders }), { 'x-a': '1' })
+  t.end()
+})
+
+t.test(
+  'a response of an engine has only listed headers, a response of an application all but those of the connection',
+  (t) => {
+    const parsed = {
+      'set-cookie': ['a'],
+      location: '/x',
+      server: 's',
+      'x-authorized-user': 'a',
+      etag: '"x"',
+      upgrade: 'h2c',
+    }
+    t.same(clientHeaders(parsed), { etag: '"x"' })
+    t.same(clientHeaders(parsed, {}, new Set(['server'])), { server: 's' })
+    t.same(clientHeaders(parsed, {}, 'all'), {
+      'set-cookie': ['a'],
+      location: '/x',
+      server: 's',
+      etag: '"x"',
+    })
+    t.end()
+  },
+)
+
+t.test('a redirect of an engine is refused, and 304 is none', (t) => {
+  for (const status of [300, 301, 302, 303, 305, 307, 308, 399])
+    t.throws(() => assertNoRedirect(status, new Set()), { code: 'GW_UPSTREAM_INVALID' }, `${status}`)
+  for (const status of [200, 204, 299, 304, 400, 404, 500])
+    t.doesNotThrow(() => assertNoRedirect(status, new Set()), `${status}`)
+  t.doesNotThrow(() => assertNoRedirect(302, 'all'), 'an application may redirect')
   t.end()
 })
