@@ -94,7 +94,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   const epoch = options.kept?.epoch ?? { current: {} }
   const sources = buildSources(options, own, epoch)
   const permit = permitOptionsOf({ own, sources, dateFormat }, authorization, config)
-  const policies = authorization.specificVariablePermissions ? POLICIES.specific : POLICIES.general
+  const policies = policiesFor(authorization)
   const tokens = options.kept?.tokens ?? createRememberedTokens()
   const authenticator = createAuthenticator({
     engine: name,
@@ -124,7 +124,7 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
     requestPolicy: { credentials, host, requestHeaders: withAdded(API_REQUEST_HEADERS, requestHeaders) },
     addedRequestHeaders: requestHeaders,
     forwarded,
-    isDateText: dateFormat.isDefault ? isDateText : acceptDateText,
+    isDateText: dateTextCheckFor(dateFormat),
     remotePrefix: remotePrefixOf(engineConfig),
   }
   return {
@@ -147,6 +147,15 @@ const POLICIES = {
   general: compilePolicies(OPERATIONS),
   specific: compilePolicies(OPERATIONS.map(withSpecificVariablePermissions)),
 } as const
+
+function policiesFor({ specificVariablePermissions }: AuthorizationConfig): Policies {
+  return specificVariablePermissions ? POLICIES.specific : POLICIES.general
+}
+
+/** Dates are checked in the default format only. With another format the engine checks them itself. */
+function dateTextCheckFor({ isDefault }: DateFormat): EngineParts['isDateText'] {
+  return isDefault ? isDateText : acceptDateText
+}
 
 /** Each is bound to the engine when it is first asked for: hundreds of engines have a hundred thousand of them. */
 function permitsOf(options: PermitOptions, policies: Policies): EngineParts['permits'] {

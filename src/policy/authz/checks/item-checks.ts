@@ -44,7 +44,7 @@ export function createItemChecks(
   }
 }
 
-const NO_LINKS: ImplicitTasks = { user: new Set(), groups: new Set() }
+const NO_LINKS: ImplicitTasks = { user: new Set(), groups: new Set(), bits: 0 }
 
 function requestFor({ principal, stillAwaited }: AccessRequest, item: ListRow): AccessRequest {
   const id = stringOf(item['id']) ?? ''
