@@ -4,9 +4,14 @@ import type { Answer } from '../request/answer.ts'
 const IN_KEY: ReadonlySet<string> = new Set(['accept', 'accept-encoding', 'host'])
 
 /** Whether this answer may be served to others. The engine's `no-cache` does not forbid it: the row decides on freshness. */
-export function isStorable({ status, headers }: Pick<Answer, 'status' | 'headers'>): boolean {
+export function isStorable({
+  status,
+  headers,
+  setsCookie,
+}: Pick<Answer, 'status' | 'headers' | 'setsCookie'>): boolean {
   return (
     status === 200 &&
+    setsCookie !== true &&
     headers['set-cookie'] === undefined &&
     !namesOf(headers['cache-control']).some((name) => name === 'private' || name === 'no-store') &&
     namesOf(headers['vary']).every((name) => IN_KEY.has(name)) &&

@@ -4,6 +4,8 @@ export interface Answer {
   /** Lower-case names, without hop-by-hop headers and without `content-length`: the body knows its length. */
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: Buffer
+  /** The node has set a cookie, which clients do not get. */
+  readonly setsCookie?: true
   /** Which node gave it; absent where nobody has asked one for it. */
   readonly node?: string
 }

@@ -7,6 +7,10 @@ export interface Paging {
 /** The query parameters that page a list. */
 export const PAGING = ['firstResult', 'maxResults'] as const
 
+export function isPaging(name: string): boolean {
+  return PAGING.some((one) => one === name)
+}
+
 /**
  * The engine finds nothing where one of the numbers is -1. Null: it has its own words: for what is no number, and for any
  * other negative one, which it passes on to its database.

@@ -52,7 +52,6 @@ const PATHS: readonly Attack[] = [
   path('a description of everything', '/application.wadl', HIDDEN),
   path('what the engine serves and the API does not list', '/optimize/process-instance/running', HIDDEN),
   path('a suffix that picks another answer', '/user/demo/profile.json', HIDDEN),
-  path('a deletion of all versions', '/process-definition/key/review/delete', HIDDEN),
   raw('path', 'another host by a double slash', head('GET //evil.example/engine-rest/user'), TARGET),
   raw('path', 'another host by an absolute target', head(`GET http://evil.example${BASE}/user`), TARGET),
   raw('path', 'another scheme', head('GET file:///etc/passwd'), TARGET),

@@ -17,7 +17,7 @@ function problemsWithLimits(t: Test, limits: Readonly<Record<string, unknown>>):
 
 t.test('long polls have limits by default', (t) => {
   const { limits } = configOf(t, 'http://node')
-  t.same(limits.longPolls, { maxHold: 1_800_000, perNode: 150, waiting: 20_000 })
+  t.same(limits.longPolls, { maxHold: 1_800_000, perNode: 150, waiting: 20_000, nudge: { every: 750 } })
   t.end()
 })
 

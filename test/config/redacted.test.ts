@@ -58,6 +58,8 @@ const SHOWN: ReadonlySet<string> = new Set([
   'perNode',
   'port',
   'prefix',
+  'requestHeaders',
+  'responseHeaders',
   'probe',
   'publicUrl',
   'queue',

@@ -49,7 +49,7 @@ const TOLD: readonly Case[] = [
   [users('forever'), 'limits.rate.users.x: unlimited or { requests, per, burst } is needed'],
   [pressure('2TiB'), 'limits.pressure.memory: a share from 0.01 to 1 or a size like 400MiB is needed'],
   [{ timeouts: { body: 30 } }, 'timeouts.body: write it like 30s'],
-  [{ engines: { 'bad name/': {} } }, 'engines.bad name/: 1 to 64 letters, digits, - and _'],
+  [{ engines: { 'bad name/': {} } }, 'engines.(key 1): 1 to 64 letters, digits, - and _'],
   [
     { cache: { signingKeys: ['x'.repeat(31)] } },
     'cache.signingKeys[0]: at least 32 characters are needed, as `openssl rand -base64 32` makes them',

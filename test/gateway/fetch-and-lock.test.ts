@@ -10,6 +10,8 @@ const DEFINITIONS = [
 const LOCK = 'POST /external-task/fetchAndLock'
 const topic = (more = {}) => ({ topicName: 'print', lockDuration: 1000, ...more })
 
+const LOCKED = { workerId: 'w', lockExpirationTime: '2999-01-31T12:00:00.000+0000' }
+
 let tasks: readonly object[] = []
 const gateway = await openGateway(t, {
   records: [
@@ -78,8 +80,8 @@ t.test('a revocation on a single instance cannot be said in a topic: refused', a
 
 t.test('tasks that the engine gave another tenant than their definition go back', async (t) => {
   tasks = [
-    { id: 't1', tenantId: null },
-    { id: 't2', tenantId: 'globex' },
+    { id: 't1', tenantId: null, ...LOCKED },
+    { id: 't2', tenantId: 'globex', ...LOCKED },
   ]
   const { status, body, forwarded } = await fetched('mary', [topic()])
   t.equal(status, 403)
@@ -100,7 +102,7 @@ t.test('what is wrong with a fetch is said to who may fetch nothing, too', async
 t.test(
   'a fetch of nothing is not held by the engine, and what it locks after all is given back',
   async (t) => {
-    tasks = [{ id: 't9', tenantId: null }]
+    tasks = [{ id: 't9', tenantId: null, ...LOCKED }]
     const { status, body, forwarded } = await gateway.ask('nobody', LOCK, {
       body: { workerId: 'w', maxTasks: 1, asyncResponseTimeout: 100, topics: [topic()] },
     })

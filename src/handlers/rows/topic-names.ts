@@ -5,6 +5,7 @@ import { TOPIC_NAME_PARAMETERS } from '../../policy/validation/schemas/parameter
 import type { KeepRows, Permit } from '../../policy/authz/permit.ts'
 import type { Answer } from '../../request/answer.ts'
 import { jsonIn } from '../../request/engine-request.ts'
+import { isPaging } from '../../request/paging.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
 import { answerRows, observerOf } from './filtered-list.ts'
 import { rowsIn } from './read-rows.ts'
@@ -22,7 +23,8 @@ const MAX_READ_TASKS = 1000
 export async function serveTopicNames(exchange: Exchange, keep: KeepRows): Promise<FastifyReply> {
   const { filteredRows } = exchange.parts.config.limits
   const names = [...exchange.match.accessRequest.query.keys()]
-  if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name))) throw new GatewayError('GW_ROWS_NOT_EXACT')
+  if (!names.every((name) => TOPIC_NAME_PARAMETERS.has(name) || isPaging(name)))
+    throw new GatewayError('GW_ROWS_NOT_EXACT')
   const observe = observerOf(exchange)
   const maxRows = Math.min(MAX_READ_TASKS, filteredRows)
   const few = await orTooMany(answerRows(exchange, { keep, maxRows, observe }))

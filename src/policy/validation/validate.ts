@@ -1,7 +1,7 @@
 import { GatewayError, jsonRefusalOf } from '../../errors.ts'
 import type { Operation } from '../../operations/table.ts'
 import { hasNumerals } from '../../request/json.ts'
-import { PAGING } from '../../request/paging.ts'
+import { isPaging } from '../../request/paging.ts'
 import {
   BODIES,
   type Contract,
@@ -97,10 +97,6 @@ function isBodyJudged(operation: Checked, received: Received): boolean {
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set()
-
-function isPaging(name: string): boolean {
-  return PAGING.some((one) => one === name)
-}
 
 const NO_CHECKS: Checked = { template: '', checks: [] }
 

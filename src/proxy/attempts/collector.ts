@@ -48,7 +48,8 @@ export class Collector implements Receiver<Answer> {
 
   onComplete(attempt: Attempt): Answer {
     const { 'content-length': _, ...headers } = clientHeaders(this.#headers, undefined, this.#names)
-    return { status: attempt.status, headers, body: this.#body(), node: attempt.node.name }
+    const answer = { status: attempt.status, headers, body: this.#body(), node: attempt.node.name }
+    return this.#headers['set-cookie'] === undefined ? answer : { ...answer, setsCookie: true }
   }
 
   hasDelivered(): boolean {

@@ -3,7 +3,7 @@ import type { Method } from '../../../operations/table.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyValue } from '../../../request/body.ts'
 import { splitAt } from '../../../request/java-text.ts'
-import { PAGING } from '../../../request/paging.ts'
+import { isPaging } from '../../../request/paging.ts'
 import { isObject } from '../../../request/value.ts'
 
 /** What the caller's query itself says of the members that a plan would set. */
@@ -87,10 +87,6 @@ export function ownQueryOf(query: RowQuery, method: Method, request: AccessReque
  */
 function isOfTwoTenants({ tenantIds, isWithoutTenant }: OwnQuery): boolean {
   return tenantIds !== null && isWithoutTenant
-}
-
-function isPaging(name: string): boolean {
-  return PAGING.some((one) => one === name)
 }
 
 /** Members that are null are none. */
