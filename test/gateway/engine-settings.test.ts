@@ -5,6 +5,8 @@ const RECORDS = { source: 'file', file: 'records.yaml' } as const
 const [instance = ''] = await sandboxIds(t, '/process-instance?processDefinitionKey=review')
 const [task = ''] = await sandboxIds(t, `/task?processInstanceId=${instance}`)
 const READS = [
+  `/task/${task}?withTaskVariablesInReturn=true`,
+  `/task/${task}?withTaskLocalVariablesInReturn=true`,
   `/task/${task}/variables`,
   `/task/${task}/variables/pages`,
   `/task/${task}/localVariables`,

@@ -42,8 +42,8 @@ export const task = {
     checks: [
       { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], denied: 404, viaQuery: 'query' },
       // Camunda 7.23 and later, Operaton: the variables are read by a command of their own.
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskVariablesInReturn is true', denied: 403 },
-      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskLocalVariablesInReturn is true', denied: 403 },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskVariablesInReturn is true', denied: 403, reads: 'variables' },
+      { anyOf: ['TASK.READ path:id', 'PROCESS_DEFINITION.READ_TASK task.processDefinitionKey'], when: 'query:withTaskLocalVariablesInReturn is true', denied: 403, reads: 'variables' },
     ],
     retry: 'always',
     notFound: '404 InvalidRequestException: No matching task with id {id}',
