@@ -36,11 +36,11 @@ export const user = {
     checks: [
       { anyOf: ['USER.READ caller'], denied: 403 },
       { anyOf: ['USER.READ path:id'], denied: 404 },
-      { anyOf: ['USER.UPDATE path:id'], denied: 403 },
+      // The engine looks for the user after its first check, so that its refusal does not show which users exist.
+      { anyOf: ['USER.UPDATE path:id'], entity: 'user', denied: 403 },
     ],
     notFound: '404 InvalidRequestException: User with id {id} does not exist',
     invalidates: ['identity'],
-    entity: 'user',
   },
   getUserProfile: {
     route: 'GET /user/:id/profile',
