@@ -32,8 +32,8 @@ export class StartFinder {
   }
 
   /**
-   * Active definitions that an event starts. Null: a subscription fits none, there are too many to search, or one cannot be
-   * read, so nothing can be said about it.
+   * Active definitions that an event starts, including those whose model cannot be read and which it may start. Null: a
+   * subscription fits no definition, or there are too many definitions to search.
    */
   async startedBy(
     type: StartEvent['type'],
@@ -71,7 +71,7 @@ export class StartFinder {
     const started = new Map<string, Attributes>()
     for (const subscription of subscriptions) {
       const fitting = await this.#fitting(definitions, subscription)
-      if (fitting === null || fitting.length === 0) return null
+      if (fitting.length === 0) return null
       // The engine starts no suspended definition, and asks nothing about it.
       for (const definition of fitting)
         if (definition['suspended'] !== true)
@@ -85,10 +85,10 @@ export class StartFinder {
     for (const definition of definitions) {
       if (stringOf(definition['tenantId']) !== tenantId) continue
       const events = await this.#startEventsOf(definition)
-      if (events === null) return null
       const fits = (event: StartEvent): boolean =>
         event.type === type && event.id === activityId && (event.name === null || event.name === name)
-      if (events.some(fits)) fitting.push(definition)
+      // The event may start a definition whose model cannot be read.
+      if (events === null || events.some(fits)) fitting.push(definition)
     }
     return fitting
   }
