@@ -146,7 +146,7 @@ class ParkedPoll implements ParkedRequest {
     if ((await this.#decide()) === 'other') this.#end?.()
   }
 
-  /** Decides by what is in force now. */
+  /** Decides the poll again with the current records and the current user. */
   async confirm(): Promise<Outcome> {
     const { engine, principal } = locatedOf(this.#request)
     if (this.isCurrent() && engine.authenticator.isRecent(principal)) return 'same'

@@ -2,8 +2,8 @@ import type { LookupName } from './lookup-name.ts'
 import type { Check, Entity } from './notation.ts'
 
 /**
- * What an operation acts on that names definitions by their key. Definitions of several tenants may share a key, so the
- * tenant check depends on it:
+ * The definitions that an operation acts on, if it names them by their key. Definitions of several tenants may share a key,
+ * so the tenant check depends on this value:
  * - `latest version`: one definition, the newest of the path's key without a tenant or of the path's tenant. It is looked up.
  * - `all versions`: every version of every tenant. Each of them is found (key in the path), or the tenants are (key in the body).
  * - `all versions of the tenant`: every version of the path's key and tenant. Each of them is found.
@@ -33,7 +33,7 @@ const LATEST_VERSIONS: Readonly<Record<string, LookupName>> = {
   'process-definition': 'processDefinitionOfKey',
 }
 
-/** Returns the lookup that follows from what a row acts on; undefined: none does. */
+/** Returns the lookup of the definition that a row acts on, or undefined if the row needs none. */
 export function latestVersionOf({ route, actsOn }: Pick<KeyColumns, 'route' | 'actsOn'>): LookupName | undefined {
   return actsOn === 'latest version' ? LATEST_VERSIONS[resourceOf(route)] : undefined
 }
@@ -49,7 +49,7 @@ function isKeyOfBody(term: string): boolean {
   return /\bbody:\w*Key\b/.test(term)
 }
 
-/** Returns a mistake in what a row says that it acts on; null: there is none. */
+/** Returns the mistake in the `actsOn` of a row, or null if it is right. */
 export function mistakeInActsOn(row: KeyColumns): string | null {
   const { actsOn, checks } = row
   const where = keyIn(row)

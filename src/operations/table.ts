@@ -111,7 +111,7 @@ export interface Row {
    * what such code has told others is not rolled back. Default: the engine's answer is passed on.
    */
   readonly conflict?: 'repeat'
-  /** What the operation acts on. Required where the path or a check names a definition by its key: the start refuses a row without it, because the tenant check follows from it. Default: nothing is named by a key. */
+  /** The definitions that the operation acts on. Required if the path or a check names a definition by its key: the start refuses a row without it, because the tenant check follows from it. Default: the operation names no definition by its key. */
   readonly actsOn?: ActsOn
   /** Starts the definition that the path names, by id or by key: with `deploymentAware` it goes to nodes that have the deployment. Default: any node. */
   readonly starts?: 'processDefinition' | 'processDefinitionOfKey'

@@ -115,7 +115,7 @@ export type DecideRequest = (
   request: FastifyRequest,
 ) => void | Promise<void>
 
-/** What another decision needs besides the request. */
+/** The parts and the function with which a request is decided again. */
 export interface DecisionMaker {
   readonly parts: Parts
   readonly decide: DecideRequest

@@ -21,7 +21,8 @@ export function isOutdated(error: unknown): boolean {
 }
 
 /**
- * Decides a request that waited again: who the caller is, if that may have changed, and what the caller may do.
+ * Decides a request that has waited once more. It identifies the caller again if the caller may have changed, and then decides
+ * the permission.
  * @throws the refusal that a new request would get
  */
 export async function decideAgain(

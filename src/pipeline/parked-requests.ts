@@ -77,7 +77,7 @@ export class ParkedRequests {
     }
   }
 
-  /** One pause for all that review: the slices of several would add up. */
+  /** All reviews share one pause. If each had its own slice of time, the slices would add up. */
   async #yield(): Promise<void> {
     await setImmediate()
     this.#pause = null

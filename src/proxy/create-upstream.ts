@@ -37,7 +37,7 @@ import { createUnlocks, type UnlockResult, type Unlocks } from './long-polls/unl
 
 export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'requestHeaders'> {
   readonly engine: string
-  /** Default: those of the API, and a redirect is refused. */
+  /** Default: the headers of the API, and a redirect is refused. */
   readonly responseHeaders?: ResponseHeaderNames
   /** `http://host:8080/engine-rest`, at least one. */
   readonly nodes: readonly (string | NodeAddress)[]

@@ -31,7 +31,7 @@ interface NudgeOptions extends NudgeSettings {
   readonly isParkedAt: (node: string) => boolean
 }
 
-/** What other parts of an upstream tell its nudges. */
+/** Events that the nudges of an upstream react to. */
 export interface UpstreamNudges {
   /** A poll was sent to a node. */
   readonly watch: () => void

@@ -102,19 +102,19 @@ function isOfHosts(attribute: string, hosts: readonly string[]): boolean {
   return isNamed(attribute, 'domain') && hosts.some((host) => isInDomain(host, domain))
 }
 
-/** False for a `Domain` of the upstream's that the client's host is not in: the client would refuse the cookie. */
+/** Returns whether a client accepts a `Domain` attribute: a client refuses a domain of the upstream that its own host is not in. */
 function isTakenBy(host: string, upstreamHosts: readonly string[]): (attribute: string) => boolean {
   return (attribute) =>
     !isOfHosts(attribute, upstreamHosts) || isInDomain(hostnameOf(host), valueOf(attribute))
 }
 
-/** The value of a cookie's attribute; empty if there is none. */
+/** Returns the value of a cookie attribute, or an empty text. */
 function valueOf(attribute = ''): string {
   const at = attribute.indexOf('=')
   return at === -1 ? '' : attribute.slice(at + 1).trim()
 }
 
-/** `attribute`: as it stands in a header, with spaces and its value. */
+/** Returns whether an attribute has this name. `attribute` is the text of the header, with spaces and the value. */
 function isNamed(attribute: string, wanted: string): boolean {
   const [name = ''] = attribute.split('=', 1)
   return name.trim().toLowerCase() === wanted

@@ -15,7 +15,7 @@ export interface RequestPolicy {
   readonly host: 'client' | 'node'
   /** Default false. Passthrough needs them: the web applications keep their session in a cookie. */
   readonly cookies?: boolean
-  /** Names of the client's headers that are sent, in lower case; the members above decide on their headers. Default: those of the API. */
+  /** Names of the client's headers that are sent, in lower case; the members above decide on their headers. Default: the headers of the API. */
   readonly requestHeaders?: ReadonlySet<string>
 }
 
@@ -123,7 +123,7 @@ function connectionNames(raw: readonly string[]): string[] | null {
   return named
 }
 
-/** Which headers of responses clients see, in lower case. `all`: of an application, whose responses are its own. */
+/** Names of the response headers that clients receive, in lower case. `all` is for an application, which decides about its responses itself. */
 export type ResponseHeaderNames = ReadonlySet<string> | 'all'
 
 /** Returns the headers of a response that the client may see; `added` replaces headers of the same name, and joins `Vary`. */

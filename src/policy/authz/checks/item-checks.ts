@@ -16,8 +16,8 @@ interface ItemCheckOptions extends AuthorizeOptions {
 }
 
 /**
- * Creates the decision of an operation whose path names one entity, for the items of a list of these entities. The items say
- * what a lookup of each entity would say, so no entity is looked up.
+ * Creates the decision of an operation whose path names one entity, for the items of a list of these entities. An item
+ * has the members that a lookup of its entity would return, so no entity is looked up.
  */
 export function createItemChecks(
   checks: CompiledChecks,

@@ -43,7 +43,7 @@ export function decideKeyTenants(
   })
 }
 
-/** The body names a tenant of which the caller is not a member. A secured engine then changes nothing and responds 204. */
+/** For a body that names a tenant without the caller as a member. A secured engine then changes nothing and responds 204. */
 const NOTHING_DONE: Decision = {
   permitted: false,
   refusal: new EngineRefusal({ status: 204, reason: 'another tenant is named' }),
