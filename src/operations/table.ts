@@ -142,6 +142,8 @@ export interface Row {
   readonly links?: true
   /** Answered in HAL beside JSON, by `Accept`, with other entities embedded (Camunda 7.22). Default: only JSON; a test asks for the column. */
   readonly hal?: true
+  /** The response is CSV instead of JSON if the client prefers it in `Accept`. Default: only JSON. */
+  readonly csv?: true
   /** The HAL response embeds variables of the items as well, if the filter names some. Default: it embeds definitions, users, groups and case definitions only. */
   readonly halVariables?: true
   /** Links of the answer by their `rel`, each with the permission without which it is left out. Default: links pass. */

@@ -1,6 +1,7 @@
 import { targetPathOf } from '../request/target.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineRefusal, GatewayError, type GatewayCode } from '../errors.ts'
+import { bodyValue } from '../request/body.ts'
 import { assertTakesJson } from '../request/accept.ts'
 import { isOfCors, joinedVary, saysWhoReads } from '../proxy/wire/headers.ts'
 
@@ -35,6 +36,7 @@ export function sendRefusal(reply: FastifyReply, refusal: GatewayError | EngineR
   // Whoever waits for a 100 and gets this instead may send the body or not: what follows could not be told apart.
   if (reply.request.headers.expect !== undefined) reply.header('connection', 'close')
   if (isMarked(reply.request)) reply.header('cache-control', 'no-cache')
+  if (variesByAccept(reply.request, error)) reply.header('vary', 'Accept')
   if (error instanceof EngineRefusal) {
     reply.headers(error.headers)
     return error.body === undefined ? reply.send() : reply.send(bytesOf(error.body))
@@ -65,6 +67,22 @@ function isMarked({ method, url, context: { engine, principal } }: FastifyReques
   if (method !== 'GET' || engine === null || principal === null) return false
   return !targetPathOf(url).endsWith('xml')
 }
+
+/**
+ * Returns whether an engine would add `Vary: Accept` to this error: it does so for operations with several forms, once it has
+ * chosen one of them. It chooses none for a 406 and for a paging parameter that is no number (Camunda 7.22).
+ */
+function variesByAccept(
+  { context: { engine, principal, operation } }: FastifyRequest,
+  { statusCode, body }: GatewayError | EngineRefusal,
+): boolean {
+  if (engine === null || principal === null || WITHOUT_FORM.has(statusCode)) return false
+  const hasForms = operation?.hal === true || operation?.csv === true
+  return hasForms && bodyValue(body, 'type') !== 'QueryParamException'
+}
+
+/** Statuses of a 406, and of responses that only the gateway gives. */
+const WITHOUT_FORM: ReadonlySet<number> = new Set([406, 429, 502, 503, 504])
 
 function bytesOf(body: unknown): Buffer {
   return Buffer.from(JSON.stringify(body))

@@ -205,10 +205,13 @@ async function answerRefused(exchange: Asking): Promise<Answer> {
 }
 
 /** What a query answers when it finds nothing. */
-export function emptyAnswerOf({ rows }: Operation, method: string): Answer {
+export function emptyAnswerOf({ rows, hal }: Operation, method: string): Answer {
   const empty =
     rows?.form === 'count' ? { count: 0 } : rows?.form === 'groups' ? { groups: [], groupUsers: [] } : []
-  const marks = method === 'GET' ? { 'cache-control': 'no-cache' } : {}
+  const marks = {
+    ...(method === 'GET' && { 'cache-control': 'no-cache' }),
+    ...(hal === true && { vary: 'Accept' }),
+  }
   return { status: 200, headers: { ...marks, 'content-type': 'application/json' }, body: json(empty) }
 }
 

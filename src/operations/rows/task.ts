@@ -266,6 +266,7 @@ export const task = {
   },
   getTaskCountByCandidateGroup: {
     route: 'GET /task/report/candidate-group-count',
+    csv: true,
     checks: [{ anyOf: ['TASK.READ *'], denied: 403 }],
     rows: { form: 'group counts', anyOf: ['TASK.READ *'] },
     retry: 'always',
