@@ -25,7 +25,8 @@ export const DEVIATIONS: readonly Deviation[] = [
     kinds: ['no body'],
     caller: 'stranger',
     engine: /^(500 NullPointerException|400 InvalidRequestException)/,
-    gateway: /^([45]\d\d |200)/,
+    // 204: what the engine responds to the suspension of an instance that does not exist.
+    gateway: /^([45]\d\d |20[04])/,
     documented: 'no body and no type where a body is due is decided as an empty object',
   },
   {
