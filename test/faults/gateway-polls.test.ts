@@ -57,6 +57,8 @@ t.test('a poll that an engine does not answer is answered in time', async (t) =>
   await running.drain()
 })
 
+const LOCKED_TASK = { id: 'task', workerId: 'w', lockExpirationTime: '2999-01-31T12:00:00.000+0000' }
+
 t.test('tasks go to the worker as the engine gave them', async (t) => {
   const running = await startBeforePollingNode(t)
   const answers = ask(running, 60_000)
@@ -75,7 +77,7 @@ t.test('when a worker leaves, what is locked for it is given back by the gateway
   const left = leftOf(running)
   socket.destroy()
   await left
-  node.held.shift()?.answer([{ id: 'task' }])
+  node.held.shift()?.answer([LOCKED_TASK])
   await node.wasAsked(1)
   t.same(node.asked, [`POST ${BASE}/external-task/task/unlock`])
   await running.drain()
@@ -95,7 +97,7 @@ t.test('a drain answers open polls at once, and gives back what comes after that
   await node.came(1)
   const drained = running.drain()
   t.match(await answers, [{ status: 200, body: '[]', headers: { connection: 'close' } }])
-  node.held.shift()?.answer([{ id: 'task' }])
+  node.held.shift()?.answer([LOCKED_TASK])
   await drained
   t.same(node.asked, [`POST ${BASE}/external-task/task/unlock`])
 })
