@@ -47,13 +47,15 @@ t.test('so are all definitions', async (t) => {
   t.equal(await findIn(2001).definitions(), null)
 })
 
+/** The keys of the definitions that a signal starts, of three of which one may have an unreadable model. */
+async function keysOf(unreadable?: string) {
+  const found = await findIn(3, unreadable === undefined ? {} : { unreadable }).startedBy('signal', {
+    eventName: 'go',
+  })
+  return found?.map(({ processDefinitionKey }) => processDefinitionKey)
+}
+
 t.test('a definition whose model cannot be read counts as started', async (t) => {
-  const keysOf = async (unreadable?: string) => {
-    const found = await findIn(3, unreadable === undefined ? {} : { unreadable }).startedBy('signal', {
-      eventName: 'go',
-    })
-    return found?.map(({ processDefinitionKey }) => processDefinitionKey)
-  }
   t.same(await keysOf(), ['d0', 'd2'])
   t.same(await keysOf('d1'), ['d0', 'd1', 'd2'], 'the caller needs the permission to start it, too')
   t.same(await keysOf('d2'), ['d0', 'd2'])
