@@ -71,10 +71,9 @@ async function checkDateFormat(
   const { toMs, format } = createDateFormat(pattern)
   if (format(0) === null) return
   const question = { method: 'GET', path: SCHEMA_LOG, limitBytes: MAX_LIST_BYTES, headersMs } as const
-  const shown = askerOf(own)(question).then(
-    ({ status, body }) => (status === 200 ? bodyValue(jsonIn(body), '0.timestamp') : undefined),
-    () => undefined,
-  )
+  const shown = askerOf(own)(question)
+    .then(({ status, body }) => (status === 200 ? bodyValue(jsonIn(body), '0.timestamp') : undefined))
+    .catch(() => undefined)
   // Another node may answer the question, and its silence must not count as a failure of this node.
   const text = await Promise.race([shown, delay(headersMs, undefined, { ref: false })])
   if (typeof text === 'string' && toMs(text) === null)

@@ -37,18 +37,17 @@ export function createUnlocks({ send, onUnlock, dateFormat, wallMs }: UnlocksOpt
   let inFlight = 0
   const whenIdle: (() => void)[] = []
 
-  /** An engine unlocks a task for any caller. If the lock has expired, the task may be locked by another worker by now. */
-  async function isStillLocked(task: LockedTask): Promise<boolean> {
-    const lockedUntilMs = dateFormat.toMs(task.lockExpirationTime)
-    if (lockedUntilMs !== null) return lockedUntilMs > wallMs()
-    // The date cannot be read. Two locks are the same if the engine shows the same worker and the same text.
-    return isSameLock(task, await send(taskRequest(task.id)))
-  }
-
   async function unlock(task: LockedTask): Promise<void> {
     const { id } = task
     try {
-      if (!(await isStillLocked(task))) return onUnlock('dropped')
+      // An engine unlocks a task for any caller. If the lock has expired, another worker may have locked the task.
+      const lockedUntilMs = dateFormat.toMs(task.lockExpirationTime)
+      const isExpired =
+        lockedUntilMs === null
+          ? // The date cannot be read. Two locks are the same if the engine shows the same worker and the same text.
+            !isSameLock(task, await send(taskRequest(id)))
+          : lockedUntilMs <= wallMs()
+      if (isExpired) return onUnlock('dropped')
       const { status } = await send(unlockRequest(id))
       onUnlock(status >= 200 && status < 300 ? 'unlocked' : 'failed')
     } catch {

@@ -3,7 +3,11 @@ import { READ } from '../../support/fake-engine.ts'
 import { openPolling, poll, startPollingNode } from '../../support/polling.ts'
 
 const NONE = { status: 200, body: [], node: null }
-const TASKS = [{ id: 'one' }, { id: 'two' }]
+const LOCK = { workerId: 'w', lockExpirationTime: '2999-01-31T12:00:00.000+0000' }
+const TASKS = [
+  { id: 'one', ...LOCK },
+  { id: 'two', ...LOCK },
+]
 const UNLOCKS = ['POST /external-task/one/unlock', 'POST /external-task/two/unlock']
 
 t.test('what is locked for a client that has left is given back, once, as the gateway', async (t) => {

@@ -250,7 +250,8 @@ t.test('what is locked for a client whose connection has just gone is given back
   const { answer } = poll(upstream, 'a', 60_000, { sink: sinkOf(sink) })
   await node.came(1)
   sink.destroyed = true
-  node.held.shift()?.answer([{ id: 'one' }])
+  const lock = { workerId: 'w', lockExpirationTime: '2999-01-31T12:00:00.000+0000' }
+  node.held.shift()?.answer([{ id: 'one', ...lock }])
   t.same(await answer, NONE)
   await node.wasAsked(1)
   await upstream.close()
