@@ -28,7 +28,7 @@ const OWN_PREFIXES = ['access-control-', 'proxy-', 'sec-websocket-', 'x-forwarde
 const CLAIM =
   /user|tenant|group|role|email|identity|principal|subject|remote|cert|ssl|(?:^|-)(?:ip|dn|auth)(?:$|-)|authorized|authenticated|forward|original|rewrite|method|override|engine/
 
-/** Response headers that would let a node act for the gateway: cookies, redirects and what the gateway writes itself. */
+/** Response headers with which a node could act for the gateway: cookies, redirects, and headers that the gateway writes itself. */
 const OWN_RESPONSE: ReadonlySet<string> = new Set([
   ...OWN,
   'age',

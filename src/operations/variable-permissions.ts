@@ -48,7 +48,7 @@ function specificTermsOf(term: PermissionTerm): readonly PermissionTerm[] {
   return isTermOf(permission, specific) ? [specific] : []
 }
 
-/** Whether a text is a term that asks for the permission. */
+/** Returns whether a text is a term of this permission. */
 function isTermOf(permission: PermissionName, text: string): text is PermissionTerm {
   return text === permission || text.startsWith(`${permission} `)
 }

@@ -47,7 +47,7 @@ function report({ metrics, log }: Parts, context: LocatedContext, error: unknown
 }
 
 /**
- * Applies what a positive decision says about the rows of the result, as the mode says. Only `enforce`, and `engine` if no row is
+ * Applies the restriction of a positive decision to the items of the result, according to the mode. Only `enforce`, and `engine` if no row is
  * hidden, let the request share cached responses: with `report` callers that the gateway would refuse fill the cache as well.
  * @throws GatewayError if the visible rows cannot be determined
  */

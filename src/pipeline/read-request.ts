@@ -11,7 +11,7 @@ import type { Parts } from './parts.ts'
 import { createStillAwaited } from './still-awaited.ts'
 
 /**
- * Reads what a decision may look at, and stores it in the context with the bytes of the body. The framework keeps the request, so
+ * Reads the parts of a request that a decision depends on, and stores them in the context with the bytes of the body. The framework keeps the request, so
  * it can be read again for another decision. @throws GatewayError if the body is not acceptable JSON
  */
 export function readRequest(

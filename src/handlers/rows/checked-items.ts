@@ -54,7 +54,7 @@ function readItems(exchange: Exchange, read: ReadAnswer): Promise<Answer> {
     const { filteredRows: maxRows } = parts.config.limits
     return answerRows(exchange, { keep, maxRows, plan, observe: observerOf(exchange) })
   }
-  // A HEAD is sent as a GET, so that there are items to check.
+  // The gateway sends a HEAD as a GET, because the response to a HEAD has no items to check.
   return request.method === 'HEAD' && rows === null ? readWhole(exchange) : read(exchange)
 }
 

@@ -1,8 +1,5 @@
 import { isObject, stringIn } from '../../request/value.ts'
-import type { TokenFault } from './token-faults.ts'
-
-/** A longer Authorization header is not parsed. Node takes 16 KiB of headers in all. */
-export const MAX_BEARER_CHARS = 12 * 1024
+import { MAX_BEARER_CHARS, type TokenFault } from './token-faults.ts'
 
 /** RFC 7515 section 7.1 in RFC 6750 section 2.1. An unsigned token has no third part. */
 const BEARER = /^bearer +(([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+)$/i

@@ -1,9 +1,12 @@
 import { GatewayError } from '../../errors.ts'
 
+/** A longer Authorization header is not parsed. Node takes 16 KiB of headers in all. */
+export const MAX_BEARER_CHARS = 12 * 1024
+
 /** Why a token is refused, in the caller's words. None of them quotes the token. */
 export const TOKEN_FAULTS = {
   malformed: 'The bearer token is not a signed JSON Web Token',
-  'too-long': 'The Authorization header has more than the 12288 characters that are accepted here',
+  'too-long': `The Authorization header has more than the ${MAX_BEARER_CHARS} characters that are accepted here`,
   header: 'The header of the token has a member that is refused here',
   type: 'The type of the token is not accepted here',
   algorithm: 'The algorithm of the token is not accepted here',

@@ -1,11 +1,6 @@
 import t from 'tap'
-import {
-  brokenRuleOf,
-  isBearer,
-  MAX_BEARER_CHARS,
-  readBearer,
-  type TokenRules,
-} from '../../../src/policy/authn/bearer.ts'
+import { brokenRuleOf, isBearer, readBearer, type TokenRules } from '../../../src/policy/authn/bearer.ts'
+import { MAX_BEARER_CHARS } from '../../../src/policy/authn/token-faults.ts'
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const tokenOf = (header: unknown, claims: unknown = {}) => `Bearer ${encoded(header)}.${encoded(claims)}.c2ln`
