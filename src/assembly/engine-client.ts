@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import { type AskEngine, jsonOf } from '../request/engine-request.ts'
+import { type AskEngine, invalidAnswer, jsonOf } from '../request/engine-request.ts'
 import type { ReadEngine } from '../policy/authz/entities/look-ups.ts'
 import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { Upstream } from '../proxy/upstream.ts'
@@ -52,7 +52,12 @@ export function readerOf(upstream: Upstream): ReadEngine {
     )
     // Some entities that do not exist are a 400 at the engine.
     if (answer.status === 404 || answer.status === 400) return null
-    if (answer.status === 200) return jsonOf(answer, 'a look-up')
+    if (answer.status === 200) {
+      const value = jsonOf(answer, 'a look-up')
+      // `null` stands for "not found" here, which only the status says.
+      if (value === null) throw invalidAnswer('The engine answered a look-up with null')
+      return value
+    }
     throw new GatewayError('GW_UPSTREAM_INVALID', {
       message: `The engine answered a look-up with ${answer.status}`,
     })

@@ -23,7 +23,7 @@ function openWith(t: Test, keys: readonly string[]) {
         '/case-definition/count': { count: keys.length },
         '/case-definition': keys.map((key) => ({ id: `${key}:1`, key })),
         '/task': TASKS,
-        '/process-definition': [{ id: 'review:1', key: 'review', tenantId: null }],
+        '/process-definition/review%3A1': { id: 'review:1', key: 'review', tenantId: null },
       }
       const answer = answers[pathname.slice(BASE.length)]
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer ?? []))

@@ -46,7 +46,8 @@ async function open(tasks: readonly { readonly id: string }[], mode = 'enforce')
 
 function answerTo(url: string, tasks: readonly { readonly id: string }[]): unknown {
   if (url.includes('/count')) return { count: 0 }
-  if (url.includes('/process-definition')) return [REVIEW]
+  if (url.includes('/process-definition/')) return REVIEW
+  if (url.includes('/process-definition?')) return [REVIEW]
   if (url.includes('/identity-link-log'))
     return url.includes('userId=mary')
       ? [

@@ -19,6 +19,15 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/process-definition/review%3A1': DEFINITION,
   '/process-definition/review%3A1/xml': { id: 'review:1', bpmn20Xml: START },
 }
+/** The instances that a list is read for, by their ids. */
+function instancesIn(body: string): readonly object[] {
+  const ids = body
+    .match(/"processInstanceIds":\[([^\]]*)\]/)?.[1]
+    ?.replaceAll('"', '')
+    .split(',') ?? ['i1']
+  return ids.map((id) => ({ id, definitionId: 'review:1', tenantId: null }))
+}
+
 const { ask } = await openGateway(t, {
   records: [
     'grant mary PROCESS_DEFINITION:review SUSPEND,UPDATE_INSTANCE',
@@ -26,10 +35,11 @@ const { ask } = await openGateway(t, {
     'grant ben PROCESS_INSTANCE:i1 UPDATE',
     'grant anna PROCESS_DEFINITION:review READ_HISTORY',
   ],
-  engine: ({ url }, response) => {
+  engine: ({ url, body }, response) => {
     const [path = ''] = url.slice(BASE.length).split('?')
+    const instances = path === '/process-instance' ? instancesIn(body.toString()) : null
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(ANSWERS[path] ?? []))
+    response.end(JSON.stringify(instances ?? ANSWERS[path] ?? []))
   },
 })
 
@@ -75,7 +85,10 @@ t.test('an id is looked up though it is a number', async (t) => {
   const body = '{"processInstanceIds":[49,1.0],"suspended":true}'
   const headers = { 'content-type': 'application/json' }
   const { forwarded } = await ask('mary', 'PUT /process-instance/suspended', { body, headers })
-  const looked = forwarded.map(({ url }) => decodeURIComponent(url)).join(' ')
+  const looked = forwarded
+    .filter(({ method }) => method === 'POST')
+    .map(({ body: query }) => query.toString())
+    .join(' ')
   t.match(looked, /\b49\b/)
   t.match(looked, /\b1\.0\b/)
 })

@@ -17,7 +17,7 @@ const { ask } = await openGateway(t, {
     const answers: Readonly<Record<string, unknown>> = {
       [`${BASE}/event-subscription`]: [SUBSCRIPTION],
       [`${BASE}/process-definition`]: [DEFINITION],
-      [`${BASE}/process-definition/watched%3A1/xml`]: { bpmn20Xml: MODEL },
+      [`${BASE}/process-definition/watched%3A1/xml`]: { id: DEFINITION.id, bpmn20Xml: MODEL },
     }
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(answers[pathname] ?? []))

@@ -41,7 +41,12 @@ const { ask } = await openGateway(t, {
     'grant mary PROCESS_INSTANCE:* CREATE,READ',
     'grant mary PROCESS_DEFINITION:* CREATE_INSTANCE,READ',
   ],
-  engine: (_request, response) => response.setHeader('content-type', 'application/json').end('{"id":"i1"}'),
+  engine: ({ url }, response) => {
+    // A definition whose key and id are the same: the last part of the path, or the one before `start`.
+    const [, key] = /\/(\w+)(?:\/(?:start|submit-form))?$/.exec(url.split('?')[0] ?? '') ?? []
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ id: key, key, tenantId: null, deploymentId: 'd' }))
+  },
   wrap: aware,
 })
 

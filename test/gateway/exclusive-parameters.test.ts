@@ -13,6 +13,13 @@ const ROWS = ['acme', 'globex', null].map((tenantId, at) => ({
   tenantId,
 }))
 
+function definitionOf(id: string) {
+  const tenantId = ROWS.find(
+    (row) => row.processDefinitionId === id || row.decisionDefinitionId === id,
+  )?.tenantId
+  return { id, key: 'review', tenantId }
+}
+
 /** As Camunda 7.22 answers these reports: of the two conditions `tenantIdIn` counts. */
 function rowsFor(query: URLSearchParams) {
   const tenants = query.get('tenantIdIn')?.split(',')
@@ -29,9 +36,14 @@ t.test('a query for tenants and for items without a tenant shows nothing of othe
     ],
     engine: ({ url }, response) => {
       const { pathname, searchParams } = new URL(url, 'http://engine')
-      const rows = rowsFor(searchParams)
+      const isReport = pathname.includes('-report')
+      const rows = isReport ? rowsFor(searchParams) : []
+      const [, id] = /-definition\/([pd]\d)$/.exec(pathname) ?? []
+      const isCount = pathname.endsWith('/count')
       response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(pathname.endsWith('/count') ? { count: rows.length } : rows))
+      response.end(
+        JSON.stringify(id === undefined ? (isCount ? { count: rows.length } : rows) : definitionOf(id)),
+      )
     },
   })
   for (const report of REPORTS)

@@ -28,10 +28,11 @@ const gateway = await openGateway(t, {
     const from = Number(searchParams.get('firstResult') ?? 0)
     const page = found.slice(from, from + Number(searchParams.get('maxResults') ?? 1000))
     const path = pathname.slice(BASE.length)
+    const ids = searchParams.get('processDefinitionIdIn')?.split(',')
     const answers: Readonly<Record<string, unknown>> = {
       '/history/task/count': { count: found.length },
       '/history/task': page,
-      '/process-definition': VERSIONS,
+      '/process-definition': VERSIONS.filter(({ id }) => ids === undefined || ids.includes(id)),
     }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers[path] ?? []))
   },

@@ -92,7 +92,15 @@ t.test('details are counted by the instances that are hidden, where these are fe
   const details = instances.flatMap((row): readonly StoredRow[] =>
     [1, 2, 3].map((at) => ({ ...row, shown: { ...row.shown, id: `${row.instanceId}-${at}` } })),
   )
-  const past = { ...world, rows: { '/history/process-instance': instances, '/history/detail': details } }
+  const ended = instances.map(({ shown, definition, ...row }): StoredRow => {
+    const of = {
+      processDefinitionId: definition?.id,
+      processDefinitionKey: definition?.key,
+      processDefinitionVersion: 1,
+    }
+    return { ...row, definition, shown: { ...shown, ...of } }
+  })
+  const past = { ...world, rows: { '/history/process-instance': ended, '/history/detail': details } }
   const gateway = await openGateway(t, {
     records: [
       'grant anna PROCESS_DEFINITION:* READ_HISTORY',

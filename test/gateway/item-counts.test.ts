@@ -9,12 +9,17 @@ const TASKS = [
   { id: 't2', processDefinitionId: 'review:1', tenantId: 'globex' },
   { id: 't3', processDefinitionId: 'other:1', tenantId: null },
 ]
+const DEFINITIONS = [
+  { id: 'review:1', key: 'review', tenantId: null },
+  { id: 'other:1', key: 'other', tenantId: null },
+]
 const ANSWERS: Readonly<Record<string, string>> = {
   '/filter': FILTERS,
   '/filter/f1': '{"id":"f1","itemCount":3}',
   '/filter/f1/list': JSON.stringify(TASKS),
   '/filter/f2/list': '[]',
-  '/process-definition': '[{"id":"review:1","key":"review"},{"id":"other:1","key":"other"}]',
+  '/process-definition': JSON.stringify(DEFINITIONS),
+  '/process-definition/review%3A1': JSON.stringify(DEFINITIONS[0]),
   '/case-definition/count': '{"count":0}',
 }
 

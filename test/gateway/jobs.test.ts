@@ -69,8 +69,21 @@ function answerTo(path: string, query: URLSearchParams, { job, log, unlogged, te
   }
   const jobId = query.get('jobId')
   const answers: Readonly<Record<string, unknown>> = {
-    [`/job/${id}`]: { id, jobDefinitionId: LOGGED.has(id) ? null : id, processDefinitionKey: null, ...job },
-    [`/job-definition/${id}`]: { id, jobType: id },
+    [`/job/${id}`]: {
+      id,
+      jobDefinitionId: LOGGED.has(id) ? null : id,
+      processDefinitionKey: null,
+      processInstanceId: null,
+      tenantId: null,
+      ...job,
+    },
+    [`/job-definition/${id}`]: {
+      id,
+      jobType: id,
+      processDefinitionId: null,
+      processDefinitionKey: null,
+      tenantId: null,
+    },
     [`/process-instance/${id}`]: { id, definitionId: 'review:1', tenantId: tenantIds[0] },
     '/process-definition/review:1': { id: 'review:1', key: 'review', tenantId: null },
     '/history/job-log': unlogged === true ? [] : [log ?? { jobId, jobDefinitionType: jobId }],

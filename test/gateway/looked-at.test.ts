@@ -24,6 +24,8 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '/filter': '[{"id":"f1","itemCount":3},{"id":"f2","itemCount":3}]',
   '/filter/f1': '{"id":"f1","itemCount":3}',
   '/process-definition/key/review': '{"id":"review:1","key":"review","tenantId":null}',
+  '/process-definition': '[{"id":"review:1","key":"review","tenantId":null}]',
+  '/process-definition/review%3A1': '{"id":"review:1","key":"review","tenantId":null}',
   '/process-instance': '[{"id":"i1","definitionId":"review:1","tenantId":null}]',
   '/process-instance/count': '{"count":1}',
 }
@@ -76,10 +78,21 @@ t.test('a byte order mark changes nothing of what a body selects', async (t) => 
     settings,
     engine: ({ url }, response) => {
       const [path = ''] = url.slice(BASE.length).split('?')
-      const task = { id: 't1', processInstanceId: 'i1', processDefinitionKey: 'review', tenantId: null }
+      const task = {
+        id: 't1',
+        processInstanceId: 'i1',
+        processDefinitionId: 'review:1',
+        processDefinitionKey: 'review',
+        tenantId: null,
+        workerId: null,
+      }
       const answers: Readonly<Record<string, unknown>> = {
         '/external-task': [task],
         '/external-task/t1': task,
+        '/process-instance': [{ id: 'i1', definitionId: 'review:1', tenantId: null }],
+        '/process-instance/i1': { id: 'i1', definitionId: 'review:1', tenantId: null },
+        '/process-definition': [{ id: 'review:1', key: 'review', tenantId: null }],
+        '/process-definition/review%3A1': { id: 'review:1', key: 'review', tenantId: null },
       }
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(JSON.stringify(answers[path] ?? []))

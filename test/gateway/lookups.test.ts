@@ -132,7 +132,7 @@ function withTask(members: object) {
 t.test('the task of a case is everybody’s, as at the engine', async (t) => {
   const other = await openGateway(t, {
     records: [],
-    engine: withTask({ caseExecutionId: 'c', processDefinitionId: null }),
+    engine: withTask({ caseExecutionId: 'c', processDefinitionId: null, tenantId: null }),
   })
   t.match(await other.ask('nobody', 'GET /task/x'), { status: 200, body: { id: 'x' } })
 })

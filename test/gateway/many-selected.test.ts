@@ -36,6 +36,8 @@ const gateway = await openGateway(t, {
     if (path === '/process-definition') response.end(JSON.stringify(DEFINITIONS))
     else if (path === '/external-task')
       response.end(JSON.stringify(pageOf(JSON.parse(String(body)), searchParams)))
+    else if (path.startsWith('/process-definition/'))
+      response.end(JSON.stringify(DEFINITIONS.find(({ id }) => path.endsWith(encodeURIComponent(id)))))
     else response.end('{}')
   },
 })

@@ -39,14 +39,29 @@ const { ask } = await openGateway(t, {
     'grant mary TASK:* ALL',
   ],
   engine: ({ url }, response) => {
-    const isList = /\/(fetchAndLock|process-definition|external-task)(\?|$)/.test(url.slice(BASE.length))
+    const path = url.slice(BASE.length).split('?')[0] ?? ''
+    const isList = /\/(fetchAndLock|process-definition|external-task)$/.test(path)
     response.setHeader('content-type', 'application/json')
-    response.end(
-      isList ? '[]' : '{"id":"e1","processInstanceId":"i1","processDefinitionKey":"work","workerId":"w"}',
-    )
+    response.end(JSON.stringify(isList ? [] : entityOf(path)))
   },
   wrap: watched,
 })
+
+/** The entity at a path, with the members of each kind of entity. */
+function entityOf(path: string) {
+  const [, kind = '', id = ''] = path.split('/')
+  return {
+    id: kind === 'process-definition' ? 'work:1' : id,
+    key: 'work',
+    processInstanceId: 'i1',
+    definitionId: 'work:1',
+    processDefinitionId: 'work:1',
+    processDefinitionKey: 'work',
+    caseExecutionId: null,
+    tenantId: null,
+    workerId: 'w',
+  }
+}
 
 async function creatingFor(route: string, body: object): Promise<readonly string[]> {
   creating.length = 0

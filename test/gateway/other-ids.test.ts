@@ -50,8 +50,10 @@ t.test('who may change one may not write another under its id', async (t) => {
 t.test('what users may do to themselves they may not do to others through themselves', async (t) => {
   const { ask } = await openGateway(t, {
     records: [],
-    engine: ({ method }, response) => {
-      response.writeHead(method === 'GET' ? 200 : 204).end(method === 'GET' ? '{}' : undefined)
+    engine: ({ method, url }, response) => {
+      const [, id] = /\/user\/(\w+)\/profile$/.exec(url) ?? []
+      response.writeHead(method === 'GET' ? 200 : 204)
+      response.end(method === 'GET' ? JSON.stringify({ id }) : undefined)
     },
   })
   const put = async (path: string, id: string): Promise<number> =>

@@ -9,10 +9,21 @@ function answerTo(path: string, batchId: string | null): unknown {
   if (path === '/history/batch') return [{ id: batchId, tenantId: batchId === 'own' ? 'acme' : 'globex' }]
   if (path === '/history/user-operation')
     return [
-      { id: 'entry', processDefinitionId: 'review:1', processDefinitionKey: 'review', category: 'Operator' },
+      {
+        id: 'entry',
+        operationId: 'o',
+        processDefinitionId: 'review:1',
+        processDefinitionKey: 'review',
+        category: 'Operator',
+      },
     ]
   if (kind === 'process-definition') return { id: 'review:1', key: 'review', tenantId: 'globex' }
-  return { id: 'x', incidentType: 'own', ...OF_GLOBEX, tenantId: path.endsWith('/own') ? 'acme' : 'globex' }
+  return {
+    id: path.split('/').at(-1),
+    incidentType: 'own',
+    ...OF_GLOBEX,
+    tenantId: path.endsWith('/own') ? 'acme' : 'globex',
+  }
 }
 
 const gateway = await openGateway(t, {

@@ -32,15 +32,17 @@ function pageOf(rows: readonly unknown[], first: number, max: number | null): re
   return first === -1 || max === -1 ? [] : rows.slice(first, first + (max ?? rows.length))
 }
 
-const REVIEW = { id: 'review:1', key: 'review', tenantId: null }
+const DEFINITIONS = ['review', 'external'].map((key) => ({ id: `${key}:1`, key, tenantId: null }))
 
 function answerOf(
   pathname: string,
-  { processDefinitionId: id, tenantIdIn }: Record<string, unknown>,
+  { processDefinitionId: id, processDefinitionIdIn: ids, tenantIdIn }: Record<string, unknown>,
 ): unknown {
   if (pathname.endsWith('/statistics')) return STATISTICS
-  if (pathname.endsWith('/process-definition')) return [REVIEW]
-  if (pathname.includes('/process-definition/')) return REVIEW
+  if (pathname.endsWith('/process-definition'))
+    return DEFINITIONS.filter((one) => typeof ids !== 'string' || ids.split(',').includes(one.id))
+  if (pathname.includes('/process-definition/'))
+    return DEFINITIONS.find((one) => pathname.endsWith(encodeURIComponent(one.id)))
   if (pathname.endsWith('/history/process-instance')) return []
   const found = ROWS.filter(
     (row) => tenantIdIn === undefined && (id ?? row.processDefinitionId) === row.processDefinitionId,

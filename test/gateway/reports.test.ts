@@ -14,6 +14,7 @@ const OURS: readonly Ended[] = [
 ]
 const THEIRS: readonly Ended[] = [...OURS, { processDefinitionId: 'theirs:1', tenantId: 'globex' }]
 const keyOf = (id: string) => id.replace(/:.*/, '')
+const definitionOf = (id: string) => ({ id, key: keyOf(id), tenantId: null })
 
 /** An engine without authorization in which these instances and tasks have ended. */
 async function open(ended: readonly Ended[]) {
@@ -25,7 +26,9 @@ async function open(ended: readonly Ended[]) {
       const isBad = searchParams.get('reportType') === 'bad'
       const isCount = method === 'POST' && /\/history\/(process-instance|task)\/count$/.test(pathname)
       const count = isCount ? ended.filter((one) => fits(one, JSON.parse(body.toString()))).length : undefined
-      const answer = name === '' ? REPORT : { id: name, key: keyOf(name), tenantId: null }
+      const ids = pathname.endsWith('/process-definition') ? searchParams.get('processDefinitionIdIn') : null
+      const listed = ids === null ? REPORT : ids.split(',').map(definitionOf)
+      const answer = name === '' ? listed : definitionOf(name)
       response.writeHead(isBad ? 400 : 200, { 'content-type': 'application/json' })
       response.end(JSON.stringify(method === 'POST' ? { count } : isBad ? { message: 'bad' } : answer))
     },

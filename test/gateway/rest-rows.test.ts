@@ -14,7 +14,7 @@ const definitions = ['a', 'b'].map((key, index): Definition => ({ id: `d${index}
 function worldOf(alone: number): RowWorld {
   const instances = definitions.map((definition, index): StoredRow => {
     const endTime = index === 0 ? null : '2026-01-01T00:00:00.000+0000'
-    const shown = { id: `i${index}`, processDefinitionVersion: 1, endTime }
+    const shown = instanceOf(`i${index}`, definition, endTime)
     return { shown, definition, instanceId: shown.id, tenantId: null }
   })
   const own = instances.flatMap((instance) =>
@@ -25,6 +25,16 @@ function worldOf(alone: number): RowWorld {
   return {
     definitions,
     rows: { '/history/process-instance': instances, '/history/task': [...own, ...others] },
+  }
+}
+
+function instanceOf(id: string, definition: Definition | null, endTime: string | null) {
+  return {
+    id,
+    processDefinitionId: definition?.id,
+    processDefinitionKey: definition?.key,
+    processDefinitionVersion: 1,
+    endTime,
   }
 }
 
@@ -79,11 +89,7 @@ t.test('where they stand together a page far down is found all the same', async 
   const instances = rows.slice(0, 2).map(
     (row, at): StoredRow => ({
       ...row,
-      shown: {
-        id: `i${at}`,
-        processDefinitionVersion: 1,
-        endTime: at === 0 ? null : '2026-01-01T00:00:00.000+0000',
-      },
+      shown: instanceOf(`i${at}`, row.definition, at === 0 ? null : '2026-01-01T00:00:00.000+0000'),
     }),
   )
   const world: RowWorld = {

@@ -21,6 +21,7 @@ const DEFINITION = { id: 'review:1', key: 'review', tenantId: null }
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/history/decision-instance': DECISIONS,
   '/external-task': EXTERNAL_TASKS,
+  '/migration/validate': { instructionReports: [], variableReports: {} },
   '/process-instance': INSTANCES,
   '/process-instance/i1': INSTANCES[0],
   '/process-definition/review%3A1': DEFINITION,

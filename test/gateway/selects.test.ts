@@ -69,7 +69,9 @@ t.test('what its own list has found is not looked for again', async (t) => {
     engine: ({ url, body }, response) => {
       const isList = url.startsWith('/engine-rest/history/process-instance?')
       const query = isList ? JSON.parse(String(body) || '{}') : {}
-      const answer = query.withoutTenantId === true ? rows : []
+      const isDefinition = url === '/engine-rest/process-definition/review%3A1'
+      const found = query.withoutTenantId === true ? rows : []
+      const answer = isDefinition ? { id: 'review:1', key: 'review', tenantId: null } : found
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
     },
   })

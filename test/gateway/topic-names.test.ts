@@ -50,7 +50,7 @@ function answerOf(url: string): unknown {
   }
   if (path === '/external-task/topic-names') return [...new Set(TASKS.map(({ topicName }) => topicName))]
   if (path === '/process-instance/i7') return { id: 'i7', definitionId: 'rest:1', tenantId: null }
-  if (path === '/process-definition/rest:1') return DEFINITIONS[3]
+  if (path.startsWith('/process-definition/')) return DEFINITIONS.find(({ id }) => path.endsWith(`/${id}`))
   if (path !== '/external-task') return []
   const asked = (name: string, value: string) => (searchParams.get(name) ?? value).split(',').includes(value)
   const found = TASKS.filter(

@@ -6,10 +6,10 @@ import type { Audit } from '../../src/metrics/audit-log.ts'
 import { OPERATIONS } from '../../src/operations/all.ts'
 import { openGateway, type GatewayOptions } from '../support/open-gateway.ts'
 
-/** What every entity of the engine is: look-ups find it under any id. */
 const ENTITY = {
   id: 'x-1',
-  key: 'review',
+  eventName: 'x-1',
+  operationId: 'x-1',
   tenantId: null,
   definitionId: 'review:1',
   processDefinitionId: 'review:1',
@@ -17,6 +17,15 @@ const ENTITY = {
   processInstanceId: 'x-1',
   executionId: 'x-1',
   taskId: 'x-1',
+  workerId: null,
+  jobDefinitionId: null,
+  deploymentId: 'd-1',
+  endTime: null,
+  category: null,
+  bpmn20Xml: '<definitions/>',
+  decisionDefinitionKey: 'dish',
+  incidentType: 'failedJob',
+  caseExecutionId: null,
 }
 
 const RECORDS = [
@@ -42,7 +51,16 @@ type Engine = NonNullable<GatewayOptions['engine']>
 const FULL: Engine = ({ method, url }, response) => {
   const [path = ''] = url.split('?')
   const isOne = method === 'GET' && /x-1|review/.test(path)
-  answer(response, url.includes('/count') ? { count: 1 } : isOne ? ENTITY : [ENTITY])
+  const entity = entityFor(url)
+  answer(response, url.includes('/count') ? { count: 1 } : isOne ? entity : [entity])
+}
+
+/** The entity with the id or the key that the request names. */
+function entityFor(url: string) {
+  const isNamedByKey = /\/key\/x-1|[?&]key=x-1/.test(url)
+  const id = url.includes('review%3A1') ? 'review:1' : 'x-1'
+  const tenantId = url.includes('/tenant-id/x-1') ? 'x-1' : null
+  return { ...ENTITY, id, tenantId, key: isNamedByKey ? 'x-1' : 'review' }
 }
 
 /** An engine that has nothing. */

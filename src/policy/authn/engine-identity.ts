@@ -5,7 +5,8 @@ import { type AskEngine, invalidAnswer, jsonOf } from '../../request/engine-requ
 import type { Principal } from '../../request/principal.ts'
 import { createConstantTime, type ConstantTimeOptions } from './constant-time.ts'
 import type { IdentitySource } from './identity-source.ts'
-import { createLockout, isSameName, type Lockout, type LockoutOptions } from './lockout.ts'
+import { isSameName } from '../../request/same-name.ts'
+import { createLockout, type Lockout, type LockoutOptions } from './lockout.ts'
 
 export interface EngineIdentityOptions extends LockoutOptions, ConstantTimeOptions {
   readonly ask: AskEngine

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { createInFlight } from './throttle.ts'
 import { throttled } from './throttled.ts'
+import { foldedName } from '../../request/same-name.ts'
 
 export interface LockoutOptions {
   /**
@@ -126,13 +127,4 @@ class Counts {
     const lockMs = Math.min(FIRST_LOCK_MS * 2 ** (failures - 1), MAX_LOCK_MS)
     return { failures, guesses, lastAt: now(), lockedUntil: now() + lockMs + MARGIN_MS }
   }
-}
-
-/** Many databases ignore case, accents and trailing spaces in names: one user has many spellings. */
-export function isSameName(one: string, other: string): boolean {
-  return foldedName(one) === foldedName(other)
-}
-
-function foldedName(user: string): string {
-  return user.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trimEnd()
 }

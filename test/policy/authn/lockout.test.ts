@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { LockoutOptions, LoginOutcome } from '../../../src/policy/authn/lockout.ts'
-import { createLockout, isSameName } from '../../../src/policy/authn/lockout.ts'
+import { isSameName } from '../../../src/request/same-name.ts'
+import { createLockout } from '../../../src/policy/authn/lockout.ts'
 
 const THROTTLED = { code: 'GW_THROTTLED', statusCode: 429 }
 

@@ -1,8 +1,9 @@
 import type { SortOrder } from '../../../operations/row-queries.ts'
 import { GatewayError } from '../../../errors.ts'
-import { isRecord, stringOf } from '../../../request/value.ts'
+import { isRecord, stringIn, stringOf } from '../../../request/value.ts'
 import { inQueries, QUERY_CHARS } from './lookup-lists.ts'
 import type { ReadEngine } from './look-ups.ts'
+import { itemsIn } from './lookup-response.ts'
 
 /** One version of a definition. */
 export interface DefinitionRow {
@@ -104,9 +105,9 @@ async function definitionsOf(
     const query = new URLSearchParams({ maxResults: String(max + 1 - found.length) })
     if (some !== null) query.set('keysIn', some.join(','))
     if (isLatest) query.set('latestVersion', 'true')
-    for (const row of rowsIn(await read(`/process-definition?${query}`))) {
-      const [id, key] = [stringOf(row['id']), stringOf(row['key'])]
-      if (id === null || key === null) throw new GatewayError('GW_UPSTREAM_INVALID')
+    const path = `/process-definition?${query}`
+    for (const row of itemsIn(await read(path), { path, shape: DEFINITION })) {
+      const [id, key] = [stringIn(row, 'id') ?? '', stringIn(row, 'key') ?? '']
       found.push({ id, key, tenantId: stringOf(row['tenantId']) })
     }
     if (found.length > max) return null
@@ -127,7 +128,8 @@ async function deletedDefinitions(read: ReadEngine): Promise<readonly Definition
     ]
     for (let first = 0, size = 1; found.size <= MAX_DELETED; size = HISTORY_PAGE) {
       const page = new URLSearchParams({ firstResult: String(first), maxResults: String(size) })
-      const rows = rowsIn(await read(`${HISTORY}?${page}`, { sorting }))
+      const path = `${HISTORY}?${page}`
+      const rows = itemsIn(await read(path, { sorting }), { path, shape: INSTANCE })
       const gone = rows.filter((row) => typeof row['processDefinitionVersion'] !== 'number')
       const ids = gone.map((row) => stringOf(row['processDefinitionId']))
       for (const [at, id] of ids.entries()) {
@@ -148,13 +150,16 @@ async function deletedDefinitions(read: ReadEngine): Promise<readonly Definition
 
 const HISTORY = '/history/process-instance'
 
+const DEFINITION = { texts: ['id', 'key'], nullable: ['tenantId'] }
+const INSTANCE = { texts: ['id', 'processDefinitionId', 'processDefinitionKey'] }
+
 /** Instances that run have no end: they stand first or last among those that have ended. */
 async function findNullsFirst(read: ReadEngine): Promise<SortOrder | null> {
   const isFirst = async (sortOrder: SortOrder) => {
     const query = new URLSearchParams({ sortBy: 'endTime', sortOrder, maxResults: '1' })
-    return rowsIn(await read(`/history/process-instance?${query}`)).some(
-      ({ endTime = null }) => endTime === null,
-    )
+    const path = `/history/process-instance?${query}`
+    const rows = itemsIn(await read(path), { path, shape: INSTANCE })
+    return rows.some(({ endTime = null }) => endTime === null)
   }
   const [asc, desc] = await Promise.all([isFirst('asc'), isFirst('desc')])
   return asc === desc ? null : asc ? 'asc' : 'desc'
@@ -176,10 +181,4 @@ function countIn(answer: unknown): number {
   const count = isRecord(answer) ? answer['count'] : null
   if (typeof count !== 'number') throw new GatewayError('GW_UPSTREAM_INVALID')
   return count
-}
-
-/** A refusal is not the same as no rows. */
-function rowsIn(answer: unknown): readonly Readonly<Record<string, unknown>>[] {
-  if (!Array.isArray(answer)) throw new GatewayError('GW_UPSTREAM_INVALID')
-  return answer.filter(isRecord)
 }

@@ -1,11 +1,12 @@
 import { type AskEngine, jsonIn } from '../../../request/engine-request.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyValue, bodyTexts, bodyText } from '../../../request/body.ts'
-import { isRecord } from '../../../request/value.ts'
+import { isObject, isRecord } from '../../../request/value.ts'
 import { withNumerals } from '../../../request/json.ts'
 import { isNameable } from './lookup.ts'
 import type { FindCondition, ReadEngine } from './look-ups.ts'
 import { inLists } from './lookup-lists.ts'
+import { entityIn, invalidLookUp, type Item } from './lookup-response.ts'
 
 interface FindOutOptions {
   readonly ask: AskEngine
@@ -40,12 +41,16 @@ async function isOneEmptied(
   const { cancelling, startsBefore } = instructions
   for (const some of inLists(ids, AT_ONCE)) {
     stillAwaited?.()
-    const trees = await Promise.all(
-      some.map((id) => read(`/process-instance/${encodeURIComponent(id)}/activity-instances`)),
-    )
+    const trees = await Promise.all(some.map((id) => treeOf(id, read)))
     if (trees.some((tree) => isEmptied(tree, cancelling))) return startsBefore ? null : true
   }
   return false
+}
+
+/** The activity instances of one process instance; null if the engine has none with this id. */
+async function treeOf(id: string, read: ReadEngine): Promise<Item | null> {
+  const path = `/process-instance/${encodeURIComponent(id)}/activity-instances`
+  return entityIn(await read(path), { path, shape: { named: { id } } })
 }
 
 /** Looks at nothing but the two definitions, which never change. */
@@ -60,6 +65,8 @@ async function isValidPlan(ask: AskEngine, { body }: AccessRequest): Promise<boo
   if (answer.status === 400) return false
   if (answer.status !== 200) return null
   const report = jsonIn(answer.body)
+  if (!isObject(report) || !('instructionReports' in report))
+    throw invalidLookUp('is not a validation report', '/migration/validate')
   const faults = ['instructionReports', 'variableReports'].map((name) => bodyValue(report, name))
   return faults.every(
     (reports) => reports === undefined || reports === null || Object.keys(reports).length === 0,
@@ -85,8 +92,8 @@ function instructionsIn(body: unknown): Instructions | null {
 }
 
 /** Whether the instructions cancel all that is active: then the instance is deleted. */
-function isEmptied(tree: unknown, cancelled: readonly Node[]): boolean {
-  return isRecord(tree) && leavesOf(tree, []).every((path) => cancelled.some((one) => cancels(one, path)))
+function isEmptied(tree: Item | null, cancelled: readonly Node[]): boolean {
+  return tree !== null && leavesOf(tree, []).every((path) => cancelled.some((one) => cancels(one, path)))
 }
 
 type Node = Readonly<Record<string, unknown>>
@@ -94,11 +101,18 @@ type Node = Readonly<Record<string, unknown>>
 /** Each innermost activity or transition, with all that is around it, the instance itself included. */
 function leavesOf(node: Node, around: readonly Node[]): readonly (readonly Node[])[] {
   const path = [...around, node]
-  const children = ['childActivityInstances', 'childTransitionInstances'].flatMap((name) => {
-    const list = node[name]
-    return Array.isArray(list) ? list.filter(isRecord) : []
-  })
-  return children.length === 0 ? [path] : children.flatMap((child) => leavesOf(child, path))
+  const inner = [
+    ...childrenOf(node, 'childActivityInstances').flatMap((child) => leavesOf(child, path)),
+    ...childrenOf(node, 'childTransitionInstances').map((child) => [...path, child]),
+  ]
+  return inner.length === 0 ? [path] : inner
+}
+
+/** @throws GatewayError GW_UPSTREAM_INVALID without a list: an activity that is not read could still be active */
+function childrenOf(node: Node, name: string): readonly Node[] {
+  const list = node[name]
+  if (Array.isArray(list) && list.every(isObject)) return list
+  throw invalidLookUp(`has no ${name}`, '/process-instance/…/activity-instances')
 }
 
 function cancels(instruction: Node, path: readonly Node[]): boolean {

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../../errors.ts'
 import { ALL_BITS, bitOf, type ResourceName } from '../../../operations/permissions.ts'
-import { isRecord } from '../../../request/value.ts'
 import type { Principal } from '../../../request/principal.ts'
 import type { ImplicitBits, ImplicitGrants, ImplicitTasks } from './implicit-bits.ts'
 import type { ReadEngine } from './look-ups.ts'
+import { itemsIn } from './lookup-response.ts'
 
 /** What a secured engine writes for every user, group and membership: ALL on oneself, READ on one's groups and tenants. */
 export function identityBits(
@@ -47,10 +47,10 @@ export function createImplicitGrants(read: ReadEngine, settings: LinkSettings): 
   const logOf = async (
     query: Readonly<Record<string, string>>,
   ): Promise<readonly Readonly<Record<string, unknown>>[]> => {
-    const rows = await read(
-      `/history/identity-link-log?${new URLSearchParams({ ...query, maxResults: String(MAX_LINKS + 1) })}`,
-    )
-    return Array.isArray(rows) ? rows.filter(isRecord) : []
+    const path = `/history/identity-link-log?${new URLSearchParams({ ...query, maxResults: String(MAX_LINKS + 1) })}`
+    const rows = await read(path)
+    // An engine without this history answers with 404, and its links grant nothing.
+    return rows === null ? [] : itemsIn(rows, { path, shape: {} })
   }
   return {
     on: async (taskId, { userId, groups }) => {

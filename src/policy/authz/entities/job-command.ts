@@ -1,5 +1,6 @@
 import { UNKNOWN_COMMAND } from '../../../operations/job-command-names.ts'
 import { stringIn, stringOf } from '../../../request/value.ts'
+import { entityIn } from './lookup-response.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Read = (path: string) => Promise<unknown>
@@ -16,8 +17,14 @@ export async function jobCommandOf(job: Json, read: Read): Promise<string | null
   const command =
     definitionId === null
       ? await loggedCommand(stringOf(job['id']), read)
-      : stringIn(await read(`/job-definition/${encodeURIComponent(definitionId)}`), 'jobType')
+      : await definedCommand(definitionId, read)
   return command ?? UNKNOWN_COMMAND
+}
+
+async function definedCommand(id: string, read: Read): Promise<string | null> {
+  const path = `/job-definition/${encodeURIComponent(id)}`
+  const shape = { named: { id }, texts: ['jobType'] }
+  return stringIn(entityIn(await read(path), { path, shape }), 'jobType')
 }
 
 async function loggedCommand(jobId: string | null, read: Read): Promise<string | null> {

@@ -1,5 +1,5 @@
 import type { IsOwn, LookUp, ReadEngine } from './look-ups.ts'
-import { rowsOf } from './start-finder.ts'
+import { readList } from './lookup-response.ts'
 import { stringOf } from '../../../request/value.ts'
 
 /** Where all is listed that a job may act on, by the sets that are not to be determined. */
@@ -25,7 +25,8 @@ export function createIsOwn({ read, lookUp }: JobReachOptions): IsOwn {
     if (tenantId !== null) return principal.tenants.includes(tenantId)
     // Rows without a tenant stand together at one end: a row with one is the first of one of the two orders.
     for (const sortOrder of ['asc', 'desc']) {
-      const rows = rowsOf(await read(`${list}?sortBy=tenantId&sortOrder=${sortOrder}&maxResults=1`))
+      const path = `${list}?sortBy=tenantId&sortOrder=${sortOrder}&maxResults=1`
+      const rows = await readList(read, { path, shape: { nullable: ['tenantId'] } })
       if (rows.some((row) => stringOf(row['tenantId']) !== null)) return false
     }
     return true

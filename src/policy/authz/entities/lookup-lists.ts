@@ -1,11 +1,9 @@
 import { GatewayError } from '../../../errors.ts'
-import { isRecord } from '../../../request/value.ts'
-import type { ListedName } from './look-ups.ts'
-
-type Row = Readonly<Record<string, unknown>>
-
-/** As `ReadEngine` of lookup.ts. */
-type Read = (path: string, query?: unknown) => Promise<unknown>
+import { isSameName } from '../../../request/same-name.ts'
+import { stringIn } from '../../../request/value.ts'
+import type { ListedName, ReadEngine } from './look-ups.ts'
+import { invalidLookUp, type Item, readList } from './lookup-response.ts'
+import { shapeOf } from './lookup-rules.ts'
 
 interface ListRule {
   readonly path: string
@@ -39,7 +37,7 @@ const MAX_RESPELT = 100
 
 export interface Listed {
   /** By the id of each. */
-  readonly rows: ReadonlyMap<string, Row>
+  readonly rows: ReadonlyMap<string, Item>
   /** Ids that no row has; the engine may find some of them all the same, for its database ignores case or the like. */
   readonly respelt: readonly string[]
 }
@@ -47,29 +45,38 @@ export interface Listed {
 /**
  * What the engine lists under these ids. What the first answer lacks is asked for once more where there was one: a row that
  * comes then has one of these ids in another spelling.
- * @throws GatewayError GW_CHECK_NOT_EXACT where the engine refuses the list, or finds too many in another spelling
+ * @throws GatewayError GW_CHECK_NOT_EXACT where the engine refuses the list, or finds too many in another spelling;
+ * GW_UPSTREAM_INVALID where the response contains something else than these entities
  */
-export async function listByIds(name: ListedName, ids: readonly string[], read: Read): Promise<Listed> {
-  const rows = new Map<string, Row>()
+export async function listByIds(name: ListedName, ids: readonly string[], read: ReadEngine): Promise<Listed> {
+  const rows = new Map<string, Item>()
   const respelt: string[] = []
   for (const some of listsOf(name, ids, respelt)) {
-    const listed = await ask(LISTS[name], some, read)
-    for (const row of listed) rows.set(String(row['id']), row)
+    const listed = await ask(name, some, read)
+    const requested = new Set(some)
+    for (const row of listed) rows.set(idIn(row, requested, name), row)
     const missing = some.filter((id) => !rows.has(id))
     if (listed.length === 0 || missing.length === 0) continue
-    if ((await ask(LISTS[name], missing, read)).length > 0) respelt.push(...missing)
+    if ((await ask(name, missing, read)).length > 0) respelt.push(...missing)
     if (respelt.length > MAX_RESPELT) throw new GatewayError('GW_CHECK_NOT_EXACT')
   }
   return { rows, respelt }
 }
 
-async function ask({ path, by, inQuery }: ListRule, ids: readonly string[], read: Read) {
-  const answer = await (inQuery === true
-    ? read(`${path}?${by}=${ids.map(encodeURIComponent).join(',')}`)
-    : read(path, { [by]: ids }))
-  // A refusal is not the same as no rows.
-  if (!Array.isArray(answer)) throw new GatewayError('GW_CHECK_NOT_EXACT')
-  return answer.filter(isRecord)
+async function ask(name: ListedName, ids: readonly string[], read: ReadEngine): Promise<readonly Item[]> {
+  const { path, by, inQuery }: ListRule = LISTS[name]
+  const { texts = [], nullable = [] } = shapeOf(name, '')
+  const shape = { texts: ['id', ...texts], nullable }
+  return inQuery === true
+    ? readList(read, { path: `${path}?${by}=${ids.map(encodeURIComponent).join(',')}`, shape })
+    : readList(read, { path, query: { [by]: ids }, shape })
+}
+
+/** Returns the id of a listed entity, which must be one of these ids in some spelling. @throws GatewayError GW_UPSTREAM_INVALID */
+function idIn(row: Item, ids: ReadonlySet<string>, name: ListedName): string {
+  const id = stringIn(row, 'id') ?? ''
+  if (ids.has(id) || [...ids].some((one) => isSameName(one, id))) return id
+  throw invalidLookUp('has another id', LISTS[name].path)
 }
 
 function listsOf(name: ListedName, ids: readonly string[], respelt: string[]): Iterable<readonly string[]> {

@@ -1,10 +1,17 @@
 import type { LookupName } from '../../../operations/lookup-name.ts'
+import type { ItemShape } from './lookup-response.ts'
 
 export interface LookupRule {
   /** Of an encoded id; of a composite one, its encoded parts with `/` between them. */
   readonly path: (id: string) => string
-  /** Members of the answer that are facts as they stand. */
+  /** Members of the response that are facts as they stand. */
   readonly members: readonly string[]
+  /** Those of the members that the engine never writes as null. Default: each of them may be null. */
+  readonly texts?: readonly string[]
+  /** The members that name the entity, in the order of the parts of the id. Default: `id`. */
+  readonly namedBy?: readonly string[]
+  /** The response is a list, all of whose items are named by the id. Default: it is the entity. */
+  readonly isList?: true
   /** The member that names the process definition, where the answer has its id and not its key. */
   readonly definition?: string
   /** The member that names the process instance whose definition counts, where the answer has no key itself. */
@@ -16,6 +23,7 @@ export interface LookupRule {
 }
 
 const KEYED = ['processDefinitionKey', 'processInstanceId'] as const
+const OF_KEY = ['key', 'tenantId'] as const
 
 function ofTenant(id: string): string {
   return id.replace('/', '/tenant-id/')
@@ -30,37 +38,51 @@ function messageSubscriptionsOf(id: string): string {
 export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
   authorization: { path: (id) => `/authorization/${id}`, members: [] },
   batch: { path: (id) => `/batch/${id}`, members: ['tenantId'] },
-  decisionDefinition: { path: (id) => `/decision-definition/${id}`, members: ['key', 'tenantId'] },
+  decisionDefinition: {
+    path: (id) => `/decision-definition/${id}`,
+    members: ['key', 'tenantId'],
+    texts: ['key'],
+  },
   decisionDefinitionOfKey: {
     path: (id) => `/decision-definition/key/${ofTenant(id)}`,
     members: ['tenantId'],
+    namedBy: OF_KEY,
   },
   decisionRequirementsDefinition: {
     path: (id) => `/decision-requirements-definition/${id}`,
     members: ['key', 'tenantId'],
+    texts: ['key'],
   },
   decisionRequirementsDefinitionOfKey: {
     path: (id) => `/decision-requirements-definition/key/${ofTenant(id)}`,
     members: ['tenantId'],
+    namedBy: OF_KEY,
   },
   deployment: { path: (id) => `/deployment/${id}`, members: ['tenantId'] },
   executedJob: { path: (id) => `/job/${id}`, members: [...KEYED, 'tenantId'], command: true },
   execution: {
     path: (id) => `/execution/${id}`,
     members: ['processInstanceId', 'tenantId'],
+    texts: ['processInstanceId'],
     instance: 'processInstanceId',
   },
-  externalTask: { path: (id) => `/external-task/${id}`, members: [...KEYED, 'tenantId', 'workerId'] },
+  externalTask: {
+    path: (id) => `/external-task/${id}`,
+    members: [...KEYED, 'tenantId', 'workerId'],
+    texts: KEYED,
+  },
   group: { path: (id) => `/group/${id}`, members: [] },
   historicActivityInstance: {
     path: (id) => `/history/activity-instance/${id}`,
     members: [...KEYED, 'tenantId'],
+    texts: KEYED,
   },
   historicBatch: { path: (id) => `/history/batch/${id}`, members: ['tenantId'] },
   historicDecisionInstance: {
     path: (id) =>
       `/history/decision-instance/${id}?disableBinaryFetching=true&disableCustomObjectDeserialization=true`,
     members: ['decisionDefinitionKey', 'tenantId'],
+    texts: ['decisionDefinitionKey'],
   },
   historicDetail: {
     path: (id) => `/history/detail/${id}?deserializeValue=false`,
@@ -69,14 +91,17 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
   historicExternalTaskLog: {
     path: (id) => `/history/external-task-log/${id}`,
     members: [...KEYED, 'tenantId'],
+    texts: KEYED,
   },
   historicJobLog: { path: (id) => `/history/job-log/${id}`, members: [...KEYED, 'tenantId'] },
   historicProcessInstance: {
     path: (id) => `/history/process-instance/${id}`,
     members: ['processDefinitionKey', 'processDefinitionId', 'endTime', 'tenantId'],
+    texts: ['processDefinitionKey', 'processDefinitionId'],
   },
   historicTask: {
     path: (id) => `/history/task?taskId=${id}`,
+    isList: true,
     members: [...KEYED, 'executionId', 'tenantId'],
   },
   historicVariableInstance: {
@@ -98,23 +123,34 @@ export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
     members: [...KEYED, 'tenantId'],
     instance: 'processInstanceId',
   },
-  messageSubscription: { path: messageSubscriptionsOf, members: ['tenantId'] },
+  messageSubscription: {
+    path: messageSubscriptionsOf,
+    isList: true,
+    members: ['tenantId'],
+    namedBy: ['executionId', 'eventName'],
+  },
   operationLogEntry: {
     path: (id) => `/history/user-operation?operationId=${id}`,
+    isList: true,
     members: ['id', 'processDefinitionKey', 'category'],
+    texts: ['id'],
+    namedBy: ['operationId'],
     tenant: 'processDefinitionId',
   },
   processDefinition: {
     path: (id) => `/process-definition/${id}`,
     members: ['key', 'tenantId', 'deploymentId'],
+    texts: ['key'],
   },
   processDefinitionOfKey: {
     path: (id) => `/process-definition/key/${ofTenant(id)}`,
     members: ['tenantId', 'deploymentId'],
+    namedBy: OF_KEY,
   },
   processInstance: {
     path: (id) => `/process-instance/${id}`,
     members: ['definitionId', 'tenantId'],
+    texts: ['definitionId'],
     definition: 'definitionId',
   },
   task: {
@@ -138,6 +174,38 @@ export const COMPOSITES: Readonly<Partial<Record<LookupName, readonly string[]>>
   messageSubscription: ['id', 'messageName'],
   processDefinitionOfKey: ['key', 'tenantId'],
 }
+
+/** What a response must contain to be the entity with this id. `id`: as for `LookUp`. */
+export function shapeOf(name: LookupName, id: string): ItemShape {
+  const { members, texts = [], namedBy = ['id'] } = LOOKUPS[name]
+  const { definition, instance, tenant, command } = LOOKUPS[name]
+  const parts = COMPOSITES[name] === undefined ? [id] : id.split('/').map(decodeURIComponent)
+  const named = Object.fromEntries(
+    namedBy.flatMap((member, at) => {
+      const part = parts[at]
+      return part === undefined ? [] : [[member, part] as const]
+    }),
+  )
+  const links = [definition, instance, tenant].filter((member) => member !== undefined)
+  const owners = members.filter((member) => OWNERS.has(member))
+  const nullable = [...owners, ...links, ...(command === true ? COMMAND_MEMBERS : [])]
+  return {
+    named,
+    texts,
+    nullable: nullable.filter((member) => !texts.includes(member)),
+  }
+}
+
+/** Members that say to whom an entity belongs: null opens it to every caller, so their absence must not count as null. */
+const OWNERS: ReadonlySet<string> = new Set([
+  'decisionDefinitionKey',
+  'key',
+  'processDefinitionKey',
+  'tenantId',
+])
+
+/** What tells which command a job runs. */
+const COMMAND_MEMBERS = ['jobDefinitionId'] as const
 
 /** Whether a look-up gives an attribute. */
 export function hasMember(lookup: LookupName, attribute: string): boolean {

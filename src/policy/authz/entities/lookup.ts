@@ -1,24 +1,29 @@
 import { LRUCache } from 'lru-cache'
 import type { LookupName } from '../../../operations/lookup-name.ts'
-import { isRecord, stringIn } from '../../../request/value.ts'
+import { stringIn } from '../../../request/value.ts'
 import type { Attributes, MissingReason } from '../../../request/attributes.ts'
 import { jobCommandOf } from './job-command.ts'
 import { listByIds } from './lookup-lists.ts'
+import { entityIn, type Item, readList } from './lookup-response.ts'
 import type { ListedName, LookUps, ReadEngine } from './look-ups.ts'
 import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 import { SingleFlight } from '../../../request/single-flight.ts'
-import { COMPOSITES, type LookupRule, LOOKUPS } from './lookup-rules.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import { COMPOSITES, type LookupRule, LOOKUPS, shapeOf } from './lookup-rules.ts'
 
 /** Whose definition a key means changes with deployments only. */
 const OF_KEY = { ttl: 5000 }
 
-/** What is kept, and how long: definitions never change key or tenant under their id. Everything else is read afresh. */
-const KEPT: Readonly<Partial<Record<LookupName, { readonly ttl?: number }>>> = {
-  processDefinition: {},
-  decisionDefinition: {},
-  decisionRequirementsDefinition: {},
+/**
+ * Definitions never change key or tenant under their id. Their lifetime bounds how long a response of a wrong service
+ * that looks like a definition is believed.
+ */
+const OF_ID = { ttl: 600_000 }
+
+/** Which entities are remembered, and for how many milliseconds. All others are read for each request. */
+const KEPT: Readonly<Partial<Record<LookupName, { readonly ttl: number }>>> = {
+  processDefinition: OF_ID,
+  decisionDefinition: OF_ID,
+  decisionRequirementsDefinition: OF_ID,
   processDefinitionOfKey: OF_KEY,
   decisionDefinitionOfKey: OF_KEY,
   decisionRequirementsDefinitionOfKey: OF_KEY,
@@ -28,6 +33,8 @@ interface LookUpOptions {
   readonly read: ReadEngine
   /** How many definitions are remembered. Default 10,000. */
   readonly maxRemembered?: number
+  /** Monotonic milliseconds. Default: performance.now. */
+  readonly nowMs?: () => number
 }
 
 /** Builds one engine's look-ups: reads of the same entity at the same moment share one request. */
@@ -46,10 +53,16 @@ class EntityLookUps {
   readonly #remembered: LRUCache<string, Attributes>
   readonly #inFlight = new SingleFlight<Attributes | MissingReason>()
 
-  constructor({ read, maxRemembered = 10_000 }: LookUpOptions) {
+  constructor({ read, maxRemembered = 10_000, nowMs = () => performance.now() }: LookUpOptions) {
     this.#read = read
     // `max` would take room for all of them at once, a quarter of a megabyte for each engine.
-    this.#remembered = new LRUCache({ maxSize: maxRemembered, sizeCalculation: () => 1 })
+    this.#remembered = new LRUCache({
+      maxSize: maxRemembered,
+      sizeCalculation: () => 1,
+      perf: { now: nowMs },
+      // Each read looks at the clock; otherwise a timer would refresh a copy of the time.
+      ttlResolution: 0,
+    })
   }
 
   lookUp(
@@ -106,7 +119,7 @@ class EntityLookUps {
   }
 
   /** Keys of the definitions that the rows name by id alone. */
-  async #keysOf(name: ListedName, rows: ReadonlyMap<string, Json>, stillAwaited: () => void) {
+  async #keysOf(name: ListedName, rows: ReadonlyMap<string, Item>, stillAwaited: () => void) {
     const { definition } = LOOKUPS[name]
     if (definition === undefined) return new Map<string, Attributes>()
     const ids = [...rows.values()].flatMap((row) => stringIn(row, definition) ?? [])
@@ -121,8 +134,7 @@ class EntityLookUps {
 
   async #load(name: LookupName, id: string): Promise<Attributes | MissingReason> {
     const rule = LOOKUPS[name]
-    const path = rule.path(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)
-    const answer = firstOf(await this.#read(path))
+    const answer = await this.#entityOf(name, id)
     if (answer === null) return NOT_FOUND
     const attributes = membersOf(rule, answer)
     if (rule.command) attributes['command'] = await jobCommandOf(answer, this.#read)
@@ -138,11 +150,20 @@ class EntityLookUps {
     return this.#remember(name, id, attributes)
   }
 
-  async #definitionOf(rule: LookupRule, answer: Json): Promise<string | null> {
+  /** The entity, or the first item of a list where only a query finds it. */
+  async #entityOf(name: LookupName, id: string): Promise<Item | null> {
+    const { path: pathOf, isList } = LOOKUPS[name]
+    const path = pathOf(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)
+    const shape = shapeOf(name, id)
+    if (isList !== true) return entityIn(await this.#read(path), { path, shape })
+    return (await readList(this.#read, { path, shape }))[0] ?? null
+  }
+
+  async #definitionOf(rule: LookupRule, answer: Item): Promise<string | null> {
     if (rule.definition !== undefined) return stringIn(answer, rule.definition)
     const instanceId = rule.instance === undefined ? null : stringIn(answer, rule.instance)
     if (instanceId === null) return null
-    const instance = firstOf(await this.#read(`/process-instance/${encodeURIComponent(instanceId)}`))
+    const instance = await this.#entityOf('processInstance', instanceId)
     // An instance that has just ended: as gone as its definition.
     return instance === null ? '' : stringIn(instance, 'definitionId')
   }
@@ -163,9 +184,9 @@ function needsKey({ definition, instance }: LookupRule, attributes: Attributes):
   return (attributes['processDefinitionKey'] ?? null) === null && (definition ?? instance) !== undefined
 }
 
-const NONE: ReadonlyMap<string, Json> = new Map()
+const NONE: ReadonlyMap<string, Item> = new Map()
 
-function membersOf({ members }: LookupRule, answer: Json): Record<string, string | null> {
+function membersOf({ members }: LookupRule, answer: Item): Record<string, string | null> {
   const attributes: Record<string, string | null> = {}
   for (const member of members) attributes[member] = stringIn(answer, member)
   return attributes
@@ -174,7 +195,7 @@ function membersOf({ members }: LookupRule, answer: Json): Record<string, string
 /** Of a row that a list has given; null: its definition is gone. */
 function attributesOf(
   name: ListedName,
-  row: Json,
+  row: Item,
   definitions: ReadonlyMap<string, Attributes>,
 ): Attributes | null {
   const rule = LOOKUPS[name]
@@ -188,10 +209,4 @@ function attributesOf(
 /** With one of these as its last part a path leads elsewhere, to the list of all there are; half a character cannot be encoded. */
 export function isNameable(id: string): boolean {
   return id !== '' && id !== '.' && id !== '..' && !/\p{Surrogate}/u.test(id)
-}
-
-/** A single entity, or the first row where only a query finds it. */
-function firstOf(answer: unknown): Json | null {
-  const entity: unknown = Array.isArray(answer) ? answer[0] : answer
-  return isRecord(entity) ? entity : null
 }

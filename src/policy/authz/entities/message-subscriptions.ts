@@ -4,7 +4,8 @@ import { isRecord } from '../../../request/value.ts'
 import { executionsIn } from './executions.ts'
 import type { LookUps, ReadEngine } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { rowsOf, type StartFinder, tenantQueryOf } from './start-finder.ts'
+import { readList } from './lookup-response.ts'
+import { type StartFinder, tenantQueryOf } from './start-finder.ts'
 
 interface MessageOptions extends LookUps {
   readonly read: ReadEngine
@@ -38,7 +39,7 @@ export class MessageFinder {
   async #correlate({ body, stillAwaited }: AccessRequest): Promise<Correlated | null> {
     const query = executionQueryOf(body)
     if (query === null) return null
-    const executions = rowsOf(await this.#options.read(`/execution?${query}`))
+    const executions = await readList(this.#options.read, { path: `/execution?${query}`, shape: EXECUTION })
     const isForAll = bodyFlag(body, 'all')
     const found = await executionsIn(executions, 'id', { ...this.#options, stillAwaited })
     // Several where one is wanted are refused by the engine; all are asked about, for one may end meanwhile.
@@ -55,6 +56,8 @@ export class MessageFinder {
     return this.#options.starts.startedBy('message', { eventName, ...tenants })
   }
 }
+
+const EXECUTION = { texts: ['id', 'processInstanceId'], nullable: ['tenantId'] }
 
 function executionQueryOf(body: unknown): URLSearchParams | null {
   const messageName = bodyText(body, 'messageName')

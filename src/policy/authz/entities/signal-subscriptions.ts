@@ -3,7 +3,7 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import { executionsIn } from './executions.ts'
 import type { LookUps, ReadEngine } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { rowsOf, type StartFinder, tenantQueryOf } from './start-finder.ts'
+import { type StartFinder, subscriptionsOf, tenantQueryOf } from './start-finder.ts'
 import { stringOf } from '../../../request/value.ts'
 
 interface SignalOptions extends LookUps {
@@ -23,8 +23,7 @@ export class SignalFinder {
   async executions({ body, stillAwaited }: AccessRequest): Promise<readonly Attributes[] | null> {
     const subscription = queryOf(body)
     if (subscription === null) return null
-    const query = new URLSearchParams({ eventType: 'signal', ...subscription })
-    const rows = rowsOf(await this.#options.read(`/event-subscription?${query}`))
+    const rows = await subscriptionsOf(this.#options.read, { eventType: 'signal', ...subscription })
     const waiting = rows.filter(({ executionId }) => stringOf(executionId) !== null)
     return executionsIn(waiting, 'executionId', { ...this.#options, stillAwaited })
   }

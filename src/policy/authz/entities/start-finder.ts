@@ -1,11 +1,9 @@
-import { GatewayError } from '../../../errors.ts'
 import { bodyFlag, bodyText } from '../../../request/body.ts'
-import { isRecord, stringOf } from '../../../request/value.ts'
+import { stringOf } from '../../../request/value.ts'
 import type { ReadEngine } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
+import { entityIn, readList, type Item } from './lookup-response.ts'
 import { type StartEvent, startEventsOf } from './start-events.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 /** More definitions than this are not searched. */
 const MAX_DEFINITIONS = 2000
@@ -39,8 +37,7 @@ export class StartFinder {
     type: StartEvent['type'],
     query: Readonly<Record<string, string>>,
   ): Promise<readonly Attributes[] | null> {
-    const parameters = new URLSearchParams({ eventType: type, ...query })
-    const rows = rowsOf(await this.#read(`/event-subscription?${parameters}`))
+    const rows = await subscriptionsOf(this.#read, { eventType: type, ...query })
     const starting = rows.filter((row) => stringOf(row['executionId']) === null)
     return this.#definitionsOf(
       starting.map((row) => ({
@@ -58,9 +55,9 @@ export class StartFinder {
   }
 
   /** Null: there are too many. A definition left out could be started by who may not start it. */
-  async #listed(query: Readonly<Record<string, string>>): Promise<readonly Json[] | null> {
+  async #listed(query: Readonly<Record<string, string>>): Promise<readonly Item[] | null> {
     const parameters = new URLSearchParams({ ...query, maxResults: `${MAX_DEFINITIONS + 1}` })
-    const rows = rowsOf(await this.#read(`/process-definition?${parameters}`))
+    const rows = await readList(this.#read, { path: `/process-definition?${parameters}`, shape: DEFINITION })
     return rows.length > MAX_DEFINITIONS ? null : rows
   }
 
@@ -80,8 +77,8 @@ export class StartFinder {
     return [...started.values()]
   }
 
-  async #fitting(definitions: readonly Json[], { type, activityId, name, tenantId }: StartSubscription) {
-    const fitting: Json[] = []
+  async #fitting(definitions: readonly Item[], { type, activityId, name, tenantId }: StartSubscription) {
+    const fitting: Item[] = []
     for (const definition of definitions) {
       if (stringOf(definition['tenantId']) !== tenantId) continue
       const events = await this.#startEventsOf(definition)
@@ -94,14 +91,18 @@ export class StartFinder {
   }
 
   /** Null: its XML cannot be read. */
-  async #startEventsOf(definition: Json): Promise<readonly StartEvent[] | null> {
+  async #startEventsOf(definition: Item): Promise<readonly StartEvent[] | null> {
     const definitionId = stringOf(definition['id']) ?? ''
     const loaded = this.#startEvents.get(definitionId)
     if (loaded !== undefined) return loaded
-    const answer = await this.#read(`/process-definition/${encodeURIComponent(definitionId)}/xml`)
-    const xml = isRecord(answer) ? stringOf(answer['bpmn20Xml']) : null
+    const path = `/process-definition/${encodeURIComponent(definitionId)}/xml`
+    const model = entityIn(await this.#read(path), {
+      path,
+      shape: { named: { id: definitionId }, texts: ['bpmn20Xml'] },
+    })
     // Deleted since it was listed: nothing to remember.
-    if (xml === null) return []
+    if (model === null) return []
+    const xml = stringOf(model['bpmn20Xml']) ?? ''
     const events = await startEventsOf(xml, stringOf(definition['key']) ?? '')
     if (this.#startEvents.size >= MAX_DEFINITIONS) this.#startEvents.clear()
     this.#startEvents.set(definitionId, events)
@@ -109,7 +110,7 @@ export class StartFinder {
   }
 }
 
-function attributesOf(definition: Json): Attributes {
+function attributesOf(definition: Item): Attributes {
   return {
     id: stringOf(definition['id']),
     processDefinitionKey: stringOf(definition['key']),
@@ -127,11 +128,13 @@ export function tenantQueryOf(body: unknown): Readonly<Record<string, string>> |
   return tenantId.includes(',') ? null : { tenantIdIn: tenantId }
 }
 
-/**
- * The rows of a list that was asked for to decide by it.
- * @throws GatewayError GW_CHECK_NOT_EXACT where the engine has refused the question: that is not the same as no rows
- */
-export function rowsOf(answer: unknown): readonly Json[] {
-  if (!Array.isArray(answer)) throw new GatewayError('GW_CHECK_NOT_EXACT')
-  return answer.filter(isRecord)
+/** Lists event subscriptions. @throws GatewayError as `readList` */
+export function subscriptionsOf(
+  read: ReadEngine,
+  query: Readonly<Record<string, string>> & { readonly eventType: string },
+): Promise<readonly Item[]> {
+  const path = `/event-subscription?${new URLSearchParams(query)}`
+  return readList(read, { path, shape: { nullable: ['executionId', 'tenantId'] } })
 }
+
+const DEFINITION = { texts: ['id', 'key'], nullable: ['tenantId'] }

@@ -5,10 +5,11 @@ import { instancesNamed } from './executions.ts'
 import type { FindTargets, LookUps, ReadEngine, ListedName } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { LOOKUPS } from './lookup-rules.ts'
+import { readList } from './lookup-response.ts'
 import { inLists } from './lookup-lists.ts'
 import { MessageFinder } from './message-subscriptions.ts'
 import { SignalFinder } from './signal-subscriptions.ts'
-import { rowsOf, StartFinder, tenantQueryOf } from './start-finder.ts'
+import { StartFinder, tenantQueryOf } from './start-finder.ts'
 import { findVersionsOfKey } from './versions-of-key.ts'
 import { stringOf } from '../../../request/value.ts'
 
@@ -136,13 +137,18 @@ async function externalTasks(
   const ofInstances: Attributes[] = []
   for (const some of inLists([...new Set(bodyTexts(body, 'processInstanceIds'))])) {
     stillAwaited?.()
-    for (const row of rowsOf(await read('/external-task', { processInstanceIdIn: some })))
+    const query = { processInstanceIdIn: some }
+    for (const row of await readList(read, { path: '/external-task', query, shape: TASK_SHAPE }))
       if (!loaded.has(stringOf(row['id']))) ofInstances.push({ ...taskIn(row), isSelected: 'true' })
   }
   return [...named, ...ofInstances]
 }
 
 const TASK_MEMBERS = ['id', ...LOOKUPS.externalTask.members]
+const TASK_SHAPE = {
+  texts: ['id', 'processDefinitionKey', 'processInstanceId'],
+  nullable: ['tenantId', 'workerId'],
+}
 
 function taskIn(row: Readonly<Record<string, unknown>>): Attributes {
   return Object.fromEntries(TASK_MEMBERS.map((name) => [name, stringOf(row[name])]))

@@ -1,6 +1,6 @@
 import { stringOf } from '../../../request/value.ts'
 import type { ReadEngine } from './look-ups.ts'
-import { rowsOf } from './start-finder.ts'
+import { readList } from './lookup-response.ts'
 
 /**
  * Finds the tenants that have process definitions of a key. A definition without a tenant adds null.
@@ -14,7 +14,8 @@ const MAX_TENANTS = 2000
 export function createTenantsOfKey(read: ReadEngine): TenantsOfKey {
   return async (key) => {
     const query = new URLSearchParams({ key, latestVersion: 'true', maxResults: `${MAX_TENANTS + 1}` })
-    const rows = rowsOf(await read(`/process-definition?${query}`))
+    const path = `/process-definition?${query}`
+    const rows = await readList(read, { path, shape: { named: { key }, nullable: ['tenantId'] } })
     return rows.length > MAX_TENANTS ? 'too many' : rows.map(({ tenantId }) => stringOf(tenantId))
   }
 }

@@ -2,7 +2,7 @@ import type { AccessRequest } from '../../../request/access-request.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { stringOf } from '../../../request/value.ts'
 import type { ReadEngine } from './look-ups.ts'
-import { rowsOf } from './start-finder.ts'
+import { readList } from './lookup-response.ts'
 
 interface VersionsOptions {
   readonly read: ReadEngine
@@ -21,7 +21,8 @@ export async function findVersionsOfKey(
   const query = new URLSearchParams({ key, sortBy: 'version', sortOrder: 'desc', maxResults: `${max + 1}` })
   // The engine splits the parameter at commas, and would look for other tenants.
   if (tenantId !== undefined && !tenantId.includes(',')) query.set('tenantIdIn', tenantId)
-  const rows = rowsOf(await read(`/process-definition?${query}`))
+  const shape = { named: { key }, texts: ['id'], nullable: ['tenantId'] }
+  const rows = await readList(read, { path: `/process-definition?${query}`, shape })
   if (rows.length > max) return null
   const versions = rows.map((row) => ({
     id: stringOf(row['id']),

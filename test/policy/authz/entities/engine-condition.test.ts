@@ -2,17 +2,24 @@ import t from 'tap'
 import { createFindCondition } from '../../../../src/policy/authz/entities/engine-condition.ts'
 import { readJson } from '../../../../src/request/json.ts'
 
-const leaf = (activityId: string) => ({ id: `${activityId}:1`, activityId, childActivityInstances: [] })
-const tree = (...children: readonly object[]) => ({
-  id: 'p',
+const leaf = (activityId: string) => ({
+  id: `${activityId}:1`,
+  activityId,
+  childActivityInstances: [],
+  childTransitionInstances: [],
+})
+const treeOf = (id: string, ...children: readonly object[]) => ({
+  id,
   activityId: 'process',
   childActivityInstances: children,
+  childTransitionInstances: [],
 })
+const idIn = (path: string) => path.split('/')[2] ?? ''
 
 function ask(report: object, children: readonly object[] = []) {
   return createFindCondition({
     ask: async () => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(report)) }),
-    read: async () => tree(...children),
+    read: async (path) => treeOf(idIn(path), ...children),
   })
 }
 
@@ -52,7 +59,13 @@ t.test('a plan is valid when the engine reports nothing about it', async (t) => 
   const plan = asked({ migrationPlan: {} })
   t.equal(await ask({ instructionReports: [], variableReports: {} })('the plan is valid', plan), true)
   t.equal(await ask({ instructionReports: [{ failures: ['no'] }] })('the plan is valid', plan), false)
-  t.equal(await ask({ variableReports: { x: { failures: ['no'] } } })('the plan is valid', plan), false)
+  t.equal(
+    await ask({ instructionReports: [], variableReports: { x: { failures: ['no'] } } })(
+      'the plan is valid',
+      plan,
+    ),
+    false,
+  )
 })
 
 t.test('the plan is shown to the engine with the digits that it will read', async (t) => {
@@ -81,7 +94,7 @@ async function askMany(count: number, { emptied, type = 'cancel' }: { emptied: n
       most = Math.max(most, now)
       await Promise.resolve()
       now -= 1
-      return tree(leaf(path === `/process-instance/${emptied}/activity-instances` ? 'a' : 'b'))
+      return treeOf(idIn(path), leaf(path === `/process-instance/${emptied}/activity-instances` ? 'a' : 'b'))
     },
   })
   const processInstanceIds = Array.from({ length: count }, (_, at) => `${at}`)
@@ -115,7 +128,7 @@ t.test('instances are looked at once each, eight at once, and no more than a tho
       most = Math.max(most, now)
       await Promise.resolve()
       now -= 1
-      return tree(leaf('a'), leaf('b'))
+      return treeOf(idIn(path), leaf('a'), leaf('b'))
     },
   })
   const instructions = [{ type: 'cancel', activityId: 'a' }]

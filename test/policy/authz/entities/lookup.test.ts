@@ -7,7 +7,7 @@ t.test('as many definitions are remembered as may be, those that were asked for 
   const { lookUp } = createLookUps({
     read: async (path) => {
       seen.push(path.slice('/process-definition/'.length))
-      return { id: 'a', key: 'a', tenantId: null }
+      return { id: path.slice('/process-definition/'.length), key: 'a', tenantId: null }
     },
     maxRemembered: 2,
   })
@@ -27,4 +27,24 @@ t.test('an entity that names a definition by its id is decided by the key of tha
     .filter((name) => LOOKUPS[name].definition !== undefined)
   t.ok(names.includes('incident'))
   for (const name of names) t.match(await lookUp(name, 'one'), { processDefinitionKey: 'review' }, name)
+})
+
+t.test('a definition is read again after ten minutes', async (t) => {
+  let [nowMs, reads] = [1, 0]
+  const { lookUp } = createLookUps({
+    read: async () => {
+      reads += 1
+      return { id: 'a', key: 'a', tenantId: null }
+    },
+    nowMs: () => nowMs,
+  })
+  for (const [ms, expected] of [
+    [0, 1],
+    [599_000, 1],
+    [2_000, 2],
+  ] as const) {
+    nowMs += ms
+    await lookUp('processDefinition', 'a')
+    t.equal(reads, expected)
+  }
 })

@@ -149,7 +149,8 @@ t.test(
 )
 
 t.test('an id that is named often is looked up once', async (t) => {
-  const ended = { id: 'p0', processDefinitionId: 'review:1', processDefinitionKey: 'review', endTime: 'now' }
+  const definition = { processDefinitionId: 'review:1', processDefinitionKey: 'review' }
+  const ended = { id: 'p0', ...definition, endTime: 'now', tenantId: null }
   for (const each of ['processInstances', 'modifiedInstances', 'restartedInstances']) {
     const { ask, seen } = findIn({ '/history/process-instance/p0': ended }, ['p0'], {
       params: { id: 'review:1' },

@@ -1,0 +1,79 @@
+import { GatewayError } from '../../../errors.ts'
+import { invalidAnswer } from '../../../request/engine-request.ts'
+import { isSameName } from '../../../request/same-name.ts'
+import { isObject, stringOf } from '../../../request/value.ts'
+import type { ReadEngine } from './look-ups.ts'
+
+/** A JSON object of an engine's response. */
+export type Item = Readonly<Record<string, unknown>>
+
+/**
+ * What an object of a response must contain before a decision uses it. A fault page, or the response of another service,
+ * is JSON as well: a missing member would read as "belongs to no definition and no tenant".
+ */
+export interface ItemShape {
+  /** Members whose values the request has determined, in the spelling of the request. */
+  readonly named?: Readonly<Record<string, string>>
+  /** Members that hold text and are never null. */
+  readonly texts?: readonly string[]
+  /** Members that hold text, or null where the engine has no value. */
+  readonly nullable?: readonly string[]
+}
+
+interface Expected {
+  /** What was requested, for the log. */
+  readonly path: string
+  readonly shape: ItemShape
+}
+
+/** Returns an entity; null if the engine has none. @throws GatewayError GW_UPSTREAM_INVALID for any other response */
+export function entityIn(response: unknown, expected: Expected): Item | null {
+  return response === null ? null : itemOf(response, expected)
+}
+
+/** Returns the items of a list. @throws GatewayError GW_UPSTREAM_INVALID unless every item has the shape */
+export function itemsIn(response: unknown, expected: Expected): readonly Item[] {
+  if (!Array.isArray(response)) throw invalidLookUp('is not a list', expected.path)
+  return response.map((item: unknown) => itemOf(item, expected))
+}
+
+function itemOf(item: unknown, { path, shape: { named = {}, texts = [], nullable = [] } }: Expected): Item {
+  if (!isObject(item)) throw invalidLookUp('is not an entity', path)
+  for (const [name, value] of Object.entries(named)) {
+    const given = stringOf(item[name])
+    // A database may find an entity under another spelling of its id.
+    if (given === null || !isSameName(given, value)) throw invalidLookUp(`has another ${name}`, path)
+  }
+  const missing =
+    texts.find((name) => typeof item[name] !== 'string') ??
+    nullable.find((name) => item[name] !== null && typeof item[name] !== 'string')
+  if (missing !== undefined) throw invalidLookUp(`has no ${missing}`, path)
+  return item
+}
+
+/** The path is for the log only: it can contain ids that the caller may not know. */
+export function invalidLookUp(what: string, path: string): GatewayError {
+  return invalidAnswer(`The engine's response to a look-up ${what}`, new Error(`response to ${path}`))
+}
+
+interface ListRequest {
+  /** Path and query of the list. */
+  readonly path: string
+  /** The body of a list that is read by POST. */
+  readonly query?: unknown
+  readonly shape: ItemShape
+}
+
+/**
+ * Reads a list that a decision depends on.
+ * @throws GatewayError GW_CHECK_NOT_EXACT if the engine refuses the list, GW_UPSTREAM_INVALID if the response is not one
+ */
+export async function readList(
+  read: ReadEngine,
+  { path, query, shape }: ListRequest,
+): Promise<readonly Item[]> {
+  const response = await read(path, query)
+  // The engine refused the list: that does not mean that the list is empty.
+  if (response === null) throw new GatewayError('GW_CHECK_NOT_EXACT')
+  return itemsIn(response, { path, shape })
+}

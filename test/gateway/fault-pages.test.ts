@@ -1,0 +1,98 @@
+import t from 'tap'
+import { OPERATIONS } from '../../src/operations/all.ts'
+import type { Operation } from '../../src/operations/table.ts'
+import { LOOKUPS } from '../../src/policy/authz/entities/lookup-rules.ts'
+import { BASE, openGateway, type Seen } from '../support/open-gateway.ts'
+
+// A proxy in maintenance, or another service on a reused address, answers every request with 200.
+
+const JSON_TYPE = 'application/json'
+const MEMBERS = Object.values(LOOKUPS).flatMap(({ members }) => members)
+/** It has the members of every kind of entity, and belongs to no definition and no tenant. */
+const STRANGER = { ...Object.fromEntries(MEMBERS.map((name) => [name, null])), id: 'other' }
+const PAGES: readonly (readonly [type: string, body: string])[] = [
+  [JSON_TYPE, '{}'],
+  [JSON_TYPE, '[]'],
+  [JSON_TYPE, 'null'],
+  [JSON_TYPE, '{"status":"maintenance"}'],
+  [JSON_TYPE, JSON.stringify(STRANGER)],
+  [JSON_TYPE, JSON.stringify([STRANGER])],
+  ['text/html', '<h1>Maintenance</h1>'],
+]
+let page = PAGES[0]
+const { ask } = await openGateway(t, {
+  records: [],
+  engine: (_request, response) => {
+    const [type, body] = page ?? ['', '']
+    response.writeHead(200, { 'content-type': type }).end(body)
+  },
+})
+
+const WRITES = OPERATIONS.filter(({ method, rows }) => method !== 'GET' && rows === undefined)
+const BODY = {
+  processInstanceIds: ['x'],
+  externalTaskIds: ['x'],
+  processDefinitionId: 'x',
+  instructions: [{ type: 'cancel', activityId: 'a' }],
+}
+
+function pathOf({ template }: Operation): string {
+  return template.replaceAll(/:\w+/g, 'x')
+}
+
+/** Whether the engine received the request itself. */
+function isForwarded(operation: Operation, forwarded: readonly Seen[]): boolean {
+  return forwarded.some(
+    ({ method, url }) => method === operation.method && url.split('?')[0] === BASE + pathOf(operation),
+  )
+}
+
+/** A query that finds nothing has an empty list, too. */
+function isQuery({ method, url }: Seen): boolean {
+  return method === 'POST' || url.includes('?')
+}
+
+for (const one of PAGES) {
+  const [, body] = one
+  t.test(`no write is decided by a look-up that is answered with ${body}`, async (t) => {
+    page = one
+    let decided = 0
+    for (const operation of WRITES) {
+      const route = `${operation.method} ${pathOf(operation)}`
+      const { status, headers, forwarded } = await ask('nobody', route, { body: BODY })
+      const isUnknown = body === '[]' && forwarded.some(isQuery)
+      // These are open to every caller, so nothing is looked up for them.
+      const needsNoLookUp = forwarded.every((seen) => isForwarded(operation, [seen]))
+      if (needsNoLookUp || isUnknown) continue
+      decided += 1
+      t.equal(isForwarded(operation, forwarded), false, route)
+      // A selection may be refused with 400 or 403 before anything else is looked up.
+      if (![400, 403].includes(status))
+        t.same([status, headers['x-gateway-error']], [502, 'GW_UPSTREAM_INVALID'], route)
+    }
+    t.ok(decided > 40, `${decided} requests needed a look-up`)
+  })
+}
+
+t.test('an echo of the id alone is no entity that everybody may change', async (t) => {
+  page = [JSON_TYPE, '{"id":"x"}']
+  for (const route of [
+    'DELETE /process-instance/x',
+    'PUT /process-instance/x/variables/amount',
+    'POST /task/x/complete',
+    'POST /execution/x/signal',
+    'POST /external-task/x/unlock',
+    'PUT /incident/x/annotation',
+    'DELETE /job/x',
+    'DELETE /deployment/x',
+    'DELETE /batch/x',
+  ]) {
+    const { status, forwarded } = await ask('nobody', route, route.startsWith('DELETE') ? {} : { body: {} })
+    t.equal(status, 502, route)
+    t.same(
+      forwarded.filter(({ method }) => method !== 'GET'),
+      [],
+      route,
+    )
+  }
+})
