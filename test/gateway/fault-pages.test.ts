@@ -74,6 +74,33 @@ for (const one of PAGES) {
   })
 }
 
+const LISTS = OPERATIONS.filter(({ rows }) => rows !== undefined && rows.form === undefined)
+
+t.test('no list shows items without the members that decide who sees them', async (t) => {
+  let listPath = ''
+  let shown = 0
+  const gateway = await openGateway(t, {
+    records: [],
+    settings: { authorization: { records: { source: 'file', file: 'records.yaml' }, tenants: 'check' } },
+    engine: ({ url }, response) => {
+      const path = url.split('?')[0] ?? ''
+      const isList = path === BASE + listPath
+      shown += Number(isList)
+      const body = path.endsWith('/count') ? { count: 1 } : isList ? [{ status: 'maintenance' }] : []
+      response.writeHead(200, { 'content-type': JSON_TYPE }).end(JSON.stringify(body))
+    },
+  })
+  for (const operation of LISTS) {
+    listPath = pathOf(operation)
+    const route = `${operation.method} ${listPath}`
+    for (const user of ['nobody', 'mary']) {
+      const { bytes } = await gateway.ask(user, route, operation.method === 'POST' ? { body: {} } : {})
+      t.notMatch(bytes.toString(), /maintenance/, `${user}: ${route}`)
+    }
+  }
+  t.ok(shown > 30, `${shown} lists were read from the engine`)
+})
+
 t.test('an echo of the id alone is no entity that everybody may change', async (t) => {
   page = [JSON_TYPE, '{"id":"x"}']
   for (const route of [

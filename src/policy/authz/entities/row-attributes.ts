@@ -1,6 +1,7 @@
 import type { LookUps, ReadRowAttributes, ListRow } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { stringIn, stringOf } from '../../../request/value.ts'
+import { invalidAnswer } from '../../../request/engine-request.ts'
+import { isObject, stringIn, stringOf } from '../../../request/value.ts'
 import { OPERATION_LOG, tenantsOfEntries } from './log-tenants.ts'
 
 export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttributes {
@@ -20,10 +21,10 @@ export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttr
     const tenants = template === OPERATION_LOG ? await tenantsOfEntries(rows, definitions, lookUp) : null
     return rows.map((row) => (name) => {
       if (name === 'tenantId' && tenants !== null) return tenants.get(row) ?? null
-      return (
-        attributeOf(template, row, name) ??
-        inheritedAttribute(row, name, definitions.get(definitionOf(row) ?? ''))
-      )
+      const definition = definitions.get(definitionOf(row) ?? '')
+      const value = attributeOf(template, row, name) ?? inheritedAttribute(row, name, definition)
+      if (value === null && definition === undefined) requireMember(template, row, name)
+      return value
     })
   }
 }
@@ -36,6 +37,30 @@ function inheritedAttribute(row: ListRow, name: string, definition: Attributes |
   return name === 'tenantId' && !('tenantId' in row) ? (definition?.['tenantId'] ?? null) : null
 }
 
+/**
+ * Null means that the row belongs to nothing, which can open the row to every caller. The absence of the member does not mean
+ * that: the response is of another service, or of an engine that is not known.
+ * @throws GatewayError GW_UPSTREAM_INVALID
+ */
+function requireMember(template: string, row: ListRow, name: string): void {
+  const members = isOwnId(template, name) ? ['id'] : (SOURCES.get(name) ?? [name])
+  const hasMember = (of: unknown): boolean =>
+    isObject(of) && members.some((member) => Object.hasOwn(of, member))
+  if (hasMember(row) || hasMember(row['definition'])) return
+  throw invalidAnswer(`An item of the engine's response has no ${name}`, new Error(`response to ${template}`))
+}
+
+/** The members of a row, or of its definition, that an attribute is read from. Default: the member of the same name. */
+const SOURCES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['group.id', ['id']],
+  ['user.id', ['id']],
+  ['key', ['key', 'processDefinitionKey', 'decisionDefinitionKey']],
+  [
+    'processDefinitionKey',
+    ['processDefinitionKey', 'processDefinitionId', 'definitionId', 'processInstanceId'],
+  ],
+])
+
 function definitionIdOf(row: ListRow): string | null {
   return stringOf(row['processDefinitionId']) ?? stringOf(row['definitionId'])
 }
@@ -46,8 +71,12 @@ const OWN_ID: ReadonlyMap<string, readonly string[]> = new Map([
   ['processInstanceId', ['/process-instance']],
 ])
 
+function isOwnId(template: string, name: string): boolean {
+  return OWN_ID.get(name)?.some((prefix) => template.startsWith(prefix)) === true
+}
+
 function attributeOf(template: string, row: ListRow, name: string): string | null {
-  if (OWN_ID.get(name)?.some((prefix) => template.startsWith(prefix)) === true) return stringOf(row['id'])
+  if (isOwnId(template, name)) return stringOf(row['id'])
   return SPECIAL.get(name)?.(row) ?? stringOf(row[name])
 }
 

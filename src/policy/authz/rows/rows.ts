@@ -164,7 +164,7 @@ export function isOfTenants(tenantId: unknown, tenants: ReadonlySet<string> | nu
 /** Rows that belong to nothing a record could name; the engine shows them to everybody. */
 function isExempt(exempt: Exempt, row: ListRow, attribute: RowAttribute): boolean {
   if (exempt === 'case') return typeof row['caseExecutionId'] === 'string'
-  if (exempt === 'no execution') return typeof row['executionId'] !== 'string'
+  if (exempt === 'no execution') return attribute('executionId') === null
   if (exempt === 'no category and no definition' && attribute('category') !== null) return false
   return attribute('processDefinitionKey') === null
 }

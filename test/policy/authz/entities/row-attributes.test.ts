@@ -29,10 +29,30 @@ t.test('a row that says it has no tenant has none, whatever its definition has',
   t.same(await attributesOf('/job', row), { key: 'office', tenantId: null })
 })
 
-t.test('a row has no fact that only every object has', async (t) => {
+t.test('members that every object inherits are no attributes of a row', async (t) => {
   const [attribute] = await readRowAttributes('/task', [{}])
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
-    t.equal(attribute?.(name), null, name)
+    t.throws(() => attribute?.(name), { code: 'GW_UPSTREAM_INVALID' }, name)
+})
+
+t.test('a row without the member that an attribute is read from is invalid', async (t) => {
+  for (const [name, member] of [
+    ['tenantId', 'tenantId'],
+    ['processDefinitionKey', 'processDefinitionId'],
+    ['key', 'decisionDefinitionKey'],
+    ['executionId', 'executionId'],
+    ['group.id', 'id'],
+  ] as const) {
+    const [without, withNull, inDefinition] = await readRowAttributes('/list', [
+      { status: 'maintenance' },
+      { [member]: null },
+      { definition: { [member]: null } },
+    ])
+    const error = { code: 'GW_UPSTREAM_INVALID', message: `An item of the engine's response has no ${name}` }
+    t.throws(() => without?.(name), error)
+    t.equal(withNull?.(name), null, name)
+    t.equal(inDefinition?.(name), null, name)
+  }
 })
 
 const idIn = async (template: string, name: string, row: Readonly<Record<string, unknown>>) => {
