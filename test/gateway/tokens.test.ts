@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { exportSPKI, importJWK, UnsecuredJWT } from 'jose'
+import { CompactSign, exportSPKI, importJWK, UnsecuredJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { fallbackOf } from '../../src/pipeline/match.ts'
 import {
@@ -145,6 +145,14 @@ async function signedWithPublicKey(issuer: FakeIssuer): Promise<string> {
   return `${text}.${createHmac('sha256', pem).update(text).digest('base64url')}`
 }
 
+/** A token whose issuer writes the user's claim twice: JSON libraries of issuers do not all refuse that. */
+function withUsers(issuer: FakeIssuer, first: string, second: string): Promise<string> {
+  const text = `{"iss":"${issuer.url}","aud":"${AUDIENCE}","exp":${AT + 300},"sub":"${first}","sub":"${second}"}`
+  return new CompactSign(Buffer.from(text))
+    .setProtectedHeader({ alg: 'ES256', kid: 'one', typ: 'at+jwt' })
+    .sign(KEY.privateKey)
+}
+
 const ATTACKS: Readonly<
   Record<string, readonly [fault: string, make: (issuer: FakeIssuer) => Promise<string>]>
 > = {
@@ -192,6 +200,7 @@ const ATTACKS: Readonly<
   'another audience': ['audience', (issuer) => issuer.sign(KEY, { aud: 'gateway2' })],
   'no audience': ['audience', (issuer) => issuer.sign(KEY, { aud: undefined })],
   'another issuer': ['issuer', (issuer) => issuer.sign(KEY, { iss: `${issuer.url}/` })],
+  'an issuer as a list of one': ['issuer', (issuer) => issuer.sign(KEY, { iss: [issuer.url] })],
   'no issuer': ['issuer', (issuer) => issuer.sign(KEY, { iss: undefined })],
   'no user': ['user', (issuer) => issuer.sign(KEY, { sub: undefined })],
   'an empty user': ['user', (issuer) => issuer.sign(KEY, { sub: '' })],
@@ -199,6 +208,9 @@ const ATTACKS: Readonly<
   'a user with a line feed': ['user', (issuer) => issuer.sign(KEY, { sub: 'demo\nx' })],
   'a user that looks like another': ['user', (issuer) => issuer.sign(KEY, { sub: 'demo\u200b' })],
   'a user with a blank behind': ['user', (issuer) => issuer.sign(KEY, { sub: 'demo ' })],
+  'two users, the administrator first': ['malformed', (issuer) => withUsers(issuer, 'demo', 'mary')],
+  'two users, the administrator last': ['malformed', (issuer) => withUsers(issuer, 'mary', 'demo')],
+  'a user as a list of one': ['user', (issuer) => issuer.sign(KEY, { sub: ['demo'] })],
   'a long user': ['user', (issuer) => issuer.sign(KEY, { sub: 'a'.repeat(256) })],
   'groups that are none': ['groups', (issuer) => issuer.sign(KEY, { realm_access: { roles: [{ a: 1 }] } })],
   'too many groups': [
@@ -218,7 +230,7 @@ const ATTACKS: Readonly<
     },
   ],
   'two algorithms in one header': [
-    'algorithm',
+    'malformed',
     async (issuer) => {
       const [, ...rest] = (await issuer.sign(KEY)).split('.')
       return [Buffer.from('{"alg":"ES256","alg":"none","kid":"one"}').toString('base64url'), ...rest].join(
@@ -257,6 +269,7 @@ const ATTACKS: Readonly<
     'groups',
     (issuer) => issuer.sign(KEY, { realm_access: { roles: { 0: 'clerks' } } }),
   ],
+  'an audience as an object': ['audience', (issuer) => issuer.sign(KEY, { aud: { 0: AUDIENCE } })],
   'an audience with a blank': ['audience', (issuer) => issuer.sign(KEY, { aud: `${AUDIENCE} ` })],
   'too long': ['too-long', (issuer) => issuer.sign(KEY, { filler: 'a'.repeat(12 * 1024) })],
   'of five parts': ['malformed', async (issuer) => `${await issuer.sign(KEY)}.a.b`],
@@ -352,6 +365,22 @@ t.test('groups and tenants come from where the configuration says', async (t) =>
   }
 })
 
+t.test('the prefix of an issuer is put before a user that already begins with it', async (t) => {
+  const { gateway, issuer } = await openWith(t, { own: { userPrefix: 'ma', groups: 'source' } })
+  const statusOf = async (sub: string) =>
+    (await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(KEY, { sub })) })).status
+  t.equal(await statusOf('ry'), 200)
+  t.equal(await statusOf('mary'), 401, 'the user is mamary, who is unknown')
+})
+
+t.test('two keys of an issuer with one id verify no token', async (t) => {
+  const { gateway, issuer } = await openWith(t)
+  const statusOf = async (key: typeof KEY) =>
+    (await gateway.ask(null, 'GET /task', { headers: bearer(await issuer.sign(key)) })).status
+  issuer.keys = [KEY.jwk, STRANGER.jwk]
+  t.same([await statusOf(KEY), await statusOf(STRANGER)], [401, 401])
+})
+
 t.test('client credentials have a claim of their own, where it is configured', async (t) => {
   const claims = { user: 'preferred_username', client: 'client_id', groups: [['realm.access', 'roles']] }
   const { gateway, issuer } = await openWith(t, { own: { claims, userPrefix: 'kc:' } })
@@ -401,6 +430,7 @@ t.test('session tokens that are not the web client’s are refused', async (t) =
     'an issuer': await session('HS512', { iss: 'https://elsewhere.example' }),
     'a kid': await session('HS512', {}, { kid: 'one' }),
     'a user who is not known': await session('HS512', { sub: 'stranger' }),
+    'a user in other case': await session('HS512', { sub: 'DEMO' }),
     'no expiry': await session('HS512', { exp: undefined }),
     expired: await session('HS512', { exp: AT - 100 }),
   }

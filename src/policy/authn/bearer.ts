@@ -1,10 +1,12 @@
+import { readJson } from '../../request/json.ts'
 import { isObject, stringIn } from '../../request/value.ts'
 import { MAX_BEARER_CHARS, type TokenFault } from './token-faults.ts'
 
 /** RFC 7515 section 7.1 in RFC 6750 section 2.1. An unsigned token has no third part. */
 const BEARER = /^bearer +(([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+)$/i
 const SCHEME = /^bearer(?: |$)/i
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** The first byte of a byte order mark, which RFC 8259 section 8.1 forbids to send and `readJson` ignores. */
+const FIRST_BYTE_OF_MARK = 0xef
 
 /** What a token says of itself. Nothing of it is proved. */
 export interface UnverifiedToken {
@@ -49,10 +51,12 @@ function signatureIn({
   return typeof typ === 'string' ? { alg, kid, typ: typ.toLowerCase().replace(/^application\//, '') } : null
 }
 
+/** Returns null for a member that is given twice as well: another reader of the token may take the other value (RFC 7519 section 4). */
 function objectIn(encoded = ''): Readonly<Record<string, unknown>> | null {
-  if (encoded === '') return null
+  const bytes = Buffer.from(encoded, 'base64url')
+  if (bytes[0] === FIRST_BYTE_OF_MARK) return null
   try {
-    const value: unknown = JSON.parse(UTF8.decode(Buffer.from(encoded, 'base64url')))
+    const value = readJson(bytes)
     return isObject(value) ? value : null
   } catch {
     return null

@@ -5,6 +5,9 @@ import { MAX_BEARER_CHARS } from '../../../src/policy/authn/token-faults.ts'
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const tokenOf = (header: unknown, claims: unknown = {}) => `Bearer ${encoded(header)}.${encoded(claims)}.c2ln`
 
+const withText = (header: string, claims: string) =>
+  `Bearer ${[header, claims].map((text) => Buffer.from(text).toString('base64url')).join('.')}.c2ln`
+
 t.test('the scheme is read in any case, and no other is one', (t) => {
   for (const header of ['Bearer x', 'bearer x', 'BEARER x', 'Bearer', 'Bearer '])
     t.equal(isBearer(header), true)
@@ -43,6 +46,11 @@ t.test('what can be read in two ways, or not at all, is none', (t) => {
     tokenOf({ alg: 'ES256', kid: 1 }),
     tokenOf({ alg: 'ES256', typ: ['JWT'] }),
     `Bearer ${encoded({ alg: 'ES256' })}.${Buffer.from([0x7b, 0xff, 0x7d]).toString('base64url')}.c2ln`,
+    withText('{"alg":"ES256"}', '\ufeff{}'),
+    withText('{"alg":"ES256"}', '{"sub":"a","sub":"b"}'),
+    withText('{"alg":"ES256"}', '{"sub":"a","s\\u0075b":"b"}'),
+    withText('{"alg":"ES256"}', '{"realm_access":{"roles":["a"],"roles":["b"]}}'),
+    withText('{"alg":"ES256","alg":"ES256"}', '{}'),
   ]
   for (const header of bad) t.equal(readBearer(header), 'malformed', header.slice(0, 60))
   t.equal(readBearer(tokenOf({ alg: 'ES256' }, { filler: 'x'.repeat(MAX_BEARER_CHARS) })), 'too-long')

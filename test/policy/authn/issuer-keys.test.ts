@@ -71,6 +71,17 @@ t.test('a key serves its own algorithm alone, and no kid names one of several', 
   t.equal(await kidOf(keys, 'two'), null, 'two keys have this id')
 })
 
+t.test('a key whose id another key has verifies again when the other key is withdrawn', async (t) => {
+  const { keys, said, time } = openIssuer()
+  said.keys = [ONE.jwk, { ...TWO.jwk, kid: 'one' }]
+  await keys.start()
+  t.equal(await kidOf(keys, 'one'), null)
+  said.keys = [ONE.jwk]
+  time.advance(600_000)
+  await settle()
+  t.equal(await kidOf(keys, 'one'), 'one')
+})
+
 t.test('an unknown kid has the keys read, at most once in ten seconds', async (t) => {
   const { keys, said, asked, time } = openIssuer({ jwksUri: KEYS_URL })
   await keys.start()
