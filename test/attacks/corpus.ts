@@ -123,6 +123,12 @@ const BODIES: readonly Attack[] = [
     ),
     HAZARD,
   ),
+  raw(
+    'body',
+    'a model whose file name ends in capitals',
+    withForm('a.BPMN', '<!DOCTYPE a SYSTEM "http://evil/"><a/>'),
+    HAZARD,
+  ),
 ]
 
 const CHUNKED = 'Transfer-Encoding: chunked'
@@ -147,6 +153,11 @@ const SMUGGLING: readonly Attack[] = [
   framed('a size with an underscore', [CHUNKED], `0_2\r\n{}\r\n0\r\n\r\n${INNER}`),
   framed('a negative size', [CHUNKED], `-2\r\n{}\r\n0\r\n\r\n`),
   framed('a size beyond all numbers', [CHUNKED], `${'f'.repeat(17)}\r\n{}\r\n`),
+  framed(
+    'an extension of a chunk that is 20 KB long',
+    [CHUNKED],
+    `2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
+  ),
   framed('a line end that one reader takes', [CHUNKED], `2\n{}\n0\n\n${INNER}`),
   framed('a header that goes on in the next line', ['X-A: a', ' b: c'], ''),
   framed('a header without a colon', ['X-A'], ''),
@@ -211,7 +222,7 @@ const HEADERS: readonly Attack[] = [
 ]
 
 /** Values of Host that two readers may take for different names. */
-const HOSTS: readonly Attack[] = ['a b', '[::1', 'a:b', '"x"'].map((host) =>
+const HOSTS: readonly Attack[] = ['a b', '[::1', 'a:b', '"x"', '-'].map((host) =>
   raw(
     'headers',
     `links to another host: ${host}`,
@@ -225,6 +236,7 @@ const ORIGINS: readonly Attack[] = [
   ['Origin: http://gateway@evil.example'],
   ['Origin: http://evil.example/http://gateway'],
   ['Origin: http://gateway.evil.example'],
+  ['Origin: '],
   ['Sec-Fetch-Site: same-site'],
   ['Sec-Fetch-Site: same-origin', 'Origin: https://evil.example'],
   ['Origin: https://evil.example', 'X-HTTP-Method-Override: GET'],
@@ -235,6 +247,16 @@ const ORIGINS: readonly Attack[] = [
     withJson('POST', '/task/count', '{}').replace('Host: gateway', ['Host: gateway', ...lines].join('\r\n')),
     [403, 'GW_FOREIGN_ORIGIN'],
   ),
+)
+
+/** A form can send it without asking the gateway: a browser sends no preflight for this type. */
+const TEXT_FORM: Attack = raw(
+  'headers',
+  'a write of another page as a form of plain text that is JSON',
+  withJson('POST', '/task/count', '{}')
+    .replace('application/json', 'text/plain')
+    .replace('Host: gateway', 'Host: gateway\r\nOrigin: https://evil.example'),
+  [403, 'GW_FOREIGN_ORIGIN'],
 )
 
 function credentials(hope: string, authorization: string | null, target = '/user'): Attack {
@@ -262,6 +284,10 @@ const CREDENTIALS: readonly Attack[] = [
   credentials('a token behind a tab', 'Bearer\tx.y.z'),
   credentials('an encrypted token of five parts', 'Bearer a.b.c.d.e'),
   credentials('a line of the log by the name of a user', `Basic ${encode('x\n","user":"demo:x')}`),
+  credentials(
+    'a member of a log line by the name of a user',
+    `Basic ${encode(String.raw`x\n","user":"demo:x`)}`,
+  ),
   credentials('the list of engines by the path of one', null, '/engine/default/engine'),
   credentials('a password that is asked about by GET', null, '/identity/verify?username=demo&password=demo'),
   {
@@ -281,5 +307,6 @@ export const ATTACKS: readonly Attack[] = [
   ...HEADERS,
   ...HOSTS,
   ...ORIGINS,
+  TEXT_FORM,
   ...CREDENTIALS,
 ]

@@ -38,6 +38,8 @@ export const CLAIMING_HEADERS: readonly string[] = [
   'X-Original-URL',
   'X-Rewrite-URL',
   'X-HTTP-Method-Override',
+  'X-HTTP-Method',
+  'X-Method-Override',
   'X-Script-Name',
   'Base-Url',
   'Destination',

@@ -210,7 +210,10 @@ t.test(
     const [read] = await say('GET /app/x')
     t.match(read, { status: 200, body: 'web', headers: { 'access-control-allow-origin': '*' } })
     t.notOk('vary' in (read?.headers ?? {}))
-    t.match(await say('POST /app/x'), [{ status: 403, headers: { 'x-gateway-error': 'GW_FOREIGN_ORIGIN' } }])
+    const refused = [{ status: 403, headers: { 'x-gateway-error': 'GW_FOREIGN_ORIGIN' } }]
+    t.match(await say('POST /app/x'), refused)
+    const form = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 3', `Origin: ${PAGE}`]
+    t.match(await speak(address, `${head('POST /app/x', ...form)}a=b`), refused)
     t.equal(web.seen.length, 1)
   },
 )

@@ -155,6 +155,14 @@ t.test('the caller cannot say for the engine who or where he is', async (t) => {
   for (const name of Object.keys(WITHHELD)) t.notOk(names.includes(name.toLowerCase()), name)
 })
 
+t.test('no parameter, member or header replaces the method of a request', async (t) => {
+  const { forwarded } = await ask('demo', 'POST /task/count?_method=DELETE', {
+    body: { _method: 'DELETE' },
+    headers: { 'x-http-method': 'DELETE', 'x-method-override': 'DELETE' },
+  })
+  t.match(forwarded, [{ method: 'POST', url: `${BASE}/task/count?_method=DELETE` }])
+})
+
 t.test('his credentials stay here', async (t) => {
   const { forwarded } = await ask('demo', 'GET /version')
   t.equal(forwarded[0]?.headers.authorization, undefined)

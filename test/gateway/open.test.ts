@@ -58,6 +58,7 @@ t.test('nothing is open but what is listed', async (t) => {
     'GET /user',
     'GET /engine/default',
     'POST /identity/password-policy',
+    'GET /identity/verify',
   ])
     t.match(await gateway.ask(null, route), { status: 401, forwarded: [] }, route)
 })
@@ -67,6 +68,9 @@ t.test('the list of engines is the one that everybody gets', async (t) => {
   const [open_, closed] = [await ask(null, 'GET /engine'), await ask('demo', 'GET /engine')]
   t.match(open_, { status: 200, body: [{ name: 'default' }, { name: 'second' }], forwarded: [] })
   t.same(open_.body, closed.body)
+  const headed = await ask(null, 'HEAD /engine')
+  t.match(headed, { status: 200, forwarded: [], headers: { 'content-length': `${open_.bytes.length}` } })
+  t.equal(headed.bytes.length, 0)
 })
 
 t.test('credentials that are sent are checked all the same', async (t) => {
@@ -105,6 +109,12 @@ t.test('the gateway says of a password what it would say of Basic, in the form o
     t.equal(answer.headers['content-type'], 'application/json')
   }
   t.match(await gateway.ask(null, 'POST /identity/verify', verify(1, 2)), { body: verdictOf('1', false) })
+  const twice = { body: '{"username":"stranger","username":"mary","password":"mary"}' }
+  t.match(await gateway.ask(null, 'POST /identity/verify', twice), {
+    status: 400,
+    headers: { 'x-gateway-error': 'GW_BAD_JSON' },
+    forwarded: [],
+  })
   for (const body of [{ username: 'mary' }, { password: 'mary' }, {}, { username: null, password: 'a' }])
     t.match(await gateway.ask(null, 'POST /identity/verify', { body }), {
       status: 400,

@@ -79,6 +79,8 @@ refuses('two Hosts', hosted('gateway', 'evil'), HOST)
 refuses('the same Host twice', hosted('gateway', 'gateway'), HOST)
 for (const host of ['', 'a/b', 'user@a', 'a, b', 'a:b', 'a b', 'a?b', '[::1', 'ä'])
   refuses(`a Host '${host}'`, hosted(Buffer.from(host).toString('latin1')), HOST)
+refuses('a request of HTTP/0.9, which names no version', `GET ${BASE}/user\r\n\r\n`, HOST)
+refuses('the first bytes of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', UNREADABLE)
 refuses('no Host in HTTP/1.0', hosted().replace('HTTP/1.1', 'HTTP/1.0'), HOST)
 refuses(
   'chunks in HTTP/1.0',
@@ -104,8 +106,13 @@ t.test('TRACE of a known path is a method that it does not have', async (t) => {
 
 t.test('CONNECT gets no tunnel', async (t) => {
   const before = engine.requests
-  const answers = await speak(origin, 'CONNECT evil.example:80 HTTP/1.1\r\nHost: evil.example\r\n\r\n')
-  t.ok(answers.every(({ status }) => status >= 400))
+  for (const target of ['evil.example:80', `${BASE}/user`]) {
+    const answers = await speak(origin, head(`CONNECT ${target}`))
+    t.ok(
+      answers.every(({ status }) => status >= 400),
+      target,
+    )
+  }
   t.equal(engine.requests, before)
 })
 
@@ -115,6 +122,33 @@ t.test('an upgrade is not made: the request is answered as it is', async (t) => 
     'Connection: Upgrade, close\r\nUpgrade: websocket',
   )
   t.match(await speak(origin, bytes), [{ status: 200 }])
+})
+
+t.test('an upgrade to HTTP/2 is not made, and the engine does not get its headers', async (t) => {
+  const bytes = get('/version').replace(
+    'Connection: close',
+    'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA',
+  )
+  t.match(await speak(origin, bytes), [{ status: 200 }])
+  const { headers } = engine.seen.at(-1) ?? {}
+  t.notOk('upgrade' in (headers ?? {}))
+  t.notOk('http2-settings' in (headers ?? {}))
+})
+
+/** A request for a profile that mary may not read. */
+const profileAs = (method: string): string =>
+  get('/user/demo/profile').replace('GET', method).replace(authorizationOf('demo'), authorizationOf('mary'))
+
+t.test('a refusal of HEAD has the headers of the refusal of GET, and no body', async (t) => {
+  const before = engine.requests
+  const [[shown], [hidden, ...others]] = [
+    await speak(origin, profileAs('GET')),
+    await speak(origin, profileAs('HEAD')),
+  ]
+  t.equal(shown?.status, 404)
+  t.match(hidden, { status: 404, body: '', headers: { 'content-length': `${shown?.body.length}` } })
+  t.same(others, [])
+  t.equal(engine.requests, before)
 })
 
 t.test('chunks reach the engine as one length', async (t) => {

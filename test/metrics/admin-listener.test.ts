@@ -217,6 +217,9 @@ t.test('a page of this listener may ask what changes nothing', async (t) => {
   const own = { origin: admin.address, authorization: `Bearer ${token}` }
   t.equal(await ask({ ...POSTED, ...own }), 200)
   t.equal(await ask({ ...POSTED, ...own, 'sec-fetch-site': 'same-origin' }), 200)
+  const { origin: _, ...unnamed } = { ...POSTED, ...own }
+  t.equal(await ask(unnamed), 200, 'not from a page')
+  t.equal(await ask({ ...unnamed, 'sec-fetch-site': 'cross-site' }), 403, 'a page that hides its origin')
   t.equal(await ask(own), 403, 'without the header')
   t.equal(await ask({ ...POSTED, origin: admin.address }), 401, 'without the token')
   const throughProxy = { ...POSTED, ...own, host: 'gateway', origin: 'https://gateway' }

@@ -73,8 +73,16 @@ t.test('the user is the one name of the kind that is configured', (t) => {
 t.test('or whom the configuration calls so', (t) => {
   const users = { 'spiffe://corp/billing': 'billing' }
   t.equal(userBy({ users }, socketWith('URI:spiffe://corp/billing')), 'billing')
-  for (const other of ['spiffe://corp/other', 'constructor', '__proto__'])
-    t.equal(userBy({ users }, socketWith(`URI:${other}`)), null, other)
+  const others = [
+    'spiffe://corp/other',
+    'spiffe://corp/billing?x=1',
+    'spiffe://corp/billing#x',
+    'spiffe://corp/BILLING',
+    'spiffe://corp/%62illing',
+    'constructor',
+    '__proto__',
+  ]
+  for (const other of others) t.equal(userBy({ users }, socketWith(`URI:${other}`)), null, other)
   t.end()
 })
 

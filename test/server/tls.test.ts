@@ -28,8 +28,11 @@ interface Asked {
 }
 
 function ask(port: number, agent: Agent, user: string | null = 'demo'): Promise<Asked> {
+  return askWith(port, agent, user === null ? {} : { authorization: authorizationOf(user) })
+}
+
+function askWith(port: number, agent: Agent, headers: Readonly<Record<string, string>>): Promise<Asked> {
   return new Promise((resolve, reject) => {
-    const headers = user === null ? {} : { authorization: authorizationOf(user) }
     const asked = request(
       { host: '127.0.0.1', port, path: `${BASE}/version`, agent, headers },
       (answer: IncomingMessage) => {
@@ -143,6 +146,11 @@ t.test('certificates of clients', async (t) => {
     const { port, parts } = await openTls(t, clients)
     const own = { cert: readPem(files['client.crt']), key: readPem(files['client.key']) }
     t.equal((await ask(port, agentOf(t, files, own), null)).status, 200)
+    t.equal(
+      (await askWith(port, agentOf(t, files, own), { authorization: '' })).status,
+      200,
+      'an empty header',
+    )
     t.equal((await ask(port, agentOf(t, files), null)).status, 401, 'without one')
     t.equal((await ask(port, agentOf(t, files, own), 'stranger')).status, 401, 'credentials count first')
     t.match(
@@ -154,10 +162,17 @@ t.test('certificates of clients', async (t) => {
   t.test('that name nobody whom the engine knows are nobody', async (t) => {
     const files = writeCertificates(t)
     const own = { cert: readPem(files['client.crt']), key: readPem(files['client.key']) }
-    for (const more of [{}, { users: { other: 'mary' } }, { user: 'dns' }]) {
+    const cases = [
+      {},
+      { users: { other: 'mary' } },
+      { users: { CLIENT: 'mary' } },
+      { users: { client: 'MARY' } },
+      { user: 'dns' },
+    ]
+    for (const more of cases) {
       const clients = { ca: files['ca.crt'], required: false, user: 'commonName', ...more }
       const { port } = await openTls(t, clients)
-      t.equal((await ask(port, agentOf(t, files, own), null)).status, 401)
+      t.equal((await ask(port, agentOf(t, files, own), null)).status, 401, JSON.stringify(more))
     }
   })
 
