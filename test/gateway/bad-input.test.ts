@@ -33,6 +33,7 @@ refuses('a body that goes on after its end is refused', 'POST /task', json('{} {
 refuses('a bare null is refused', 'POST /task', json('null'), BAD_JSON)
 refuses('a comment is refused', 'POST /task', json('{/**/}'), BAD_JSON)
 refuses('a single quote is refused', 'POST /task', json("{'a':1}"), BAD_JSON)
+refuses('a name of a member without quotes is refused', 'POST /task', json('{name:"x"}'), BAD_JSON)
 refuses('a trailing comma is refused', 'POST /task', json('{"a":1,}'), BAD_JSON)
 refuses('NaN is refused', 'POST /task', json('{"priority":NaN}'), BAD_JSON)
 refuses('a member given twice is refused', 'POST /task', json('{"name":"a","name":"b"}'), BAD_JSON)
@@ -126,6 +127,7 @@ refuses('a path that is not UTF-8 is refused', 'GET /task/a%ff', {}, TARGET)
 refuses('overlong UTF-8 is refused', 'GET /task/%c0%ae', {}, TARGET)
 refuses('a double slash is refused', 'GET //task', {}, TARGET)
 refuses('a query string that is not UTF-8 is refused', 'GET /task?name=%ff', {}, TARGET)
+refuses('overlong UTF-8 in a query string is refused', 'GET /task?nameLike=%c0%af', {}, TARGET)
 refuses('half a character in a query string is refused', 'GET /task?name=%zz%C3', {}, TARGET)
 
 const NOT_FOUND = { type: 'NotFoundException', message: 'HTTP 404 Not Found', code: null }

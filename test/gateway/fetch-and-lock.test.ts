@@ -59,6 +59,39 @@ t.test('a topic that names tenants is narrowed to the own, and no definition is 
   t.equal(forwarded.length, 1)
 })
 
+t.test('a topic that is named twice is narrowed both times', async (t) => {
+  const own = topic({ processDefinitionIdIn: ['work:1', 'work:2'] })
+  for (const [first, narrowed] of [
+    [topic({ processDefinitionId: 'work:1' }), { ...own, processDefinitionId: 'work:1' }],
+    [
+      topic({ processDefinitionId: 'rest:1' }),
+      topic({ processDefinitionId: 'rest:1', processDefinitionIdIn: ['-'] }),
+    ],
+  ] as const) {
+    t.same((await fetched('mary', [first, topic()])).asked, [narrowed, own])
+    t.same((await fetched('mary', [topic(), first])).asked, [own, narrowed])
+  }
+})
+
+t.test('a number of tasks that only the engine can judge reaches it as it was written', async (t) => {
+  for (const user of ['demo', 'mary', 'nobody']) {
+    const body = { workerId: 'w', maxTasks: '9223372036854775807', topics: [topic()] }
+    const { forwarded } = await gateway.ask(user, LOCK, { body })
+    const sent = forwarded.filter(({ url }) => url.endsWith('/fetchAndLock'))
+    t.match(sent, [{ body: /"maxTasks":"9223372036854775807"/ }], user)
+  }
+})
+
+t.test('a negative time to wait is sent as it is, and the response is not held', async (t) => {
+  for (const user of ['demo', 'mary', 'nobody']) {
+    const body = { workerId: 'w', maxTasks: 1, asyncResponseTimeout: -1, topics: [topic()] }
+    const { status, forwarded } = await gateway.ask(user, LOCK, { body })
+    t.equal(status, 200, user)
+    const sent = forwarded.filter(({ url }) => url.endsWith('/fetchAndLock'))
+    t.match(sent, [{ body: /"asyncResponseTimeout":-1/ }], user)
+  }
+})
+
 t.test('an empty list of tenants asks for all, and opens none', async (t) => {
   for (const withoutTenantId of [true, false]) {
     const { asked } = await fetched('mary', [topic({ withoutTenantId, tenantIdIn: [] })])

@@ -180,3 +180,46 @@ t.test('where the POST says that a query is bad, the words are those of the GET'
   const unnarrowed = await other.ask('mary', 'GET /task?name=good')
   t.match(unnarrowed, { status: 400, body: [{ method: 'POST' }] }, 'rows that were not narrowed never go out')
 })
+
+t.test(
+  'a semicolon separates no parameters, and a plus sign is a space, in a query that is rewritten',
+  async (t) => {
+    for (const [written, value] of [
+      ['review;processDefinitionKey=external', 'review;processDefinitionKey=external'],
+      ['external;processDefinitionKey=review', 'external;processDefinitionKey=review'],
+      ['re+view', 're view'],
+      ['re%2Bview', 're+view'],
+    ] as const) {
+      const answer = await ask('mary', `GET /task?processDefinitionKey=${written}`)
+      t.match(answer, { status: 200, body: [] }, written)
+      const [sent] = accessRequestOf(answer)
+      t.match(JSON.parse(String(sent?.body)), { processDefinitionKey: value }, written)
+    }
+  },
+)
+
+t.test(
+  'or-blocks and an unknown order in a query string are refused in the words of the engine',
+  async (t) => {
+    for (const [query, status, message] of [
+      ['orQueries=x', 500, 'argument type mismatch'],
+      ['sortBy=x%27--&sortOrder=asc', 400, "Cannot set query parameter 'sortBy' to value 'x'--'"],
+    ] as const)
+      for (const path of ['/task', '/task/count'])
+        for (const user of ['demo', 'mary', 'nobody'])
+          t.match(
+            await ask(user, `GET ${path}?${query}`),
+            { status, body: { message, code: null }, forwarded: [] },
+            `${path}?${query} by ${user}`,
+          )
+  },
+)
+
+t.test('half of a surrogate pair in a name reaches the engine as it was written', async (t) => {
+  const body = String.raw`{"na\ud800me":"x"}`
+  for (const user of ['demo', 'mary', 'nobody']) {
+    const answer = await ask(user, 'POST /task', { body })
+    t.equal(answer.status, 200, user)
+    t.match(String(accessRequestOf(answer)[0]?.body), String.raw`{"na\ud800me":"x"`, user)
+  }
+})
