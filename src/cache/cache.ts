@@ -148,11 +148,13 @@ class TieredCache implements Cache {
   #store(key: string, rule: CacheRule, answer: Answer, fillState: Fill): CacheHit {
     const { now, onEvent } = this.#options
     const nowMs = now()
-    if (fillState.evicted || rule.seconds <= 0 || !isStorable(answer) || !this.#fits(key, answer)) {
+    const { seconds, tags, accepts = () => true } = rule
+    const isKept = !fillState.evicted && seconds > 0 && isStorable(answer) && accepts(answer)
+    if (!isKept || !this.#fits(key, answer)) {
       onEvent('memory', 'refused')
       return { answer, ageSeconds: 0, ttlSeconds: 0, from: 'upstream', stored: false }
     }
-    const entry = { ...rule, answer: cacheableOf(answer), storedAtMs: nowMs }
+    const entry = { seconds, tags, answer: cacheableOf(answer), storedAtMs: nowMs }
     this.#memory.set(key, entry)
     onEvent('memory', 'stored')
     return cacheHitOf(entry, 'upstream', nowMs)

@@ -5,9 +5,11 @@ import type { Answer } from '../request/answer.ts'
 export interface CacheRule {
   readonly seconds: number
   readonly tags: readonly string[]
+  /** Whether a response is what the operation returns. Any other response is passed on and not stored. Default: every response is. */
+  readonly accepts?: (answer: Answer) => boolean
 }
 
-export interface Entry extends CacheRule {
+export interface Entry extends Omit<CacheRule, 'accepts'> {
   readonly answer: Answer
   /** On the injected monotonic clock; negative for an entry that another process stored before this one started. */
   readonly storedAtMs: number

@@ -2,6 +2,7 @@ import { targetQueryOf } from '../request/target.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isNotModified } from '../cache/conditional.ts'
 import type { CacheHit } from '../cache/entry.ts'
+import { hasContent } from '../cache/content.ts'
 import { cacheKeyOf } from '../cache/cache-key.ts'
 import { cacheStatusOf } from '../cache/cache-status.ts'
 import type { Exchange, Match, MatchedContext } from '../pipeline/context.ts'
@@ -51,9 +52,10 @@ export async function serveCached({
   reply,
 }: Exchange): Promise<FastifyReply> {
   const { engine, operation } = match
-  const { seconds = 0, tags = [] } = operation.cache ?? {}
+  const { seconds = 0, tags = [], content = null } = operation.cache ?? {}
   const fill = (): Promise<Answer> => engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
-  const rule = { seconds, tags: tagsOf(engine, tags) }
+  const accepts = (answer: Answer): boolean => content !== null && hasContent(answer, content)
+  const rule = { seconds, tags: tagsOf(engine, tags), accepts }
   return sendCached(await parts.cache.load(entryKeyOf(match, request), rule, fill), request, reply)
 }
 

@@ -19,6 +19,9 @@ export type BodyName =
   | 'TaskQueryDto'
   | 'VariableValueDto'
 
+/** What a cached response is: an image, a JSON object with the XML of a definition, or a JSON list of names. */
+export type CachedContent = 'diagram' | 'model' | 'names'
+
 /** A query-string schema; policy resolves it. */
 export type QueryName =
   | 'ActivityStatisticsQuery'
@@ -115,8 +118,15 @@ export interface Row {
   readonly actsOn?: ActsOn
   /** Starts the definition that the path names, by id or by key: with `deploymentAware` it goes to nodes that have the deployment. Default: any node. */
   readonly starts?: 'processDefinition' | 'processDefinitionOfKey'
-  /** The answer is cached for so long, and shared by all who pass the checks; `tags` name what evicts it. Default: never cached, for others might see another answer. */
-  readonly cache?: { readonly seconds: number; readonly tags: readonly string[] }
+  /**
+   * How long the response is cached and shared by all callers who pass the checks. `tags` name what evicts it. `content` is what a
+   * response must be to be stored. Default: never cached, because others might get another response.
+   */
+  readonly cache?: {
+    readonly seconds: number
+    readonly tags: readonly string[]
+    readonly content: CachedContent
+  }
   /** Tags of cached answers that a success makes stale. Default: none; the cached answer then stays for `cache.seconds`, and a test asks for the column. */
   readonly evicts?: readonly string[]
   /** What a success changes of records and users, which are then read anew before the caller is answered. Default: nothing, until the next refresh; a test asks for the column. */

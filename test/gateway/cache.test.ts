@@ -10,6 +10,9 @@ const DIAGRAM = 'GET /decision-definition/key/discount/diagram'
 const sandboxed = await openGateway(t)
 const counted = await openGateway(t, { engine: createCountingEngine() })
 
+/** Types of responses that are no diagrams, by the key in the path. */
+const PAGES: Readonly<Record<string, string>> = { html: 'text/html', json: 'application/json' }
+
 /**
  * Numbers its answers, so that one that is cached can be told from one that is new. The key in the path may be a status,
  * or a header to add as JSON; `DELETE /deployment/500` is refused, and to `/deployment/lost` there is no answer.
@@ -21,10 +24,13 @@ function createCountingEngine() {
     const key = decodeURIComponent(/\/(?:key|deployment)\/([^/?]+)/.exec(url)?.[1] ?? '')
     if (key === 'lost') return void response.destroy()
     const headers: unknown = key.startsWith('{') ? JSON.parse(key) : {}
-    response.setHeader('content-type', 'text/plain').setHeader('cache-control', 'no-cache')
+    const isModel = url.includes('/xml')
+    response.setHeader('content-type', isModel ? 'application/json' : (PAGES[key] ?? 'image/png'))
+    response.setHeader('cache-control', 'no-cache')
     for (const [name, value] of Object.entries(isRecord(headers) ? headers : {}))
       response.setHeader(name, String(value))
-    response.writeHead(/^\d+$/.test(key) ? Number(key) : 200).end(method === 'HEAD' ? undefined : `${count}`)
+    const body = isModel ? JSON.stringify({ dmnXml: `${count}` }) : `${count}`
+    response.writeHead(/^\d+$/.test(key) ? Number(key) : 200).end(method === 'HEAD' ? undefined : body)
   }
 }
 
@@ -43,6 +49,17 @@ t.test('what may be cached is asked for once, and says where it came from', asyn
   t.same(second.bytes, first.bytes)
   for (const name of ['content-type', 'content-length', 'content-disposition', 'cache-control'])
     t.equal(second.headers[name], first.headers[name], name)
+})
+
+t.test('a fault page in the place of a diagram is passed on and not stored', async (t) => {
+  for (const [key, type] of Object.entries(PAGES)) {
+    const route = diagramOf(key)
+    const [first, second] = [await counted.ask('demo', route), await counted.ask('demo', route)]
+    t.equal(first.status, 200)
+    t.equal(first.headers['cache-status'], 'engine-gateway; fwd=uri-miss', type)
+    t.equal(second.forwarded.length, 1, type)
+    t.notSame(second.bytes, first.bytes, type)
+  }
 })
 
 t.test('who holds it already is told that it has not changed', async (t) => {
@@ -78,7 +95,7 @@ t.test('what differs by Accept, query, engine or prefix is cached apart', async 
   const bodies: unknown[] = []
   for (const [path, accept] of [...asks, ...asks])
     bodies.push((await counted.ask('demo', `GET ${path}`, accept === '' ? {} : { headers: { accept } })).body)
-  t.equal(new Set(bodies).size, asks.length)
+  t.equal(new Set(bodies.map((body) => JSON.stringify(body))).size, asks.length)
   t.same(bodies.slice(asks.length), bodies.slice(0, asks.length))
 })
 

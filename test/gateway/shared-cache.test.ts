@@ -9,9 +9,13 @@ const RECORDS = { source: 'file', file: 'records.yaml' }
 /** Responds to demo alone, as an engine that checks the caller itself. It hides everything from all others. */
 function answerDemo({ headers, url }: Seen, response: ServerResponse): void {
   const isDemo = headers.authorization === DEMO
-  const type = url.includes('topic-names') || !isDemo ? 'application/json' : 'text/plain'
-  response.writeHead(isDemo ? 200 : 404, { 'content-type': type, etag: '"one"' })
-  response.end(isDemo ? '["secret"]' : '{"type":"InvalidRequestException","message":"hidden","code":null}')
+  const isImage = url.includes('/diagram') && isDemo
+  response.writeHead(isDemo ? 200 : 404, {
+    'content-type': isImage ? 'image/png' : 'application/json',
+    etag: '"one"',
+  })
+  const secret = url.includes('/xml') ? '{"bpmn20Xml":"secret","dmnXml":"secret"}' : '["secret"]'
+  response.end(isDemo ? secret : '{"type":"InvalidRequestException","message":"hidden","code":null}')
 }
 
 const MODES = ['report', 'off', 'engine'] as const

@@ -243,6 +243,6 @@ export const externalTask = {
       ],
     },
     retry: 'always',
-    cache: { seconds: 2, tags: ['external-task'] },
+    cache: { seconds: 2, tags: ['external-task'], content: 'names' },
   },
 } satisfies Rowset

@@ -1,0 +1,37 @@
+import type { CachedContent } from '../operations/table.ts'
+import type { Answer } from '../request/answer.ts'
+import { isObject } from '../request/value.ts'
+
+/**
+ * Returns whether a response has this content. A fault page with the status 200 has not: stored, it would be served after the fault
+ * has ended.
+ */
+export function hasContent(
+  { headers, body }: Pick<Answer, 'headers' | 'body'>,
+  content: CachedContent,
+): boolean {
+  const [type = ''] = String(headers['content-type'] ?? '').split(';')
+  const mediaType = type.trim().toLowerCase()
+  if (content === 'diagram') return isImage(mediaType)
+  if (!isJson(mediaType)) return false
+  const value = jsonOf(body)
+  if (content === 'names') return Array.isArray(value) && value.every((name) => typeof name === 'string')
+  return isObject(value) && ['bpmn20Xml', 'dmnXml'].some((name) => typeof value[name] === 'string')
+}
+
+/** The engine names the type of an image by the suffix of its file; without a known one it sends octets. */
+function isImage(mediaType: string): boolean {
+  return mediaType.startsWith('image/') || mediaType === 'application/octet-stream'
+}
+
+function isJson(mediaType: string): boolean {
+  return mediaType === 'application/json' || mediaType.endsWith('+json')
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return null
+  }
+}
