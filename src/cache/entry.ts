@@ -5,7 +5,7 @@ import type { Answer } from '../request/answer.ts'
 export interface CacheRule {
   readonly seconds: number
   readonly tags: readonly string[]
-  /** Whether a response is what the operation returns. Any other response is passed on and not stored. Default: every response is. */
+  /** Returns true if the response may be stored. Other responses are passed on and not stored. Default: every response may be stored. */
   readonly accepts?: (answer: Answer) => boolean
 }
 

@@ -19,7 +19,7 @@ export type BodyName =
   | 'TaskQueryDto'
   | 'VariableValueDto'
 
-/** What a cached response is: an image, a JSON object with the XML of a definition, or a JSON list of names. */
+/** The content of a cached response: an image, a JSON object with the XML of a definition, or a JSON list of names. */
 export type CachedContent = 'diagram' | 'model' | 'names'
 
 /** A query-string schema; policy resolves it. */
@@ -119,8 +119,8 @@ export interface Row {
   /** Starts the definition that the path names, by id or by key: with `deploymentAware` it goes to nodes that have the deployment. Default: any node. */
   readonly starts?: 'processDefinition' | 'processDefinitionOfKey'
   /**
-   * How long the response is cached and shared by all callers who pass the checks. `tags` name what evicts it. `content` is what a
-   * response must be to be stored. Default: never cached, because others might get another response.
+   * How long the response is cached and shared by all callers who pass the checks. `tags` name what evicts it. Only
+   * a response with the content `content` is stored. Default: never cached, because others might get another response.
    */
   readonly cache?: {
     readonly seconds: number

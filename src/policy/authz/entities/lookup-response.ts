@@ -8,7 +8,7 @@ import type { ReadEngine } from './look-ups.ts'
 export type Item = Readonly<Record<string, unknown>>
 
 /**
- * What an object of a response must contain before a decision uses it. A fault page, or the response of another service,
+ * The members that an object of a response must have before a decision uses it. A fault page, or the response of another service,
  * is JSON as well: a missing member would read as "belongs to no definition and no tenant".
  */
 export interface ItemShape {
@@ -21,7 +21,7 @@ export interface ItemShape {
 }
 
 interface Expected {
-  /** What was requested, for the log. */
+  /** Path and query of the request, for the log. */
   readonly path: string
   readonly shape: ItemShape
 }

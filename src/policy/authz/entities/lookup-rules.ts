@@ -175,7 +175,7 @@ export const COMPOSITES: Readonly<Partial<Record<LookupName, readonly string[]>>
   processDefinitionOfKey: ['key', 'tenantId'],
 }
 
-/** What a response must contain to be the entity with this id. `id`: as for `LookUp`. */
+/** The members that a response must have to be the entity with this id. `id`: as for `LookUp`. */
 export function shapeOf(name: LookupName, id: string): ItemShape {
   const { members, texts = [], namedBy = ['id'] } = LOOKUPS[name]
   const { definition, instance, tenant, command } = LOOKUPS[name]
@@ -196,7 +196,7 @@ export function shapeOf(name: LookupName, id: string): ItemShape {
   }
 }
 
-/** Members that say to whom an entity belongs: null opens it to every caller, so their absence must not count as null. */
+/** These members say to whom an entity belongs. Null opens it to every caller, so their absence must not count as null. */
 const OWNERS: ReadonlySet<string> = new Set([
   'decisionDefinitionKey',
   'key',

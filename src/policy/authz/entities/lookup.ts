@@ -60,7 +60,7 @@ class EntityLookUps {
       maxSize: maxRemembered,
       sizeCalculation: () => 1,
       perf: { now: nowMs },
-      // Each read looks at the clock; otherwise a timer would refresh a copy of the time.
+      // The clock is read each time. Otherwise a timer would update a copy of the time.
       ttlResolution: 0,
     })
   }
