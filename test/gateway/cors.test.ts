@@ -152,7 +152,9 @@ t.test(
         response.setHeader('content-type', 'application/json')
         response.setHeader('vary', 'Accept-Encoding')
         response.setHeader('access-control-allow-origin', headers.origin ?? '*')
-        response.setHeader('access-control-allow-methods', 'DELETE').end('{"id":"x","key":"x"}')
+        response
+          .setHeader('access-control-allow-methods', 'DELETE')
+          .end('{"id":"x","key":"x","bpmn20Xml":"<definitions/>"}')
       },
     })
     const routes = ['GET /version', XML, 'GET /engine', 'GET /metrics']

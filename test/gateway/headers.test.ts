@@ -9,8 +9,9 @@ function answer({ url }: { readonly url: string }, response: ServerResponse): vo
     response.writeHead(302, { location: 'http://evil.example/' }).end()
     return
   }
+  const isDiagram = url.endsWith('/diagram')
   response.writeHead(200, {
-    'content-type': 'application/json',
+    'content-type': isDiagram ? 'image/png' : 'application/json',
     connection: 'keep-alive, x-hop',
     'x-hop': '1',
     'keep-alive': 'timeout=5',

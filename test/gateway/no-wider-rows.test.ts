@@ -13,7 +13,7 @@ const ENTRIES = [
   { id: '3', operationId: 'o3', entityType: 'Deployment', category: 'Operator', deploymentId: 'gone' },
   { id: '4', operationId: 'o4', entityType: 'Deployment', category: 'Operator', deploymentId: 'nobodys' },
   { id: '5', operationId: 'o5', entityType: 'OperationLog', category: 'Operator', property: 'operationId' },
-]
+].map((entry) => ({ ...entry, processDefinitionId: null, processDefinitionKey: null }))
 const ANSWERS: Readonly<Record<string, unknown>> = {
   '/history/user-operation': ENTRIES,
   '/process-definition': [],

@@ -214,7 +214,10 @@ function worldOf(random: Random): RowWorld {
         ...row,
         shown: { id: row.shown.id, processInstanceId: row.instanceId, tenantId: row.tenantId },
       })),
-      '/history/process-instance': all.map((row) => ({ ...row, shown: { ...named(row), id: row.shown.id } })),
+      '/history/process-instance': all.map((row) => ({
+        ...row,
+        shown: { ...named(row), id: row.shown.id, endTime: null },
+      })),
       '/history/activity-instance': below(all, 0),
       '/history/task': below(all, random(2) === 0 ? 5 : 0),
       '/history/variable-instance': below(all, random(2) === 0 ? 5 : 0),
@@ -580,7 +583,7 @@ t.test('who sees all definitions but some sees variables of cases, which have an
     'revoke anna PROCESS_DEFINITION:b READ_INSTANCE,READ_TASK',
   ]
   const ofCase = alone('v', null)
-  const variables = [{ ...ofCase, shown: { ...ofCase.shown, activityInstanceId: 'case' } }]
+  const variables = [{ ...ofCase, shown: { ...ofCase.shown, activityInstanceId: 'case', taskId: null } }]
   const rows = { ...ONE_EACH.rows, '/variable-instance': variables }
   const { ask } = await openGateway(t, { records, engine: rowEngine(() => ({ ...ONE_EACH, rows })) })
   t.same(idsIn((await ask('anna', 'GET /variable-instance')).body), ['v'])

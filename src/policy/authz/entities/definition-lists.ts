@@ -129,7 +129,7 @@ async function deletedDefinitions(read: ReadEngine): Promise<readonly Definition
     for (let first = 0, size = 1; found.size <= MAX_DELETED; size = HISTORY_PAGE) {
       const page = new URLSearchParams({ firstResult: String(first), maxResults: String(size) })
       const path = `${HISTORY}?${page}`
-      const rows = itemsIn(await read(path, { sorting }), { path, shape: INSTANCE })
+      const rows = itemsIn(await read(path, { sorting }), { path, shape: DEFINED })
       const gone = rows.filter((row) => typeof row['processDefinitionVersion'] !== 'number')
       const ids = gone.map((row) => stringOf(row['processDefinitionId']))
       for (const [at, id] of ids.entries()) {
@@ -151,15 +151,17 @@ async function deletedDefinitions(read: ReadEngine): Promise<readonly Definition
 const HISTORY = '/history/process-instance'
 
 const DEFINITION = { texts: ['id', 'key'], nullable: ['tenantId'] }
-const INSTANCE = { texts: ['id', 'processDefinitionId', 'processDefinitionKey'] }
+/** Instances of the history: which definition they belong to, and whether they have ended. */
+const DEFINED = { texts: ['processDefinitionId', 'processDefinitionKey'] }
+const TIMED = { nullable: ['endTime'] }
 
 /** Instances that run have no end: they stand first or last among those that have ended. */
 async function findNullsFirst(read: ReadEngine): Promise<SortOrder | null> {
   const isFirst = async (sortOrder: SortOrder) => {
     const query = new URLSearchParams({ sortBy: 'endTime', sortOrder, maxResults: '1' })
     const path = `/history/process-instance?${query}`
-    const rows = itemsIn(await read(path), { path, shape: INSTANCE })
-    return rows.some(({ endTime = null }) => endTime === null)
+    const rows = itemsIn(await read(path), { path, shape: TIMED })
+    return rows.some(({ endTime }) => endTime === null)
   }
   const [asc, desc] = await Promise.all([isFirst('asc'), isFirst('desc')])
   return asc === desc ? null : asc ? 'asc' : 'desc'

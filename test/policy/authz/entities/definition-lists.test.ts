@@ -156,13 +156,14 @@ t.test('where all definitions are there, one row of each end says so', async (t)
   t.same(pagesIn(reads), ['asc 0 1', 'desc 0 1'])
 })
 
-t.test('rows that name no definition are of none', async (t) => {
-  const nameless = [
+t.test('an instance of the history without its definition is not a response of the engine', async (t) => {
+  for (const nameless of [
     { processDefinitionVersion: null },
     { processDefinitionId: 'a', processDefinitionVersion: null },
-  ]
-  const { lists } = open({ answer: historyOf([...PRESENT, ...nameless], { isNullFirst: true }) })
-  t.same(await lists.deleted(), [])
+  ]) {
+    const { lists } = open({ answer: historyOf([...PRESENT, nameless], { isNullFirst: true }) })
+    await t.rejects(lists.deleted(), { code: 'GW_UPSTREAM_INVALID' })
+  }
 })
 
 t.test('more deleted definitions than a bound are too many', async (t) => {
@@ -272,12 +273,17 @@ t.test(
         ['endTime', '1'],
       ],
     )
-    t.equal(await open(endsOf({ asc: ENDED, desc: {} })).lists.nullsFirst(), 'desc')
+    t.equal(await open(endsOf({ asc: ENDED, desc: { endTime: null } })).lists.nullsFirst(), 'desc')
     ascending.clock.ms = 10 ** 12
     t.equal(await ascending.lists.nullsFirst(), 'asc')
     t.equal(ascending.reads.length, 2, 'no database changes it')
   },
 )
+
+t.test('an instance without the member endTime is not a response of the engine', async (t) => {
+  const { lists } = open(endsOf({ asc: ENDED, desc: { status: 'maintenance' } }))
+  await t.rejects(lists.nullsFirst(), { code: 'GW_UPSTREAM_INVALID' })
+})
 
 t.test('while nothing tells it, it is asked again after a minute', async (t) => {
   for (const rows of [

@@ -21,7 +21,7 @@ function findIn({ executions = [WAITING], starts = [START] }: World = {}) {
     if (pathname === '/execution') return executions
     if (pathname === '/event-subscription') return starts
     if (pathname === '/process-definition') return [{ id: 'mail:1', key: 'mail', tenantId: null }]
-    if (pathname.endsWith('/xml')) return { bpmn20Xml: MODEL }
+    if (pathname.endsWith('/xml')) return { id: 'mail:1', bpmn20Xml: MODEL }
     if (pathname === '/process-instance/p1') return { id: 'p1', definitionId: 'review:1', tenantId: null }
     return pathname === '/process-definition/review%3A1'
       ? { id: 'review:1', key: 'review', tenantId: null }

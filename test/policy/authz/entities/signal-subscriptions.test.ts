@@ -14,7 +14,7 @@ async function find(each: 'signalSubscriptions' | 'signalStarts', body: object) 
   const answers: Readonly<Record<string, unknown>> = {
     '/event-subscription': [WAITING, START],
     '/process-definition': [{ id: 'mail:1', key: 'mail', tenantId: null }],
-    '/process-definition/mail%3A1/xml': { bpmn20Xml: MODEL },
+    '/process-definition/mail%3A1/xml': { id: 'mail:1', bpmn20Xml: MODEL },
     '/process-instance/p1': { id: 'p1', definitionId: 'review:1', tenantId: null },
     '/process-definition/review%3A1': { id: 'review:1', key: 'review', tenantId: null },
   }
