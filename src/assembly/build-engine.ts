@@ -256,7 +256,7 @@ function permitOptionsOf(
     }),
     maxParts,
     dateFormat,
-    findTargets: createFindTargets({ read, ...lookUps, maxNamed }),
+    findTargets: createFindTargets({ read, ...lookUps, dateFormat, maxNamed }),
     tenantsOfKey: createTenantsOfKey(read),
     isOwn: createIsOwn({ read, lookUp: lookUps.lookUp }),
     findCondition: createFindCondition({ read, ask: askerOf(own) }),

@@ -11,6 +11,8 @@ export interface DateFormat {
   readonly toMs: (text: unknown) => number | null
   /** Returns the instant in this format, or null if the format does not name instants that the gateway can compute. */
   readonly format: (ms: number) => string | null
+  /** Returns whether the engine may read a text as a date in this format. Some texts for which it is true are no dates. */
+  readonly mayRead: (text: string) => boolean
 }
 
 type FieldName = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'millisecond' | 'zone'
@@ -43,13 +45,14 @@ const NEEDED: readonly FieldName[] = ['year', 'month', 'day', 'hour', 'minute', 
 /** Returns how to read and write dates of this pattern. A pattern with names or without a zone is neither read nor written. */
 export function createDateFormat(pattern: string = DEFAULT_DATE_PATTERN): DateFormat {
   const pieces = piecesOf(pattern)
+  const mayRead = literalsCheckOf(pattern)
   const isDefault = pattern === DEFAULT_DATE_PATTERN
   const fields = pieces?.filter((piece) => typeof piece !== 'string') ?? []
   const names = fields.map(({ name }) => name)
   const hasMilliseconds = names.includes('millisecond')
   const isInstant = new Set(names).size === names.length && NEEDED.every((name) => names.includes(name))
   if (pieces === null || !isInstant)
-    return { pattern, isDefault, hasMilliseconds, toMs: () => null, format: () => null }
+    return { pattern, isDefault, hasMilliseconds, toMs: () => null, format: () => null, mayRead }
   const expression = new RegExp(`^${pieces.map(sourceOf).join('')}$`)
   return {
     pattern,
@@ -57,6 +60,7 @@ export function createDateFormat(pattern: string = DEFAULT_DATE_PATTERN): DateFo
     hasMilliseconds,
     toMs: (text) => (typeof text === 'string' ? instantOf(expression.exec(text), names) : null),
     format: (ms) => pieces.map((piece) => textOf(piece, new Date(ms))).join(''),
+    mayRead,
   }
 }
 
@@ -71,6 +75,24 @@ function piecesOf(pattern: string): readonly Piece[] | null {
     else pieces.push(literalOf(text))
   }
   return pieces
+}
+
+/**
+ * Returns a check whether a text has all literals of the pattern in their order. `SimpleDateFormat` wants them as they
+ * are, while it reads fields in many forms: signs, blanks, names, digits of all scripts.
+ */
+function literalsCheckOf(pattern: string): DateFormat['mayRead'] {
+  const texts = pattern.match(DATE_PATTERN_PIECE) ?? []
+  const literals = texts.filter((text) => !/^[A-Za-z]/.test(text)).map(literalOf)
+  return (text) => {
+    let at = 0
+    for (const literal of literals) {
+      const found = text.indexOf(literal, at)
+      if (found < 0) return false
+      at = found + literal.length
+    }
+    return true
+  }
 }
 
 /** `yy` is a year of two digits, and `MMM` is the name of a month. */

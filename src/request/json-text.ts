@@ -33,6 +33,20 @@ export function nameOf(quoted: string): string {
   return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1)
 }
 
+/**
+ * Returns the string that the engine reads if it puts quotation marks around a text and parses the result as JSON. It
+ * ignores the rest of the text after a quotation mark. Null: the result is not a JSON string.
+ */
+export function readQuoted(text: string): string | null {
+  const quoted = `"${text}"`
+  const end = endOfString(quoted, 0)
+  try {
+    return String(JSON.parse(quoted.slice(0, end + 1)))
+  } catch {
+    return null
+  }
+}
+
 export function isSpace(char: number): boolean {
   return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
 }

@@ -110,6 +110,25 @@ for (const { pattern, unit } of FORMATS)
         }
     })
 
+    await t.test(
+      'a message whose key is a text in this format is decided on each waiting instance',
+      async (t) => {
+        await admin.upload('/deployment/create', [
+          { name: 'deployment-name', value: 'message' },
+          { name: 'one.bpmn', value: WAITING, file: 'one.bpmn' },
+        ])
+        const variables = { key: { value: dueText } }
+        await admin.call('POST', '/process-definition/key/one/start', { variables })
+        const waiting = async () => rowsOf(await admin.call('GET', '/event-subscription')).length
+        const body = { messageName: 'go', correlationKeys: variables }
+        const message: Ask = { method: 'POST', path: '/message', body }
+        t.equal((await as('nobody', message)).status, 403)
+        t.equal(await waiting(), 1)
+        t.equal((await as('clerk', message)).status, 204)
+        t.equal(await waiting(), 0)
+      },
+    )
+
     await t.test('pages of a list sorted by time neither repeat an item nor lose one', async (t) => {
       const list = '/history/activity-instance?activityType=userTask&sortBy=startTime&sortOrder=asc'
       const ids: string[] = []
@@ -196,6 +215,11 @@ function bpmnOf(key: string): string {
   return modelOf(`<process id="${key}" isExecutable="true" camunda:historyTimeToLive="P30D">
 <startEvent id="start"/><sequenceFlow id="f1" sourceRef="start" targetRef="node"/><userTask id="node"/></process>`)
 }
+
+const WAITING = modelOf(`<message id="message" name="go"/>
+<process id="one" isExecutable="true" camunda:historyTimeToLive="P30D">
+<startEvent id="start"/><sequenceFlow id="f1" sourceRef="start" targetRef="wait"/>
+<intermediateCatchEvent id="wait"><messageEventDefinition messageRef="message"/></intermediateCatchEvent></process>`)
 
 const WORK = modelOf(`<process id="work" isExecutable="true" camunda:historyTimeToLive="P30D">
 <startEvent id="start"/><sequenceFlow id="f1" sourceRef="start" targetRef="node"/>

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { DEFAULT_DATE_PATTERN } from '../../src/config/date-pattern.ts'
 import { createDateFormat } from '../../src/request/date-format.ts'
 
 const AT = Date.UTC(2026, 1, 3, 4, 5, 6, 7)
@@ -56,3 +57,24 @@ for (const { pattern, reason } of [
     t.equal(format.toMs('2026-02-03T04:05:06.007+0000'), null)
     t.equal(format.format(AT), null)
   })
+
+for (const { pattern, text, mayRead } of [
+  { pattern: DEFAULT_DATE_PATTERN, text: '2026-02-03T04:05:06.007+0000', mayRead: true },
+  { pattern: DEFAULT_DATE_PATTERN, text: ' 2026 - -2 -3T 4: 5: 6.7 CET', mayRead: true },
+  { pattern: DEFAULT_DATE_PATTERN, text: '2026-02-03T04:05:06', mayRead: false },
+  { pattern: DEFAULT_DATE_PATTERN, text: '04:05:06.007 2026-02-03T', mayRead: false },
+  { pattern: DEFAULT_DATE_PATTERN, text: 'order-1-2T', mayRead: false },
+  { pattern: DEFAULT_DATE_PATTERN, text: '', mayRead: false },
+  { pattern: 'yyyyMMdd', text: '4711', mayRead: true },
+  { pattern: "d/M/y 'at' H:m:s''X", text: "3/2/2026 at 4:5:6'Z", mayRead: true },
+  { pattern: "d/M/y 'at' H:m:s''X", text: '3/2/2026 at 4:5:6Z', mayRead: false },
+  { pattern: 'd MMM yyyy', text: '3 Feb 2026', mayRead: true },
+  { pattern: 'd MMM yyyy', text: '3-Feb-2026', mayRead: false },
+])
+  t.test(`an engine ${mayRead ? 'may read' : 'does not read'} '${text}' as ${pattern}`, async (t) => {
+    t.equal(createDateFormat(pattern).mayRead(text), mayRead)
+  })
+
+t.test('a long text of separators is checked in linear time', async (t) => {
+  t.equal(createDateFormat().mayRead('-'.repeat(1_000_000)), false)
+})

@@ -11,6 +11,7 @@ import {
   tenantsOf,
 } from './preconditions.ts'
 import { decideKeyTenants } from './key-tenants.ts'
+import type { Targets } from '../entities/look-ups.ts'
 import { LoadedEntities } from '../entities/loaded-entities.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { answerOf, NO_SUCH_ENTITY, OF_OTHER_TENANT } from './refusals.ts'
@@ -224,8 +225,24 @@ async function isMissing(
 }
 
 async function runEach(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
-  const targets = await targetsOf(check, context.accessRequest, options)
-  if (targets === null) return (await isOwnOnAll(check, context, options)) ? PERMITTED : NOT_EXACT
+  const found = await targetsOf(check, context.accessRequest, options)
+  if (found === null) return (await isOwnOnAll(check, context, options)) ? PERMITTED : NOT_EXACT
+  if (!('candidates' in found)) return runFound(check, found, context, options)
+  const decision = await runFound(check, found.candidates, context, options)
+  return decision.permitted ? decision : undecided(decision)
+}
+
+/** The refusal of a candidate: the engine may act on another one. The audit log still names the missing permission. */
+function undecided({ denialReason }: Extract<Decision, { permitted: false }>): Decision {
+  return denialReason === undefined ? NOT_EXACT : { ...NOT_EXACT, denialReason }
+}
+
+async function runFound(
+  check: CompiledCheck,
+  targets: readonly Attributes[],
+  context: EvaluationContext,
+  options: Pass,
+): Promise<Decision> {
   const tenants = tenantsFor(context.accessRequest, options)
   if (check.needsTarget && targets.length === 0)
     return { ...emptyDecision(check, context, NO_SUCH_ENTITY), isGone: true }
@@ -351,6 +368,6 @@ async function targetsOf(
   { each, list }: CompiledCheck,
   accessRequest: AccessRequest,
   { findTargets }: AuthorizeOptions,
-): Promise<readonly Attributes[] | null> {
+): Promise<Targets | null> {
   return list === null ? findTargets(each ?? '', accessRequest) : listOf(accessRequest, list.from, list.name)
 }

@@ -28,7 +28,10 @@ import {
 import { isAdmin } from '../decision/admin.ts'
 import type { EvaluationOptions } from './authorize-options.ts'
 
-export const NOT_EXACT: Decision = { permitted: false, refusal: new GatewayError('GW_CHECK_NOT_EXACT') }
+export const NOT_EXACT = {
+  permitted: false,
+  refusal: new GatewayError('GW_CHECK_NOT_EXACT'),
+} satisfies Decision
 
 /** One check against the records: the pure decision, and what its refusal looks like. */
 export function evaluate(

@@ -35,11 +35,16 @@ export interface LookUps {
   readonly lookUpAll: LookUpAll
 }
 
-/** The members of a set that only the engine knows; null: it cannot be determined here. */
-export type FindTargets = (
-  each: string,
-  accessRequest: AccessRequest,
-) => Promise<readonly Attributes[] | null>
+/** The engine acts on some of these, or on none of them. Only the engine knows on which. */
+export interface Candidates {
+  readonly candidates: readonly Attributes[]
+}
+
+/** The entities that a request acts on. */
+export type Targets = readonly Attributes[] | Candidates
+
+/** Finds the entities that a request acts on if the request does not name them. Null: they cannot be determined here. */
+export type FindTargets = (each: string, accessRequest: AccessRequest) => Promise<Targets | null>
 
 /** Whether nothing of a set that cannot be determined belongs to a tenant that the caller is no member of. */
 export type IsOwn = (each: string, accessRequest: AccessRequest) => Promise<boolean>

@@ -1,25 +1,34 @@
 import type { AccessRequest } from '../../../request/access-request.ts'
 import { bodyValue, bodyFlag, bodyText } from '../../../request/body.ts'
-import { isRecord } from '../../../request/value.ts'
+import type { DateFormat } from '../../../request/date-format.ts'
+import { conditionsOf } from './correlation-keys.ts'
 import { executionsIn } from './executions.ts'
-import type { LookUps, ReadEngine } from './look-ups.ts'
+import type { LookUps, ReadEngine, Targets } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
-import { readList } from './lookup-response.ts'
+import { type Item, readList } from './lookup-response.ts'
 import { type StartFinder, tenantQueryOf } from './start-finder.ts'
 
 interface MessageOptions extends LookUps {
   readonly read: ReadEngine
+  readonly dateFormat: DateFormat
   readonly starts: StartFinder
 }
 
 interface Correlated {
-  readonly executions: readonly Attributes[]
-  readonly definitions: readonly Attributes[]
+  readonly executions: Targets
+  readonly definitions: Targets
+}
+
+interface ExecutionQuery {
+  /** The body of `POST /execution`. */
+  readonly query: Readonly<Record<string, unknown>>
+  /** Whether it selects only executions to which the message may be correlated. */
+  readonly isExact: boolean
 }
 
 /**
- * Whom a message reaches, as the engine's correlation finds them: executions first, and a definition that it starts only
- * where there is none, unless all are wanted. Null: it cannot be told here.
+ * Finds executions that a message may reach and definitions that it may start. The engine starts a definition only if no
+ * execution matches; with `all` the message reaches both. Null: they cannot be determined here.
  */
 export class MessageFinder {
   readonly #options: MessageOptions
@@ -28,25 +37,34 @@ export class MessageFinder {
     this.#options = options
   }
 
-  async executions(accessRequest: AccessRequest): Promise<readonly Attributes[] | null> {
+  async executions(accessRequest: AccessRequest): Promise<Targets | null> {
     return (await this.#correlate(accessRequest))?.executions ?? null
   }
 
-  async definitions(accessRequest: AccessRequest): Promise<readonly Attributes[] | null> {
+  async definitions(accessRequest: AccessRequest): Promise<Targets | null> {
     return (await this.#correlate(accessRequest))?.definitions ?? null
   }
 
   async #correlate({ body, stillAwaited }: AccessRequest): Promise<Correlated | null> {
-    const query = executionQueryOf(body)
-    if (query === null) return null
-    const executions = await readList(this.#options.read, { path: `/execution?${query}`, shape: EXECUTION })
+    const { dateFormat, read } = this.#options
+    const executionQuery = executionQueryOf(body, dateFormat)
+    if (executionQuery === null) return null
+    const { query, isExact } = executionQuery
+    const listed = await readList(read, { path: '/execution', query, shape: EXECUTION })
+    const waiting = listed.filter((execution) => isOfTenants(execution, body))
+    const executions = await executionsIn(waiting, 'id', { ...this.#options, stillAwaited })
     const isForAll = bodyFlag(body, 'all')
-    const found = await executionsIn(executions, 'id', { ...this.#options, stillAwaited })
-    // Several where one is wanted are refused by the engine; all are asked about, for one may end meanwhile.
-    if (!isForAll && executions.length > 0) return { executions: found, definitions: [] }
+    // The engine refuses a message that several executions match. All of them are checked, because one may end meanwhile.
+    if (isExact && !isForAll && waiting.length > 0) return { executions, definitions: [] }
     const definitions = await this.#started(body)
     if (definitions === null) return null
-    return { executions: found, definitions }
+    // If no execution is a candidate, the engine finds none either.
+    if (isExact || waiting.length === 0) return { executions, definitions }
+    // Correlation keys do not restrict the definitions. With `all` the engine starts each of them.
+    return {
+      executions: { candidates: executions },
+      definitions: isForAll ? definitions : { candidates: definitions },
+    }
   }
 
   async #started(body: unknown): Promise<readonly Attributes[] | null> {
@@ -59,51 +77,28 @@ export class MessageFinder {
 
 const EXECUTION = { texts: ['id', 'processInstanceId'], nullable: ['tenantId'] }
 
-function executionQueryOf(body: unknown): URLSearchParams | null {
+/** Null: the body names no message. */
+function executionQueryOf(body: unknown, dateFormat: DateFormat): ExecutionQuery | null {
   const messageName = bodyText(body, 'messageName')
   if (messageName === null || messageName === '') return null
-  const query = new URLSearchParams({ messageEventSubscriptionName: messageName, active: 'true' })
-  for (const [member, parameter] of [
-    ['businessKey', 'businessKey'],
-    ['processInstanceId', 'processInstanceId'],
-  ] as const) {
-    const value = bodyText(body, member)
-    if (value !== null) query.set(parameter, value)
+  const tenantId = bodyText(body, 'tenantId')
+  const keys = conditionsOf(bodyValue(body, 'correlationKeys'), dateFormat)
+  const localKeys = conditionsOf(bodyValue(body, 'localCorrelationKeys'), dateFormat)
+  return {
+    query: {
+      messageEventSubscriptionName: messageName,
+      active: true,
+      businessKey: bodyText(body, 'businessKey'),
+      processInstanceId: bodyText(body, 'processInstanceId'),
+      tenantIdIn: tenantId === null ? null : [tenantId],
+      processVariables: keys.conditions,
+      variables: localKeys.conditions,
+    },
+    isExact: keys.isExact && localKeys.isExact,
   }
-  const tenants = tenantQueryOf(body)
-  if (tenants === null) return null
-  for (const [name, value] of Object.entries(tenants)) query.set(name, value)
-  const keys = filtersOf(bodyValue(body, 'correlationKeys'))
-  const localKeys = filtersOf(bodyValue(body, 'localCorrelationKeys'))
-  if (keys === null || localKeys === null) return null
-  if (keys !== '') query.set('processVariables', keys)
-  if (localKeys !== '') query.set('variables', localKeys)
-  return query
 }
 
-/** Null: not all of them can be written in a query string so that it means the same. */
-function filtersOf(keys: unknown): string | null {
-  if (!isRecord(keys)) return ''
-  const filters = Object.entries(keys).map(([name, key]) => {
-    const { value, type } = isRecord(key) ? key : {}
-    const isText = typeof value === 'string' && isTextType(type) && isSameInQuery(name, value)
-    return isText ? `${name}_eq_${value}` : null
-  })
-  return filters.includes(null) ? null : filters.join(',')
-}
-
-/** Any other makes something else of the text: `"5"` of type Integer is five. */
-function isTextType(type: unknown): boolean {
-  return type === undefined || type === null || (typeof type === 'string' && /^string$/i.test(type))
-}
-
-/**
- * In a query the engine reads a value as a date where it can, in quotes of its own, with nothing and `null` for no date
- * (`ConditionQueryParameterDto.resolveValue` and Jackson, engine 7.22).
- */
-function isSameInQuery(name: string, value: string): boolean {
-  const isSeparated = /[_,]/.test(name + value)
-  const isNoText = /^\s*(?:null)?\s*$/i.test(value) || /["\\]/.test(value)
-  const isDate = /-.*-.*T.*:.*:/s.test(value)
-  return !isSeparated && !isNoText && !isDate
+/** A query for executions has no parameter for those without a tenant (engine 7.22). */
+function isOfTenants({ tenantId }: Item, body: unknown): boolean {
+  return bodyText(body, 'tenantId') !== null || !bodyFlag(body, 'withoutTenantId') || tenantId === null
 }

@@ -1,8 +1,9 @@
 import type { Each } from '../../../operations/notation.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
+import type { DateFormat } from '../../../request/date-format.ts'
 import { bodyTexts, bodyText } from '../../../request/body.ts'
 import { instancesNamed } from './executions.ts'
-import type { FindTargets, LookUps, ReadEngine, ListedName } from './look-ups.ts'
+import type { FindTargets, LookUps, ReadEngine, ListedName, Targets } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { LOOKUPS } from './lookup-rules.ts'
 import { readList } from './lookup-response.ts'
@@ -18,11 +19,12 @@ const MAX_NAMED = 10_000
 
 interface TargetsOptions extends LookUps {
   readonly read: ReadEngine
+  readonly dateFormat: DateFormat
   /** A request that names more is not looked through. Default 10,000. */
   readonly maxNamed?: number
 }
 
-type Find = (accessRequest: AccessRequest) => Promise<readonly Attributes[] | null>
+type Find = (accessRequest: AccessRequest) => Promise<Targets | null>
 type FoundTarget = Exclude<Each, `${'body' | 'query'}:${string}[]`>
 
 /** Finds what a request acts on where the request does not name all of it. */

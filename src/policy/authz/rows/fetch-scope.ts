@@ -32,8 +32,9 @@ export async function fetchScopeOf({
   if (!revokes && !needsTenants)
     return { keys: keysGranted(rows, viewer), definitionIds: null, tenants: viewer.tenants }
   const definitions = await findTargets('definitions', accessRequest)
-  const seen = definitions?.filter((definition) => isVisible(rows, {}, attributeOf(definition), viewer))
-  if (seen === undefined || seen.length > MAX_DEFINITIONS) return null
+  if (definitions === null || 'candidates' in definitions) return null
+  const seen = definitions.filter((definition) => isVisible(rows, {}, attributeOf(definition), viewer))
+  if (seen.length > MAX_DEFINITIONS) return null
   return { keys: null, definitionIds: seen.flatMap(({ id }) => id ?? []), tenants: viewer.tenants }
 }
 

@@ -357,6 +357,31 @@ t.test('of what is selected another tenant has part of, nothing is decided', asy
   t.equal(await answerOf(null, { isOwn: async () => true, lines: [] }), 'GW_CHECK_NOT_EXACT')
 })
 
+t.test('candidates are permitted if each of them is, and refused as not exact otherwise', async (t) => {
+  const row: Partial<Row> = {
+    route: 'POST /novelty',
+    checks: [
+      {
+        anyOf: ['PROCESS_INSTANCE.UPDATE each.processInstanceId'],
+        each: 'correlatedExecutions',
+        denied: 403,
+      },
+    ],
+  }
+  const [one, two] = [{ processInstanceId: 'p1' }, { processInstanceId: 'p2' }]
+  const lines = ['grant anna PROCESS_INSTANCE:p1 UPDATE']
+  const decided = (candidates: readonly Attributes[], more: World = {}) =>
+    decide(row, { lines, params: {}, findTargets: async () => ({ candidates }), ...more })
+  t.match(await decided([]), { answer: 'permitted' })
+  t.match(await decided([one]), { answer: 'permitted' })
+  for (const candidates of [[two], [one, two], [two, one]])
+    t.match(await decided(candidates), {
+      answer: 'GW_CHECK_NOT_EXACT',
+      missing: ['0 UPDATE ProcessInstance p2'],
+    })
+  t.match(await decided([{ ...one, tenantId: 'globex' }]), { answer: 'GW_CHECK_NOT_EXACT' })
+})
+
 t.test(
   'a refusal names what is missing: of all that is needed what is not there, of alternatives each',
   async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createLookUps } from '../../../../src/policy/authz/entities/lookup.ts'
+import { createDateFormat } from '../../../../src/request/date-format.ts'
 import { createFindTargets } from '../../../../src/policy/authz/entities/targets.ts'
 
 const MODEL =
@@ -24,7 +25,9 @@ async function find(each: 'signalSubscriptions' | 'signalStarts', body: object) 
   }
   const principal = { userId: 'anna', groups: [], tenants: [] }
   const request = { principal, params: {}, query: new Map(), body }
-  const found = await createFindTargets({ read, ...createLookUps({ read }) })(each, request)
+  const findTargets = createFindTargets({ read, dateFormat: createDateFormat(), ...createLookUps({ read }) })
+  const found = await findTargets(each, request)
+  if (found !== null && 'candidates' in found) throw new Error('These are candidates')
   return { keys: found?.map(({ processDefinitionKey }) => processDefinitionKey) ?? null, seen }
 }
 

@@ -2,6 +2,7 @@ import t from 'tap'
 import { createLookUps } from '../../../../src/policy/authz/entities/lookup.ts'
 import type { AccessRequest } from '../../../../src/request/access-request.ts'
 import { bodyTexts } from '../../../../src/request/body.ts'
+import { createDateFormat } from '../../../../src/request/date-format.ts'
 import { createFindTargets } from '../../../../src/policy/authz/entities/targets.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -39,9 +40,12 @@ function findIn(
     now -= 1
     return answerTo(path, query)
   }
-  const find = createFindTargets({ read, ...createLookUps({ read }) })
-  const ask = (each: string, body: unknown) =>
-    find(each, { ...ANNA, params: {}, query: new Map(), body, ...more })
+  const find = createFindTargets({ read, dateFormat: createDateFormat(), ...createLookUps({ read }) })
+  const ask = async (each: string, body: unknown) => {
+    const found = await find(each, { ...ANNA, params: {}, query: new Map(), body, ...more })
+    if (found !== null && 'candidates' in found) throw new Error('These are candidates')
+    return found
+  }
   return { ask, seen, most: () => most }
 }
 
