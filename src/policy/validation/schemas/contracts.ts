@@ -1,5 +1,5 @@
 import type { BodyName, QueryName, Selector } from '../../../operations/table.ts'
-import { authorizationCreate, authorizationRules } from './authorization-create.ts'
+import { authorizationCreate, authorizationRules } from './authorization-body.ts'
 import {
   decisionRules,
   evaluateDecision,
