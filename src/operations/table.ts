@@ -7,6 +7,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 /** A body schema by its name in the engine's published API; policy resolves it. */
 export type BodyName =
   | 'AuthorizationCreateDto'
+  | 'AuthorizationDto'
   | 'EvaluateDecisionDto'
   | 'ExecutionTriggerDto'
   | 'HistoricExternalTaskLogQueryDto'
@@ -25,6 +26,7 @@ export type CachedContent = 'diagram' | 'model' | 'names'
 /** A query-string schema; policy resolves it. */
 export type QueryName =
   | 'ActivityStatisticsQuery'
+  | 'AuthorizationCheckQuery'
   | 'EventSubscriptionQuery'
   | 'HistoricDecisionInstanceOptions'
   | 'HistoryCleanupOptions'

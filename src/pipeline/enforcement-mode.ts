@@ -76,15 +76,15 @@ function keep(context: RequestContext, kept: Report): void {
   context.reports = [...(context.reports ?? []), kept]
 }
 
-/** Some rules stand between two permissions: whoever breaks one is told so, and not that the later permission is missing. */
+/** Applies the rules between two permission checks. A request that breaks one gets its error, not the refusal of the later check. */
 export function rulesBetween(parts: Parts, match: MatchedContext): TraceDecision | undefined {
   const { engine, operation, accessRequest } = match
   if (operation.body === undefined || operation.checks.length < 2) return undefined
-  return ({ check, decision }) => {
-    if (decision.permitted)
-      void enforce(parts, engine.validation, match, () =>
-        checkRules(operation, accessRequest, { passed: check.index + 1, isDateText: engine.isDateText }),
-      )
+  return ({ check: { index }, decision }) => {
+    const place = decision.permitted ? { passed: index + 1 } : { refused: index }
+    void enforce(parts, engine.validation, match, () =>
+      checkRules(operation, accessRequest, { ...place, isDateText: engine.isDateText }),
+    )
     return decision
   }
 }

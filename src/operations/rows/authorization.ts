@@ -24,9 +24,11 @@ export const authorization = {
   },
   updateAuthorization: {
     route: 'PUT /authorization/:id',
+    body: 'AuthorizationDto',
     checks: [
       { anyOf: ['AUTHORIZATION.READ path:id'], denied: 404 },
-      { anyOf: ['AUTHORIZATION.UPDATE path:id'], denied: 403 },
+      // The engine reads the record, then validates the body, and checks UPDATE last.
+      { anyOf: ['AUTHORIZATION.UPDATE path:id'], entity: 'authorization', denied: 403 },
     ],
     notFound: '404 InvalidRequestException: Authorization with id {id} does not exist.',
     invalidates: ['records'],
@@ -52,6 +54,7 @@ export const authorization = {
   },
   isUserAuthorized: {
     route: 'GET /authorization/check',
+    query: 'AuthorizationCheckQuery',
     checks: [{ anyOf: ['AUTHORIZATION.READ'], when: 'query:userId is another user', denied: 'absent' }],
     retry: 'always',
     answer: 'authorization-check',

@@ -35,7 +35,7 @@ export async function answerAuthorizationCheck(
   const permissionName = given(query, 'permissionName')
   const resourceName = given(query, 'resourceName')
   if (type === null) throw missing('resourceType')
-  const { resource, permission } = legalPermission({ permissionName, resourceName, type })
+  const { resource, permission } = legalPermission({ permissionName, resourceName, type }, records)
   const id = query.get('resourceId') ?? null
   const userId = query.get('userId') ?? principal.userId
   const about = userId === principal.userId ? principal : await otherUser(userId, accessRequest, options)
@@ -86,14 +86,21 @@ interface Named {
   readonly type: number
 }
 
-function legalPermission({ permissionName, resourceName, type }: Named): {
-  readonly resource: ResourceName
-  readonly permission: string
-} {
+function legalPermission(
+  { permissionName, resourceName, type }: Named,
+  { disabled }: Records,
+): { readonly resource: ResourceName; readonly permission: string } {
   const resource = resourceOfType(type)
+  if (isPermissionName(resource, permissionName) && disabled.has(permissionName))
+    throw refusal(
+      400,
+      'BadUserRequestException',
+      `ENGINE-03088 The '${permissionName}' permission is disabled, please check your process engine configuration.`,
+      0,
+    )
   if (resource !== null && bitOf(resource, permissionName) !== null)
     return { resource, permission: permissionName }
-  if (resource === null || isPermissionName(resource, permissionName))
+  if (isPermissionName(resource, permissionName))
     throw refusal(
       400,
       'BadUserRequestException',

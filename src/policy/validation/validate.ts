@@ -10,7 +10,14 @@ import {
   QUERIES,
   SELECTORS,
 } from './schemas/contracts.ts'
-import type { Finding, EngineError, IsDateText, Received, ValidationRule } from './schemas/engine-error.ts'
+import type {
+  Finding,
+  EngineError,
+  IsDateText,
+  Received,
+  RulePlace,
+  ValidationRule,
+} from './schemas/engine-error.ts'
 import { DEFER, itemsOf, membersOf } from './schemas/engine-error.ts'
 import { isDateText } from './schemas/jackson.ts'
 
@@ -29,6 +36,8 @@ export function checkShape(operation: Checked, received: Received, isDate = isDa
 
 interface RuleOptions {
   readonly passed?: number
+  /** The index of the check that refuses. */
+  readonly refused?: number
   /** Default: dates of the default format. */
   readonly isDateText?: IsDateText
 }
@@ -36,12 +45,14 @@ interface RuleOptions {
 /**
  * What the engine refuses once permissions are granted. Some rules stand between two checks of the row: with `passed`
  * only those are looked at that follow that many checks, so that a caller who lacks the next one gets the engine's answer.
+ * With `refused` only rules are applied that the engine applies before the check that refuses.
  * @throws as checkShape
  */
 export function checkRules(operation: Checked, received: Received, options: RuleOptions = {}): void {
   if (operation.query === undefined && operation.body === undefined) return
   const context = { operation, received, isDateText: options.isDateText ?? isDateText }
   if (options.passed !== undefined) return checkAt(options.passed, context)
+  if (options.refused !== undefined) return checkAt(`refusal of ${options.refused}`, context)
   const last = checkCountOf(operation)
   for (let stage = 1; stage <= last; stage += 1) checkAt(stage, context)
 }
@@ -100,7 +111,7 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 
 const NO_CHECKS: Checked = { template: '', checks: [] }
 
-function checkAt(stage: number, context: Context): void {
+function checkAt(stage: RulePlace, context: Context): void {
   const { operation, received } = context
   if (operation.query !== undefined)
     refuse(findAt(stage, QUERIES[operation.query], context), 'GW_INVALID_QUERY')
@@ -120,7 +131,7 @@ interface Context {
   readonly isDateText: IsDateText
 }
 
-function findAt(stage: number, rules: readonly ValidationRule[], context: Context): Finding {
+function findAt(stage: RulePlace, rules: readonly ValidationRule[], context: Context): Finding {
   const { operation, received } = context
   const { template } = operation
   for (const rule of rules) {

@@ -8,10 +8,10 @@ const NO_IMPLIED = { implicitGrants: null, impliesIdentity: false }
 const principal = { userId: 'anna', groups: [], tenants: [] }
 
 /** The answer to a query, or the status, message and type of its refusal. */
-async function answered(query: string): Promise<unknown> {
+async function answered(query: string, from = records): Promise<unknown> {
   const asked = { principal, params: {}, query: queryOf(`/?${query}`), body: undefined }
   try {
-    return await answerAuthorizationCheck(asked, { ...NO_IMPLIED, records, groupsOf: async () => [] })
+    return await answerAuthorizationCheck(asked, { ...NO_IMPLIED, records: from, groupsOf: async () => [] })
   } catch (error) {
     const { statusCode, body } = Object(error)
     return [statusCode, body.message, body.type]
@@ -19,8 +19,8 @@ async function answered(query: string): Promise<unknown> {
 }
 
 const named = (type: string) => `permissionName=READ&resourceName=Task&resourceType=${type}`
-const other = (permission: string, type: number) =>
-  answered(`permissionName=${permission}&resourceName=X&resourceType=${type}`)
+const other = (permission: string, type: number, from = records) =>
+  answered(`permissionName=${permission}&resourceName=X&resourceType=${type}`, from)
 const notFound = [404, 'HTTP 404 Not Found', 'QueryParamException']
 const none = (name: string) => [400, `Query parameter '${name}' cannot be null`, 'InvalidRequestException']
 const bad = (message: string) => [400, message, 'BadUserRequestException']
@@ -56,6 +56,28 @@ t.test('a permission of another resource is refused in the words of where it was
     bad("ENGINE-03086 The resource type 'X' is not valid for 'ACCESS' permission."),
   )
   t.same(await other('NOSUCH', 2), bad("The permission 'NOSUCH' is not valid for 'GROUP' resource type."))
+})
+
+t.test('a permission of a type that the engine does not have', async (t) => {
+  t.same(await other('NOPE', 99), bad("The permission 'NOPE' is not valid for 'null' resource type."))
+  t.same(
+    await other('READ', 99),
+    bad("ENGINE-03086 The resource type 'X' is not valid for 'READ' permission."),
+  )
+})
+
+t.test('a disabled permission is refused, whatever the resource type', async (t) => {
+  const disabled = recordsOf(['grant anna TASK:* READ'], { disabledPermissions: ['READ', 'ACCESS'] })
+  const refused = bad(
+    "ENGINE-03088 The 'READ' permission is disabled, please check your process engine configuration.",
+  )
+  t.same(await other('READ', 7, disabled), refused)
+  t.same(await other('READ', 99, disabled), refused)
+  t.same(
+    await other('ACCESS', 7, disabled),
+    bad("The permission 'ACCESS' is not valid for 'TASK' resource type."),
+  )
+  t.match(await other('UPDATE', 7, disabled), { authorized: false })
 })
 
 const about = async (...lines: readonly string[]) => {

@@ -53,6 +53,18 @@ for (const [name, cases] of Object.entries({ coercionCases, taskQueryCases, vari
   })
 }
 
+t.test('a rule before a refusal is applied only if that check refuses', async (t) => {
+  const operation = operationOf({ operation: 'updateAuthorization' })
+  const received = { params: { id: 'a' }, query: new Map(), body: { permissions: ['NOPE'], resourceType: 7 } }
+  t.match(
+    thrownBy(() => checkRules(operation, received, { refused: 1 })),
+    { statusCode: 400, body: { message: "The permission 'NOPE' is not valid for 'TASK' resource type." } },
+  )
+  t.doesNotThrow(() => checkRules(operation, received, { refused: 0 }))
+  t.doesNotThrow(() => checkRules(operation, received, { passed: 1 }))
+  t.doesNotThrow(() => checkRules(operation, received))
+})
+
 t.test('a rule between two permission checks is found there and only there', async (t) => {
   const operation = operationOf({ operation: 'updateTask' })
   const received = { params: { id: 'a' }, query: new Map(), body: { delegationState: 'x' } }

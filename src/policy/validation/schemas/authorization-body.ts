@@ -1,8 +1,8 @@
 import { resourceOfType } from '../../../operations/authorization-record.ts'
 import { bitOf, isPermissionName } from '../../../operations/permissions.ts'
 import type { ResourceName } from '../../../operations/permissions.ts'
-import { integer, isNullText, list, object, string } from './jackson.ts'
-import type { Finding, Members, ValidationRule } from './engine-error.ts'
+import { date, integer, isNullText, list, object, string } from './jackson.ts'
+import type { Finding, Members, Received, ValidationRule } from './engine-error.ts'
 import {
   restFailure,
   firstOf,
@@ -11,8 +11,10 @@ import {
   DEFER,
   membersOf,
   engineException,
+  invalid,
   textOf,
 } from './engine-error.ts'
+import { integerOf } from '../../../request/paging.ts'
 import { javaTrim } from '../../../request/java-text.ts'
 
 export const authorizationCreate = object({
@@ -22,6 +24,18 @@ export const authorizationCreate = object({
   groupId: string,
   resourceType: integer,
   resourceId: string,
+})
+
+export const authorizationUpdate = object({
+  id: string,
+  type: integer,
+  permissions: list(string),
+  userId: string,
+  groupId: string,
+  resourceType: integer,
+  resourceId: string,
+  removalTime: date,
+  rootProcessInstanceId: string,
 })
 
 /** The permission to create comes before every question but the first. */
@@ -38,6 +52,20 @@ function presenceFinding(record: Members): Finding {
         'NullPointerException',
         'Cannot invoke "java.lang.Integer.intValue()" because "this.type" is null',
       )
+}
+
+/** The engine applies the members to the record that it has read, and then checks UPDATE. */
+export const authorizationUpdateRules: readonly ValidationRule[] = [
+  { after: 'refusal of 1', find: ({ body }) => updateFinding(membersOf(body)) },
+]
+
+function updateFinding(record: Members): Finding {
+  const { permissions } = record
+  if (!isGiven(permissions)) return subjectFinding(record)
+  const resourceType = intOf(record['resourceType'])
+  // Without a resource type the message of the engine names its own classes.
+  if (resourceType === null || Number.isNaN(resourceType)) return DEFER
+  return permissionsFinding(itemsOf(permissions), resourceType, record)
 }
 
 function recordFinding(record: Members): Finding {
@@ -90,21 +118,13 @@ function globalFinding(userId: unknown, groupId: unknown): Finding {
   )
 }
 
-function permissionsFinding(
-  permissions: readonly unknown[],
-  id: number,
-  { userId, groupId }: Members,
-): Finding {
+function permissionsFinding(permissions: readonly unknown[], id: number, record: Members): Finding {
   const names = permissions.map(textOf)
   const resource = resourceOfType(id)
   const finding = firstOf(names, (name) => nameFinding(name, resource))
   if (finding !== null) return finding
-  if (isGiven(userId) === isGiven(groupId))
-    return engineException(
-      500,
-      'NullValueException',
-      "Authorization must either have a 'userId' or a 'groupId'.",
-    )
+  const subject = subjectFinding(record)
+  if (subject !== null) return subject
   const others = new Set(names.filter((name) => resource === null || bitOf(resource, name) === null))
   // Which of several the engine names is not known.
   if (others.size > 1) return DEFER
@@ -112,6 +132,32 @@ function permissionsFinding(
   return name === undefined
     ? null
     : badRequest(`ENGINE-03087 The resource type with id:'${id}' is not valid for '${name}' permission.`)
+}
+
+function subjectFinding({ userId, groupId }: Members): Finding {
+  return isGiven(userId) === isGiven(groupId)
+    ? engineException(500, 'NullValueException', "Authorization must either have a 'userId' or a 'groupId'.")
+    : null
+}
+
+/** The engine looks up the permission by its name before it checks READ on authorizations. */
+export const authorizationCheckRules: readonly ValidationRule[] = [
+  { after: 0, find: ({ query }) => checkQueryFinding(query) },
+]
+
+function checkQueryFinding(query: Received['query']): Finding {
+  const type = integerOf(query.get('resourceType'))
+  if (Number.isNaN(type))
+    return { status: 404, type: 'QueryParamException', message: 'HTTP 404 Not Found', code: null }
+  const permissionName = query.get('permissionName')
+  if (permissionName === undefined) return missingParameter('permissionName')
+  if (!query.has('resourceName')) return missingParameter('resourceName')
+  if (type === null) return missingParameter('resourceType')
+  return nameFinding(permissionName, resourceOfType(type))
+}
+
+function missingParameter(name: string): Finding {
+  return invalid(`Query parameter '${name}' cannot be null`)
 }
 
 function nameFinding(name: string, resource: ResourceName | null): Finding {

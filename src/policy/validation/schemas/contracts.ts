@@ -1,5 +1,11 @@
 import type { BodyName, QueryName, Selector } from '../../../operations/table.ts'
-import { authorizationCreate, authorizationRules } from './authorization-body.ts'
+import {
+  authorizationCheckRules,
+  authorizationCreate,
+  authorizationRules,
+  authorizationUpdate,
+  authorizationUpdateRules,
+} from './authorization-body.ts'
 import {
   decisionRules,
   evaluateDecision,
@@ -51,6 +57,7 @@ export interface Contract {
 
 export const BODIES: Readonly<Record<BodyName, Contract>> = {
   AuthorizationCreateDto: { type: authorizationCreate, rules: authorizationRules },
+  AuthorizationDto: { type: authorizationUpdate, rules: authorizationUpdateRules },
   EvaluateDecisionDto: { type: evaluateDecision, rules: decisionRules },
   ExecutionTriggerDto: { type: executionTrigger, rules: triggerRules },
   HistoricExternalTaskLogQueryDto: { type: externalTaskLogQuery, rules: externalTaskLogRules },
@@ -77,6 +84,7 @@ export const SELECTORS = {
 /** Flags of clean-up, topic names and decision instances take any text: what is not `true` is false. */
 export const QUERIES: Readonly<Record<QueryName, readonly ValidationRule[]>> = {
   ActivityStatisticsQuery: activityStatisticsRules,
+  AuthorizationCheckQuery: authorizationCheckRules,
   EventSubscriptionQuery: eventSubscriptionRules,
   HistoricDecisionInstanceOptions: [],
   HistoryCleanupOptions: [],

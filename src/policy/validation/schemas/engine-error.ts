@@ -37,9 +37,16 @@ export interface RuleContext {
   readonly isDateText: IsDateText
 }
 
-/** A rule of the engine, and when the engine looks at it: after so many of the row's permission checks, or after all. */
+/**
+ * The place of a rule among the permission checks of the row: after so many of them, or after all. With `refusal of 1`
+ * the rule precedes the second check, and the gateway applies it only if that check refuses. A request that passes the
+ * check is forwarded, and the engine applies the rule.
+ */
+export type RulePlace = number | `refusal of ${number}`
+
+/** A rule of the engine. */
 export interface ValidationRule {
-  readonly after: number | 'all'
+  readonly after: RulePlace | 'all'
   readonly find: (received: Received, context: RuleContext) => Finding
 }
 
