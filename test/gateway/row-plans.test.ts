@@ -216,7 +216,7 @@ function worldOf(random: Random): RowWorld {
       })),
       '/history/process-instance': all.map((row) => ({
         ...row,
-        shown: { ...named(row), id: row.shown.id, endTime: null },
+        shown: { ...named(row), id: row.shown.id },
       })),
       '/history/activity-instance': below(all, 0),
       '/history/task': below(all, random(2) === 0 ? 5 : 0),

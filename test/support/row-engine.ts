@@ -125,7 +125,7 @@ function answerOf(world: RowWorld, path: string, query: Query): unknown {
     const max = Number(query['maxResults'] ?? Number.MAX_SAFE_INTEGER)
     return sorted(found, query)
       .slice(first, first + max)
-      .map(({ shown }) => shown)
+      .map(({ shown }) => (list === '/history/process-instance' ? { endTime: null, ...shown } : shown))
   }
   const at = path.lastIndexOf('/')
   const id = decodeURIComponent(path.slice(at + 1))
