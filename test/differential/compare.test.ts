@@ -25,7 +25,7 @@ const job = (retries: number, exceptionMessage: string | null = null) => ({
   retries,
   exceptionMessage,
 })
-const ANY_KIND: readonly Kind[] = ['plain', 'accept', 'spelling', 'selector']
+const ANY_KIND: readonly Kind[] = ['plain', 'accept', 'spelling', 'selector', 'headers']
 
 t.test('what the gateway shows or permits beyond the engine is wider, whatever it is about', async (t) => {
   for (const [engine, gateway] of [

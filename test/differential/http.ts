@@ -9,6 +9,7 @@ export interface Ask {
   readonly body?: unknown
   readonly form?: readonly Part[]
   readonly accept?: string
+  readonly headers?: Readonly<Record<string, string>>
   /** Sent as it is, in the place of `body` and `form`. */
   readonly raw?: Raw
 }
@@ -84,6 +85,7 @@ export function jsonOf({ bytes }: Answer): unknown {
 
 function headersOf(ask: Ask, credentials: string | undefined): Record<string, string> {
   return {
+    ...ask.headers,
     accept: ask.accept ?? '*/*',
     ...(credentials !== undefined && { authorization: credentials }),
     ...typeOf(ask),

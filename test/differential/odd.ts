@@ -1,3 +1,4 @@
+import { CLAIMING_HEADERS } from '../attacks/header-names.ts'
 import { isJson } from './admin.ts'
 import type { OddKind, Plan } from './plan.ts'
 import { isRead } from './plan.ts'
@@ -8,6 +9,7 @@ export function oddPlanOf(plan: Plan, kind: OddKind, random: Random): Plan | nul
   const odd = { ...plan, kind }
   if (kind === 'accept') return isRead(plan) ? { ...odd, accept: random.pick(ACCEPTS) } : null
   if (kind === 'selector') return withoutSelector(odd, random)
+  if (kind === 'headers') return { ...odd, headers: claimsOf(random) }
   const ways = random.sample([inBody, inQuery, inPath], 3)
   for (const way of ways) {
     const spelt = way(odd, random)
@@ -32,6 +34,24 @@ const ACCEPTS = [
   'text/csv',
   'application/json;q=1.5',
   ',application/hal+json',
+]
+
+/** Up to three headers by which the client claims to be another caller or means another target. They change no response. */
+function claimsOf(random: Random): Readonly<Record<string, string>> {
+  const names = random.sample(CLAIMING_HEADERS, 1 + random.below(3))
+  return Object.fromEntries(names.map((name) => [name, random.pick(CLAIMS)]))
+}
+
+const CLAIMS = [
+  'admin',
+  'demo',
+  'camunda-admin',
+  'acme',
+  'globex',
+  'default',
+  '127.0.0.1',
+  '/engine-rest/user',
+  'DELETE',
 ]
 
 /** None of these is a query, or can be read as a whole. */

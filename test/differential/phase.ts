@@ -179,10 +179,11 @@ class Runner {
   }
 }
 
-function askOf({ operation, path, body, form, accept, raw }: Plan, names: Names, side: Side): Ask {
+function askOf({ operation, path, body, form, accept, headers, raw }: Plan, names: Names, side: Side): Ask {
   return {
     method: operation.method,
     ...(accept !== undefined && { accept }),
+    ...(headers !== undefined && { headers }),
     path: path.replace(/<([\w.*@-]+)>/g, (_, name: string) => encodeURIComponent(names.idOf(side, name))),
     ...(body !== undefined && { body: mapTexts(body, (text) => names.reveal(side, text)) }),
     ...(form !== undefined && { form }),
@@ -192,7 +193,7 @@ function askOf({ operation, path, body, form, accept, raw }: Plan, names: Names,
 
 function differenceOf(
   { index, user, ownGroups, joins, tenants, links, records }: CallerSet,
-  { operation, kind, path, body, accept }: Plan,
+  { operation, kind, path, body, accept, headers }: Plan,
   seen: {
     outcome: ReturnType<typeof outcomeOf>
     engine: ReturnType<typeof seenOf>
@@ -210,6 +211,7 @@ function differenceOf(
       path,
       ...(body !== undefined && { body }),
       ...(accept !== undefined && { accept }),
+      ...(headers !== undefined && { headers }),
     },
     ...seen,
   }

@@ -10,7 +10,7 @@ import type { Left } from './sweep.ts'
 
 /** What is asked in an odd way; the others are asked as most clients ask. */
 export type Kind = 'plain' | OddKind | ForeignKind
-export type OddKind = 'accept' | 'spelling' | 'selector'
+export type OddKind = 'accept' | 'spelling' | 'selector' | 'headers'
 export type ForeignKind =
   | 'foreign accept'
   | 'foreign type'
@@ -25,6 +25,8 @@ export interface Plan {
   readonly operation: Operation
   readonly kind: Kind
   readonly accept?: string
+  /** Headers that the engine does not read. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly raw?: Raw
   readonly path: string
   readonly body?: unknown

@@ -17,6 +17,7 @@ export interface Difference {
     readonly path: string
     readonly body?: unknown
     readonly accept?: string
+    readonly headers?: Readonly<Record<string, string>>
   }
   readonly engine: Seen
   readonly gateway: Seen
@@ -200,8 +201,8 @@ function percent(part: number, whole: number): string {
 }
 
 function exampleOf({ set, request, engine, gateway, records }: Difference): string {
-  const { method, path, body, accept } = request
-  const asked = `${method} ${path} ${body === undefined ? '' : JSON.stringify(body)} ${accept ?? ''}`
+  const { method, path, body, accept, headers } = request
+  const asked = `${method} ${path} ${body === undefined ? '' : JSON.stringify(body)} ${accept ?? ''}${headers === undefined ? '' : JSON.stringify(headers)}`
   return `set ${set} (${records.length} records) ${asked.slice(0, 300)} | engine: ${saidOf(engine)} | gateway: ${saidOf(gateway)}`
 }
 

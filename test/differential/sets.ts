@@ -75,7 +75,7 @@ export function setOf(index: number, { names, seed, operations, adminGroup }: Ch
 
 /** So that what is asked in a plain way does not depend on what is asked in odd ones. */
 const ODD = 2_000_000
-const ODD_OF_EACH = { accept: 5, spelling: 10, selector: 3 } as const
+const ODD_OF_EACH = { accept: 5, spelling: 10, selector: 3, headers: 3 } as const
 const TRIES = 200
 
 interface Oddly {
@@ -104,6 +104,7 @@ function oddPlansOf(plans: readonly Plan[], { names, operations, asker, random }
   add('accept', () => (random.chance(0.5) ? more(halves) : random.sample(plans, 1)))
   add('spelling', () => random.sample(plans, 1))
   add('selector', () => more(selecting))
+  add('headers', () => random.sample(plans, 1))
   return found
 }
 
