@@ -49,10 +49,10 @@ function checkLines({ check, row, verdict, decisions, more }: CheckExplanation):
   return [
     `check ${check}: ${askedFor(row)}: ${verdict}`,
     ...(isOne && only !== undefined
-      ? only.atoms.map((permissionCheck) => `  ${permissionLine(permissionCheck)}`)
+      ? only.atoms.map((decided) => `  ${permissionLine(decided)}`)
       : decisions.flatMap((one) => [
           `  ${one.verdict}`,
-          ...one.atoms.map((permissionCheck) => `    ${permissionLine(permissionCheck)}`),
+          ...one.atoms.map((decided) => `    ${permissionLine(decided)}`),
         ])),
     ...(more === 0 ? [] : [`  and ${more} more`]),
     '',
@@ -60,7 +60,7 @@ function checkLines({ check, row, verdict, decisions, more }: CheckExplanation):
 }
 
 function askedFor({ anyOf, allOf, admin, when, each, after }: CheckExplanation['row']): string {
-  const terms = (allOf ?? anyOf ?? []).map((permissionCheck) => permissionCheck.split(' ', 1)[0] ?? '')
+  const terms = (allOf ?? anyOf ?? []).map((term) => term.split(' ', 1)[0] ?? '')
   const permissions =
     terms.length < 2 ? terms.join('') : `${allOf === undefined ? 'any' : 'all'} of ${terms.join(', ')}`
   return [
@@ -94,7 +94,7 @@ function rowsLines(explanation: RowsExplanation): string[] {
     ...(plan === null ? [] : [`  asked for: ${PLANS[plan]}`]),
     ...conditions.flatMap(({ anyOf }) => [
       '  every row needs one of',
-      ...anyOf.map((permissionCheck) => `    ${rowsPermissionLine(permissionCheck)}`),
+      ...anyOf.map((term) => `    ${rowsPermissionLine(term)}`),
     ]),
     ...(oneRecord ? ['  and one record has to grant all of it'] : []),
     ...(exempt === null ? [] : [`  open to all: rows with ${exempt}`]),

@@ -85,10 +85,10 @@ export async function foundOf(
   const found = new Set<string>()
   // Nothing has an empty id.
   const named = ids.filter((id) => id !== '')
-  for (const accessRequest of queriesFor(finding, named, isInUrl)) {
+  for (const query of queriesFor(finding, named, isInUrl)) {
     match.accessRequest.stillAwaited?.()
-    const query = Buffer.from(JSON.stringify(accessRequest))
-    const some = await idsFound(selecting, { list: listOf(selecting, list, query), keep }, { gives })
+    const bytes = Buffer.from(JSON.stringify(query))
+    const some = await idsFound(selecting, { list: listOf(selecting, list, bytes), keep }, { gives })
     for (const id of some) found.add(id)
     if (isAnyEnough && found.size > 0) break
   }

@@ -270,10 +270,10 @@ function createMissingRows(restriction: CompiledRows, options: PermitOptions): P
 function keepOf({ rows, options }: RowsParts, viewer: Viewer): KeepRows {
   return async (template, list) => {
     const attributes = await options.readRowAttributes(template, list)
-    const evaluation = rows.form === 'groups' ? onlyOf(rows, template) : rows
+    const restriction = rows.form === 'groups' ? onlyOf(rows, template) : rows
     return list.map((row, index) => {
       const attribute = attributes[index]
-      return attribute !== undefined && isVisible(evaluation, row, attribute, viewer)
+      return attribute !== undefined && isVisible(restriction, row, attribute, viewer)
     })
   }
 }

@@ -81,14 +81,12 @@ export function idsGranted(
   resource: Permission['resource'],
   about: { principal: Principal; records: Records },
 ): readonly string[] {
-  const permissionChecks = rows.conditions
+  const ofResource = rows.conditions
     .flatMap(({ permissions }) => permissions)
     .filter((permission) => permission.resource === resource)
   return [
     ...new Set(
-      permissionChecks.flatMap(
-        (permissionCheck) => grantedIds(about.records, about.principal, permissionCheck).ids,
-      ),
+      ofResource.flatMap((permission) => grantedIds(about.records, about.principal, permission).ids),
     ),
   ]
 }
@@ -128,8 +126,8 @@ function rowChecksOf(
   attribute: RowAttribute,
   { principal, implicitGrants, impliesIdentity }: Viewer,
 ): readonly PermissionCheck[] {
-  return permissions.map(({ resource, permission, attribute: accessRequest }) => {
-    const id = 'name' in accessRequest ? attribute(accessRequest.name) : null
+  return permissions.map(({ resource, permission, attribute: source }) => {
+    const id = 'name' in source ? attribute(source.name) : null
     const permissionCheck = { resource, permission, id }
     if (resource === 'TASK' && implicitGrants !== null)
       return { ...permissionCheck, implicitBits: implicitBits(implicitGrants, id) }
