@@ -100,9 +100,6 @@ const SIBLINGS = [
 /** Layers whose rows are written in the words of the layer above. */
 const TYPES_FROM_ABOVE: Readonly<Record<string, readonly string[]>> = { 'operations/rows': ['operations'] }
 
-/** The longest chain of imports, types included. */
-const LONGEST_CHAIN = 15
-
 /** Packages that only some layers may import, with all that is below their folder. */
 const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
   undici: ['proxy'],
@@ -187,26 +184,18 @@ t.test('siblings do not know one another', (t) => {
   t.end()
 })
 
-t.test('no imports go round in a circle, and no chain of them is long', (t) => {
-  const longest = new Map<string, readonly string[]>()
-  const open = new Set<string>()
-  const circles: string[] = []
-  const byName = new Map(FILES.map((source) => [source.file, source]))
-  const chainOf = (file: string): readonly string[] => {
-    const known = longest.get(file)
-    if (known !== undefined) return known
-    if (open.has(file)) circles.push(file)
-    if (open.has(file)) return []
-    open.add(file)
-    const chains = (byName.get(file)?.imports ?? []).filter((name) => byName.has(name)).map(chainOf)
-    open.delete(file)
-    const chain = [file, ...chains.reduce((long, one) => (one.length > long.length ? one : long), [])]
-    longest.set(file, chain)
-    return chain
+t.test('there are no import cycles', (t) => {
+  const imports = new Map(FILES.map((source) => [source.file, source.imports]))
+  const finished = new Set<string>()
+  const cycles: string[] = []
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+    if (path.includes(file) || finished.has(file)) return
+    for (const name of imports.get(file) ?? []) if (imports.has(name)) visit(name, [...path, file])
+    finished.add(file)
   }
-  const chains = FILES.map(({ file }) => chainOf(file)).filter(({ length }) => length > LONGEST_CHAIN)
-  t.same(circles, [])
-  t.same(chains.sort((a, b) => b.length - a.length).slice(0, 1), [])
+  for (const file of imports.keys()) visit(file, [])
+  t.same(cycles, [])
   t.end()
 })
 
@@ -334,6 +323,28 @@ t.test('files are kebab-case, and named for what they hold', (t) => {
 t.test('nothing is held at the level of a module that could change', (t) => {
   t.same(
     where(({ text }) => /^(?:export )?let /m.test(text)),
+    [],
+  )
+  t.end()
+})
+
+const page = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+
+t.test('CONTRIBUTING lists the layers of each package', (t) => {
+  const rows = [...page('CONTRIBUTING.md').matchAll(/^ +\| `([^`]+)` \| (`[^|]+`) \|$/gm)]
+  const listed = rows.map(([, name, layers = '']) => [name, layers.replaceAll('`', '').split(', ')])
+  t.same(Object.fromEntries(listed), ONLY_IN)
+  t.end()
+})
+
+t.test('the page on the architecture names every layer or the folder around it', (t) => {
+  const named = new Set(
+    [...page('docs/architecture.md').matchAll(/`src\/([\w./-]+)`/g)].map(([, name]) => name),
+  )
+  const isNamed = (layer: string): boolean =>
+    named.has(layer) || (layer.includes('/') && isNamed(dirname(layer)))
+  t.same(
+    LAYERS.filter((layer) => !isNamed(layer)),
     [],
   )
   t.end()
