@@ -11,7 +11,7 @@ import { ownHeadersOf } from '../pipeline/observe.ts'
 import type { EngineParts, Parts } from '../pipeline/parts.ts'
 import { writeAnswer } from '../pipeline/replies.ts'
 
-/** What this process has cached of the answer; null: nothing, or nothing for this request. */
+/** Returns the response that this process has cached. Null if nothing is cached, or if the request may not read the cache. */
 export function peekCached(
   { cache }: Parts,
   match: MatchedContext,
@@ -21,9 +21,9 @@ export function peekCached(
 }
 
 /**
- * Returns whether the request may read and fill the entries that all callers share. The gateway must have permitted the request
- * itself: where the engine decides, a response to one caller says nothing about another.
- * The response to a request with a header that the configuration adds may depend on that header, which is no part of the key.
+ * Returns whether the request may read and fill the cache entries that all callers share. The gateway must have permitted the
+ * request itself: if the engine decides, a response to one caller says nothing about another. The response to a request with a
+ * header that the configuration adds may depend on that header, which is not part of the key.
  */
 export function isCacheable(
   { engine, operation, rows, isPermittedHere }: MatchedContext,
@@ -43,7 +43,7 @@ function entryKeyOf({ engine, operation, accessRequest }: Match, request: Fastif
   })
 }
 
-/** From Redis, or filled by one request to the engine however many ask. */
+/** Serves the response from Redis, or from one request to the engine that all concurrent requests share. */
 export async function serveCached({
   parts,
   match,
@@ -59,7 +59,7 @@ export async function serveCached({
   return sendCached(await parts.cache.load(entryKeyOf(match, request), rule, fill), request, reply)
 }
 
-/** A cached answer with its age, or 304 where the client's own copy is still good. */
+/** Sends a cached response with its age, or 304 if the client's own copy is still valid. */
 export function sendCached(hit: CacheHit, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { context } = request
   context.cacheStatus = cacheStatusOf(hit)
@@ -72,7 +72,7 @@ export function sendCached(hit: CacheHit, request: FastifyRequest, reply: Fastif
   return writeAnswer(reply, own, hit.answer)
 }
 
-/** RFC 9110 section 15.4.5: the fields that the whole answer would have, as far as they guide a cache. */
+/** Returns a 304 with the header fields of the full response that guide a cache (RFC 9110 section 15.4.5). */
 function notModified({ headers }: Answer): Answer {
   const kept = ['cache-control', 'date', 'etag', 'expires', 'vary'].flatMap((name) => {
     const value = headers[name]
@@ -81,7 +81,7 @@ function notModified({ headers }: Answer): Answer {
   return { status: 304, headers: Object.fromEntries(kept), body: Buffer.alloc(0) }
 }
 
-/** Tags are an engine's own. */
+/** Returns the cache tags of one engine. Engines do not share tags. */
 export function tagsOf({ name }: EngineParts, tags: readonly string[]): readonly string[] {
   return tags.map((tag) => `${name}:${tag}`)
 }

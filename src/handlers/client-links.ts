@@ -1,7 +1,7 @@
 import type { Exchange } from '../pipeline/context.ts'
 import { rewriteLinks } from '../proxy/wire/links.ts'
 
-/** Whether the engine's links would lead elsewhere than where the client asked: another prefix, another address, or the node itself. */
+/** Returns whether the engine's links would differ from the address that the client used: another prefix, another host, or the node itself. */
 export function hasOtherLinks(exchange: Exchange): boolean {
   const { parts, match, request } = exchange
   const { engine, operation } = match
@@ -11,12 +11,12 @@ export function hasOtherLinks(exchange: Exchange): boolean {
   return address !== null && address !== `http://${request.host}`
 }
 
-/** Host and prefix to which the client's links lead, without the scheme. */
+/** Returns the host and prefix of links for the client, without the scheme. */
 export function linkAddressOf(exchange: Exchange): string {
   return ownAddressOf(exchange, 'http:').replace(/^https?:\/\//, '')
 }
 
-/** A body whose links lead to one client's address, for the client of this exchange, who may use another. */
+/** Moves the links of a body from one client's address to the address that the client of this exchange uses. */
 export function withMovedLinks(body: Buffer, from: string, exchange: Exchange): Buffer {
   return ['http:', 'https:'].reduce(
     (moved, scheme) => rewriteLinks(moved, `${scheme}//${from}`, ownAddressOf(exchange, scheme)),
@@ -24,7 +24,7 @@ export function withMovedLinks(body: Buffer, from: string, exchange: Exchange): 
   )
 }
 
-/** The body with its links at the address that the client uses. */
+/** Returns the body with its links changed to the address that the client uses. */
 export function withClientLinks(exchange: Exchange, body: Buffer): Buffer {
   const own = ownAddressOf(exchange, 'http:')
   return originsOf(exchange).reduce(
@@ -33,20 +33,23 @@ export function withClientLinks(exchange: Exchange, body: Buffer): Buffer {
   )
 }
 
-/** @param scheme where nothing says which one the client used */
+/** @param scheme used if nothing says which scheme the client used */
 function ownAddressOf(exchange: Exchange, scheme: string): string {
   const { parts, request } = exchange
   return (parts.publicAddress(request.raw) ?? `${scheme}//${request.host}`) + prefixOf(exchange)
 }
 
-/** What the engine takes for its own address: the Host it was sent, or what it was told of the client's. Which of the nodes it was is not known here. */
+/**
+ * Returns the addresses that the engine may use for itself: the `Host` of the request, or the client's address in the forwarded
+ * headers. The node that served the request is not known here, so the addresses of all nodes are included.
+ */
 function originsOf({ parts, match: { engine }, upstreamRequest, request }: Exchange): readonly string[] {
   const nodes = (parts.config.engines[engine.name]?.nodes ?? []).map(({ url }) => new URL(url))
   const isNodes = engine.requestPolicy.host === 'node'
   const host = upstreamRequest.headers['host'] ?? request.host
   const sent = nodes.map((node) => (isNodes ? node.origin : `${node.protocol}//${host}`))
   if (engine.forwarded === 'none') return [...new Set(sent)]
-  // Of a public address the engine is told no path.
+  // The forwarded headers contain no path of the public address.
   const [told = ''] =
     /^https?:\/\/[^/]*/.exec(parts.publicAddress(request.raw) ?? `http://${request.host}`) ?? []
   return [...new Set([...sent, told])]

@@ -1,11 +1,11 @@
 import type { Exchange, Match } from '../pipeline/context.ts'
 
-/** Whether it starts what only nodes with its deployment should start. */
+/** Returns whether the request starts a definition that only nodes with its deployment should start. */
 export function hasDeploymentAffinity({ engine, operation }: Match): boolean {
   return operation.starts !== undefined && engine.deploymentOf !== null
 }
 
-/** The deployment that the nodes are chosen by; a definition that nobody knows may go to any of them. */
+/** Adds the deployment by which a node is chosen. A request for an unknown definition may go to any node. */
 export async function withDeploymentAffinity(exchange: Exchange): Promise<Exchange> {
   const { match, upstreamRequest } = exchange
   const { engine, operation, accessRequest } = match

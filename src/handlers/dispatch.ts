@@ -32,17 +32,17 @@ import { reportMissingRows } from './rows/reported-rows.ts'
 import { resolveSelectors } from './selection/resolve-selectors.ts'
 import { hasDeploymentAffinity, withDeploymentAffinity } from './deployment-affinity.ts'
 
-/** Gives what the framework has to send; undefined: the answer is out. */
+/** Returns the reply that the framework has to send. Undefined if the response is already written. */
 type Handler = (exchange: Exchange) => FastifyReply | Promise<FastifyReply | undefined>
 
-/** One step of a row's handler: `then` answers what is not for it. */
+/** One step of the handler of an operation. `then` handles requests that the step does not apply to. */
 interface Step {
-  /** Which rows have it. */
+  /** Whether an operation has the step. */
   readonly of: (operation: Operation) => boolean
   readonly handle: (operation: Operation, then: Handler) => Handler
 }
 
-/** A row's handler is made of the steps whose columns it has, the first of them outermost. */
+/** The steps of all handlers. The handler of an operation consists of the steps that apply to it; the first step is the outermost. */
 const STEPS: readonly Step[] = [
   { of: ({ openAnswer }) => openAnswer !== undefined, handle: verdict },
   { of: ({ selfAnswer }) => selfAnswer !== undefined, handle: ownProfile },
@@ -54,7 +54,7 @@ const STEPS: readonly Step[] = [
   },
   { of: ({ itemCount }) => itemCount !== undefined, handle: withItemCounts },
   { of: ({ itemChecks }) => itemChecks !== undefined, handle: withItemChecks },
-  // Of every row: a restriction that a decision has found must never be passed over because a column is missing.
+  // Every operation has this step: a restriction by the decision must never be skipped because a field of the operation is missing.
   { of: () => true, handle: restrictedRows },
   { of: ({ longPoll }) => longPoll === true, handle: polled },
   { of: ({ rows }) => rows !== undefined && (rows.form ?? 'locks') === 'locks', handle: reportedRows },
@@ -62,7 +62,10 @@ const STEPS: readonly Step[] = [
   { of: ({ cache }) => cache !== undefined, handle: cached },
 ]
 
-/** Stages 9 to 11 of one row: from the cache or from a node; on the way out the answer is cached, and what is stale goes. */
+/**
+ * Creates the handler of each operation (stages 9 to 11). It reads the cache or sends the request to a node, and then stores the
+ * response or invalidates stale entries.
+ */
 export function createHandlers(
   parts: Parts,
   decide: DecideRequest,
@@ -82,7 +85,7 @@ export function createHandlers(
     )
     function serveDecided(request: FastifyRequest, reply: FastifyReply): ReturnType<Handler> {
       const match = matchOf(request)
-      // 9. Is it cached? Only what every caller who came this far may see.
+      // 9. Is the response cached? Shared entries contain only data that every permitted caller may see.
       const hit = peekCached(parts, match, request)
       if (hit !== null) return sendCached(hit, request, reply)
       const asked = upstreamRequestOf(parts, match, request, sending)
@@ -161,7 +164,8 @@ function withItemChecks(_operation: Operation, then: Handler): Handler {
 function restrictedRows(operation: Operation, then: Handler): Handler {
   const recount = recountOf(operation)
   const filter = filterOf(operation)
-  // The engine judges a query that is asked for no rows. A query that locks its rows takes no such limit: it would lock them.
+  // For a caller who sees nothing, the query is sent with a limit of 0 items, so that the engine validates it. A query that locks items
+  // ignores the limit and would lock them.
   const isAskable = operation.retry === 'always'
   const nothing = nothingOf(operation)
   return (exchange) => {
@@ -173,18 +177,18 @@ function restrictedRows(operation: Operation, then: Handler): Handler {
   }
 }
 
-/** What a caller is answered who may see nothing of what the query asks for. */
+/** Returns the handler for a caller without any visible item. */
 function nothingOf({ rows }: Operation): Handler {
   return rows?.form === 'locks' ? serveFetchOfNothing : ({ match, reply }) => serveNothing(match, reply)
 }
 
-/** How counts that are made inside the engine are made without what is of other tenants. */
+/** Returns the handler of counts that the engine computes. It leaves out the data of other tenants. */
 function recountOf({ rows }: Operation): typeof serveReport {
   if (rows?.form === 'report') return serveReport
   return rows?.form === 'group counts' ? serveGroupCounts : serveActivityCountsOfTenants
 }
 
-/** How an answer is made of the rows that the caller sees. */
+/** Returns the handler that builds the response from the items that the caller sees. */
 function filterOf({
   rows,
 }: Operation): (exchange: Exchange, keep: KeepRows, plan: PlanRows | undefined) => Promise<FastifyReply> {
@@ -195,7 +199,7 @@ function filterOf({
     serveActivityCounts(exchange, { keep, maxRows: exchange.parts.config.limits.filteredRows })
 }
 
-/** `keep` null: the caller sees no row; the engine says whether the query is one. */
+/** Serves a filtered list. If `keep` is null, the caller sees no item, and the engine only validates the query. */
 async function serveFiltered(
   exchange: Exchange,
   keep: KeepRows | null,
@@ -216,12 +220,13 @@ function polled(_operation: Operation, then: Handler): Handler {
       : then(exchange)
 }
 
-/** Where the mode is `report`: an answer whose rows are looked at for the audit. */
+/** Reads the response in the mode `report` to list the missing permissions in the audit log. */
 function reportedRows(operation: Operation, then: Handler): Handler {
   return async (exchange) => {
     const { match, request, reply } = exchange
     if (match.missingRows === null || request.method === 'HEAD') return then(exchange)
-    // What is too long to be looked at streams through. A fetch is asked for once only, whatever becomes of it.
+    // If the response cannot be read, for example because it is too long, a read is sent again and streamed. A fetch of tasks is sent only
+    // once, so its error is thrown.
     const answer = await readAnswer(exchange).catch((error: unknown) => {
       if (operation.retry === 'always') return null
       throw error
@@ -239,7 +244,7 @@ function fetched(_operation: Operation, then: Handler): Handler {
   }
 }
 
-/** Whose tasks a narrowed query may answer, where the query itself cannot say it. */
+/** Returns the tenants of the tasks that the response may contain. Undefined if the narrowed query itself restricts the tenants. */
 function tenantsOf({ match: { rows } }: Exchange): ReadonlySet<string> | undefined {
   return rows?.rows === 'narrowed' ? rows.tenants : undefined
 }
@@ -249,22 +254,22 @@ function cached(_operation: Operation, then: Handler): Handler {
     isCacheable(exchange.match, exchange.request) ? serveCached(exchange) : then(exchange)
 }
 
-/** What the engine has to be asked for before the request can be sent. */
+/** Adds what must be read from the engine before the request can be sent. */
 async function prepare(exchange: Exchange): Promise<Exchange> {
   return withDeploymentAffinity(await selected(exchange))
 }
 
-/** The queries in the body become the ids of what the caller sees of them. */
+/** Replaces the queries in the body with the ids of the entities that the caller sees. */
 async function selected(exchange: Exchange): Promise<Exchange> {
   const { match, upstreamRequest } = exchange
   if (match.operation.resolvesQueries === undefined || upstreamRequest.body === null) return exchange
   return { ...exchange, upstreamRequest: { ...upstreamRequest, body: await resolveSelectors(exchange) } }
 }
 
-/** Of each request of a row. */
+/** Facts that all requests of an operation share. */
 interface Sending {
   readonly pathOf: PathOf
-  /** The answer names what was made, and the audit wants to know it. */
+  /** True if the response names the created entities and the audit log records them. */
   readonly keepsAnswer: boolean
 }
 
@@ -277,7 +282,7 @@ function upstreamRequestOf(
   const { engine, operation, accessRequest, bytes, rows } = match
   const headers = callerHeadersOf(parts, match, request)
   headers['x-request-id'] = request.id
-  // The engine is not left to choose again between two forms: what it embeds in one of them was decided about.
+  // The decision covers one form of the response, and the forms embed different data. The engine must not choose the form again.
   if (operation.hal === true && engine.authorization === 'enforce')
     headers['accept'] = decidedAcceptOf(request.headers.accept)
   if (bytes === EMPTY_OBJECT) describeEmptyObject(headers)
@@ -299,19 +304,19 @@ function upstreamRequestOf(
 
 const JSON_TYPE = 'application/json'
 
-/** The caller's headers tell of a body that has no bytes. */
+/** Replaces the headers of the caller, which describe a body without bytes. */
 function describeEmptyObject(headers: Record<string, string>): void {
   headers['content-type'] = JSON_TYPE
   delete headers['content-encoding']
 }
 
-/** The caller's headers tell of a body that is not sent on. */
+/** Removes the headers of the caller that describe a body that is not forwarded. */
 function undescribeBody(headers: Record<string, string>): void {
   delete headers['content-type']
   delete headers['content-encoding']
 }
 
-/** The request for what the caller sees of it; null: nothing. */
+/** Restricts the request to the items that the caller sees. Returns null if the caller sees no item. */
 function narrowedRequest(
   { rows, accessRequest }: MatchedContext,
   upstreamRequest: UpstreamRequest,
@@ -324,7 +329,7 @@ function narrowedRequest(
   return { method, path, headers, body, retry, conflict, newTasks, isStillPermitted }
 }
 
-/** What the gateway knows better than an engine. */
+/** Serves an operation that the gateway answers itself, because it knows more than an engine. */
 async function serveOwn(parts: Parts, match: Match, reply: FastifyReply): Promise<FastifyReply> {
   const { operation, permit, accessRequest } = match
   assertTakesJson(reply.request.headers.accept)
@@ -336,7 +341,7 @@ function namesOf({ engines }: Parts): unknown {
   return [...engines.keys()].map((name) => ({ name }))
 }
 
-/** As the engine answers a GET. */
+/** Returns a response with the headers of the engine's response to a GET. */
 function jsonAnswer(value: unknown): Answer {
   const headers = { 'cache-control': 'no-cache', 'content-type': 'application/json' }
   return { status: 200, headers, body: Buffer.from(JSON.stringify(value)) }

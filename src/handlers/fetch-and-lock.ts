@@ -8,7 +8,7 @@ import type { Upstream } from '../proxy/upstream.ts'
 import { rowsIn } from './rows/read-rows.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 
-/** Tasks that were asked for by their definitions: see `sendFetched`. */
+/** Serves a fetch of tasks that was narrowed to process definitions. See `sendFetched`. */
 export async function serveFetched(
   { match, upstreamRequest, reply }: Exchange,
   tenants: ReadonlySet<string>,
@@ -24,8 +24,9 @@ interface To {
 }
 
 /**
- * An engine may give instances of a definition without tenant a tenant of its own choice: if a task of another tenant comes
- * with the others, all are given back. Only a topic that names tenants can be answered then.
+ * Sends the fetched tasks if all of them belong to the caller's tenants. An engine may assign a tenant to instances of a definition
+ * without tenant. If a task of another tenant is among the tasks, all of them are unlocked again and the request fails. In this
+ * case only a topic that names tenants can be fetched.
  */
 export async function sendFetched(answer: Answer, { upstream, reply, tenants }: To): Promise<FastifyReply> {
   const tasks = answer.status === 200 ? rowsIn(jsonIn(answer.body)) : []

@@ -11,20 +11,20 @@ import { targetPathOf, targetSearchOf } from '../request/target.ts'
 import { tagsOf } from './cached.ts'
 import { hasOtherLinks, withClientLinks } from './client-links.ts'
 
-/** 10. Asks the engine; what nobody here has to look at streams through. */
+/** 10. Sends the request to the engine. A response that the gateway does not need to read is streamed. */
 export function fromEngine(operation: Operation): (exchange: Exchange) => Promise<FastifyReply | undefined> {
   if (isAlwaysRead(operation)) return serveRead
   return (exchange) =>
     isAnotherForm(exchange) || hasOtherLinks(exchange) ? serveRead(exchange) : serveRelayed(exchange)
 }
 
-/** After which something is checked, written anew or invalidated. */
+/** Returns whether every response of the operation is read, because it is checked, rewritten or followed by an invalidation. */
 function isAlwaysRead({ checks, allowedLinks, evicts, invalidates }: Operation): boolean {
   const isChecked = checks.some(({ after }) => after === true)
   return isChecked || [allowedLinks, evicts, invalidates].some((column) => column !== undefined)
 }
 
-/** A restricted GET is asked as a POST. */
+/** Returns whether the request differs from the caller's: a restricted GET is sent as a POST. */
 function isAnotherForm({ match, request }: Exchange): boolean {
   return match.rows !== null && request.method === 'GET'
 }
@@ -33,10 +33,10 @@ async function serveRead(exchange: Exchange): Promise<FastifyReply> {
   return sendAnswer(exchange.reply, await readAnswer(exchange))
 }
 
-/** The whole answer as the caller gets it. What a write changes is gone from caches first. */
+/** Returns the whole response for the caller. Before it returns, everything that a write changes is removed from the caches. */
 export async function readAnswer(exchange: Exchange): Promise<Answer> {
   const answer = await fetchAnswer(exchange).catch((error: unknown) => {
-    // It may have taken effect all the same.
+    // The write may have taken effect although its response failed.
     void applyInvalidations(exchange)
     throw error
   })
@@ -50,7 +50,7 @@ export async function readAnswer(exchange: Exchange): Promise<Answer> {
   return shownAnswer(exchange, answer)
 }
 
-/** What the engine asks for once it has done its work. */
+/** Applies the checks that the engine makes after it has executed the request. */
 function checkAfter({ parts, match }: Exchange, answer: Answer): void {
   const { engine, permit, accessRequest } = match
   if (engine.authorization === 'engine') return
@@ -62,7 +62,7 @@ function checkAfter({ parts, match }: Exchange, answer: Answer): void {
   })
 }
 
-/** 11. Removes what has changed from caches and memories, here and at every replica, before the caller gets the answer. */
+/** 11. Removes changed data from the caches and from the stored users and records, at every replica, before the caller gets the response. */
 async function applyInvalidations({
   parts,
   match: { engine, operation, accessRequest },
@@ -77,11 +77,14 @@ async function applyInvalidations({
   )
 }
 
-/** The answer with the address that the client used, without links to what it may not do, and with a GET's own headers. */
+/**
+ * Returns the response with links to the address that the client used, without links that the caller may not follow, and with the
+ * headers of a GET.
+ */
 function shownAnswer(exchange: Exchange, answer: Answer): Answer {
   const { match, upstreamRequest, request } = exchange
   const { engine, operation, permit, accessRequest } = match
-  // The engine says so on every GET; this one was asked as a POST.
+  // The engine adds this header to every response to a GET, but this request was sent as a POST.
   const headers =
     upstreamRequest.method === request.method
       ? answer.headers
@@ -94,8 +97,8 @@ function shownAnswer(exchange: Exchange, answer: Answer): Answer {
 }
 
 /**
- * A GET asked as a POST gives the same rows, but other words for a bad query: then the GET itself is asked for them.
- * Whatever it says, rows that were not narrowed do not go out.
+ * Fetches the response. A GET that is sent as a POST returns the same items, but another error for an invalid query, so the GET
+ * itself is then sent to get the error. If the GET succeeds, its response is not used, because its items are not restricted.
  */
 async function fetchAnswer({ match: { engine }, upstreamRequest, request }: Exchange): Promise<Answer> {
   const answer = await engine.upstream.fetch(upstreamRequest, MAX_READ_BYTES)
@@ -110,7 +113,10 @@ async function fetchAnswer({ match: { engine }, upstreamRequest, request }: Exch
   return said.status >= 400 ? said : answer
 }
 
-/** Empty for an answer that is not what it should be: then nobody may read it. */
+/**
+ * Returns the id of the created entity. If the response has another form, the id is empty, and only a permission on all entities
+ * permits the response.
+ */
 function createdId({ body }: Answer): string {
   try {
     return bodyText(JSON.parse(body.toString('utf8')), 'id') ?? ''
@@ -119,10 +125,10 @@ function createdId({ body }: Answer): string {
   }
 }
 
-/** Gives nothing: the reply is thenable itself, and a promise would wait for it once more. */
+/** Resolves to undefined: a reply is thenable, and a promise that resolves to it would wait for it. */
 async function serveRelayed({ match, upstreamRequest, reply }: Exchange): Promise<undefined> {
   const relayed = await match.engine.upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(match))
-  // Until here an error could still be answered; from here the answer is out.
+  // Until this point an error can still be sent. From here on the response is already written.
   reply.hijack()
   match.node = relayed.node
   match.writtenBytes = relayed.bytes

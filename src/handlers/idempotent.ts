@@ -17,7 +17,7 @@ import type { Answer } from '../request/answer.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 import { linkAddressOf, withMovedLinks } from './client-links.ts'
 
-/** How a request is done. What `prepare` throws is thrown before anything of it is sent. */
+/** The two steps of a request. If `prepare` throws, nothing of the request has been sent. */
 export interface Work {
   readonly prepare: (exchange: Exchange) => Promise<Exchange>
   readonly ask: (exchange: Exchange) => Promise<Answer>
@@ -27,7 +27,7 @@ export function hasIdempotencyKey({ operation }: Match, { headers }: FastifyRequ
   return operation.idempotencyKey === true && headers[IDEMPOTENCY_KEY] !== undefined
 }
 
-/** Done by the first request that has the key, of all gateways that share a Redis; the others hear what has become of it. */
+/** Executes the request with a new key once, among all gateways that share a Redis. Repetitions get the stored outcome. */
 export async function serveIdempotent(exchange: Exchange, work: Work): Promise<FastifyReply> {
   const { parts, match, request } = exchange
   if (match.previous !== null) return sendFound(exchange, match.previous)
@@ -40,8 +40,8 @@ export async function serveIdempotent(exchange: Exchange, work: Work): Promise<F
 }
 
 /**
- * What has become of the same request of the same caller, which may have ended what it asks about: a signalled execution is
- * gone. Null: nothing has been asked under such a key, or it is not to be looked for.
+ * Returns the outcome of the same request of the same caller. That request may have removed its own subject: a signalled execution
+ * no longer exists. Null if no request with this key is known, or if the lookup does not apply.
  */
 export function findPrevious(
   { idempotencyStore }: Parts,
@@ -59,7 +59,7 @@ export function findPrevious(
     .then((found) => (found?.state === 'reused' ? null : found))
 }
 
-/** Beyond the time that an engine is given: for look-ups before it, and queues. */
+/** Added to the timeouts of the engine: time for lookups before the request, and for queues. */
 const MARGIN_MS = 10_000
 
 const RESULTS: Readonly<Record<Found['state'], string>> = {
@@ -81,7 +81,10 @@ function idempotencyStoreOf({ idempotencyStore }: Parts): IdempotencyStore {
   return idempotencyStore
 }
 
-/** Whose request it is and how it is called; and all that decides what it does, of which its path is made anew. */
+/**
+ * Returns the key of the request (engine, caller, operation and the client's key) and a fingerprint of everything that decides what
+ * it does. The fingerprint contains the template and its parameters, because the path is built from them.
+ */
 function onceOf(match: MatchedContext, request: FastifyRequest): Omit<KeyedRequest, 'underWayMs'> {
   const { engine, operation, accessRequest, bytes } = match
   const key = idempotencyKeyOf(request.raw.rawHeaders)
@@ -99,7 +102,7 @@ function withoutKey({ upstreamRequest, ...exchange }: Exchange): Exchange {
   return { ...exchange, upstreamRequest: { ...upstreamRequest, headers } }
 }
 
-/** The claim is settled before the client hears anything, and whether or not it still listens. */
+/** Executes the request. The claim is settled before the client gets a response, even if the client has disconnected. */
 async function runKeyed(exchange: Exchange, claim: Claim, { prepare, ask }: Work): Promise<Answer> {
   let isSent = false
   try {
@@ -115,7 +118,7 @@ async function runKeyed(exchange: Exchange, claim: Claim, { prepare, ask }: Work
   }
 }
 
-/** Errors that stand only where no byte was sent, or where the engine has taken back what was. */
+/** Errors that are thrown only if no byte was sent, or if the engine has rolled back the request. */
 const NOTHING_SENT: ReadonlySet<GatewayCode> = new Set([
   'GW_NO_NODE',
   'GW_OVERLOADED',
@@ -128,10 +131,13 @@ function isNothingSent(error: unknown): boolean {
 
 type Outcome = 'kept' | 'unknown' | 'released'
 
-/** By something before the engine, which may have heard of the request: proxies say 503 also when a node breaks off. So are all redirects. */
+/**
+ * Statuses of a proxy in front of the engine, which may have forwarded the request: proxies also send 503 if a node closes the
+ * connection. Redirects are treated in the same way.
+ */
 const UNKNOWN: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** Whoever says so has done nothing. */
+/** Statuses of a server that has not executed the request. */
 const REFUSED: ReadonlySet<number> = new Set([401, 429])
 
 function outcomeOf({ status, body }: Answer): Outcome {
@@ -163,7 +169,7 @@ async function settle(exchange: Exchange, claim: Claim, { outcome, answer }: Set
 
 type Found = Exclude<Claiming, { readonly state: 'first' }>
 
-/** As the engine said it then, or why not. */
+/** Sends the stored response of the engine, or throws the reason for its absence. */
 function sendFound(exchange: Exchange, found: Found): FastifyReply {
   count(exchange, RESULTS[found.state])
   if (found.state !== 'done') throw refusalOf(found)

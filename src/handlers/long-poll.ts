@@ -22,13 +22,13 @@ import { rowsIn } from './rows/read-rows.ts'
 import { emptyAnswerOf } from './rows/filtered-list.ts'
 import { reportMissingRows } from './rows/reported-rows.ts'
 
-/** An engine refuses to hold a poll longer; that it says at once. */
+/** Longest time that an engine holds a poll. It refuses a longer time at once. */
 const LONGEST_HOLD_MS = 1_800_000
 
-/** How long a poll with nothing to wait for is parked at most: shorter than a drain. */
+/** Longest time that the gateway holds a poll that can get no task. It is shorter than a drain. */
 const MAX_HOLD_MS = 10_000
 
-/** How long the engine may hold this request; 0 for one that it answers at once. */
+/** Returns how long the engine may hold this request, in milliseconds. Returns 0 if the engine responds at once. */
 export function holdMsOf({ operation, accessRequest }: Match): number {
   if (operation.longPoll !== true) return 0
   const holdMs = Number(bodyValue(accessRequest.body, 'asyncResponseTimeout'))
@@ -38,7 +38,7 @@ export function holdMsOf({ operation, accessRequest }: Match): number {
 interface PollOptions {
   /** Tenants whose tasks the caller may get. */
   readonly tenants: ReadonlySet<string> | undefined
-  /** Restricts the request to the items that the last decision permits; null: none. */
+  /** Restricts the request to the items that the last decision permits. Returns null if it permits no item. */
   readonly narrow: (match: MatchedContext, upstreamRequest: UpstreamRequest) => UpstreamRequest | null
 }
 
@@ -64,7 +64,7 @@ export function servePoll(exchange: Exchange, { tenants, narrow }: PollOptions):
     (polled) => deliver(polled, { poll, upstream, reply, template, tenants }),
     (error: unknown) => {
       poll.leave()
-      // It was not sent. The client's next poll is decided.
+      // The request was not sent. The next poll of the client is decided again.
       if (isOutdated(error)) return sendAnswer(reply, NO_TASKS)
       throw error
     },
@@ -93,7 +93,10 @@ async function deliver(
   return tenants === undefined ? sendAnswer(reply, answer) : sendFetched(answer, { upstream, reply, tenants })
 }
 
-/** Whether the caller may get the response. If not, its tasks are unlocked. @throws GatewayError if that cannot be decided now */
+/**
+ * Returns whether the caller may get the response. If not, its tasks are unlocked.
+ * @throws GatewayError if that cannot be decided now
+ */
 async function isDeliverable(poll: ParkedPoll, upstream: Upstream, answer: Answer): Promise<boolean> {
   const outcome = await poll.confirm()
   if (outcome === 'same') return true
@@ -102,7 +105,7 @@ async function isDeliverable(poll: ParkedPoll, upstream: Upstream, answer: Answe
   throw outcome
 }
 
-/** How the decision of now compares with the one by which the poll was sent. An error: it cannot be made. */
+/** How the current decision compares with the decision that permitted the poll. An error means that no decision can be made. */
 type Outcome = 'same' | 'other' | Error
 
 /**
@@ -115,7 +118,7 @@ class ParkedPoll implements ParkedRequest {
   readonly #upstreamRequest: UpstreamRequest
   readonly #principal: Principal
   readonly #narrow: PollOptions['narrow']
-  /** Null: it is not parked, or has ended. */
+  /** Null if the poll is not parked, or has ended. */
   #end: (() => void) | null = null
   #running: Promise<Outcome> | null = null
 
@@ -141,7 +144,7 @@ class ParkedPoll implements ParkedRequest {
     return this.#running === null && isStillDecided(locatedOf(this.#request))
   }
 
-  /** A decision that fails is made again at the next review, and before a task is delivered. */
+  /** Ends the poll if its decision has changed. A decision that fails is made again at the next review, and before a task is delivered. */
   async review(): Promise<void> {
     if ((await this.#decide()) === 'other') this.#end?.()
   }
@@ -184,7 +187,7 @@ class ParkedPoll implements ParkedRequest {
   }
 }
 
-/** Records that change all the time must not keep a response forever. */
+/** Limit of decisions before a response, because records may change all the time. */
 const MAX_CONFIRMATIONS = 3
 
 function isSameCaller(one: Principal, other: Principal): boolean {
@@ -196,21 +199,21 @@ function isSameCaller(one: Principal, other: Principal): boolean {
   )
 }
 
-/** Unavailable users, records or nodes are no refusal. */
+/** Returns the outcome of an error. Unavailable users, records or nodes are not a refusal. */
 function outcomeOfRefusal(error: unknown): Outcome {
   const refusal = answerableOf(error)
   const isRefused = refusal instanceof EngineRefusal || refusal.statusCode < 500
   return isRefused && refusal.statusCode !== 429 ? 'other' : refusal
 }
 
-/** What has been checked is not looked at again: its bytes are in the request to the engine. */
+/** Releases the parsed request. It is already checked, and its bytes are in the request to the engine. */
 function release(context: RequestContext): void {
   context.accessRequest = null
-  // A new id is a chain of twenty pieces, 500 bytes, until somebody reads it: then it is one.
+  // A new id is a chain of twenty strings (500 bytes). Searching it joins them into one string.
   context.id.includes('\n')
 }
 
-/** A fetch of nothing that the caller may have. The engine judges it first, and is not kept waiting. */
+/** Serves a fetch without any task for the caller. The engine validates the request, and does not hold it. */
 export async function serveFetchOfNothing({
   match,
   upstreamRequest,
@@ -220,12 +223,12 @@ export async function serveFetchOfNothing({
   const { upstream } = match.engine
   const answer = await upstream.fetch({ ...upstreamRequest, body }, MAX_READ_BYTES)
   if (answer.status >= 400) return sendAnswer(reply, answer)
-  // Empty, unless an engine does not know the member that says so.
+  // Empty, unless the engine does not know the member that restricts the fetch to no task.
   if (rowsIn(jsonIn(answer.body)).length > 0) await upstream.giveBack(answer)
   return serveNothing(match, reply)
 }
 
-/** Nothing. A worker that would wait for work does wait, or it would ask again at once, and again. */
+/** Sends an empty response. A poll is held first, because its worker would otherwise poll again at once, repeatedly. */
 export async function serveNothing(match: Match, reply: FastifyReply): Promise<FastifyReply> {
   assertTakesJson(reply.request.headers.accept)
   reply.request.context.isWithheld = true

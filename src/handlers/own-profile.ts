@@ -3,14 +3,15 @@ import type { Exchange } from '../pipeline/context.ts'
 import { sendAnswer } from '../pipeline/replies.ts'
 import type { Answer } from '../request/answer.ts'
 
-/** Whether it is the caller himself who is asked about. */
+/** Returns whether the caller requests their own profile. */
 export function isAboutSelf({ match: { accessRequest } }: Exchange): boolean {
   return accessRequest.params['id'] === accessRequest.principal.userId
 }
 
 /**
- * The caller's own profile. Whoever is authenticated here exists; one whom the engine does not know has an id and no names, in
- * the engine's form. Web clients ask for it before anything else. `ask`: the engine.
+ * Serves the caller's own profile, which web clients request first. An authenticated caller always exists here. For a caller that
+ * the engine does not know, the response has the id and no names, in the engine's form.
+ * @param ask reads the response of the engine
  */
 export async function serveOwnProfile(
   exchange: Exchange,

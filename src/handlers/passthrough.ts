@@ -13,8 +13,8 @@ import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * Forwards what begins with a prefix to the nodes of an application, which is none of the engine's API: bodies and answers pass
- * as they are. The path of the nodes takes the place of the prefix.
+ * Forwards every path under a prefix to the nodes of an application that is not part of the engine's API. Bodies and responses pass
+ * unchanged. The path of the nodes replaces the prefix.
  */
 export function registerPassthrough(app: FastifyInstance, parts: Parts): void {
   for (const application of parts.applications)
@@ -37,7 +37,7 @@ function passOn({ publicAddress }: Pick<Parts, 'publicAddress'>, application: Ap
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<undefined> {
     const { context, headers, raw, originalUrl } = request
-    // The router reads a prefix that is spelt with `%`, too; the application would be asked for another path.
+    // The router also accepts a prefix that is spelt with `%`, but then the path for the application would be cut in the wrong place.
     if (!originalUrl.startsWith(prefix)) notFound()
     context.stage = 'forward'
     const { host = '' } = headers
@@ -53,14 +53,14 @@ function passOn({ publicAddress }: Pick<Parts, 'publicAddress'>, application: Ap
       },
     }
     const relayed = await upstream.relay(upstreamRequest, reply.raw, ownHeadersOf(context))
-    // Until here an error could still be answered; from here the answer is out.
+    // Until this point an error can still be sent. From here on the response is already written.
     reply.hijack()
     context.node = relayed.node
     context.writtenBytes = relayed.bytes
   }
 }
 
-/** The path as it was sent: a slash at its end may mean something to an application. */
+/** Returns the request for the application. Its path is as the client sent it, because a slash at the end may have a meaning there. */
 function createRequestOf({ prefix, nodes, requestPolicy, forwarded }: Application) {
   const [first = ''] = nodes
   const isRemoved = basePathOf(first) === ''

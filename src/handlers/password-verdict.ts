@@ -6,8 +6,9 @@ import { assertTakesJson } from '../request/accept.ts'
 import { bodyText } from '../request/body.ts'
 
 /**
- * Whether a user has a password, as Basic would be told here, in the engine's form. Failures count as those of Basic do.
- * @throws EngineRefusal 400 where one of the two is missing; GatewayError as the authenticator
+ * Serves whether a user has a password, in the engine's form. The result is the same as for Basic authentication, and failures are
+ * counted in the same way.
+ * @throws EngineRefusal 400 if the user or the password is missing; GatewayError as the authenticator
  */
 export async function servePasswordVerdict({ match, request, reply }: Exchange): Promise<FastifyReply> {
   const { engine, accessRequest } = match

@@ -11,7 +11,7 @@ import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
 import { readWhole } from './visible-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
 
-/** Activities of one definition that are counted again, with a request for each. */
+/** Maximum number of activities of one definition that are counted again. Each needs a request. */
 const MAX_ACTIVITIES = 200
 
 interface Counting {
@@ -22,8 +22,8 @@ interface Counting {
 }
 
 /**
- * The activities of a definition, counted again over what the caller sees. What the engine counts can be listed: of one
- * activity the executions that are in it, of the definition the failed jobs and the incidents.
+ * Serves the activities of a definition, counted again over the items that the caller sees. Everything that the engine counts can
+ * also be listed: the executions in one activity, and the failed jobs and incidents of the definition.
  */
 export async function serveActivityCounts(
   exchange: Exchange,
@@ -35,7 +35,10 @@ export async function serveActivityCounts(
   return sendAnswer(exchange.reply, await recounted(answer, counting))
 }
 
-/** The same for who sees every instance of his tenants: mostly these are all there are. */
+/**
+ * Serves the same for a caller who sees every instance of their tenants. Usually there are no instances of other tenants, and the
+ * engine's response is sent unchanged.
+ */
 export async function serveActivityCountsOfTenants(
   exchange: Exchange,
   tenants: ReadonlySet<string>,
@@ -94,8 +97,9 @@ async function recounted(answer: Answer, counting: Counting): Promise<Answer> {
 }
 
 /**
- * The engine counts active executions and lists others as well: those that wait at a gateway for others to join, and those
- * of a multi-instance activity that have ended. Where there are any beside what the caller sees, it cannot be told which.
+ * Returns how many visible instances are in an activity. The engine counts active executions, but it also lists executions that
+ * wait at a joining gateway and ended executions of a multi-instance activity. If it lists more executions than it counts and the
+ * caller sees only some of them, the number cannot be determined.
  */
 async function instancesIn(activity: ListRow, counting: Counting): Promise<number> {
   const total = numberOf(activity, 'instances')
@@ -107,7 +111,7 @@ async function instancesIn(activity: ListRow, counting: Counting): Promise<numbe
   return seen.length
 }
 
-/** The activity of each. */
+/** Returns the activity of each visible failed job. */
 async function failedJobs(counting: Counting): Promise<readonly unknown[]> {
   const jobs = await listed('job', { noRetriesLeft: 'true' }, counting)
   const definitions = await listed('job-definition', {}, counting)
@@ -131,7 +135,7 @@ async function listed(
   return rows
 }
 
-/** Executions do not say what definition they are of. */
+/** Returns the visible items. Executions do not contain their definition, so it is added before the decision. */
 async function visible(
   kind: string,
   rows: readonly ListRow[],

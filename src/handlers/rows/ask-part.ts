@@ -5,10 +5,10 @@ import type { QueryMembers, QueryPart } from '../../policy/authz/rows/row-plan.t
 import { PAGING } from '../../request/paging.ts'
 import { targetPathOf } from '../../request/target.ts'
 
-/** The engine does not take the query of a part. */
+/** The engine does not accept the query of a subquery. */
 export class PartRefused extends Error {}
 
-/** The caller's query with what a part sets. */
+/** Returns the caller's query with the parameters that a subquery sets. */
 export function askPart(asking: Asking, { set, sort }: QueryPart, asPost: AsPost | null): Asking {
   const { match, upstreamRequest } = asPost === null ? asking : postOf(asking, asPost)
   const { accessRequest } = match
@@ -32,7 +32,7 @@ export function askPart(asking: Asking, { set, sort }: QueryPart, asPost: AsPost
   }
 }
 
-/** The POST that means the same as a GET. */
+/** Returns the POST that is equivalent to a GET. */
 function postOf({ match, upstreamRequest }: Asking, { texts, inQuery }: AsPost): Asking {
   const { accessRequest } = match
   const chosen = (names: readonly string[]) =>

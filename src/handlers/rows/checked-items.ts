@@ -58,7 +58,10 @@ function readItems(exchange: Exchange, read: ReadAnswer): Promise<Answer> {
   return request.method === 'HEAD' && rows === null ? readWhole(exchange) : read(exchange)
 }
 
-/** @throws EngineRefusal, GatewayError for the first item that is refused */
+/**
+ * Checks the data that the query adds to each item.
+ * @throws EngineRefusal or GatewayError for the first item that is refused
+ */
 async function checkItems(match: Match & Denying, { body }: Answer): Promise<void> {
   const items = jsonIn(body)
   if (!Array.isArray(items) || !items.every(isRecord)) throw new GatewayError('GW_UPSTREAM_INVALID')

@@ -7,14 +7,14 @@ import { listOf, bodyValue } from '../../request/body.ts'
 import { readWhole } from './visible-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
 
-/** Definitions of one report that are counted one by one. */
+/** Maximum number of definitions of one report that are counted one by one. */
 const MAX_DEFINITIONS = 50
 
 type Query = Readonly<Record<string, unknown>>
 
 /**
- * A report sums up what has ended, and a bare engine leaves no tenant out. What it says cannot be taken apart again: it goes
- * out only where nothing of another tenant can be in it.
+ * Serves a report about ended instances or tasks. An engine without authorization includes all tenants, and a total cannot be split
+ * again. The report is sent only if it contains nothing of another tenant.
  */
 export async function serveReport(exchange: Exchange, tenants: ReadonlySet<string>): Promise<FastifyReply> {
   const answer = await readWhole(exchange)
@@ -24,7 +24,10 @@ export async function serveReport(exchange: Exchange, tenants: ReadonlySet<strin
   return sendAnswer(exchange.reply, answer)
 }
 
-/** Of which definitions the report is. Only that of instances can be asked for some; an empty entry the engine reads its own way. */
+/**
+ * Returns the queries that together cover the report. Only the report about instances can be limited to definitions. A list with an
+ * empty entry is not used, because the engine reads such an entry in its own way.
+ */
 function queriesOf({ match: { operation, accessRequest } }: Exchange): readonly Query[] {
   if (operation.rows?.ofDefinitions !== true) return [{}]
   const [ids, keys] = (['processDefinitionIdIn', 'processDefinitionKeyIn'] as const).map((name) =>
@@ -36,7 +39,10 @@ function queriesOf({ match: { operation, accessRequest } }: Exchange): readonly 
   return isListed(keys) ? [{ processDefinitionKeyIn: keys }] : [{}]
 }
 
-/** What is the caller's is counted first: what ends meanwhile must not look like another's that is missing. */
+/**
+ * Returns whether anything of another tenant has ended. The caller's items are counted first. An item that ends between the counts
+ * then makes the total too large, and the report is refused. In the other order it could hide an item of another tenant.
+ */
 async function hasForeign(exchange: Exchange, query: Query, tenants: ReadonlySet<string>): Promise<boolean> {
   const free = await countOf(exchange, { ...query, withoutTenantId: true })
   const own = tenants.size === 0 ? 0 : await countOf(exchange, { ...query, tenantIdIn: [...tenants] })

@@ -1,17 +1,17 @@
 import type { EngineParts } from '../../pipeline/parts.ts'
 
-/** So many rows are read rather than counted part by part. */
+/** Lists of up to this many items are read instead of counted with subqueries. */
 export const FEW_ROWS = 500
-/** Of more parts than these a page or a count may first be tried in one read. */
+/** If a plan has more subqueries than this, a page or a count may first be tried with one read. */
 export const MANY_PARTS = 4
-/** What was seen of a list is looked at again after this. */
+/** An observation about a list is valid for this time. */
 const LATELY_MS = 60_000
 
-/** What was seen lately of the lists of each engine, by operation. */
+/** Recent observations about the lists of each engine, by operation. */
 class Lately<Seen> {
   readonly #known = new WeakMap<EngineParts, Map<string, { readonly seen: Seen; readonly untilMs: number }>>()
 
-  /** Null: nothing. */
+  /** Returns the observation, or null if there is no recent one. */
   of(engine: EngineParts, operation: string): Seen | null {
     const known = this.#known.get(engine)?.get(operation)
     return known !== undefined && known.untilMs > performance.now() ? known.seen : null
@@ -24,7 +24,7 @@ class Lately<Seen> {
   }
 }
 
-/** Counts that had many rows. They are not asked as a whole before they are counted by parts. */
+/** Counts that were large. They are counted with subqueries at once, without a count of the whole list. */
 export const longCounts = new Lately<true>()
-/** How long the beginning of an unrestricted list took to read, in milliseconds: a database may sort all of it. */
+/** How long the first page of an unrestricted list took to read, in milliseconds. A database may sort the whole list for it. */
 export const topTimes = new Lately<number>()

@@ -19,9 +19,9 @@ import { type ReadRow, SteadyList } from './steady-list.ts'
 import { type Filtering, json, readPage, readVisible, readWhole, type RowsObserver } from './visible-rows.ts'
 
 /**
- * Answers a query with the rows that the caller may see: reads them in order, leaves the others out, and then pages or
- * counts. The engine judges the query: what it refuses, it refuses. Every row is decided by itself.
- * @throws GatewayError when there are too many rows to look through
+ * Answers a query with the items that the caller may see. It reads the items in order, leaves out the others, and then pages or
+ * counts. The engine validates the query, and its errors are returned. Each item is decided separately.
+ * @throws GatewayError if too many items would have to be read
  */
 export async function answerRows(exchange: Asking, filtering: Filtering): Promise<Answer> {
   const { operation, accessRequest } = exchange.match
@@ -35,7 +35,7 @@ export async function answerRows(exchange: Asking, filtering: Filtering): Promis
   return answerFiltered(exchange, observed, paging)
 }
 
-/** Counts plans and rows by operation. */
+/** Returns an observer that counts plans and items by operation. */
 export function observerOf({ parts: { metrics }, match: { operation } }: Exchange): RowsObserver {
   const { id } = operation
   return {
@@ -57,7 +57,7 @@ function observedKeep({ keep, observe }: Filtering): KeepRows | null {
   }
 }
 
-/** Null: all rows are read and filtered. */
+/** Returns null if all items have to be read and filtered. */
 async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Paging): Promise<Answer | null> {
   const { keep, plan: planRows, observe } = filtering
   if (keep === null || planRows === undefined) return null
@@ -80,7 +80,7 @@ async function answerPlanned(exchange: Asking, filtering: Filtering, paging: Pag
   return answer
 }
 
-/** How many rows of the list are looked at before it is asked for by parts; 0: that costs less. */
+/** Returns how many items of the list are read before the subqueries are sent. Returns 0 if the subqueries cost less. */
 function topOf(plan: RowPlan, { match: { engine, operation } }: Asking): number {
   if (plan.plan !== 'parts') return 0
   const [parts, instances] = [plan.parts.length, plan.instances.length]
@@ -91,12 +91,15 @@ function topOf(plan: RowPlan, { match: { engine, operation } }: Asking): number 
 
 const MIN_TOP = 1000
 const MAX_TOP = 5000
-/** To read so many costs about as much as to ask for a part. */
+/** Reading this many items costs about as much as one subquery. */
 const ROWS_OF_A_PART = 150
-/** What an engine takes for the rows of one instance, which it finds without sorting the list: several are asked for at once. */
+/** Time that an engine takes for the items of one instance, which it finds without sorting the list. Several such subqueries run at the same time. */
 const MS_OF_AN_INSTANCE = 2
 
-/** Rows of a short list are read, where a plan takes several requests. Null: there are many, or the caller asks for some. */
+/**
+ * Counts a short list by reading its items if the plan would take several requests. Returns null if the list is long, or if the
+ * query has parameters.
+ */
 async function countFew(exchange: Asking, filtering: Filtering): Promise<Answer | null> {
   const { engine, operation, accessRequest } = exchange.match
   const { form, query } = operation.rows ?? {}
@@ -120,11 +123,11 @@ function takesSeveral({ by, rest }: RowQuery): boolean {
 
 interface Top extends Filtering {
   readonly paging: Paging
-  /** More rows are not read. */
+  /** Maximum number of items that are read. */
   readonly most: number
 }
 
-/** A page near the top of the list, read from there while most rows are visible. Null: that takes too many rows. */
+/** Returns a page near the top of the list, which is read from the top while most items are visible. Returns null if this takes too many items. */
 async function answerTop(
   exchange: Asking,
   { keep, paging: { first, max }, observe, ...bounds }: Top,
@@ -141,7 +144,7 @@ async function answerTop(
     if (page.answer.status !== 200) return null
     if (count === 0) topTimes.note(engine, operation.id, performance.now() - startMs)
     const visible = rows.filter(({ isVisible }) => isVisible)
-    // Rows before the page are not kept.
+    // Items before the page are not kept.
     shown.push(...visible.slice(Math.max(0, first - seen)))
     seen += visible.length
     count += rows.length
@@ -150,18 +153,18 @@ async function answerTop(
       observe?.onPlan('filter')
       return answerOf('list', shown.slice(0, max), page.answer)
     }
-    // Visible rows may stand close together: the last read tells how many are likely to follow.
+    // Visible items may be clustered, so the share of the last read predicts the size of the next.
     size = 20 + Math.ceil((1.1 * left * rows.length) / visible.length)
   }
   return null
 }
 
-/** They tell how many of all are visible. */
+/** Items of the first read. They show which share of the list is visible. */
 const FIRST_TOP = 100
-/** For each of them an engine may sort the whole list. */
+/** An engine may sort the whole list for each of these reads. */
 const MAX_TOP_READS = 3
 
-/** Unless it is known to be valid, the engine judges the query. */
+/** Returns an empty response. The engine validates the query first, unless it is known to be valid. */
 async function answerNone(exchange: Asking, isValid: boolean, paging: Paging): Promise<Answer> {
   const { match, upstreamRequest } = exchange
   if (isValid) return emptyAnswerOf(match.operation, upstreamRequest.method)
@@ -174,7 +177,7 @@ async function answerParts(exchange: Asking, listing: Listing): Promise<Answer |
       ? await countParts(exchange, listing)
       : await listParts(exchange, listing)
   } catch (error) {
-    // In its own words, for the query as the caller has it.
+    // The engine gets the query as the caller sent it, and its error is returned.
     if (error instanceof PartRefused) return answerRefused(exchange)
     if (error instanceof OrderUnknown) return null
     throw error
@@ -197,14 +200,14 @@ function isPaged({ rows }: Operation): boolean {
   return rows?.form === undefined && rows?.paging !== 'ignored'
 }
 
-/** What the engine will not answer: it says so itself. Rows that were not looked at do not go out. */
+/** Returns the engine's error for a query that it refuses. A successful response is not sent, because its items were not decided. */
 async function answerRefused(exchange: Asking): Promise<Answer> {
   const answer = await readWhole(exchange)
   if (answer.status >= 400) return answer
   throw new GatewayError('GW_ROWS_NOT_EXACT')
 }
 
-/** What a query answers when it finds nothing. */
+/** Returns the response to a query that finds nothing. */
 export function emptyAnswerOf({ rows, hal }: Operation, method: string): Answer {
   const empty =
     rows?.form === 'count' ? { count: 0 } : rows?.form === 'groups' ? { groups: [], groupUsers: [] } : []

@@ -1,18 +1,19 @@
-/** How much further down the next read is. */
+/** Factor by which the distance to the next read grows. */
 const FURTHER = 8
 
 interface Ending {
-  /** The list goes on up to here at least. */
+  /** The list has at least this length. */
   readonly known: number
-  /** Where its end is looked for first, not before `known`. */
+  /** Position of the first read, at or after `known`. */
   readonly likely: number
-  /** Rows of one read. */
+  /** Number of items of one read. */
   readonly size: number
 }
 
 /**
- * The length of a list of which only pages can be read: further and further down, then between what was read.
- * @param lengthAt how many rows a read of `size` gives, from a place on
+ * Returns the length of a list that can only be read in pages. The reads first move down the list in growing steps, and then search
+ * between the known positions.
+ * @param lengthAt returns how many items a read of `size` items from a position gives
  */
 export async function findEnd(
   lengthAt: (from: number, size: number) => Promise<number>,

@@ -11,10 +11,10 @@ import { readEngineJson, readRows, rowsIn } from './read-rows.ts'
 import { readWhole } from './visible-rows.ts'
 import { sendAnswer } from '../../pipeline/replies.ts'
 
-/** Groups, or tasks, that are asked about one by one. */
+/** Maximum number of groups, or of tasks, that are read one by one. */
 const MAX_GROUPS = 200
 
-/** A user's groups and their members: groups by their own permission, members of those groups by theirs. */
+/** Serves a user's groups and their members. Groups are decided by their own permission, and members of the visible groups by theirs. */
 export async function serveGroups(exchange: Exchange, keep: KeepRows): Promise<FastifyReply> {
   const { reply } = exchange
   const answer = await readWhole(exchange)
@@ -43,9 +43,9 @@ async function membersOf(exchange: Exchange, groups: readonly ListRow[]): Promis
 }
 
 /**
- * Tasks counted by group, without those of tenants that the caller may not see. The report knows no tenants: what it counts
- * are the groups of all links of unassigned tasks, and `null` for links to users and for tasks without links (engine 7.22).
- * So the tasks of other tenants are asked for, looked at one by one, and taken off.
+ * Serves the number of tasks by group, without the tasks of tenants that the caller may not see. The report does not consider
+ * tenants. It counts the groups of all links of unassigned tasks, and `null` for links to users and for tasks without links (engine
+ * 7.22). The tasks of other tenants are therefore read one by one, and subtracted.
  */
 export async function serveGroupCounts(
   exchange: Exchange,
@@ -91,7 +91,7 @@ async function countTasks(exchange: Exchange, query: string): Promise<number> {
   return count
 }
 
-/** Of tenants that the engine lists; a task may be of one that it does not. */
+/** Returns the tasks of other tenants that the engine lists. A task may belong to a tenant that the engine does not list. */
 async function tasksOfKnownTenants(
   exchange: Exchange,
   tenants: ReadonlySet<string>,
@@ -100,7 +100,7 @@ async function tasksOfKnownTenants(
     typeof id === 'string' && !tenants.has(id) ? [id] : [],
   )
   const query = ofTenants(others)
-  // A request line takes no more.
+  // A longer query does not fit into a request line.
   const isAskable = others.length > 0 && query.length <= MAX_QUERY_CHARS && !others.some(hasComma)
   return isAskable ? othersAmong(await readRows(exchange, `/task?unassigned=true&${query}`), tenants) : []
 }
@@ -111,7 +111,7 @@ function ofTenants(ids: readonly string[]): string {
   return `tenantIdIn=${ids.map(encodeURIComponent).join(',')}`
 }
 
-/** In a list of a query string it would part one id in two. */
+/** Returns whether an id contains a comma, which would split it in a list of a query string. */
 function hasComma(id: string): boolean {
   return id.includes(',')
 }
@@ -133,7 +133,7 @@ function othersAmong(tasks: readonly ListRow[], tenants: ReadonlySet<string>): r
   )
 }
 
-/** The groups that a task is counted under, once for each link. Assignee and owner are no links, though they are listed as such. */
+/** Returns the groups that count a task, once for each link. The engine lists assignee and owner like links, but they are no links. */
 async function groupsOf(exchange: Exchange, taskId: string): Promise<readonly (string | null)[]> {
   const path = `/task/${encodeURIComponent(taskId)}/identity-links`
   const links = await readRows(exchange, path)

@@ -9,7 +9,7 @@ import { sendAnswer } from '../../pipeline/replies.ts'
 import { answerRows } from './filtered-list.ts'
 import { readVisible, readWhole } from './visible-rows.ts'
 
-/** Whether filters are asked for together with how many items each of them finds. */
+/** Returns whether the request for filters also requests the number of items that each filter finds. */
 export function asksItemCounts({ engine, operation, accessRequest }: ItemsAsked): boolean {
   const isAsked = accessRequest.query.get('itemCount')?.toLowerCase() === 'true'
   return operation.itemCount !== undefined && isAsked && engine.authorization === 'enforce'
@@ -21,7 +21,7 @@ interface ItemsAsked {
   readonly accessRequest: Pick<Match['accessRequest'], 'query'>
 }
 
-/** Filters, each with the number of items that the caller sees. */
+/** Serves filters, each with the number of items that the caller sees. */
 export async function serveItemCounts(exchange: Exchange): Promise<FastifyReply> {
   const { parts, match, reply } = exchange
   const { rows } = match
@@ -33,7 +33,7 @@ export async function serveItemCounts(exchange: Exchange): Promise<FastifyReply>
   return sendAnswer(reply, answer.status === 200 ? await withCounts(answer, exchange) : answer)
 }
 
-/** All else in the answer stays as the engine wrote it. */
+/** Sets the counts. Everything else in the response stays as the engine wrote it. */
 async function withCounts(answer: Answer, exchange: Exchange): Promise<Answer> {
   const found = jsonIn(answer.body)
   const isList = Array.isArray(found)
@@ -48,7 +48,7 @@ async function withCounts(answer: Answer, exchange: Exchange): Promise<Answer> {
   return { ...answer, body: isList ? spliceElements(body, null, counted) : counted(body) }
 }
 
-/** Null: the caller sees them all. */
+/** Returns the number of visible items of a filter. Null if the caller sees all of them. */
 async function countOf(id: string, { parts, match, upstreamRequest }: Exchange): Promise<number | null> {
   const permit = match.engine.permits.get(match.operation.itemCount ?? '')
   if (permit === undefined) throw new GatewayError('GW_ROWS_NOT_EXACT')

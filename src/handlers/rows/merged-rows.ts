@@ -7,36 +7,36 @@ import { seekPage, type Sizes } from './seek-page.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import type { ReadList, ReadRow } from './steady-list.ts'
 
-/** Rows of all parts that are kept at once: a kilobyte each, or some. */
+/** Maximum number of items of all subqueries in memory. An item takes one or a few kilobytes. */
 const MAX_HELD = 4000
 
-/** `recent`: those of some seconds ago will do. */
+/** `recent`: sizes that were counted some seconds ago are sufficient. */
 export type SizesAge = 'recent' | 'now'
 
 interface Merging {
-  /** Null: one part after the other, each in whatever order the engine gives it. */
+  /** Null if the subqueries are read one after another, each in the order of the engine. */
   readonly order: RowOrder | null
-  /** More rows are not left out. */
+  /** Maximum number of hidden items that are left out. */
   readonly maxHidden: number
 }
 
 interface Page {
   readonly first: number
   readonly max: number
-  /** Where all rows of the first parts are visible. */
+  /** Present if all items are visible in the subqueries that `counts` has sizes for. */
   readonly sizing?: Sizing
 }
 
 interface Sizing {
-  /** How many rows the parts have; null: it cannot be told, or does not help. */
+  /** Returns the sizes of the subqueries. Null if they cannot be determined, or do not help. */
   readonly counts: (age: SizesAge) => Promise<Sizes | null>
-  /** Where a page begins does not follow from how many there are. */
+  /** Called if the start of a page does not follow from the sizes. */
   readonly onUneven?: () => void
 }
 
 /**
- * The visible rows of several parts, merged in the order that each of them has. Rows of equal value stay in the order of
- * their parts, so that pages that follow each other neither repeat a row nor lose one.
+ * The visible items of several sorted subqueries, merged in their order. Items of equal value stay in the order of their
+ * subqueries, so that successive pages neither repeat an item nor lose one.
  */
 export class MergedRows {
   readonly #readers: readonly PartReader[]
@@ -48,7 +48,10 @@ export class MergedRows {
     this.#readers = parts.map((read) => new PartReader({ read, order, budget }))
   }
 
-  /** The rows of one page: far down, rows before it are counted and not read. @throws as `upTo` */
+  /**
+   * Yields the items of one page. For a page far down the list, the items before it are counted instead of read.
+   * @throws as `upTo`
+   */
   async *page({ first, max, sizing }: Page): AsyncGenerator<ReadRow> {
     const isFar = this.#isMerged && first > Math.min(MAX_READ_OF_ALL, READ_OF_EACH * this.#readers.length)
     let at = isFar && sizing !== undefined ? await this.#seek({ first, max, ...sizing }) : 0
@@ -58,7 +61,7 @@ export class MergedRows {
     }
   }
 
-  /** How many rows are before the readers. */
+  /** Moves the readers to the page. Returns how many items are before the readers. */
   async #seek({ first, max, counts, onUneven }: Omit<Page, 'sizing'> & Sizing): Promise<number> {
     let sizes = await counts('recent')
     for (; sizes !== null; sizes = sizes.isRecent ? await counts('now') : null) {
@@ -70,8 +73,8 @@ export class MergedRows {
   }
 
   /**
-   * The first rows, as many as are wanted, and no more of each part than that takes.
-   * @throws OrderUnknown; GatewayError GW_ROWS_NOT_EXACT where too many are left out
+   * Yields the first `wanted` items. It reads from each subquery only as much as that takes.
+   * @throws OrderUnknown; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
    */
   async *upTo(wanted: number): AsyncGenerator<ReadRow> {
     const held = this.#isMerged ? this.#readers.length : 1
@@ -86,7 +89,7 @@ export class MergedRows {
       const row = reader?.held ?? null
       if (row === null) return
       reader?.take()
-      // A row that has gone from one part to another meanwhile stands in both.
+      // An item that has moved from one subquery to another meanwhile is in both.
       if (typeof row.row['id'] === 'string' && row.row['id'] === last) continue
       last = row.row['id']
       count += 1
@@ -94,13 +97,13 @@ export class MergedRows {
     }
   }
 
-  /** The part whose row is next. One is waited for only where all is taken that was read of it: most rows are there. */
+  /** Returns the reader of the next item. It waits only if all items that were read from a subquery are taken: most items are already in memory. */
   #next(current: PartReader | null): MaybePromise<PartReader | null> {
     if (!this.#isMerged) return current?.held ? current : this.#firstLeft()
     return current?.held === null ? current.head().then(() => this.#least()) : this.#least()
   }
 
-  /** Of the parts that have a row, the one whose row comes first. */
+  /** Returns the reader whose current item comes first. */
   #least(): PartReader | null {
     let first: PartReader | null = null
     let least: PlacedRow | null = null
@@ -119,7 +122,7 @@ export class MergedRows {
   }
 }
 
-/** Rows that are read rather than counted: of each part, and of all. */
+/** Items before a page that are read rather than counted: for each subquery, and in total. */
 const READ_OF_EACH = 50
 const MAX_READ_OF_ALL = 1000
 const MIN_SHARE = 20

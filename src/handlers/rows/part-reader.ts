@@ -3,24 +3,27 @@ import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import type { RowOrder } from '../../policy/authz/rows/row-plan.ts'
 import { type ListPage, type ReadList, type ReadRow, SteadyList } from './steady-list.ts'
 
-/** The rows of several parts cannot be put in the engine's order. */
+/** The items of several subqueries cannot be merged in the engine's order. */
 export class OrderUnknown extends Error {}
 
-/** A row by its place in the order. */
+/** An item with its place in the order. */
 export interface PlacedRow extends ReadRow, RowPlace {}
 
 export interface RowPlace {
   readonly value: string | number
 }
 
-/** Rows that have been read already, as a part. @throws OrderUnknown */
+/**
+ * Returns items that are already read in the form of a subquery.
+ * @throws OrderUnknown
+ */
 export function readSorted(rows: readonly ReadRow[], order: RowOrder): ReadList {
   const placed = rows.map((row) => ({ ...row, value: valueOf(row.row, order) }))
   const sorted = placed.toSorted((one, other) => compareIn(order, one, other))
   return async (from, size) => ({ rows: sorted.slice(from, from + size) })
 }
 
-/** Rows that may be left out before a query is given up. */
+/** Limit of items that may be left out before a query is refused. */
 export class Budget {
   #left: number
 
@@ -42,7 +45,7 @@ interface Reading {
 
 const MIN_READ = 20
 const MAX_READ = 4000
-/** Of rows that are longer fewer are read at once, as far as those tell that were read before. */
+/** If items are longer than this, fewer of them are read at once. The previous page gives the estimate. */
 const ROW_BYTES = 2048
 
 interface Passed {
@@ -50,7 +53,7 @@ interface Passed {
   readonly isAll: boolean
 }
 
-/** Reads one part, further and further. */
+/** Reads one subquery, page by page. */
 export class PartReader {
   readonly #reading: Reading
   #list: SteadyList
@@ -67,13 +70,13 @@ export class PartReader {
     this.#list = new SteadyList(reading.read)
   }
 
-  /** How many rows of it are likely to be taken, and how many at most are read at once. */
+  /** Sets how many items of the subquery are likely to be taken, and how many are read at once at most. */
   expect(count: number, most: number): void {
     this.#most = Math.min(most, MAX_READ)
     this.#size = Math.min(Math.max(Math.ceil(count) + 1, MIN_READ), this.#most)
   }
 
-  /** Begins anew at this place of the part. */
+  /** Restarts at a position of the subquery. */
   startAt(from: number): void {
     this.#list = new SteadyList(this.#reading.read, from)
     this.#hold([])
@@ -81,12 +84,12 @@ export class PartReader {
     this.#isRead = false
   }
 
-  /** Nothing is read of it: it has been counted, and has no row. */
+  /** Marks the subquery as read. It was counted and has no item. */
   finish(): void {
     this.#isRead = true
   }
 
-  /** Passes over the rows before a place, of those that one read gives. `isAll`: the next row is not one of them. */
+  /** Skips the items before a place, as far as one read gives them. `isAll` is true if all items before the place are skipped. */
   async passOver(isBefore: (place: RowPlace) => boolean): Promise<Passed> {
     let count = 0
     for (let row = await this.head(); row !== null && isBefore(row); row = this.held) {
@@ -96,7 +99,7 @@ export class PartReader {
     return { count, isAll: this.#next < this.#rows.length || this.#isRead }
   }
 
-  /** Passes over what one read gives: its places, none at the end. */
+  /** Skips the items of one read and returns their places. Returns no places at the end of the subquery. */
   async passPage(): Promise<readonly RowPlace[]> {
     while (this.held === null && !this.#isRead) await this.#read(true)
     const places = this.#rows.slice(this.#next).map(({ value }) => ({ value }))
@@ -104,24 +107,24 @@ export class PartReader {
     return places
   }
 
-  /** The next row of those that have been read; null: all of them are taken. */
+  /** The next item that is already read. Null if all of them are taken. */
   get held(): PlacedRow | null {
     return this.#rows[this.#next] ?? null
   }
 
-  /** The next row; null: there is none. */
+  /** Returns the next item, or null at the end. */
   async head(): Promise<PlacedRow | null> {
     while (this.held === null && !this.#isRead) await this.#read()
     return this.held
   }
 
-  /** A page whose rows are all taken is let go before the next is read. */
+  /** Takes the item. A page whose items are all taken is released before the next page is read. */
   take(): void {
     this.#next += 1
     if (this.#next >= this.#rows.length) this.#hold([])
   }
 
-  /** Rows of it that were left out. */
+  /** Number of items of the subquery that were left out. */
   get hidden(): number {
     return this.#hidden
   }
@@ -138,7 +141,7 @@ export class PartReader {
     this.#hidden += rows.length - seen.length
     budget.leaveOut(rows.length - seen.length)
     const placed = seen.map((row) => ({ ...row, value: order === null ? 0 : valueOf(row.row, order) }))
-    // What has come in before the last row would stand in no order after it.
+    // An item that was inserted before the last item is not in order any more, so it is left out.
     this.#hold(hasMoved && last !== null ? placed.filter((row) => this.compare(last, row) <= 0) : placed)
     this.#check(last)
     this.#isRead = isLast
@@ -152,7 +155,7 @@ export class PartReader {
     this.#next = 0
   }
 
-  /** A database may have an order of its own: parts that are not in the one that is known here are not merged. */
+  /** Throws if the items are not in the known order. A database may have another order, and such subqueries are not merged. */
   #check(last: RowPlace | null): void {
     let before = last
     for (const row of this.#rows) {
@@ -171,7 +174,10 @@ function compareIn(order: RowOrder | null, one: RowPlace, other: RowPlace): numb
   return order?.isDescending === true ? -found : found
 }
 
-/** @throws OrderUnknown for a null, whose place the database chooses, and for what is no such value */
+/**
+ * Returns the value by which an item is sorted.
+ * @throws OrderUnknown for null, whose position depends on the database, and for a value of another type
+ */
 function valueOf(row: ListRow, order: RowOrder): string | number {
   const { kind } = order
   const value = row[order.member]

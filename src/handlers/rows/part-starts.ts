@@ -1,29 +1,33 @@
 import type { PartReader, PlacedRow } from './part-reader.ts'
 import { mapSideBySide } from './side-by-side.ts'
 
-/** Where the readers of sorted parts stand, and how many rows are before them. */
+/** The positions of the readers of sorted subqueries. */
 export interface Standing {
-  /** How many rows of each part are before its reader. */
+  /** How many items of each subquery are before its reader. */
   readonly found: readonly number[]
   readonly before: number
   /**
-   * Whether no row is left out: the rows before the readers are the first of all. Else there are more rows of a part before the
-   * place than one read gives.
+   * True if the items before the readers are exactly the first items of the merged list. False if a subquery has more items before
+   * the place than one read gives.
    */
   readonly isWhole: boolean
 }
 
-/** @returns how many rows are before the readers */
+/**
+ * Moves each reader to its start.
+ * @returns how many items are before the readers
+ */
 export function startAll(readers: readonly PartReader[], starts: readonly number[]): number {
   for (const [at, reader] of readers.entries()) reader.startAt(starts[at] ?? 0)
   return sum(starts)
 }
 
 /**
- * Reads each part from its start on, and passes over what stands before the last of the rows that they begin with. Before a
- * reader that begins at its top nothing is left out: few rows, that may all stand late, do not tell where the others begin.
- * @param isEmpty whether a part has been found to have no row: it is not read
- * @returns null: a part ends before its start, or has rows that are hidden, which were counted all the same
+ * Reads each subquery from its start. The last of their first items is the common place, and each reader skips the items before
+ * this place. A subquery that starts at position 0 does not determine the place: no item before its start is left out, and its few
+ * items may all come late.
+ * @param isEmpty returns whether a subquery is known to have no items; it is not read
+ * @returns null if a subquery ends before its start, or has hidden items, which the sizes include
  */
 export async function standAt(
   readers: readonly PartReader[],
@@ -42,7 +46,7 @@ export async function standAt(
   const passed = await mapSideBySide([...readers.entries()], ([at, reader]) =>
     reader.passOver((place) => {
       const order = reader.compare(place, last.row)
-      // Rows of equal value stand in the order of their parts.
+      // Items of equal value are in the order of their subqueries.
       return order < 0 || (order === 0 && at < last.at)
     }),
   )

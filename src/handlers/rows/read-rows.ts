@@ -5,7 +5,10 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { isRecord } from '../../request/value.ts'
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 
-/** What a restricted answer is made from, asked at the engine that the caller asks. @throws GatewayError when it does not answer */
+/**
+ * Reads data for a restricted response from the caller's engine.
+ * @throws GatewayError if the engine does not respond with 200
+ */
 export async function readEngineJson({ match, upstreamRequest }: Asking, path: string): Promise<unknown> {
   const headers = { ...upstreamRequest.headers, accept: 'application/json' }
   const { status, body } = await match.engine.upstream.fetch(

@@ -3,14 +3,14 @@ import type { EngineParts } from '../../pipeline/parts.ts'
 import type { SizesAge } from './merged-rows.ts'
 
 const RECENT_MS = 30_000
-/** How values are spread over the parts of a list changes slowly. */
+/** The distribution of values over the subqueries of a list changes slowly. */
 const UNEVEN_MS = 10 * 60_000
-/** Of queries that are remembered for one engine, all together. */
+/** Maximum length of all stored queries of one engine together. */
 const MAX_CHARS = 1024 ** 2
 
-/** What tells where a page is likely to begin, and need not be right. */
+/** Values that predict where a page begins. They need not be exact. */
 interface Remembered {
-  /** By query. */
+  /** Sizes by query. */
   readonly sizes: LRUCache<string, number>
   readonly uneven: LRUCache<string, true>
 }
@@ -25,11 +25,11 @@ interface Sizing {
 
 interface Size {
   readonly size: number
-  /** It was counted some seconds ago. */
+  /** True if it was counted some seconds ago. */
   readonly isRecent: boolean
 }
 
-/** How many rows a query of an engine has. Whether one that had none still has none is asked each time: what has none is not read. */
+/** Returns the number of items of a query. A query that had no items is always counted again, because a subquery without items is not read. */
 export async function sizeOf(engine: EngineParts, { query, age, count }: Sizing): Promise<Size> {
   const { sizes } = rememberedOf(engine)
   const known = age === 'recent' ? sizes.get(query) : undefined
@@ -39,14 +39,14 @@ export async function sizeOf(engine: EngineParts, { query, age, count }: Sizing)
   return { size, isRecent: false }
 }
 
-/** A page far down a list that is asked for in parts. */
+/** A page far down a list that is read with subqueries. */
 export interface FarPage {
-  /** Of its parts. */
+  /** Queries of its subqueries. */
   readonly queries: readonly string[]
   readonly first: number
 }
 
-/** Whether it has been noted lately that such a page does not begin where the sizes of the parts say. */
+/** Returns whether such a page was recently found not to begin where the sizes predict. */
 export function isUneven(engine: EngineParts, page: FarPage): boolean {
   return rememberedOf(engine).uneven.has(keyOf(page))
 }
@@ -55,7 +55,7 @@ export function noteUneven(engine: EngineParts, page: FarPage): void {
   rememberedOf(engine).uneven.set(keyOf(page), true)
 }
 
-/** Pages near each other are alike, and of many parts the first two tell whose they are. */
+/** Returns the key of a page. Pages near each other share a key, and the first two of many subqueries are enough to distinguish callers. */
 function keyOf({ queries, first }: FarPage): string {
   return [Math.round(4 * Math.log2(first)), queries.length, ...queries.slice(0, 2)].join(' ')
 }

@@ -5,8 +5,8 @@ import { jsonIn } from '../../request/engine-request.ts'
 import { rowsIn } from './read-rows.ts'
 
 /**
- * Notes for the audit what was missing for the rows of an answer that would have been shorter. It goes out as it is: where
- * its rows cannot be told, or a look-up fails, the report names none.
+ * Adds the missing permissions for the hidden items of a response to the report for the audit log. The response itself is not
+ * changed. If its items cannot be read, or a lookup fails, the report names no permission.
  */
 export async function reportMissingRows(
   context: RequestContext,
@@ -19,6 +19,6 @@ export async function reportMissingRows(
     const missing = await missingRows(template, rowsIn(jsonIn(body)))
     context.reports = reports.map((report) => withMissingRows(report, missing))
   } catch {
-    // A report changes nothing.
+    // A report never affects the response.
   }
 }

@@ -5,13 +5,13 @@ import { findEnd } from './find-end.ts'
 import type { ReadRow } from './steady-list.ts'
 import { mapSideBySide } from './side-by-side.ts'
 
-/** Rows that everybody sees, for they lack a member: sorted by it they stand together, at one end of the list. */
+/** Items that every caller sees because they lack a member. If the list is sorted by this member, they are together at one end of it. */
 export interface Resting {
   readonly rest: RestPlan
   readonly keep: KeepRows
-  /** More of them are not read. */
+  /** Maximum number of these items that are read. */
   readonly maxRows: number
-  /** Reads one page of a part. */
+  /** Reads one page of a subquery. */
   readonly read: (part: QueryPart, page: Page) => Promise<{ readonly rows: readonly ReadRow[] }>
 }
 
@@ -21,12 +21,12 @@ interface Page {
   readonly size: number
 }
 
-/** Mostly there are fewer. For each read a database may sort the whole list, beside which some rows more cost little. */
+/** Usually there are fewer of them. A database may sort the whole list for each read, so a few more items cost little. */
 const FIRST_READ = 200
-/** Rows of a read that looks for the last of many. */
+/** Items of one read during the search for the last of many. */
 const WINDOW = 1000
 
-/** How many there are. Null: they must be decided one by one, and there are too many. */
+/** Returns how many of them there are. Null if they must be decided one by one and are too many. */
 export async function countRest(resting: Resting): Promise<number | null> {
   const { rest } = resting
   if (rest.isMixed) return (await restRows(resting))?.length ?? null
@@ -34,7 +34,7 @@ export async function countRest(resting: Resting): Promise<number | null> {
   return counts.reduce((sum, one) => sum + one, 0)
 }
 
-/** By one of the orders they stand first. */
+/** Counts the items that lack the member. They come first in one of the orders. */
 async function countFirst(resting: Resting, orders: readonly QueryPart[]): Promise<number> {
   for (const part of orders) {
     const lackingFrom = async (from: number, size: number) => {
@@ -49,7 +49,7 @@ async function countFirst(resting: Resting, orders: readonly QueryPart[]): Promi
   return 0
 }
 
-/** Those that the caller may see, in no order. Null: there are too many. */
+/** Returns the visible items in no particular order. Null if there are too many. */
 export async function restRows(resting: Resting): Promise<readonly ReadRow[] | null> {
   const lists = await mapSideBySide(resting.rest.sorted, (orders) => rowsOf(resting, orders))
   const rows: ReadRow[] = []
@@ -63,7 +63,7 @@ export async function restRows(resting: Resting): Promise<readonly ReadRow[] | n
 async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<readonly ReadRow[] | null> {
   const { keep, maxRows, read } = resting
   for (const part of orders) {
-    // In one read: rows of equal value may change their places between two.
+    // All of them come from one read: items of equal value may change their places between two reads.
     for (const size of [FIRST_READ, 10 * FIRST_READ, maxRows + 1]) {
       let count = 0
       const isLacking = keepLacking(resting)
@@ -86,7 +86,10 @@ async function rowsOf(resting: Resting, orders: readonly QueryPart[]): Promise<r
   return []
 }
 
-/** Of one page those before the first row that has the member: by the other order some of them may stand at its end. */
+/**
+ * Returns a filter that keeps the items of a page before the first item that has the member. In the other order, some of them may
+ * be at the end of the page.
+ */
 function keepLacking({ rest: { member } }: Resting): KeepRows {
   let isLacking = true
   return async (_, rows) =>

@@ -21,7 +21,7 @@ import type { ReadList, ReadRow } from './steady-list.ts'
 import { json, keepAll, type PageRequest, readAsIs, readPage, readWhole } from './visible-rows.ts'
 
 /**
- * Counts part by part. Null: there are too many rows that must be decided one by one.
+ * Counts each subquery. Returns null if too many items must be decided one by one.
  * @throws PartRefused
  */
 export async function countParts(exchange: Asking, listing: Omit<Listing, 'paging'>): Promise<Answer | null> {
@@ -32,7 +32,7 @@ export async function countParts(exchange: Asking, listing: Omit<Listing, 'pagin
   const countPart = createCountPart(exchange, { asPost: plan.asPost, onAnswer })
   const sum = async (some: readonly QueryPart[]): Promise<number> =>
     (await mapSideBySide(some, countPart)).reduce((all, one) => all + one, 0)
-  // Rows may come and go between two counts.
+  // Items may be added or removed between two counts.
   const answerOf = (count: number) => head.with(json({ count: Math.max(0, count) }))
   const isMany = rest !== null && !rest.isMixed && parts.length > MANY_PARTS
   if (isMany && (await sum(rest.all)) <= Math.min(FEW_ROWS, maxRows)) {
@@ -53,12 +53,15 @@ interface Counting extends Pick<PartsPlan, 'asPost'> {
   readonly onAnswer: (answer: Answer) => void
 }
 
-/** Counts a part. Of a list that fits no GET, and whose POST has no count, the end is looked for. */
+/**
+ * Returns a function that counts a subquery. If its list does not fit into a GET, and the POST has no count, the function searches
+ * for the end of the list.
+ */
 function createCountPart(
   exchange: Asking,
   { asPost, onAnswer }: Counting,
 ): (part: QueryPart) => Promise<number> {
-  /** How many rows a unit of weight has, as those parts tell that were counted before. */
+  /** Items for one unit of weight, from the subquery that was counted last. */
   let rowsOfOne = 0
   return async (part) => {
     const { weight } = part
@@ -76,12 +79,12 @@ function createCountPart(
   }
 }
 
-/** Most parts have a little more rows than this share of what the one before tells. */
+/** Most subqueries have a few more items than this share of the estimate. */
 const NEARLY = 0.9
-/** Rows of a read that looks for the end of a part. */
+/** Items of one read during the search for the end of a subquery. */
 const END_READ = 1000
 
-/** How parts are counted that are listed so: where the POST has no count, by the GET. */
+/** Returns how subqueries that are listed in this way are counted: by GET if the POST has no count. */
 function countedBy(asPost: AsPost | null): AsPost | null {
   return asPost?.counts === false ? null : asPost
 }
@@ -103,20 +106,20 @@ export interface Listing {
   readonly plan: PartsPlan
   readonly keep: KeepRows
   readonly paging: Paging
-  /** More rows than this are not left out. */
+  /** Maximum number of items that are left out. */
   readonly maxRows: number
 }
 
 /**
- * Lists a page of the parts' rows. Each row is decided all the same: a part that shows too much costs time, and shows nothing.
- * Null: rows of several parts have no known order.
+ * Returns a page of the items of the subqueries. Each item is still decided: a subquery that finds too much costs time, but reveals
+ * nothing. Returns null if the items of several subqueries have no known order.
  * @throws PartRefused, OrderUnknown; GatewayError GW_ROWS_NOT_EXACT
  */
 export async function listParts(exchange: Asking, listing: Listing): Promise<Answer | null> {
   const { plan } = listing
   const parts = [...plan.parts, ...plan.instances]
   const [only] = parts
-  // The first page is right as it is, where all rows on it are visible.
+  // The engine's first page is also the caller's if all items on it are visible.
   if (
     only !== undefined &&
     parts.length === 1 &&
@@ -152,7 +155,7 @@ async function listMerged(
     counts: async (age: SizesAge) => {
       if (isUneven(engine, page)) return null
       const sized = await sizesOf(queries, { parts, age })
-      // Rows that have been read already, and may stand anywhere, are passed over from their top, unless they are many.
+      // Items that are already read may be anywhere in the order. They are skipped one by one, unless there are many.
       const sizes = others.length > MANY_OTHERS ? [...(sized?.sizes ?? []), others.length] : sized?.sizes
       return sized === null || sized.isEstimate || sizes === undefined ? sized : { ...sized, sizes }
     },
@@ -168,10 +171,10 @@ async function listMerged(
   return head.with(joinRows(bytes))
 }
 
-/** More rows that everybody sees are asked where they begin, as parts are. */
+/** If there are more items than this that every caller sees, their size is used like that of a subquery. */
 const MANY_OTHERS = 1000
 
-/** The counts of each part of a list. */
+/** Returns the requests that count the subqueries of a list. */
 function countQueriesOf(
   exchange: Asking,
   { parts, asPost }: Pick<Reading, 'parts' | 'asPost'>,
@@ -189,7 +192,7 @@ function queryOf({ upstreamRequest: { path, body } }: Asking): string {
   return `${path} ${body?.toString()}`
 }
 
-/** How many rows each part of a list has, or has had lately: null where the engine does not count them. */
+/** Returns the current or recent size of each subquery of a list. Null if the engine does not count them. */
 async function sizesOf(
   queries: readonly Asking[],
   { parts, age }: Pick<Reading, 'parts'> & { readonly age: SizesAge },
@@ -212,7 +215,10 @@ async function sizesOf(
   }
 }
 
-/** Reads rows that a query cannot select. @throws PartRefused */
+/**
+ * Returns a reader of items that a query cannot select.
+ * @throws PartRefused when the reader is called
+ */
 function readerOf(
   exchange: Asking,
   { member, onAnswer }: Pick<PageRequest, 'member'> & { readonly onAnswer: (answer: Answer) => void },
@@ -258,8 +264,8 @@ function readersOf(
 }
 
 /**
- * The visible rows of all parts, one part after the other: of each its id, and the member by which it is told.
- * @throws PartRefused; GatewayError GW_ROWS_NOT_EXACT where too many are left out
+ * Yields the visible items of all subqueries, one subquery after another. Each item has only its id and `member`.
+ * @throws PartRefused; GatewayError GW_ROWS_NOT_EXACT if too many items are left out
  */
 export async function* eachRow(
   exchange: Asking,
@@ -276,7 +282,10 @@ export async function* eachRow(
   yield* new MergedRows(readers, { order: null, maxHidden: maxRows }).upTo(wanted - others.length)
 }
 
-/** The engine pages by itself. Null: it has shown a row that the caller may not see, so its pages are not the caller's. */
+/**
+ * Returns a page as the engine pages it. Null if the page has an item that the caller may not see, because the engine's pages then
+ * differ from the caller's.
+ */
 async function listWhole(
   exchange: Asking,
   part: QueryPart,
@@ -287,7 +296,7 @@ async function listWhole(
   return page.rows.every(({ isVisible }) => isVisible) ? page.answer : null
 }
 
-/** Of several answers the status and the headers of the first: their bodies are let go. */
+/** Returns a holder for the status and headers of the first of several responses. It does not keep their bodies. */
 function firstHead() {
   let head: Omit<Answer, 'body'> | null = null
   return {

@@ -3,9 +3,10 @@ import { standAt, startAll, sum } from './part-starts.ts'
 import { mapSideBySide } from './side-by-side.ts'
 
 /**
- * Puts the readers of sorted parts where a page begins: all rows before it are read, many at once, and of each no more is kept
- * than its place.
- * @returns how many rows are before the readers, never more than `first`; null: rows have come or gone meanwhile, or are hidden
+ * Moves the readers of sorted subqueries to the start of a page. All items before the page are read in large pages, and only the
+ * place of each item is kept.
+ * @returns how many items are before the readers, never more than `first`; null if items were added or removed meanwhile, or are
+ *   hidden
  */
 export async function scanPage(
   readers: readonly PartReader[],
@@ -21,10 +22,10 @@ export async function scanPage(
   return standing?.isWhole === true && standing.before <= first ? standing.before : null
 }
 
-/** Places of all parts that are kept at once: some hundred bytes each. */
+/** Maximum number of places of all subqueries in memory. A place takes some hundred bytes. */
 const MAX_PLACES = 80_000
 const MIN_PLACES = 100
-/** The page is read from so many rows before it: some may have gone meanwhile. */
+/** The page is read from this many items before its start, because some items may have been removed meanwhile. */
 const BACK = 5
 
 interface PlaceOfPart extends RowPlace {
@@ -32,14 +33,17 @@ interface PlaceOfPart extends RowPlace {
 }
 
 interface PlaceAt extends PlaceOfPart {
-  /** Among those of its part. */
+  /** Position among the places of its subquery. */
   readonly index: number
 }
 
-/** Rows of equal value stand in the order of their parts. */
+/** Compares places. Items of equal value are in the order of their subqueries. */
 type Compare = (one: PlaceOfPart, other: PlaceOfPart) => number
 
-/** Reads the parts until so many rows are counted: how many of each are among the first. A part with few that wait is read on, too. */
+/**
+ * Reads the subqueries until `wanted` items are counted, and returns how many of them each subquery has. Each read also continues
+ * the subqueries that have at most `few` waiting places.
+ */
 async function countPlaces(
   readers: readonly PartReader[],
   { wanted, few }: { readonly wanted: number; readonly few: number },
@@ -48,7 +52,7 @@ async function countPlaces(
   const waiting: (readonly RowPlace[])[] = readers.map(() => [])
   const compare: Compare = (one, other) => readers[one.part]?.compare(one, other) || one.part - other.part
   for (let left = wanted; left > 0; ) {
-    // Those that would come next are read at the same time.
+    // The subqueries that would be needed next are read at the same time.
     if (waiting.some(({ length }) => length === 0))
       await mapSideBySide([...readers.entries()], async ([part, reader]) => {
         const rest = waiting[part] ?? []
@@ -58,7 +62,7 @@ async function countPlaces(
       const last = places.at(-1)
       return last === undefined ? [] : [{ ...last, part, index: places.length - 1 }]
     })
-    // What comes after the end of any page may come after rows that are not read yet.
+    // Items after the end of any page may come after items that are not read yet.
     const [horizon] = lasts.toSorted(compare)
     if (horizon === undefined) break
     const within = upTo(horizon, waiting, compare)
@@ -73,14 +77,14 @@ async function countPlaces(
 }
 
 interface Selecting {
-  /** How many of each part are looked at. */
+  /** How many places of each subquery are considered. */
   readonly within: readonly number[]
-  /** How many of all are wanted, fewer than those. */
+  /** How many places are wanted in total, fewer than the sum of `within`. */
   readonly count: number
   readonly compare: Compare
 }
 
-/** How many of each part are among the first of all: the part that leaves most open is halved until none does. */
+/** Returns how many places of each subquery are among the first `count`. The largest open range is halved until no range is open. */
 function firstOf(
   parts: readonly (readonly RowPlace[])[],
   { within, count, compare }: Selecting,
@@ -98,14 +102,14 @@ function firstOf(
   }
 }
 
-/** How many of each part stand up to a place, with it. */
+/** Returns how many places of each subquery are not after a place. The place itself is included. */
 function upTo(place: PlaceAt, parts: readonly (readonly RowPlace[])[], compare: Compare): number[] {
   const counts = parts.map((places, part) => countTo(places, (one) => compare({ ...one, part }, place) <= 0))
-  // Others of its own part that have the same value come after it.
+  // Places of the same subquery with an equal value come after it.
   return counts.with(place.part, place.index + 1)
 }
 
-/** How many places are before the first one of which it is not so. */
+/** Returns the number of places before the first place that is not within. */
 function countTo(places: readonly RowPlace[], isWithin: (place: RowPlace) => boolean): number {
   let [low, high] = [0, places.length]
   while (low < high) {

@@ -2,35 +2,36 @@ import type { PartReader } from './part-reader.ts'
 import { standAt, startAll, sum } from './part-starts.ts'
 
 export interface Sizes {
-  /** How many rows each part has. A part behind these is read from its top. */
+  /** Number of items of each subquery. Subqueries after the last size are read from their top. */
   readonly sizes: readonly number[]
-  /** They are in proportion only. */
+  /** True if the sizes are only proportional to the numbers of items. */
   readonly isEstimate: boolean
-  /** Some were counted some seconds ago, but for those that are 0. */
+  /** True if some sizes were counted some seconds ago. Sizes of 0 are always current. */
   readonly isRecent: boolean
 }
 
 interface Sought extends Omit<Sizes, 'isRecent'> {
-  /** Of all parts: rows before the page. */
+  /** Number of items of all subqueries before the page. */
   readonly first: number
   readonly max: number
 }
 
-/** What is known of the rows before the page: of each part at least `low` of them are, and at most `high`. */
+/** Known limits for the items before the page: at least `low` and at most `high` items of each subquery are before it. */
 interface Bounds {
   readonly low: readonly number[]
   readonly high: readonly number[]
 }
 
 const MAX_ROUNDS = 4
-/** Rows of a part whose size is not known: more than any has. */
+/** Factor for estimated sizes. The result is larger than any real subquery. */
 const MANY = 1e9
 
 /**
- * Puts the readers of sorted parts where a page begins, or as near before it as is found. The rows of a page that stands in
- * the middle of all stand near the middle of each part, if they are spread alike: so each is read a little before there.
- * What stands before the last of these beginnings is counted by then: the readers pass over it.
- * @returns how many rows are before the readers, never more than `first`; null: that cannot be told from the sizes
+ * Moves the readers of sorted subqueries to the start of a page, or to a place shortly before it. If values are distributed alike
+ * in all subqueries, the items of a page in the middle of the merged list are near the middle of each subquery. Each subquery is
+ * therefore read from a little before this position. The items before the last of these starts are then counted, and the readers
+ * skip them.
+ * @returns how many items are before the readers, never more than `first`; null if the sizes do not show that
  */
 export async function seekPage(
   readers: readonly PartReader[],
@@ -48,7 +49,7 @@ export async function seekPage(
       reader.expect(isSized ? 2 * (margins[at] ?? 0) + max / readers.length : MAX_WINDOW, MAX_WINDOW)
     }
     const standing = await standAt(readers, starts, (at) => !isEstimate && sizes[at] === 0)
-    // Else they are not spread alike.
+    // Otherwise the values are not distributed alike.
     if (standing?.isWhole !== true) return null
     const { found, before } = standing
     if (before > first) bounds = { ...bounds, high: found }
@@ -58,10 +59,10 @@ export async function seekPage(
   return null
 }
 
-/** Of a part more rows than these are not read to find where a page begins. */
+/** Maximum number of items of a subquery that are read to find the start of a page. */
 const MAX_WINDOW = 1000
 
-/** Parts that are read from their top: they have few rows beside the others, which may all stand at one end. */
+/** Returns the subqueries that are read from their top. They have few items compared with the others, and all of them may be at one end. */
 function shortOf(sizes: readonly number[]): ReadonlySet<number> {
   const short = new Set<number>()
   let rows = 0
@@ -73,12 +74,12 @@ function shortOf(sizes: readonly number[]): ReadonlySet<number> {
   return short
 }
 
-/** Of all short parts together. */
+/** Maximum number of items of all short subqueries together. */
 const SHORT_ROWS = 500
-/** A part is short that has so many times fewer rows than the mean. */
+/** A subquery is short if its size is at most the mean size divided by this number. */
 const SHORT_SHARE = 4
 
-/** Where the page is likely to begin in each part, less four times the deviation of rows that are spread by chance. */
+/** Returns the likely start of the page in each subquery, less four standard deviations of items that are spread at random. */
 function nearBefore({ low, high }: Bounds, first: number, short: ReadonlySet<number>) {
   const left = sum(high) - sum(low)
   const share = left === 0 ? 0 : Math.min(1, Math.max(0, (first - sum(low)) / left))

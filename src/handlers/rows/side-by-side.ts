@@ -1,7 +1,7 @@
-/** Requests for one answer that are under way at once. */
+/** Maximum number of concurrent requests for one response. */
 const SIDE_BY_SIDE = 4
 
-/** Asks for several things at once, up to a limit. After a failure nothing more is asked. */
+/** Calls `ask` for several items concurrently, up to a limit. After a failure no further call starts. */
 export async function mapSideBySide<T, R>(
   items: readonly T[],
   ask: (item: T) => Promise<R>,

@@ -1,6 +1,6 @@
 import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 
-/** One row of a list, as the engine wrote it. */
+/** One item of a list, with the bytes that the engine wrote. */
 export interface ReadRow {
   readonly row: ListRow
   readonly bytes: Buffer
@@ -9,13 +9,13 @@ export interface ReadRow {
 
 export interface ListPage {
   readonly rows: readonly ReadRow[]
-  /** Bytes of the answer that had them; absent: there was none. */
+  /** Length of the response that contained them. Absent if there was no response. */
   readonly byteLength?: number
 }
 
 /**
- * Reads `size` rows of a list from `from` on. A list without paging answers all of it, however few are asked for.
- * @param isTold the rows' bytes are not kept: only which there are counts
+ * Reads `size` items of a list from position `from`. A list without paging returns all its items, whatever `size` is.
+ * @param isTold true if the bytes of the items are not kept, because only their identity counts
  */
 export type ReadList<Page extends ListPage = ListPage> = (
   from: number,
@@ -23,30 +23,30 @@ export type ReadList<Page extends ListPage = ListPage> = (
   isTold?: boolean,
 ) => Promise<Page>
 
-/** What one read adds to those before it. */
+/** The result of one read in relation to the earlier reads. */
 interface Continued<Page extends ListPage> {
-  /** As it was read. */
+  /** The page as it was read. */
   readonly page: Page
   readonly rows: readonly ReadRow[]
-  /** There are no more. */
+  /** True if the list has no more items. */
   readonly isLast: boolean
-  /** Rows have come or gone since the read before: new ones among `rows` may belong before those that were read. */
+  /** True if items were added or removed since the previous read. New items among `rows` may belong before items that were already read. */
   readonly hasMoved: boolean
 }
 
-/** How far the place in a list that has moved is looked for. */
+/** How far back the last read position is searched in a list that has changed. */
 const MIN_BACK = 20
 const MAX_BACK = 4000
 
 /**
- * A list that is read in several reads while others write to it. Each read begins at the last row of the one before. Where
- * another row stands there, rows have come or gone: then rows before it are read again until one is known. So no row is
- * shown twice, and none is lost that is there all the time.
+ * A list that is read in several reads while other clients write to it. Each read begins at the last item of the previous read. If
+ * another item is there, items were added or removed, and earlier positions are read until a known item is found. Therefore no item
+ * is returned twice, and no item is lost that exists during all reads.
  */
 export class SteadyList<Page extends ListPage = ListPage> {
   readonly #read: ReadList<Page>
   #from: number
-  /** Ids of rows that were read, the last of them last. */
+  /** Ids of the items that were read, in their order. */
   #known: readonly string[] = []
 
   constructor(read: ReadList<Page>, from = 0) {
@@ -74,7 +74,7 @@ export class SteadyList<Page extends ListPage = ListPage> {
     return { ...(await this.#searched(found, known, reading)), hasMoved: true }
   }
 
-  /** Further and further back, until a row is known. */
+  /** Reads further and further back until an item is known. */
   async #searched(first: Found<Page>, known: ReadonlySet<string>, reading: Reading): Promise<Found<Page>> {
     let found = first
     for (let back = MIN_BACK; found.start > 0 && back <= MAX_BACK; back *= 2) {
@@ -84,7 +84,7 @@ export class SteadyList<Page extends ListPage = ListPage> {
     return found
   }
 
-  /** So that rows are read as far as `size` beyond those before. */
+  /** Reads from `start` to `size` items after those that were already read. */
   async #readAt(start: number, { size, isTold }: Reading): Promise<Found<Page>> {
     const asked = this.#from - start + size
     const page = await this.#read(start, asked, isTold)

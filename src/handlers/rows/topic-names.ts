@@ -12,11 +12,12 @@ import { rowsIn } from './read-rows.ts'
 import { mapSideBySide } from './side-by-side.ts'
 import { json, readWhole, topicFlagsOf } from './visible-rows.ts'
 
-/** So many tasks are read at once. Where there are more, each topic is asked for. */
+/** Maximum number of tasks that are read at once. If there are more, each topic is requested. */
 const MAX_READ_TASKS = 1000
 
 /**
- * The topics of which the caller sees a task: of few tasks by reading them, of many by asking for one visible task of each topic.
+ * Serves the topics with a task that the caller sees. Few tasks are read. If there are many, one visible task of each topic is
+ * requested.
  * @throws GatewayError GW_ROWS_NOT_EXACT if there are more topics than `limits.rowParts`, if one of them cannot be decided, or if
  *   the query has a parameter that the list of external tasks may not have
  */
@@ -31,7 +32,7 @@ export async function serveTopicNames(exchange: Exchange, keep: KeepRows): Promi
   return sendAnswer(exchange.reply, few ?? (await askEachTopic(exchange)))
 }
 
-/** Null: there are more rows than are looked through. */
+/** Returns null if there are more items than may be read. */
 async function orTooMany(answer: Promise<Answer>): Promise<Answer | null> {
   try {
     return await answer
@@ -59,12 +60,12 @@ function namesIn({ body }: Answer): readonly string[] {
   throw new GatewayError('GW_ROWS_NOT_EXACT')
 }
 
-/** An empty name cannot be asked for: the engine passes over an empty condition. */
+/** Returns whether a topic can be requested. The engine ignores a condition with an empty name. */
 function isName(name: unknown): name is string {
   return typeof name === 'string' && name !== ''
 }
 
-/** Whether the caller sees a task of this topic, as the list of tasks decides it. */
+/** Returns whether the caller sees a task of this topic, as decided for the list of tasks. */
 async function isTopicVisible(exchange: Exchange, permit: Permit, name: string): Promise<boolean> {
   const { parts, match, upstreamRequest } = exchange
   const query = new Map([

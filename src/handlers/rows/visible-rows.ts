@@ -11,7 +11,10 @@ import type { ListRow } from '../../policy/authz/entities/look-ups.ts'
 import { type ListPage, type ReadRow, SteadyList } from './steady-list.ts'
 import { type Answer, MAX_READ_BYTES, releaseBody } from '../../request/answer.ts'
 
-/** The engine's answer to what the caller asks. A HEAD is asked as a GET, for there is something to look at; but the engine marks only those. */
+/**
+ * Returns the engine's response to the caller's request. A HEAD is sent as a GET, because items are needed for the decision. The
+ * engine sets `cache-control` only for a GET, so the header is removed for a HEAD.
+ */
 export async function readWhole({ match, upstreamRequest }: Asking): Promise<Answer> {
   const { upstream } = match.engine
   if (upstreamRequest.method !== 'HEAD') return upstream.fetch(upstreamRequest, MAX_READ_BYTES)
@@ -20,16 +23,16 @@ export async function readWhole({ match, upstreamRequest }: Asking): Promise<Ans
   return { ...answer, headers }
 }
 
-/** Somebody sees every row. */
+/** Keeps every item, for a caller who sees the whole list. */
 export const keepAll: KeepRows = async (_template, rows) => rows.map(() => true)
 
 interface RowReading {
-  /** Null: no row is looked at. */
+  /** Null if no item is read. */
   readonly keep: KeepRows | null
   readonly form: RowsForm | 'list'
-  /** Members of every row that the rows may not show. */
+  /** Members of every item that may be missing in the response. */
   readonly known?: Readonly<Record<string, string>>
-  /** Of a row this is kept beside its id: a member by which rows are told. */
+  /** Member that is kept of each item in addition to the id. It identifies the item. */
   readonly member?: string | undefined
   /** As for ReadList. */
   readonly isTold?: boolean
@@ -40,24 +43,24 @@ export interface PageRequest extends RowReading {
   readonly size: number
 }
 
-/** What one read of a list has given. */
+/** The result of one read of a list. */
 export interface ReadPage extends ListPage {
-  /** Its body is empty where the rows are only told. */
+  /** Its body is empty if `isTold` is true. */
   readonly answer: Answer
   readonly byteLength: number
 }
 
-/** Reads one page of the list behind a query, and decides its rows. */
+/** Reads one page of the list of a query, and decides its items. */
 export async function readPage(exchange: Asking, { from, size, ...page }: PageRequest): Promise<ReadPage> {
   const { upstreamRequest } = exchange
   const path = listPathOf(exchange, page.form, { from, size })
   return readAsIs({ ...exchange, upstreamRequest: { ...upstreamRequest, path } }, page)
 }
 
-/** Reads a list as it is asked for. */
+/** Reads a list with the given request, and decides its items. */
 export async function readAsIs({ match, upstreamRequest }: Asking, reading: RowReading): Promise<ReadPage> {
   match.accessRequest.stillAwaited?.()
-  // The rows can be told in JSON only, whatever else the client takes.
+  // Items can be read only in JSON, whatever else the client accepts.
   const headers = { ...upstreamRequest.headers, accept: jsonAcceptOf(upstreamRequest.headers['accept']) }
   const answer = await readWhole({ match, upstreamRequest: { ...upstreamRequest, headers } })
   const { keep, form } = reading
@@ -69,10 +72,10 @@ export async function readAsIs({ match, upstreamRequest }: Asking, reading: RowR
   return { answer, byteLength, rows }
 }
 
-/** Rows that are parsed and decided together. */
+/** Number of items that are parsed and decided together. */
 const ROWS_AT_ONCE = 1000
 
-/** Of the rows that a page has, only what is needed stays in memory. */
+/** Returns the items of a page. Only the needed data of each item stays in memory. */
 async function rowsOf(
   { body }: Answer,
   { known = {}, ...reading }: RowReading,
@@ -83,7 +86,7 @@ async function rowsOf(
   for (let batch = nextOf(batches, body); batch !== null; batch = nextOf(batches, body)) {
     const kept = await keep(batch.map(({ row }) => ({ ...known, ...row })))
     const shown = kept.filter(Boolean).length
-    // A few rows would keep the whole body in memory.
+    // Without a copy, a few items would keep the whole body in memory.
     const bytesOf = reading.isTold === true ? () => NO_BYTES : bytesIn(body, shown * 2 < batch.length)
     for (const [index, one] of batch.entries()) {
       const isVisible = kept[index] === true
@@ -93,7 +96,10 @@ async function rowsOf(
   return read
 }
 
-/** Null: there are no more. @throws GatewayError where the body is something else than rows */
+/**
+ * Returns the next batch, or null at the end.
+ * @throws GatewayError if the body is not a list of items
+ */
 function nextOf(batches: ReturnType<typeof rowBatches>, body: Buffer): readonly JsonRow[] | null {
   try {
     return batches.next().value ?? null
@@ -113,7 +119,7 @@ function slimRow({ row }: JsonRow, { member = 'id' }: RowReading): ListRow {
   return member === 'id' ? { id: row['id'] } : { id: row['id'], [member]: row[member] }
 }
 
-/** The path that lists the rows, with the caller's query and a paging of our own. */
+/** Returns the path that lists the items, with the caller's query and the gateway's paging. */
 function listPathOf(
   { match, upstreamRequest }: Asking,
   form: RowsForm | 'list',
@@ -137,7 +143,7 @@ function templateOf(path: string, form: RowsForm | 'list'): string {
   return form === 'topic names' ? '/external-task' : path
 }
 
-/** Of the query for topic names what the engine reads, under the names that the list of external tasks has for it. */
+/** Returns the parameters of a query for topic names that the engine reads, under their names in the list of external tasks. */
 export function topicFlagsOf(query: ReadonlyMap<string, string>): [string, string][] {
   return Object.entries(TOPIC_FLAGS).flatMap(([flag, name]) =>
     query.get(flag)?.toLowerCase() === 'true' ? [[name, 'true']] : [],
@@ -154,41 +160,44 @@ export function json(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value))
 }
 
-/** Hears how a query is answered. */
+/** Observes how a query is answered. */
 export interface RowsObserver {
   readonly onPlan: (plan: RowPlan['plan']) => void
   readonly onRows: (shown: number, hidden: number) => void
 }
 
-/** Of a query, what the caller may see: `keep` says which rows; null: none of them. */
+/** The restriction of a query. `keep` decides which items the caller sees; null if the caller sees no item. */
 export interface Filtering {
   readonly keep: KeepRows | null
-  /** More rows than this are not read to be filtered. */
+  /** Maximum number of items that are read for filtering. */
   readonly maxRows: number
-  /** How fewer of them are read; absent: all are. */
+  /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
   readonly plan?: PlanRows | undefined
   readonly observe?: RowsObserver | undefined
 }
 
-/** What is read of a list, and how far. */
+/** The form of a list and the number of visible items to find. */
 interface Wanted extends Pick<RowReading, 'form' | 'member'> {
   readonly wanted: number
 }
 
 interface Reading {
-  /** Null: the engine refused the query, and `answer` says how. */
+  /** Null if the engine refused the query. `answer` is then its error. */
   readonly seen: readonly ReadRow[] | null
   readonly answer: Answer
 }
 
-/** Rows of the first read where the caller wants few; each further read takes twice as many. */
+/** Items of the first read if the caller wants few. Each further read takes twice as many. */
 const FIRST_READ = 100
-/** Of any read. */
+/** Maximum number of items of one read. */
 const MAX_ROWS_READ = 5000
-/** Of a read after the first, as far as its rows tell. */
+/** Maximum number of bytes of each further read, estimated from the previous read. */
 const MAX_BYTES_READ = 8 * 1024 ** 2
 
-/** Reads the list until enough visible rows are found, or there are no more. @throws GatewayError beyond the bound */
+/**
+ * Reads the list until enough visible items are found, or the list ends.
+ * @throws GatewayError if more than `maxRows` items would have to be read
+ */
 export async function readVisible(
   exchange: Asking,
   { keep, maxRows }: Filtering,
@@ -230,7 +239,7 @@ class ListRefused extends Error {
   }
 }
 
-/** The engine judges the query. */
+/** Sends the query with a limit of 0 items, so that the engine validates it. */
 async function readNone(exchange: Asking, form: RowsForm | 'list'): Promise<Reading> {
   const { answer } = await readPage(exchange, { keep: null, form, from: 0, size: 0 })
   return { seen: answer.status === 200 ? [] : null, answer }

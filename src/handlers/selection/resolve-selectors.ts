@@ -15,14 +15,14 @@ import { keepAll } from '../rows/visible-rows.ts'
 import { foundOf, idsFound, type SelectionContext, selectionQueryOf } from './selected-ids.ts'
 
 /**
- * The body with the ids that the caller may select in the place of the queries that select them: a bare engine would
- * select everything, and other tenants' too. A query whose every row the caller sees stays as it is.
- * @throws GatewayError when a query selects too much to be read, or cannot be asked by itself
- * @throws EngineRefusal when nothing at all is selected
+ * Returns the body with its selecting queries replaced by the ids that the caller may select. An engine without authorization would
+ * select everything, including entities of other tenants. A query stays in the body if the caller sees all items of it.
+ * @throws GatewayError if a query selects too many items to be read, or cannot be sent on its own
+ * @throws EngineRefusal if the body selects nothing
  */
 export async function resolveSelectors(selecting: SelectionContext): Promise<Buffer | null> {
   const { match, upstreamRequest } = selecting
-  // Where each of what is selected is checked, ids already stand there.
+  // If each selected entity is checked, the body already contains ids.
   if (
     match.engine.authorization !== 'enforce' ||
     upstreamRequest.body === null ||
@@ -34,8 +34,8 @@ export async function resolveSelectors(selecting: SelectionContext): Promise<Buf
 }
 
 /**
- * The request with ids in the place of every query in its body, where each of what they select is checked; null: nothing
- * is looked for, or it is not checked one by one.
+ * Returns the request with ids instead of every query in its body, if each selected entity is checked. Null if the body selects
+ * nothing, or if the entities are not checked one by one.
  */
 export function selectFirst(
   parts: Parts,
@@ -56,7 +56,7 @@ export function selectFirst(
   })
 }
 
-/** A request whose body names what it selects: this is checked, and this is sent. */
+/** A request whose body contains the selected ids. The same body is checked and sent. */
 interface Selected {
   readonly bytes: Buffer
   readonly accessRequest: AccessRequest
@@ -66,7 +66,10 @@ function checksEach({ checks }: Operation): boolean {
   return checks.some(({ each }) => each !== undefined)
 }
 
-/** Refuses; but what the body selects, the engine looks for before it asks for most permissions. */
+/**
+ * Throws the refusal. The engine resolves the selection of a body before it checks most permissions, so the error of an empty
+ * selection comes first.
+ */
 export function refuse(
   parts: Parts,
   { refusal, isUnselected = false }: Extract<Decision, { readonly permitted: false }>,
@@ -80,7 +83,7 @@ export function refuse(
     !isUnselected &&
     engine.authorization === 'enforce'
   if (!comesLater) throw refusal
-  // What cannot be found out leaves the refusal as it is; but a query that cannot be read comes before it.
+  // If the selection cannot be determined, the refusal stays. The error of an invalid query comes before the refusal.
   const selection = emptyOf(selectingOf(parts, match, request)).catch((error: unknown) =>
     error instanceof EngineRefusal || (error instanceof GatewayError && error.code === 'GW_INVALID_BODY')
       ? error
@@ -100,7 +103,7 @@ function selectingOf(parts: Parts, match: MatchedContext, request: FastifyReques
   }
 }
 
-/** The answer where nothing is found; null: something is, or nothing is looked for. */
+/** Returns the engine's error for an empty selection. Null if an entity is found, or if the body selects nothing. */
 async function emptyOf(selecting: SelectionContext): Promise<EngineRefusal | GatewayError | null> {
   const { permit, accessRequest } = selecting.match
   const selections = await selectionsOf(selecting, 'any')
@@ -110,22 +113,25 @@ async function emptyOf(selecting: SelectionContext): Promise<EngineRefusal | Gat
     : (permit.emptyAnswer?.(accessRequest) ?? null)
 }
 
-/** What the ids of one member of a body are to be. */
+/** The ids for one member of a body. */
 interface Selection {
   readonly member: string
   readonly given: readonly string[]
   readonly ids: readonly string[]
-  /** Whose rows are among the ids. */
+  /** Queries whose results are among the ids. */
   readonly queries: readonly Selector[]
-  /** A query stays in the body: what it finds is not known here. */
+  /** True if a query stays in the body. Its result is not known here. */
   readonly isOpen: boolean
   readonly isChanged: boolean
 }
 
-/** `seen`: queries whose every row the caller sees stay. `any`: it is enough to know whether something is found. */
+/** `seen`: a query stays if the caller sees all items of it. `any`: it is enough to know whether anything is found. */
 type Extent = 'seen' | 'all' | 'any'
 
-/** @throws GatewayError GW_INVALID_BODY: whether or not bodies are validated, nothing is selected by what the engine does not read */
+/**
+ * Returns the selection of each member of the body.
+ * @throws GatewayError GW_INVALID_BODY for a selection that the engine cannot read, whether or not bodies are validated
+ */
 async function selectionsOf(selecting: SelectionContext, extent: Extent): Promise<readonly Selection[]> {
   const { operation, accessRequest: request } = selecting.match
   checkSelection(operation, request.body)
@@ -155,7 +161,7 @@ async function selectionOf(selecting: SelectionContext, wanted: Wanted): Promise
   const given = givenIds(accessRequest, member)
   const { queries, found, sure, isOpen } = await queriedBy(selecting, wanted, finder)
   const all = [...new Set([...given, ...found])]
-  // What is not there a bare engine leaves out by itself; what is another tenant's it does not.
+  // An engine without authorization ignores ids that do not exist, but not the ids of other tenants.
   const isLeft =
     (extent === 'seen' || finder?.single === true) && permit.tenantsOf(accessRequest.principal) === null
   const ids =
@@ -170,7 +176,7 @@ async function selectionOf(selecting: SelectionContext, wanted: Wanted): Promise
   return { member, given, ids, queries, isOpen, isChanged }
 }
 
-/** Those that are sure need not be looked for. */
+/** Returns the ids that exist. The ids in `sure` need no lookup. */
 async function foundAmong(
   all: readonly string[],
   sure: ReadonlySet<string>,
@@ -182,11 +188,11 @@ async function foundAmong(
 
 interface Queried extends Pick<Selection, 'queries' | 'isOpen'> {
   readonly found: readonly string[]
-  /** What of it is there: it was found by the list in which ids are looked for. */
+  /** Ids that exist, because the list that looks up ids has returned them. */
   readonly sure: ReadonlySet<string>
 }
 
-/** What the queries of one member find. Where it is sure and any will do, one is as good as all. */
+/** Returns the results of the queries of one member. If any existing entity is enough, only one id is read. */
 async function queriedBy(
   selecting: SelectionContext,
   { selectors, extent }: Wanted,
@@ -217,7 +223,10 @@ function isOfList(finder: Finder | undefined, selector: Selector): boolean {
   return finder === undefined || (finder.list === SELECTOR_LISTS[selector] && finder.gives === undefined)
 }
 
-/** @throws EngineRefusal when nothing is selected */
+/**
+ * Returns the body with the selected ids.
+ * @throws EngineRefusal if nothing is selected
+ */
 function bodyWith(selections: readonly Selection[], { match }: SelectionContext, original: Buffer): Buffer {
   let body = original
   for (const { member, ids, queries, isChanged } of selections) {

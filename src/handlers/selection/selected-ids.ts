@@ -19,24 +19,24 @@ import { PartRefused } from '../rows/ask-part.ts'
 import { eachRow } from '../rows/row-parts.ts'
 import { keepAll, readVisible } from '../rows/visible-rows.ts'
 
-/** A request, or what is known of it before it may be sent. */
+/** A request, or the part of it that is known before it can be sent. */
 export interface SelectionContext extends Asking {
   readonly parts: Parts
 }
 
-/** What is looked for: the rows of a list, of which somebody sees some. */
+/** A list and the items of it that a caller sees. */
 export interface SelectionQuery {
   readonly list: Asking
-  /** Null: no row at all. */
+  /** Null if the caller sees no item. */
   readonly keep: KeepRows | null
-  /** How fewer rows are read; absent: all are. */
+  /** Plans requests for the visible items only. If absent, the whole list is read and filtered. */
   readonly plan?: PlanRows | undefined
 }
 
 /**
- * What the caller would find by a selector's query.
- * @throws GatewayError GW_INVALID_BODY, EngineRefusal for a query that the engine does not read; GW_ROWS_NOT_EXACT for one that
- * its list cannot be asked for
+ * Returns the items that the caller would find with the query of a selector.
+ * @throws GatewayError GW_INVALID_BODY, EngineRefusal for a query that the engine cannot read; GW_ROWS_NOT_EXACT for a query that
+ *   the list does not accept
  */
 export async function selectionQueryOf(
   selecting: SelectionContext,
@@ -44,7 +44,7 @@ export async function selectionQueryOf(
   query: Buffer,
 ): Promise<SelectionQuery> {
   const value = readJson(query)
-  // Before this the body was checked as a whole. It is looked at again: what is no query would select everything.
+  // The whole body was validated before. It is checked again here, because a value that is not a query would select everything.
   if (!isObject(value)) throw new GatewayError('GW_INVALID_BODY')
   if (selector === 'historicBatchQuery' || selector === 'historicDecisionInstanceQuery')
     checkSelector(selector, value, selecting.match.engine.isDateText)
@@ -55,20 +55,23 @@ export async function selectionQueryOf(
   return decision.rows === 'none' ? { list, keep: null } : { list, keep: decision.keep, plan: decision.plan }
 }
 
-/** Of a list that takes no body, for they must fit a request line of 8 KB, and where one of them may have many rows. */
+/**
+ * Maximum number of ids in one query of a list that takes no body, because the ids must fit into a request line of 8 KB. The limit
+ * also applies to a list in which one id may match many items.
+ */
 const FEW_IDS = 100
 
-/** Of a list that takes one id only: each is a request of its own. */
+/** Maximum number of ids for a list that takes only one id. Each id needs its own request. */
 const MAX_SINGLE_IDS = 1000
 
 interface Finding extends Finder {
-  /** It is enough to know whether one is found. */
+  /** True if it is enough to know whether any id is found. */
   readonly isAnyEnough: boolean
 }
 
 /**
- * Those of the ids that the engine itself would find, whatever the records say: not those of other tenants.
- * @throws GatewayError GW_ROWS_NOT_EXACT when there are too many to be looked for
+ * Returns the ids that the engine itself would find, independent of the authorization records. Ids of other tenants are left out.
+ * @throws GatewayError GW_ROWS_NOT_EXACT if there are too many ids
  */
 export async function foundOf(
   selecting: SelectionContext,
@@ -83,7 +86,7 @@ export async function foundOf(
   const keep: KeepRows = async (_template, rows) => rows.map(({ tenantId }) => isOfTenants(tenantId, tenants))
   const isInUrl = match.engine.permits.get(list)?.operation.method === 'GET'
   const found = new Set<string>()
-  // Nothing has an empty id.
+  // No entity has an empty id.
   const named = ids.filter((id) => id !== '')
   for (const query of queriesFor(finding, named, isInUrl)) {
     match.accessRequest.stillAwaited?.()
@@ -95,7 +98,7 @@ export async function foundOf(
   return ids.filter((id) => found.has(id))
 }
 
-/** As many ids together as one query of the list takes. */
+/** Yields queries, each with as many ids as the list accepts. */
 function* queriesFor({ by, gives, single }: Finder, ids: readonly string[], isInUrl: boolean) {
   if (single === true) for (const id of ids) yield { [by]: id }
   else
@@ -104,16 +107,19 @@ function* queriesFor({ by, gives, single }: Finder, ids: readonly string[], isIn
 }
 
 interface Wanted {
-  /** The member of a row that is the id; default `id`. */
+  /** The member of an item that contains the id; default `id`. */
   readonly gives?: string
-  /** Default: all of them. */
+  /** Maximum number of ids; default: all. */
   readonly wanted?: number | undefined
 }
 
-/** More are not selected by one query. */
+/** Maximum number of ids that one query may select. */
 const MAX_SELECTED = 100_000
 
-/** @throws GatewayError when there are too many; EngineRefusal, or GatewayError, when the engine refuses the query */
+/**
+ * Returns the ids that a query finds.
+ * @throws GatewayError if there are too many; EngineRefusal or GatewayError if the engine refuses the query
+ */
 export async function idsFound(
   selecting: SelectionContext,
   query: SelectionQuery,
@@ -127,7 +133,7 @@ export async function idsFound(
   return seen.flatMap(({ row }) => textIn(row, gives))
 }
 
-/** Null: all rows are read and filtered, by which the engine also says what it refuses. Only the ids of rows are kept. */
+/** Returns null if all items have to be read and filtered. The engine then also validates the query. Only the ids of items are kept. */
 async function plannedIds(
   selecting: SelectionContext,
   { list, keep, plan: planRows }: SelectionQuery,
@@ -156,7 +162,10 @@ function textIn(row: ListRow, member: string): readonly string[] {
   return typeof value === 'string' ? [value] : []
 }
 
-/** A query that its list refuses, the engine refuses in a body too. What it says where it cannot read one varies with its start. */
+/**
+ * Returns the error for a query that its list refuses: the engine would also refuse it in a body. The engine's message for a query
+ * that it cannot parse differs from one start of the engine to the next.
+ */
 function refusalOf({ status, headers, body }: Answer): EngineRefusal | GatewayError {
   if (status !== 400 && status !== 500) return new GatewayError('GW_ROWS_NOT_EXACT', { message: REFUSED })
   const isJson = String(headers['content-type']).startsWith('application/json')
@@ -168,7 +177,7 @@ function refusalOf({ status, headers, body }: Answer): EngineRefusal | GatewayEr
 
 const REFUSED = 'The engine refuses the query in the body'
 
-/** The list operation, as the caller would ask it with the query. */
+/** Returns the list operation with the query, as the caller would send it. */
 function listOf(
   { match, upstreamRequest }: SelectionContext,
   id: string,
@@ -191,7 +200,7 @@ function inBody(body: unknown) {
   return { query: new Map<string, string>(), body }
 }
 
-/** A list that takes no body is asked for the same by a query string: one that cannot say it is not asked. */
+/** Returns the query string for a list that takes no body. A query that a query string cannot express is refused. */
 function inQuery(value: unknown) {
   const query = new Map<string, string>()
   for (const [name, member] of Object.entries(isRecord(value) ? value : {})) {
@@ -206,7 +215,7 @@ function inQuery(value: unknown) {
 
 type Kind = 'text' | 'texts' | 'flag' | 'date'
 
-/** How a member that the engine can read is said in a query string; null: it is not said. */
+/** Return the text of a valid member in a query string, or null if the member is left out. */
 const TEXTS: Readonly<Record<Kind, (query: unknown, name: string) => string | null>> = {
   text: bodyText,
   texts: textsOf,
@@ -221,7 +230,10 @@ const TEXTS: Readonly<Record<Kind, (query: unknown, name: string) => string | nu
   },
 }
 
-/** The engine takes an empty list, and in a query string a list of one empty text, for no condition. */
+/**
+ * Returns the texts as one parameter. The engine takes an empty list as no condition, and in a query string also a list with one
+ * empty text, so both are refused.
+ */
 function textsOf(query: unknown, name: string): string {
   const list = memberOf(query, name)
   const texts = bodyTexts(query, name)
@@ -235,7 +247,7 @@ function memberOf(query: unknown, name: string): unknown {
   return isRecord(query) ? query[name] : undefined
 }
 
-/** Of which rows are found. What is wrong with them was found before. */
+/** Members that do not change which items are found. They were validated before. */
 const MAKES_NO_DIFFERENCE: ReadonlySet<string> = new Set([
   'disableBinaryFetching',
   'disableCustomObjectDeserialization',
@@ -246,7 +258,7 @@ const MAKES_NO_DIFFERENCE: ReadonlySet<string> = new Set([
   'sorting',
 ])
 
-/** Of the lists of historic batches and decision instances. */
+/** Parameters of the lists of historic batches and decision instances. */
 const PARAMETERS: Readonly<Record<string, Kind | undefined>> = {
   activityIdIn: 'texts',
   activityInstanceIdIn: 'texts',
