@@ -8,7 +8,7 @@ import { ANONYMOUS, type Principal } from '../request/principal.ts'
 
 type Stepped = (request: FastifyRequest, reply: unknown, done: HookHandlerDoneFunction) => void
 
-/** While the process has no room, a request costs no more than this: it is not even asked who sends it. */
+/** Refuses requests while the process is overloaded. It runs before authentication, so that a refused request costs only this hook. */
 export function shed(app: FastifyInstance, { pressure }: Pick<Parts, 'pressure'>): void {
   app.addHook('onRequest', function shedHook(request, _reply, done) {
     const refusal = pressure.refusal()
@@ -18,7 +18,7 @@ export function shed(app: FastifyInstance, { pressure }: Pick<Parts, 'pressure'>
   })
 }
 
-/** How much this principal may ask, and whether there is room for what the request brings. */
+/** Counts the request against the rate limit of the principal, and checks whether there is memory for its body. */
 export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
   return function admitHook(request, _reply, done) {
     const { context } = request
@@ -42,19 +42,22 @@ export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
   }
 }
 
-/** Nobody is counted by address. The colon is in no user's name. */
+/** Returns the key of a rate limit. Anonymous callers are counted by their network, with a prefix that separates these keys from user ids. */
 function rateKeyOf(principal: Principal, { address }: RequestContext): string {
   return principal === ANONYMOUS ? `address:${networkOf(address)}` : principal.userId
 }
 
-/** A smaller body is not worth the look. */
+/** Smaller bodies are not worth a reservation. */
 const LARGE_BYTES = 64 * 1024
 
-/** Memory is looked at ten times a second, and much can come in between: what is to come is counted as if it were there. */
+/**
+ * Reserves memory for the body. Memory is measured ten times a second, and many bodies can arrive in between, so announced bodies
+ * count as if they were there.
+ */
 function reserveBody(pressure: Pressure, request: FastifyRequest): void {
   const bytes = Number(request.headers['content-length'] ?? 0)
   if (bytes < LARGE_BYTES) return
-  // What is too large for its route is refused by that, and never read; what was broken off does not come.
+  // A body that is too large for its route is refused there, and never read. The body of an aborted request does not arrive.
   if (bytes > request.routeOptions.bodyLimit || request.raw.destroyed) return
   const refusal = pressure.reserve(bytes)
   if (refusal !== null) throw refusal

@@ -3,7 +3,7 @@ import { isRecord } from '../request/value.ts'
 import { type Explain, QuestionError, questionOf } from './explain.ts'
 import { textOfExplained } from './explain-text.ts'
 
-/** A question and its answer as JSON, for the admin listener; with `text: true` also in words. */
+/** Answers a question from the admin listener in JSON. With `text: true` the answer also contains a text for people. */
 export async function answerQuestion(
   explain: Explain,
   value: unknown,

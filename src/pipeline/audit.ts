@@ -13,10 +13,10 @@ import { readBasic } from '../policy/authn/credentials.ts'
 const NONE: readonly Audit[] = []
 const WRITING: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE'])
 
-/** What an application does with other methods is not known, so each of them may write. */
+/** The effect of other methods of an application is unknown, so each of them counts as a write. */
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** The lines of a request that is over: one for its refusal or for what it would have been refused for, else one for a write. */
+/** Returns the audit lines of a finished request: one for its refusal, or for each reported refusal. Without a refusal, a write has one line. */
 export function auditsOf(request: FastifyRequest, end: AnswerEnd): readonly Audit[] {
   const { refusal, reports, stage, denialReason, isWithheld } = request.context
   if (refusal === null && reports === null && !isWrite(request)) return NONE
@@ -34,15 +34,15 @@ type AnswerEnd = Pick<Audit, 'status' | 'durationMs'>
 
 type Common = Omit<Audit, 'decision' | 'stage' | 'rule' | 'missing' | 'otherRefusal'>
 
-/** Of what passes through, the path without its query; null for everything else. The first stage has seen to its characters. */
+/** Returns the path of a passthrough request without its query. Null for all other requests. The first stage has checked its characters. */
 export function passedPathOf({ context: { passthrough }, url }: FastifyRequest): string | null {
   return passthrough === null ? null : targetPathOf(url)
 }
 
-/** What shows as nothing, or turns what follows it around. */
+/** Characters that are invisible, or that change the direction of the text after them. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** The user that a refused login has named, or whose password was asked about; null: the login was not refused, or named none. */
+/** Returns the user named by a refused login, or the user whose password was checked. Null if the login was not refused, or named no user. */
 export function attemptedUserOf({ context, headers: { authorization } }: FastifyRequest): string | null {
   if (context.triedUser !== null) return visible(context.triedUser)
   if (context.refusal === null || context.stage !== 'authenticate' || context.principal !== null) return null
@@ -50,14 +50,14 @@ export function attemptedUserOf({ context, headers: { authorization } }: Fastify
   return named === null ? null : visible(named.user)
 }
 
-/** Nearly every text is one: then it is not searched by properties of Unicode. */
+/** Nearly every text matches this, and then needs no slower search by Unicode properties. */
 const PLAIN = /^[ -~]*$/
 
 function visible(text: string): string {
   return PLAIN.test(text) ? text : text.replace(INVISIBLE, '\uFFFD')
 }
 
-/** Answered and no refusal, but a login that failed. */
+/** The report of a checked password that is wrong. The request itself is not refused. */
 const WRONG_PASSWORD: Report = {
   stage: 'authenticate',
   refusal: null,
@@ -110,7 +110,10 @@ function isWrite({ context: { operation, passthrough }, method }: FastifyRequest
   return operation !== null && operation.retry !== 'always' && WRITING.has(operation.method)
 }
 
-/** Not that an engine is away or there is no room, and not what nobody could be named for: that is no HTTP, or has two readings. */
+/**
+ * Returns whether a refusal is a decision about a caller. Unavailable engines and overload are no decisions. A refusal of the first
+ * stage (no HTTP, or two readings) has no caller.
+ */
 function isDecision({ statusCode }: GatewayError | EngineRefusal, stage: Stage): boolean {
   return stage !== 'canonical' && ((stage !== 'forward' && stage !== 'admit') || statusCode < 500)
 }
@@ -120,6 +123,6 @@ function ruleOf({ stage, refusal, denialReason }: Report): string | null {
   if (refusal === null) return null
   if ('code' in refusal) return refusal.rule ?? refusal.code
   if (stage === 'authenticate') return 'credentials'
-  // An answer that no check gives: the entity is another tenant's, or not there.
+  // No check gives this response of the engine: the entity belongs to another tenant, or does not exist.
   return stage === 'permit' ? refusal.reason : String(refusal.statusCode)
 }

@@ -1,6 +1,9 @@
 import { ANONYMOUS, authenticationOf, type Principal } from '../request/principal.ts'
 
-/** How a caller has proved who it is, with the name of the issuer in the configuration: `oidc keycloak`; `none`: not at all. */
+/**
+ * Returns how a caller was authenticated, with the name of the issuer in the configuration: `oidc keycloak`. Returns `none` for an
+ * unauthenticated caller.
+ */
 export function authenticatedBy(principal: Principal | null): string {
   const authentication = principal === ANONYMOUS ? null : authenticationOf(principal)
   if (authentication === null) return 'none'

@@ -7,8 +7,8 @@ import { assertTellable } from '../proxy/wire/user-header.ts'
 import { ANONYMOUS } from '../request/principal.ts'
 
 /**
- * The headers of a request as its engine may see them. One that tells the engine who the caller is has the plain id here: it is signed
- * when the request is sent, which may be later.
+ * Returns the headers of a request for its engine. A header with the caller's id contains the plain id. It is signed when the
+ * request is sent, which may be later.
  * @throws GatewayError GW_USER_NOT_TOLD
  */
 export function callerHeadersOf(

@@ -6,14 +6,14 @@ import { notFound } from './match.ts'
 import { canonicalOf } from '../request/canonical.ts'
 import { namedTargetOf } from '../request/target.ts'
 
-/** Where requests that are not canonical are routed to. Whoever asks for it by name gets the same 400. */
+/** Path to which requests that are not canonical are routed. A client that requests this path itself gets the same 400. */
 const REFUSED = '/-refused'
 
 /**
- * The framework, and the first stage around it: what the gateway and the engine could read differently is routed to a
- * refusal before anything else reads it. (Throwing in `rewriteUrl` would leave the request hanging.) Below the name of an engine
- * are the same paths: they are routed without it.
- * It does not listen: src/server/listener.ts hands it the requests.
+ * Creates the framework with the first stage around it. A request that the gateway and the engine could read differently is routed
+ * to a refusal before any other code reads it. (Throwing in `rewriteUrl` would leave the request hanging.) The paths below the name
+ * of an engine are the same as without it, and are routed without the name. The app does not listen: src/server/listener.ts passes
+ * the requests to it.
  */
 export function createCanonicalApp(config: Config): FastifyInstance {
   const served = {
@@ -24,12 +24,12 @@ export function createCanonicalApp(config: Config): FastifyInstance {
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
-    // Nothing here waits for anything but the processor: where there is little of it, that is no reason to end.
+    // Plugins wait only for the processor. A slow processor is no reason to abort the start.
     pluginTimeout: 0,
-    // While draining, a request on a connection that was kept is served like any other, and the connection then closed.
+    // While draining, a request on a kept connection is served like any other, and then the connection is closed.
     return503OnClosing: false,
     bodyLimit: config.limits.body,
-    // A variable's name has up to 255 characters, and each may be encoded with nine; the router's default is 100.
+    // The name of a variable has up to 255 characters, and each may be encoded with nine characters. The router's default is 100.
     routerOptions: { maxParamLength: 4096 },
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
     rewriteUrl: (request) => {
@@ -44,7 +44,7 @@ export function createCanonicalApp(config: Config): FastifyInstance {
   const refuse = (request: { readonly raw: object }): never => {
     throw new GatewayError(faults.get(request.raw) ?? 'GW_BAD_TARGET')
   }
-  // A method that the router does not know has no route, not even that one.
+  // A method that the router does not know has no route, not even the route for refusals.
   const refuseStray = (request: { readonly raw: object }): never =>
     faults.has(request.raw) ? refuse(request) : notFound()
   app.all(REFUSED, { onRequest: refuse }, refuse)
@@ -59,7 +59,7 @@ export function createCanonicalApp(config: Config): FastifyInstance {
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/
 
-/** The caller's id where it is harmless in a log and a header, else a new one. */
+/** Returns the caller's id if it is harmless in a log and in a header, or else a new id. */
 function requestIdOf(given: string | string[] | undefined): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }

@@ -14,63 +14,63 @@ import type { RequestSpan } from '../traces/traces.ts'
 declare module 'fastify' {
   interface FastifyContextConfig extends Partial<RouteConfig> {}
   interface FastifyRequest {
-    /** Everything that the stages know of the request. The first hook makes it. */
+    /** The state of the request in all stages. The first hook creates it. */
     context: RequestContext
   }
 }
 
-/** What the stages have found out about one request. Every member has a value from the start: then all have one hidden class. */
+/** The state of one request. Every member has a value from the start, so that all instances have one hidden class. */
 export class RequestContext {
   readonly id: string
-  /** Who sends it: the peer, or whom a trusted proxy names; empty where the connection has no address. */
+  /** The address of the client: the peer, or the address that a trusted proxy names. Empty if the connection has no address. */
   readonly address: string
-  /** Where the request is; where it was refused, for the log and the metrics. */
+  /** The current stage of the request, or the stage that refused it, for the log and the metrics. */
   stage: Stage = 'canonical'
-  /** As the path names it; null: it means the default one. */
+  /** The engine's name in the path. Null means the default engine. */
   engineName: string | null = null
-  /** Null: the path names an engine that is not configured. */
+  /** Null if the path names an engine that is not configured. */
   engine: EngineParts | null = null
-  /** Null: no row of the table has this path and method. */
+  /** Null if no operation has this path and method. */
   operation: Operation | null = null
   permit: Permit | null = null
   principal: Principal | null = null
-  /** Whose password the body names, where the gateway says whether it is right. */
+  /** The user in the body whose password the gateway verifies itself. */
   triedUser: string | null = null
-  /** True: it is not. */
+  /** True if this password is wrong. */
   isWrongPassword = false
   accessRequest: AccessRequest | null = null
   /** The version of the authorization records that decided the request. */
   recordsVersion = 0
-  /** The prefix under which the request passes through; null: it is one for the API, or none. */
+  /** The prefix of a passthrough request. Null for all other requests. */
   passthrough: string | null = null
-  /** The body as it came, and as it is sent; null without one. */
+  /** The body as it is received and sent. Null without a body. */
   bytes: Buffer | null = null
-  /** What of a query's rows the caller may see; null: all of them. */
+  /** The items of a query that the caller may see. Null if the caller may see all of them. */
   rows: Restriction | null = null
   refusal: GatewayError | EngineRefusal | null = null
-  /** What stands behind the refusal; for the audit alone. */
+  /** The reason for the refusal. Only the audit log contains it. */
   denialReason: DenialReason | null = null
-  /** What would have been refused where the mode is `report`. */
+  /** The refusals that the mode `report` has not applied. */
   reports: readonly Report[] | null = null
-  /** What was missing for rows of an answer that would have been shorter, where the mode is `report`; null: none would be left out. */
+  /** Finds the missing permissions for items that the mode `report` has not hidden. Null if no item would be hidden. */
   missingRows: FindMissingRows | null = null
-  /** True: the answer has no rows, for the caller may see none of them. */
+  /** True if the response has no items because the caller may see none of them. */
   isWithheld = false
-  /** True if the gateway has permitted this request itself, with every row of the result, and refuses those that it does not permit. */
+  /** True if the gateway has permitted this request itself, with every item of the result, and refuses requests that it does not permit. */
   isPermittedHere = false
-  /** What has become of the same request, of which the subject is gone; null: it is asked for otherwise. */
+  /** The outcome of the same request with the same key, whose entity no longer exists. If null, the handler claims the key in the store. */
   previous: PreviousOutcome | null = null
-  /** Headers that stages add to whatever is answered; null: none. */
+  /** Headers that stages add to every response. Null without such headers. */
   addedHeaders: Readonly<Record<string, string>> | null = null
-  /** `Cache-Status`; null where no cache was asked. */
+  /** The value of `Cache-Status`. Null if no cache was read. */
   cacheStatus: string | null = null
-  /** The answer to a write whose row says that it names what was made, where it is short; null: it is not looked at. */
+  /** The body of a successful write, if it is short and contains the ids of created entities. Null if it is not needed. */
   answerBody: Buffer | null = null
-  /** The node that answered; null for answers of the gateway's own. */
+  /** The node that sent the response. Null for responses of the gateway itself. */
   node: string | null = null
-  /** Null: traces are not configured. */
+  /** Null if traces are not configured. */
   span: RequestSpan | null = null
-  /** Of the span, or else as the caller names it; null: there is none. */
+  /** The trace id of the span, or else of the caller's `traceparent`. Null without both. */
   traceId: string | null = null
   /** The length of the body that was written to the client. */
   writtenBytes = 0
@@ -81,7 +81,7 @@ export class RequestContext {
   }
 }
 
-/** After stage 4: who asks for which row of the table, at which engine. */
+/** The context after stage 4: caller, operation and engine are known. */
 export interface LocatedContext extends RequestContext {
   engine: EngineParts
   operation: Operation
@@ -89,7 +89,7 @@ export interface LocatedContext extends RequestContext {
   principal: Principal
 }
 
-/** Whose operation it is, and what is asked of it. */
+/** An operation of an engine and the parsed request for it. */
 export interface Match {
   readonly engine: EngineParts
   readonly operation: Operation
@@ -97,31 +97,31 @@ export interface Match {
   readonly accessRequest: AccessRequest
 }
 
-/** After stage 6: everything that a decision needs. */
+/** The context after stage 6: everything that a decision needs is known. */
 export interface MatchedContext extends LocatedContext {
   accessRequest: AccessRequest
 }
 
-/** A list or an entity as an engine is asked for it. */
+/** A request for a list or an entity, with the form in which the engine gets it. */
 export interface Asking {
   readonly match: Match
   readonly upstreamRequest: UpstreamRequest
 }
 
-/** Decides a request as the mode of its engine says: stage 7. Throws, or rejects with, the refusal. */
+/** Decides a request in the mode of its engine (stage 7). Throws the refusal, or rejects with it. */
 export type DecideRequest = (
   parts: Parts,
   match: MatchedContext,
   request: FastifyRequest,
 ) => void | Promise<void>
 
-/** The parts and the function with which a request is decided again. */
+/** The dependencies and the function that decide a request again. */
 export interface DecisionMaker {
   readonly parts: Parts
   readonly decide: DecideRequest
 }
 
-/** A request that has passed the stages, and what would be sent to the engine for it. */
+/** A request that has passed the stages, and the request to the engine for it. */
 export interface Exchange extends Asking {
   readonly parts: Parts
   readonly decisionMaker: DecisionMaker

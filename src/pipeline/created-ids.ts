@@ -2,16 +2,19 @@ import type { Operation } from '../operations/table.ts'
 import { isRecord } from '../request/value.ts'
 
 interface Done {
-  /** The bytes of the answer; null: it was too long to be kept, encoded, or has none. */
+  /** The body of the response. Null if it was too long to be kept, is encoded, or is empty. */
   readonly answer: Buffer | null
-  /** What was sent, parsed. */
+  /** The parsed body of the request. */
   readonly body: unknown
 }
 
-/** More than these are not named: a message may start a hundred instances. */
+/** Maximum number of ids in an audit line: one message may start a hundred instances. */
 const MAX_IDS = 20
 
-/** The ids of what a success has made, by the row's column `creates`. Empty: it names none, or they are not known. */
+/**
+ * Returns the ids of created entities, at the place that the field `creates` of the operation names. Empty if there are no ids, or
+ * if they are unknown.
+ */
 export function createdIdsOf({ creates }: Pick<Operation, 'creates'>, done: Done): readonly string[] {
   if (creates === undefined) return []
   const [where, path = ''] = creates.split(':')

@@ -5,24 +5,24 @@ import type { DecisionMaker, LocatedContext, MatchedContext } from './context.ts
 import { createPrincipalOf } from './match.ts'
 import { readRequest } from './read-request.ts'
 
-/** Whether the records and the caller are still those by which the request was decided. It compares only, and looks nothing up. */
+/** Returns whether the records and the caller are still those of the decision. It only compares, without any lookup. */
 export function isStillDecided({ engine, principal, recordsVersion }: LocatedContext): boolean {
   try {
     return engine.recordsVersion() === recordsVersion && engine.authenticator.isCurrent(principal)
   } catch {
-    // Users or keys are too old to decide by: the next decision says so.
+    // Users or keys are too old for a decision. The next decision reports that.
     return false
   }
 }
 
-/** Whether a request was not sent because its decision no longer held. */
+/** Returns whether a request was not sent because its decision no longer held. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'GW_DECISION_OUTDATED'
 }
 
 /**
- * Decides a request that has waited once more. It identifies the caller again if the caller may have changed, and then decides
- * the permission.
+ * Decides a waiting request again. It authenticates the caller again if the caller may have changed, and then decides the
+ * permission.
  * @throws the refusal that a new request would get
  */
 export async function decideAgain(
@@ -46,7 +46,7 @@ export async function decideAgain(
   }
 }
 
-/** No version of any records. */
+/** A version that no records have. */
 const UNDECIDED = -2
 
 function forgetDecision(match: MatchedContext): void {
@@ -59,7 +59,7 @@ function forgetDecision(match: MatchedContext): void {
   match.isPermittedHere = false
 }
 
-/** The caller again. Nothing is verified if no change can have gone unnoticed. */
+/** Returns the current caller. Credentials are not verified if no change can have been missed. */
 async function identifyAgain(
   { config }: DecisionMaker['parts'],
   { engine: { authenticator }, principal }: LocatedContext,

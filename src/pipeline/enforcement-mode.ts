@@ -8,8 +8,8 @@ import type { TraceDecision } from '../policy/authz/checks/decision-trace.ts'
 import { answerableOf } from './replies.ts'
 
 /**
- * Runs a check as its mode says. With `report` a refusal is counted and logged, and the request continues. With `engine` the
- * request continues to the engine, which decides.
+ * Runs a check in a mode. With `report`, a refusal is counted and logged, and the request continues. With `engine`, the request
+ * continues to the engine, which decides.
  */
 export function enforce(
   parts: Parts,
@@ -47,15 +47,16 @@ function report({ metrics, log }: Parts, context: LocatedContext, error: unknown
 }
 
 /**
- * Applies the restriction of a positive decision to the items of the result, according to the mode. Only `enforce`, and `engine` if no row is
- * hidden, let the request share cached responses: with `report` callers that the gateway would refuse fill the cache as well.
- * @throws GatewayError if the visible rows cannot be determined
+ * Applies the restriction of a positive decision to the items of the result, in the mode of the engine. Only `enforce`, and
+ * `engine` if no item is hidden, let the request share cached responses: with `report`, callers that the gateway would refuse fill
+ * the cache as well.
+ * @throws GatewayError if the visible items cannot be determined
  */
 export function restrict(match: MatchedContext, decision: RowsDecision | undefined): void {
   const { authorization } = match.engine
   const rows = restrictionOf(decision)
   if (authorization === 'enforce') match.rows = rows
-  // A report changes nothing: a caller who would see fewer rows sees all of them.
+  // A report changes nothing: a caller who would see fewer items sees all of them.
   else if (rows !== null && authorization === 'report') reportRows(match, rows)
   match.isPermittedHere = authorization === 'enforce' || (authorization === 'engine' && rows === null)
 }
@@ -66,7 +67,7 @@ function restrictionOf(decision: RowsDecision | undefined): Restriction | null {
   return decision
 }
 
-/** A query that would have answered fewer rows. */
+/** Reports a query that would have returned fewer items. */
 function reportRows(match: MatchedContext, { rows }: Restriction): void {
   keep(match, rowsReport(match.stage, rows === 'none' ? 'rows: none' : 'rows: some'))
   match.missingRows = match.permit.missingRows?.(match.accessRequest) ?? null
@@ -76,7 +77,10 @@ function keep(context: RequestContext, kept: Report): void {
   context.reports = [...(context.reports ?? []), kept]
 }
 
-/** Applies the rules between two permission checks. A request that breaks one gets its error, not the refusal of the later check. */
+/**
+ * Returns a function that applies the validation rules between two permission checks. A request that breaks a rule gets its error,
+ * not the refusal of the later check.
+ */
 export function rulesBetween(parts: Parts, match: MatchedContext): TraceDecision | undefined {
   const { engine, operation, accessRequest } = match
   if (operation.body === undefined || operation.checks.length < 2) return undefined

@@ -12,7 +12,7 @@ import type {
 import { counted } from './plural.ts'
 import { lineOfRecord } from './record-line.ts'
 
-/** An explanation for people. */
+/** Formats an explanation for people. */
 export function textOfExplained(explained: Explained): string {
   const { request, operation, engine, principal, policy } = explained
   const lines = [
@@ -29,7 +29,7 @@ export function textOfExplained(explained: Explained): string {
     ...answerLines(explained),
     ...grantLines(explained),
   ]
-  // An id may hold what a terminal obeys.
+  // An id may contain control characters that a terminal would execute.
   return `${lines.map((line) => line.replace(/\p{Cc}/gu, ' ')).join('\n')}\n`
 }
 
@@ -77,7 +77,7 @@ function permissionLine({ permission, resource, resourceId, record }: DecidedPer
 
 const TYPES = ['GLOBAL', 'GRANT', 'REVOKE'] as const
 
-/** `granted by GRANT to group clerks on * (step 6)` */
+/** Formats the record that decides: `granted by GRANT to group clerks on * (step 6)`. */
 export function decidedBy(record: Deciding | null): string {
   if (record === null) return 'no record'
   const { permitted, implied, type, level, subject, resourceId, step } = record
@@ -122,12 +122,12 @@ function answerLines(explained: Explained): string[] {
   if (decision === 'permitted' || answer === null) return ['Permitted: the request goes on to the engine']
   const error = answer.error === null ? '' : ` (${answer.error})`
   const words = wordsOf(answer.body)
-  // A refusal that is shown openly says itself why.
+  // The message of a visible refusal already contains the reason.
   const reason = answer.reason === null || words.endsWith(answer.reason) ? [] : [`  ${answer.reason}`]
   return [`Refused at stage ${stage}: ${answer.status}${error}`, `  ${words}`, ...reason]
 }
 
-/** Whether a request is answered, and without any of its rows. */
+/** Returns whether a request is permitted, but gets none of its items. */
 export function showsNothing({ decision, policy }: Pick<Explained, 'decision' | 'policy'>): boolean {
   return decision === 'permitted' && policy?.rows?.sees === 'no rows'
 }

@@ -11,7 +11,7 @@ import { targetPathOf } from '../request/target.ts'
 import { settingsOf } from '../config/schema.ts'
 import { isRecord } from '../request/value.ts'
 
-/** May this user do that? */
+/** A question whether a user may send a request. */
 export interface Question {
   readonly user: string
   readonly engine: string
@@ -20,44 +20,50 @@ export interface Question {
   readonly body: Buffer | null
 }
 
-/** What the stages that look at a request would say, and why. */
+/** The result of all stages that check a request, with the reason. */
 export interface Explained {
   readonly request: string
   readonly operation: string
   readonly engine: string
   readonly principal: Principal
-  /** Where a mode is not `enforce`, what is refused here is let through all the same. */
+  /** If a mode is not `enforce`, a request that is refused here continues all the same. */
   readonly modes: Pick<EngineParts, 'validation' | 'authorization'>
-  /** Everybody may ask it, without credentials: `identity.open` says so. */
+  /** True if `identity.open` permits the operation without credentials. */
   readonly open: boolean
   readonly decision: 'permitted' | 'refused'
-  /** The stage that refuses, as the audit line of the request would name it. */
+  /** The stage that refuses, as in the audit line of the request. */
   readonly stage: Stage | null
-  /** What the caller would get; null where the request goes on to the engine. */
+  /** The response for the caller. Null if the request continues to the engine. */
   readonly answer: GivenAnswer | null
-  /** Null: no permission is asked, or the body cannot be read or the engine's answers cannot be told, so nothing can be said about permissions. */
+  /**
+   * Null if no permission is needed. Also null if the body cannot be read or the engine's behavior cannot be determined, because
+   * nothing can then be said about permissions.
+   */
   readonly policy: Explanation | null
 }
 
 interface GivenAnswer {
   readonly status: number
   readonly body: unknown
-  /** The `GW_…` code of an answer that is not the engine's own. */
+  /** The `GW_…` code of a response that is not the engine's own. */
   readonly error: string | null
-  /** Of the engine's own answers, why it is given; the caller does not hear it. */
+  /** The reason for a response in the engine's form. The caller does not see it. */
   readonly reason: string | null
 }
 
-/** The question cannot be answered as it is put. */
+/** The question cannot be answered in this form. */
 export class QuestionError extends Error {}
 
 /**
- * Runs the stages that look at a request, with somebody for the caller: `principal`, else the user whom the question names.
- * @throws QuestionError, or GatewayError when the engine does not answer
+ * Runs the stages that check a request. The caller is `principal`, or else the user in the question.
+ * @throws QuestionError, or GatewayError if the engine does not respond
  */
 export type Explain = (question: Question, principal?: Principal) => Promise<Explained>
 
-/** A question as JSON has it. @throws QuestionError */
+/**
+ * Parses a question from JSON.
+ * @throws QuestionError
+ */
 export function questionOf(value: unknown): Question {
   const { user, engine = DEFAULT_ENGINE, request, body } = isRecord(value) ? value : {}
   if (typeof user !== 'string' || typeof engine !== 'string' || typeof request !== 'string')
@@ -66,10 +72,13 @@ export function questionOf(value: unknown): Question {
   return { user, engine, request, body: text === undefined ? null : Buffer.from(text) }
 }
 
-/** The stages up to the decision; `contextOf` a request's id names the engine and the caller. */
+/** Builds the stages up to the decision. `contextOf` returns the engine and the caller for the id of a request. */
 export type BuildDryRun = (parts: Parts, contextOf: (id: string) => RequestContext) => FastifyInstance
 
-/** Sends each question through the stages. Their routes are registered at the first question: few processes are asked one. */
+/**
+ * Creates a function that sends each question through the stages. The routes are registered for the first question, because most
+ * processes get none.
+ */
 export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
   const contexts = new Map<string, RequestContext>()
   let dryRun: FastifyInstance | null = null
@@ -92,13 +101,13 @@ export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
     if (principal === null) throw unknownUser(parts, question)
     const [method = '', target = ''] = question.request.trim().split(/\s+/)
     const context = new RequestContext(randomUUID(), '')
-    // What another mode would let through is asked for, too.
+    // The explanation includes refusals that another mode would not apply.
     context.engine = { ...engine, validation: 'enforce', authorization: 'enforce' }
     context.principal = principal
     await run(context, sentOf(parts, { method: method.toUpperCase(), target, body: question.body }))
     const { operation, permit, refusal, stage } = context
     if (operation === null || permit === null) throw unmatched(parts, method, target, context)
-    // An engine or a source that is away decides nothing.
+    // An unavailable engine or source decides nothing.
     if (refusal instanceof GatewayError && refusal.statusCode >= 500) throw refusal
     const policy = await policyOf(engine, context)
     return {
@@ -114,7 +123,10 @@ export function createExplain(parts: Parts, buildDryRun: BuildDryRun): Explain {
   }
 }
 
-/** Who is named by tokens alone has the groups of each token, which nobody knows beforehand. */
+/**
+ * Returns the error for an unknown user. The gateway does not know in advance the groups of a user without an account, because each
+ * token has its own groups.
+ */
 function unknownUser({ config }: Parts, { engine, user }: Question): QuestionError {
   const own = config.engines[engine]
   const takesTokens = own !== undefined && settingsOf(config, own).identity.tokens !== null
@@ -122,7 +134,10 @@ function unknownUser({ config }: Parts, { engine, user }: Question): QuestionErr
   return new QuestionError(`Engine ${engine} has no user ${user}${hint}`)
 }
 
-/** Null: no permission is asked, or a look-up ends the decision. @throws GatewayError when the engine does not answer */
+/**
+ * Returns the explanation of the permission. Null if no permission is needed, or if a lookup ends the decision.
+ * @throws GatewayError if the engine does not respond
+ */
 async function policyOf(engine: EngineParts, context: RequestContext): Promise<Explanation | null> {
   const { permit, accessRequest } = context
   if (permit === null || accessRequest === null || isOpen(context)) return null
@@ -141,7 +156,7 @@ interface Sent {
   readonly payload?: Buffer
 }
 
-/** The question as a client would send it. */
+/** Returns the question as the request of a client. */
 function sentOf({ config }: Parts, { method, target, body }: SplitQuestion): Sent {
   const [host] = config.hosts
   const url = targetPathOf(target).startsWith(`${config.basePath}/`) ? target : config.basePath + target
@@ -155,13 +170,13 @@ interface SplitQuestion extends Pick<Question, 'body'> {
   readonly target: string
 }
 
-/** JSON never begins as a form does. */
+/** Returns the media type of a body. JSON never begins like a multipart form. */
 function typeOf(body: Buffer): string {
   const boundary = /^--([^\r\n"]+)\r?\n/.exec(body.toString('latin1', 0, 100))?.[1]
   return boundary === undefined ? 'application/json' : `multipart/form-data; boundary="${boundary}"`
 }
 
-/** No row has this method and path, or not as they are spelt. */
+/** Returns the error for a method and path without an operation, or for a path in another spelling. */
 function unmatched(
   { config }: Parts,
   method: string,

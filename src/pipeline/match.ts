@@ -8,16 +8,22 @@ import type { Application, EngineParts, Parts } from './parts.ts'
 import type { LocatedContext, MatchedContext, RequestContext } from './context.ts'
 import { spellsLiterals } from './routes.ts'
 
-/** The engine that a path without a name means. */
+/** Name of the engine for a path without an engine's name. */
 export const DEFAULT_ENGINE = 'default'
 
-/** @throws EngineRefusal 404 where a stage before was left out: then nothing is known of the request */
+/**
+ * Returns the context after stage 4.
+ * @throws EngineRefusal 404 if an earlier stage was left out, because nothing is then known about the request
+ */
 export function locatedOf({ context }: FastifyRequest): LocatedContext {
   if (!isLocated(context)) throw notFoundRefusal()
   return context
 }
 
-/** @throws as locatedOf */
+/**
+ * Returns the context after stage 6.
+ * @throws as locatedOf
+ */
 export function matchOf({ context }: FastifyRequest): MatchedContext {
   if (!isMatched(context)) throw notFoundRefusal()
   return context
@@ -37,7 +43,10 @@ export function paramsOf(request: FastifyRequest): Readonly<Record<string, strin
   return request.params as Readonly<Record<string, string>>
 }
 
-/** The engine that the path names, or the default; the list of all engines is there though none is the default. Null: unknown. */
+/**
+ * Returns the engine that the path names, or the default engine. The list of all engines exists even without a default engine. Null
+ * if the engine is unknown.
+ */
 export function engineOf(
   { engineName, operation }: RequestContext,
   engines: ReadonlyMap<string, EngineParts>,
@@ -46,7 +55,7 @@ export function engineOf(
   return engines.get(engineName ?? DEFAULT_ENGINE) ?? (isListOfAll ? fallbackOf(engines) : null)
 }
 
-/** Whose users are asked about a caller of an unknown engine. */
+/** Returns the engine whose users authenticate the caller of an unknown engine. */
 export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EngineParts {
   const [first] = engines.values()
   const engine = engines.get(DEFAULT_ENGINE) ?? first
@@ -54,12 +63,12 @@ export function fallbackOf(engines: ReadonlyMap<string, EngineParts>): EnginePar
   return engine
 }
 
-/** Whether everybody may ask this, without credentials. Of an engine that is not there nothing is open: strangers do not learn that. */
+/** Returns whether the operation needs no credentials. It needs them if the engine is unknown, so that strangers do not learn which engines exist. */
 export function isOpen({ engine, operation }: Pick<RequestContext, 'engine' | 'operation'>): boolean {
   return operation?.open !== undefined && engine !== null && engine.open.has(operation.open)
 }
 
-/** No parameter is empty, and no literal is spelt with `%`: the engine has no such path. */
+/** Returns whether no parameter is empty and no literal is spelt with `%`. The engine has no path of another form. */
 export function isWellFormed(request: FastifyRequest): boolean {
   const params = paramsOf(request)
   for (const name in params) if (params[name] === '') return false
@@ -75,14 +84,14 @@ function notFoundRefusal(): EngineRefusal {
   return refusalOf(404, 'NotFoundException', 'HTTP 404 Not Found')
 }
 
-/** A path that has other methods, or no path of the API's. */
+/** Returns the refusal of a method that the path does not have, or of a path outside the API. */
 export function noOperation({ routeOptions }: FastifyRequest): EngineRefusal {
   const { methods: allow } = routeOptions.config
   if (allow === undefined) return notFoundRefusal()
   return refusalOf(405, 'NotAllowedException', 'HTTP 405 Method Not Allowed', { allow })
 }
 
-/** As the engine's own authentication filter says it. */
+/** Returns the refusal in the form of the engine's authentication filter. */
 export function unknownEngine(name: string | null): EngineRefusal {
   return refusalOf(404, 'InvalidRequestException', `Process engine ${name ?? DEFAULT_ENGINE} not available`)
 }
@@ -92,8 +101,8 @@ function refusalOf(status: number, type: string, message: string, headers = {}):
 }
 
 /**
- * Who a request's credentials, or else the connection's certificate, say that the caller is. Credentials count first: a
- * service may connect by a certificate of its own and act for a user.
+ * Creates a function that authenticates the caller by the credentials of the request, or else by the certificate of the connection.
+ * Credentials come first: a service may connect with its own certificate and act for a user.
  */
 export function createPrincipalOf({ listen }: Pick<Parts['config'], 'listen'>) {
   const certificateUser = createCertificateUser(listen.tls?.clients ?? null)
@@ -102,7 +111,7 @@ export function createPrincipalOf({ listen }: Pick<Parts['config'], 'listen'>) {
     { headers, raw, context }: FastifyRequest,
   ): Principal | Promise<Principal> => {
     const { authorization } = headers
-    // An empty one is none.
+    // An empty header counts as no header.
     const user = !authorization ? certificateUser(raw.socket) : null
     return user === null
       ? authenticator.authenticate(authorization, context.address)
@@ -111,8 +120,8 @@ export function createPrincipalOf({ listen }: Pick<Parts['config'], 'listen'>) {
 }
 
 /**
- * For a prefix that passes through: any caller whom the default engine's users know, or whoever asks. CORS is the application's own:
- * the section `cors` says nothing of its answers, and its origins may not write there.
+ * Creates the authentication of a passthrough prefix. The caller must be a user of the default engine, unless `auth` is `none`.
+ * CORS is the task of the application: the section `cors` does not apply to its responses, and its origins may not write there.
  */
 export function authenticatePassthrough(
   { engines, config }: Pick<Parts, 'engines' | 'config'>,

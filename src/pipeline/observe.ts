@@ -10,16 +10,16 @@ import { spanSummaryOf } from './request-span.ts'
 import { traceIdOf } from '../request/trace-parent.ts'
 import { createClientAddress } from '../request/client-address.ts'
 
-/** What every answer carries. */
+/** Returns the headers of every response. */
 export function ownHeadersOf({ id, addedHeaders }: RequestContext): Record<string, string> {
   const own = { 'x-request-id': id, via: '1.1 engine-gateway' }
   return addedHeaders === null ? own : { ...own, ...addedHeaders }
 }
 
-/** nginx's status for a client that left before it was answered; never on a wire. */
+/** Status of nginx for a client that disconnected before the response. It is never sent. */
 const CLIENT_CLOSED = 499
 
-/** 12. Observe: every request is counted when it comes and written down when its answer, or its client, has gone. */
+/** 12. Observe: every request is counted at its start, and recorded when its response is complete or its client has disconnected. */
 export function observe(app: FastifyInstance, parts: Parts): void {
   const { metrics, traces } = parts
   const record = createRecord(parts)
@@ -33,17 +33,17 @@ export function observe(app: FastifyInstance, parts: Parts): void {
     const span = traces?.begin(request.headers) ?? null
     context.span = span
     context.traceId = span?.traceId ?? traceIdOf(request.headers['traceparent'])
-    // Comes once for every answer, also for one that is cut off: onResponse does not hear of that.
+    // Emitted once for every response, also for one that is cut off. `onResponse` is not called for those.
     reply.raw.on('close', () => {
       const durationMs = performance.now() - startedAtMs
-      // Ticks run before promises: only then does the handler know which node it was.
+      // The event is emitted in a tick, before pending promises resolve. The handler knows the node only after them.
       queueMicrotask(() => record(request, reply, durationMs))
     })
-    // All that follows runs within; the framework keeps to it over the body, which comes in the course of its connection.
+    // All later stages run within the span. The framework keeps this context while the body arrives from the connection.
     if (span === null) done()
     else span.within(done)
   })
-  // Answers that are written past the framework take the same headers themselves.
+  // Responses that bypass the framework set the same headers themselves.
   app.addHook('onSend', function sign(request, reply, payload, done) {
     request.context.writtenBytes = bodyBytesOf(request.method, payload)
     signReply(reply, ownHeadersOf(request.context))
@@ -90,7 +90,7 @@ function createRecord({ metrics, log, audit }: Parts) {
   }
 }
 
-/** Null for a request of an operation: its path has ids, and the audit names them. */
+/** Returns the path for the access log. Null for an operation: its path contains ids, and the audit log has them. */
 function loggedPathOf(request: FastifyRequest): string | null {
   const passed = passedPathOf(request)
   return passed === null && request.context.operation === null ? shownPathOf(request.originalUrl) : passed
@@ -99,9 +99,10 @@ function loggedPathOf(request: FastifyRequest): string | null {
 type Refusal = NonNullable<RequestContext['refusal']>
 
 /**
- * What only a developer can mend is an error, with its stack. Every other refusal is foreseen: its line is the request's, and
- * what an operator is to know of nodes, sources and the process's room is logged once, where it changes. What the system or the
- * engine's connection said is beside it, for whoever looks into one request.
+ * Logs the cause of a refusal. An error that only a developer can fix is logged with its stack. Every other refusal is expected,
+ * and the access line of the request contains it. Changes of nodes, sources and overload, which concern an operator, are logged
+ * once where they happen. The cause that the system or the connection reported is logged in addition, for the analysis of a single
+ * request.
  */
 function tell(log: Parts['log'], requestId: string, refusal: Refusal): void {
   if (isOwn(refusal) && refusal.code === 'GW_INTERNAL')
@@ -110,7 +111,7 @@ function tell(log: Parts['log'], requestId: string, refusal: Refusal): void {
     log.info({ requestId, cause: bounded(textOf(refusal.cause)) }, bounded(refusal.message))
 }
 
-/** `UND_ERR_SOCKET: other side closed` */
+/** Formats an error: `UND_ERR_SOCKET: other side closed`. */
 function textOf(cause: Error): string {
   return 'code' in cause ? `${String(cause.code)}: ${cause.message}` : cause.message
 }
@@ -119,10 +120,10 @@ function labelsOf({ operation, engine, passthrough }: RequestContext) {
   return { operation: operation?.id ?? (passthrough === null ? '' : PASSTHROUGH), engine: engine?.name ?? '' }
 }
 
-/** The label of what is no operation of the API: the applications behind prefixes. */
+/** Label of requests outside the API: the applications behind prefixes. */
 const PASSTHROUGH = 'passthrough'
 
-/** A label of few values: the gateway's code, or the status that the engine's refusal has. */
+/** Returns a label with few values: the gateway's code, or the status of the engine's refusal. */
 function codeOf(refusal: Refusal): string {
   return isOwn(refusal) ? refusal.code : String(refusal.statusCode)
 }
@@ -131,7 +132,7 @@ function errorOf(refusal: Refusal): string {
   return isOwn(refusal) ? `${refusal.code}: ${refusal.message}` : refusal.reason
 }
 
-/** The status alone would say that all is well. */
+/** Returns the error of a response that was cut off. The status alone would look like a success. */
 function cutOf({ headersSent, writableEnded }: FastifyReply['raw']): string | null {
   return headersSent && !writableEnded ? 'the answer broke off' : null
 }

@@ -3,9 +3,9 @@ import { type Schedule, scheduleTimer } from '../files/source-state.ts'
 
 /** A request that waits for work, and the decision that permitted it. */
 export interface ParkedRequest {
-  /** False: something on which its decision depends has changed. It is cheap and does not throw. */
+  /** Returns false if something has changed that its decision depends on. It is cheap and does not throw. */
   readonly isCurrent: () => boolean
-  /** Decides it again, and ends it if the outcome is another one. Never rejects. */
+  /** Decides the request again, and ends it if the outcome differs. Never rejects. */
   readonly review: () => Promise<void>
 }
 
@@ -18,14 +18,14 @@ interface ParkedRequestsOptions {
 }
 
 const INTERVAL_MS = 1000
-/** A review yields to other work after this time. */
+/** Time after which a review yields to other work. */
 const SLICE_MS = 5
-/** Reviews that wait for the engine at the same time. */
+/** Maximum number of reviews that wait for the engine at the same time. */
 const MAX_CONCURRENT = 8
 
 /**
- * Reviews parked requests whose decision may no longer hold. It compares at an interval in place of listening for changes: no
- * source of users, records or keys can then be missed. 10,000 requests cost about 2 ms for each interval without a change.
+ * Reviews parked requests whose decision may no longer hold. It compares at an interval instead of listening for changes, so that
+ * no source of users, records or keys can be missed. 10,000 requests cost about 2 ms for each interval without a change.
  */
 export class ParkedRequests {
   readonly #parked = new Set<ParkedRequest>()
@@ -63,7 +63,7 @@ export class ParkedRequests {
 
   async #reviewAll(): Promise<void> {
     this.#sliceEndMs = this.#now() + SLICE_MS
-    // All share one iterator: each request is reviewed once, and one that is parked meanwhile is current.
+    // All reviews share one iterator. Each request is reviewed once, and a request that is parked meanwhile is current.
     const rest = this.#parked.values()
     await Promise.all(Array.from({ length: MAX_CONCURRENT }, () => this.#reviewRest(rest)))
     this.#isScheduled = false

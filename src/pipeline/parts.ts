@@ -25,71 +25,80 @@ import type { Traces } from '../traces/traces.ts'
 import type { ParkedRequests } from './parked-requests.ts'
 
 export type Mode = 'enforce' | 'report' | 'off'
-/** `engine`: it decides by itself; here only cached answers need a decision. */
+/** `engine`: the engine decides itself, and the gateway decides only about cached responses. */
 export type AuthorizationMode = Mode | 'engine'
 
-/** One engine and all that is kept for it alone. */
+/** The dependencies of one engine. */
 export interface EngineParts {
   readonly name: string
   readonly upstream: Upstream
   readonly authenticator: Authenticator
-  /** What is answered without credentials. */
+  /** Operations that need no credentials. */
   readonly open: ReadonlySet<OpenName>
-  /** Who a user would be; null: there is none. */
+  /** Returns the principal for a user id, or null if there is no such user. */
   readonly principalOf: IdentitySource['principalOf']
-  /** Changes whenever other authorization records are in force. Constant where the gateway does not decide by records. */
+  /** Changes whenever other authorization records are in force. Constant if the gateway does not decide by records. */
   readonly recordsVersion: () => number
-  /** A write has passed: what it changed of users and records is in force when this resolves; `about` a user. Never rejects. */
+  /**
+   * Applies the changes of users and records by a successful write. They are in force when it resolves. `about` is the id of a
+   * user. Never rejects.
+   */
   readonly changed: (changes: readonly Change[], about: string) => Promise<void>
-  /** By operationId, one for every row of the table. */
+  /** The permits of all operations by operationId. */
   readonly permits: Pick<ReadonlyMap<string, Permit>, 'get'>
-  /** What the permit of a row decides, and why. @throws GatewayError when a look-up fails */
+  /**
+   * Explains the decision about an operation.
+   * @throws GatewayError if a lookup fails
+   */
   readonly explain: (permit: Permit, accessRequest: AccessRequest) => Promise<Explanation>
-  /** The deployment of the definition that the path names; null: there is none. Null where all nodes are alike. */
+  /**
+   * Returns the deployment of the definition that the path names, or null if it is unknown. The function itself is null if all
+   * nodes are equivalent.
+   */
   readonly deploymentOf:
     | ((definition: LookupName, accessRequest: AccessRequest) => Promise<string | null>)
     | null
-  /** One request more of a user; null: none of them has a limit. */
+  /** Counts one request of a user. Null if no user has a limit. */
   readonly takeRate: TakeRate | null
   readonly authorization: AuthorizationMode
   readonly validation: Mode
   readonly allowedHazards: ReadonlySet<HazardRule>
-  /** Whether a text can be a date of this engine. */
+  /** Returns whether a text can be a date of this engine. */
   readonly isDateText: IsDateText
   readonly requestPolicy: RequestPolicy
-  /** Names of headers of clients that the configuration adds to those that an engine gets, in lower case. */
+  /** Names, in lower case, of client headers that the configuration forwards in addition. */
   readonly addedRequestHeaders: readonly string[]
   readonly forwarded: ForwardedKind
-  /** What stands before the API's paths at its nodes: `/engine-rest/engine/default`. */
+  /** The path before the API's paths at the nodes: `/engine-rest/engine/default`. */
   readonly remotePrefix: string
 }
 
-/** What stands behind a prefix, and is not the API. */
+/** An application behind a prefix, outside the API. */
 export interface Application extends ApplicationPlace {
   readonly upstream: Upstream
   readonly requestPolicy: RequestPolicy
-  /** `none`: whoever reaches the listener reaches the application. */
+  /** `none`: every client that reaches the listener reaches the application. */
   readonly auth: 'gateway' | 'none'
   readonly forwarded: ForwardedKind
 }
 
-/** What main.ts builds, and gateway.ts strings together. */
+/** The dependencies of the gateway, which src/assembly builds. */
 export interface Parts {
   readonly config: Config
   readonly operations: readonly Operation[]
   readonly engines: ReadonlyMap<string, EngineParts>
   readonly applications: readonly Application[]
   readonly cache: Cache
-  /** Null without Redis: a request that has an Idempotency-Key cannot be served. */
+  /** Null without Redis. A request with an Idempotency-Key is then refused. */
   readonly idempotencyStore: IdempotencyStore | null
-  /** Where links in answers lead. */
+  /** Returns the address of links in responses. */
   readonly publicAddress: PublicAddress
   readonly pressure: Pressure
-  /** Requests that wait for work. */
+  /** Requests that wait for tasks. */
   readonly parked: ParkedRequests
   readonly metrics: Metrics
   readonly log: Logger
-  /** Null: none are configured. */
+  /** Null if traces are not configured. */
   readonly traces: Traces | null
   /** Writes a line of the audit stream. */
   readonly audit: (audit: Audit) => void

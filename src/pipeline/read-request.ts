@@ -11,8 +11,9 @@ import type { Parts } from './parts.ts'
 import { createStillAwaited } from './still-awaited.ts'
 
 /**
- * Reads the parts of a request that a decision depends on, and stores them in the context with the bytes of the body. The framework keeps the request, so
- * it can be read again for another decision. @throws GatewayError if the body is not acceptable JSON
+ * Reads the parts of a request that a decision depends on, and stores them in the context with the bytes of the body. The framework
+ * keeps the request, so it can be read again for another decision.
+ * @throws GatewayError if the body is not acceptable JSON
  */
 export function readRequest(
   { config }: Pick<Parts, 'config'>,
@@ -39,7 +40,7 @@ function bytesOf(operation: Operation, { body, headers }: FastifyRequest): Buffe
   return Buffer.isBuffer(body) && body.length > 0 ? body : bodyForNone(operation, headers)
 }
 
-/** A query must be an object: rows are restricted by its members. */
+/** Parses the body. The body of a query must be an object, because its members restrict the items. */
 function readBodyOf({ rows }: Operation, bytes: Buffer): unknown {
   const body = readJson(bytes)
   if (rows !== undefined && (typeof body !== 'object' || Array.isArray(body)))

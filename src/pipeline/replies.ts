@@ -7,14 +7,14 @@ import { isOfCors, joinedVary, saysWhoReads } from '../proxy/wire/headers.ts'
 
 const JSON_TYPE = 'application/json'
 
-/** Fastify's own refusals, by its code; everything else of its making is a request that could not be read. */
+/** Fastify's own errors by their code. Every other error of Fastify below 500 is a request that could not be read. */
 const FRAMEWORK_CODES: Readonly<Record<string, GatewayCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'GW_BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'GW_UNSUPPORTED_MEDIA',
   FST_ERR_BAD_URL: 'GW_BAD_TARGET',
 }
 
-/** Any error as one of the two that have an answer. What nobody foresaw is a 500 that tells the caller nothing. */
+/** Converts any error to an error with a response. An unexpected error becomes a 500 without details for the caller. */
 export function answerableOf(error: unknown): GatewayError | EngineRefusal {
   if (error instanceof GatewayError || error instanceof EngineRefusal) return error
   const { code, statusCode } = fieldsOf(error)
@@ -29,11 +29,11 @@ function fieldsOf(error: unknown): { readonly code: string; readonly statusCode:
   return { code: String(error.code), statusCode: error.statusCode }
 }
 
-/** Writes a refusal in the engine's shape. The body is sent as bytes: the framework would add a charset the engine does not. */
+/** Sends a refusal in the engine's form. The body is sent as bytes, because the framework would add a charset that the engine does not send. */
 export function sendRefusal(reply: FastifyReply, refusal: GatewayError | EngineRefusal): FastifyReply {
   const error = acceptableOf(refusal, reply.request.headers.accept)
   reply.code(error.statusCode)
-  // Whoever waits for a 100 and gets this instead may send the body or not: what follows could not be told apart.
+  // A client that waits for a 100 may or may not send its body after this response. The next bytes would be ambiguous, so the connection is closed.
   if (reply.request.headers.expect !== undefined) reply.header('connection', 'close')
   if (isMarked(reply.request)) reply.header('cache-control', 'no-cache')
   if (variesByAccept(reply.request, error)) reply.header('vary', 'Accept')
@@ -43,12 +43,12 @@ export function sendRefusal(reply: FastifyReply, refusal: GatewayError | EngineR
   }
   reply.headers({ ...error.headers, 'content-type': JSON_TYPE, 'x-gateway-error': error.code })
   if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds))
-  // What was not read to its end cannot be followed by another request.
+  // No other request can follow a body that was not read to its end.
   if (error.statusCode === 413 || error.statusCode === 408) reply.header('connection', 'close')
   return reply.send(bytesOf(error.body))
 }
 
-/** The engine looks at `Accept` before it looks for rows: a client that takes no JSON hears nothing of there being none. */
+/** Returns a 406 instead of an empty list if the client does not accept JSON. The engine checks `Accept` before it searches for items. */
 function acceptableOf(error: GatewayError | EngineRefusal, accept: string | undefined) {
   if (error.statusCode !== 200) return error
   try {
@@ -60,8 +60,9 @@ function acceptableOf(error: GatewayError | EngineRefusal, accept: string | unde
 }
 
 /**
- * As the engine marks every answer to a GET, errors included, except where the path ends in `xml`. Its authentication filter,
- * which stands before that, marks nothing: neither a 401 nor that there is no such engine.
+ * Returns whether the response gets `no-cache`, as the engine sets it. It does so for every response to a GET, including errors,
+ * unless the path ends in `xml`. Its authentication filter runs earlier and does not set the header for a 401 or for an unknown
+ * engine.
  */
 function isMarked({ method, url, context: { engine, principal } }: FastifyRequest): boolean {
   if (method !== 'GET' || engine === null || principal === null) return false
@@ -69,8 +70,8 @@ function isMarked({ method, url, context: { engine, principal } }: FastifyReques
 }
 
 /**
- * Returns whether an engine would add `Vary: Accept` to this error: it does so for operations with several forms, once it has
- * chosen one of them. It chooses none for a 406 and for a paging parameter that is no number (Camunda 7.22).
+ * Returns whether an engine would add `Vary: Accept` to this error. It does so for operations with several forms, once it has
+ * chosen a form. It chooses no form for a 406, and for a paging parameter that is not a number (Camunda 7.22).
  */
 function variesByAccept(
   { context: { engine, principal, operation } }: FastifyRequest,
@@ -88,7 +89,7 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(JSON.stringify(body))
 }
 
-/** Gives an answer of the framework's the gateway's own headers, as `writeAnswer` and the relay do with theirs. */
+/** Adds the gateway's own headers to a response of the framework. `writeAnswer` and the relay do the same for their responses. */
 export function signReply(reply: FastifyReply, own: Record<string, string>): void {
   if (saysWhoReads(own)) {
     own['vary'] = joinedVary(reply.getHeader('vary'), own['vary'] ?? '')
@@ -97,7 +98,7 @@ export function signReply(reply: FastifyReply, own: Record<string, string>): voi
   reply.headers(own)
 }
 
-/** The length of a body on the wire: a response to HEAD has none. */
+/** Returns the length of a body on the wire. A response to HEAD has no body. */
 export function bodyBytesOf(method: string, body: unknown): number {
   if (method === 'HEAD') return 0
   return Buffer.isBuffer(body) ? body.length : typeof body === 'string' ? Buffer.byteLength(body) : 0
@@ -109,16 +110,16 @@ interface WholeAnswer {
   readonly body: Buffer
 }
 
-/** A whole answer that the gateway holds: read to be looked at, or of its own. */
+/** Sends a whole response that is in memory, from an engine or from the gateway. */
 export function sendAnswer(reply: FastifyReply, answer: WholeAnswer): FastifyReply {
   reply.code(answer.status)
-  // What the gateway has said already stands: a kept answer would bring the request id of another exchange.
+  // Headers of the gateway are kept: a stored response would contain the request id of another exchange.
   for (const [name, value] of Object.entries(answer.headers))
     if (!reply.hasHeader(name)) reply.header(name, value)
   return answer.body.length === 0 ? reply.send() : reply.send(answer.body)
 }
 
-/** The same past the framework, whose way to the socket costs a third of a cached answer. `own` goes before what the answer brings. */
+/** Sends the same without the framework, which takes a third of the time of a cached response. `own` headers replace those of the response. */
 export function writeAnswer(
   reply: FastifyReply,
   own: Record<string, string>,
@@ -133,7 +134,7 @@ export function writeAnswer(
   if (status !== 204 && status !== 304) list.push('content-length', String(body.length))
   reply.raw.writeHead(status, list)
   reply.raw.end(body)
-  // Last: an error before this can still be answered.
+  // This is the last step: an earlier error can still be sent.
   reply.hijack()
   reply.request.context.writtenBytes = bodyBytesOf(reply.request.method, body)
   return reply

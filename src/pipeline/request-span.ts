@@ -2,15 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestContext } from './context.ts'
 import type { SpanAttributes, SpanSummary } from '../traces/traces.ts'
 
-/** What the end of a request says beside its context. */
+/** Facts about the end of a request that its context does not contain. */
 export interface RequestEnd {
   readonly status: number
-  /** The gateway's code, or the status of the engine's refusal; null: it was not refused. */
+  /** The gateway's code, or the status of the engine's refusal. Null if the request was not refused. */
   readonly reason: string | null
   readonly isCut: boolean
 }
 
-/** The methods that the HTTP conventions name. */
+/** Methods that the HTTP conventions name. */
 const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
   'DELETE',
@@ -24,8 +24,9 @@ const METHODS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A request's span at its end, by the HTTP conventions of OpenTelemetry. There is no path, query, user or address in it: paths
- * of the API name users, and queries hold values of processes. The request id leads to the access line, which has the user.
+ * Returns the span of a finished request, by the HTTP conventions of OpenTelemetry. It contains no path, query, user or address:
+ * paths of the API name users, and queries contain values of processes. The request id leads to the access line, which contains the
+ * user.
  */
 export function spanSummaryOf(request: FastifyRequest, reply: FastifyReply, end: RequestEnd): SpanSummary {
   const { context } = request
@@ -44,7 +45,7 @@ function httpAttributesOf(
 ): SpanAttributes {
   const { method, context } = request
   const isKnown = METHODS.has(method)
-  // What is not canonical has no Host to rely on.
+  // A request that is not canonical has no reliable Host.
   const host = context.stage === 'canonical' ? null : request
   return {
     'http.request.method': isKnown ? method : '_OTHER',
@@ -59,7 +60,7 @@ function httpAttributesOf(
   }
 }
 
-/** The template, never the path. */
+/** Returns the template of the route, never the path. */
 function routeOf({ context: { operation, engineName, passthrough }, routeOptions: { url } }: FastifyRequest) {
   if (passthrough !== null) return `${passthrough}/*`
   if (operation === null || engineName === null) return operation === null ? undefined : url

@@ -3,24 +3,24 @@ import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { Operation } from '../operations/table.ts'
 import { METHODS } from '../request/canonical.ts'
 
-/** What a route knows: its row, and the methods of its path; a method without a row is refused. */
+/** The configuration of a route: its operation and the methods of its path. A method without an operation is refused. */
 export interface RouteConfig {
   readonly operation: Operation | null
-  /** Those that the path has, as `Allow` lists them. */
+  /** All methods of the path, as in `Allow`. */
   readonly methods: string
 }
 
 export interface RouteOptions {
   readonly operations: readonly Operation[]
-  /** Called once for each route of a row. */
+  /** Creates the handler of an operation. Called once for each operation. */
   readonly handlerOf: (operation: Operation) => RouteHandlerMethod
   readonly bodyBytes: (operation: Operation) => number
 }
 
-/** Templates that are registered in one turn of the event loop: all of them at once would hold up requests for 60 ms. */
+/** Number of templates that are registered in one turn of the event loop. Registering all of them at once would block requests for 60 ms. */
 const A_TURN = 20
 
-/** Every row. HEAD runs the GET row; other methods are 405. */
+/** Registers all operations. HEAD uses the operation of GET, and other methods get 405. */
 export async function registerRoutes(app: FastifyInstance, options: RouteOptions): Promise<void> {
   const templates = [...byTemplate(options.operations)]
   for (const [index, [template, operations]] of templates.entries()) {
@@ -55,7 +55,7 @@ function methodsOf({ method }: Operation): string[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method]
 }
 
-/** The stages before refuse such a request. */
+/** Never runs, because the earlier stages refuse such a request. */
 function noHandler(): never {
   throw new Error('No operation has this method')
 }
@@ -70,7 +70,7 @@ function byTemplate(operations: readonly Operation[]): ReadonlyMap<string, reado
   return templates
 }
 
-/** A template taken apart, to write upstream paths anew from what was matched and checked. */
+/** Builds an upstream path from a template and the matched and checked parameters. */
 export type PathOf = (params: Readonly<Record<string, string>>) => string
 
 export function createPathOf(template: string): PathOf {
@@ -86,7 +86,7 @@ export function createPathOf(template: string): PathOf {
   }
 }
 
-/** False where a literal of the template was spelt with `%`: the engine does not decode literals, so it has no such path. */
+/** Returns false if a literal of the template was spelt with `%`. The engine does not decode literals, so it has no such path. */
 export function spellsLiterals(template: string, rawPath: string): boolean {
   const raw = rawPath.split('/')
   return template.split('/').every((literal, index) => literal.startsWith(':') || literal === raw[index])

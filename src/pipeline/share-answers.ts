@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Cors } from '../request/cors.ts'
 
-/** Says of every answer, also of a refusal before routing, whether a page of another origin may read it. */
+/** Adds headers to every response that say whether a page of another origin may read it. They are also in refusals before routing. */
 export function shareAnswers(app: FastifyInstance, { answerHeaders }: Pick<Cors, 'answerHeaders'>): void {
   app.addHook('onRequest', function shareHook(request, _reply, done) {
     request.context.addedHeaders = answerHeaders(request.headers.origin)
@@ -10,8 +10,8 @@ export function shareAnswers(app: FastifyInstance, { answerHeaders }: Pick<Cors,
 }
 
 /**
- * Answers preflights of the API. A browser sends no credentials with them, so it stands before authentication; and so that
- * strangers do not learn which engines there are, the engine of the path is not looked at.
+ * Answers preflights of the API. A browser sends no credentials with them, so the hook runs before authentication. It ignores the
+ * engine in the path, so that strangers do not learn which engines exist.
  */
 export function answerPreflights({ preflightHeaders }: Pick<Cors, 'preflightHeaders'>) {
   return function preflightHook(

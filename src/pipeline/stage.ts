@@ -1,6 +1,6 @@
 import type { DenialReason, EngineRefusal, GatewayError, MissingPermission } from '../errors.ts'
 
-/** Where a request is. A refusal names its stage in the log and in the metrics. */
+/** The stage of a request. A refusal names its stage in the log and in the metrics. */
 export type Stage =
   | 'canonical'
   | 'authenticate'
@@ -11,20 +11,20 @@ export type Stage =
   | 'rules'
   | 'forward'
 
-/** What would have been refused. */
+/** A refusal that the mode `report` has not applied. */
 export interface Report {
   readonly stage: Stage
-  /** Null: answered, with fewer rows. */
+  /** Null if the request would be permitted with fewer items. */
   readonly refusal: GatewayError | EngineRefusal | null
   readonly denialReason: DenialReason | null
 }
 
-/** Rows that are left out, or would be: some of them, or all. */
+/** Returns the report of a response in which some or all items are hidden, or would be. */
 export function rowsReport(stage: Stage, rule: 'rows: none' | 'rows: some'): Report {
   return { stage, refusal: null, denialReason: { rule, missing: [] } }
 }
 
-/** The same with what was missing for the rows that are left out. */
+/** Returns the report with the missing permissions for the hidden items. */
 export function withMissingRows(report: Report, missing: readonly MissingPermission[]): Report {
   const { refusal, denialReason } = report
   return refusal !== null || denialReason === null

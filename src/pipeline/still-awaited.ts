@@ -2,13 +2,15 @@ import type { FastifyRequest } from 'fastify'
 import { GatewayError } from '../errors.ts'
 
 /**
- * Tells a decision that takes many requests whether to go on. `withinMs` is counted from here.
- * @throws GatewayError from what is returned: GW_BAD_REQUEST when the client has left, GW_UPSTREAM_TIMEOUT when the time is over
+ * Returns a function that a decision with many requests calls to check whether it should continue. `withinMs` begins with this
+ * call.
+ * @throws GatewayError from the returned function: GW_BAD_REQUEST if the client has disconnected, GW_UPSTREAM_TIMEOUT if the time
+ *   is over
  */
 export function createStillAwaited({ raw }: FastifyRequest, withinMs: number): () => void {
   const endsAtMs = performance.now() + withinMs
   return function stillAwaited() {
-    // Nobody hears this.
+    // No client receives this error.
     if (raw.socket.destroyed) throw new GatewayError('GW_BAD_REQUEST', { message: 'The client has left' })
     if (performance.now() > endsAtMs)
       throw new GatewayError('GW_UPSTREAM_TIMEOUT', {
