@@ -1,16 +1,16 @@
 import { GatewayError, jsonRefusalOf } from '../errors.ts'
 import type { Operation } from '../operations/table.ts'
 
-/** What an engine answers where it does not answer JSON: its HAL form, or that it has nothing that the client takes (406). */
+/** A response of an engine that is not JSON: its HAL form, or a 406 because the client accepts no form. */
 export type OtherForm = 'hal' | 'neither'
 
 const JSON_TYPE = /^(?:application|\*)\/(?:json|\*)$/
 const HAL_TYPE = /^(?:application|\*)\/hal\+json$/
 
 /**
- * What the engine would choose of its forms in the place of JSON; false: JSON. A header that no engine reads asks for
- * neither: it answers 400.
- * @throws GatewayError GW_BAD_HEADER for an operation with two forms, where the header does not say clearly which one it asks for
+ * Returns which form the engine would choose instead of JSON, or false for JSON. A header that no engine can read chooses neither
+ * form: the engine responds with 400.
+ * @throws GatewayError GW_BAD_HEADER for an operation with two forms, if the header is malformed or ambiguous
  */
 export function otherFormOf({ hal }: Pick<Operation, 'hal'>, accept: string | undefined): OtherForm | false {
   const ranges = rangesOf(accept)
@@ -24,8 +24,8 @@ export function otherFormOf({ hal }: Pick<Operation, 'hal'>, accept: string | un
 }
 
 /**
- * For an answer in JSON that the gateway gives in the engine's place.
- * @throws EngineRefusal 406 where the client takes no JSON; GatewayError GW_BAD_HEADER where `Accept` cannot be read
+ * Checks that the client accepts JSON, for a response that the gateway gives instead of the engine.
+ * @throws EngineRefusal 406 if the client does not accept JSON; GatewayError GW_BAD_HEADER if `Accept` cannot be read
  */
 export function assertTakesJson(accept: string | undefined): void {
   const ranges = rangesOf(accept)
@@ -36,7 +36,7 @@ export function assertTakesJson(accept: string | undefined): void {
   throw jsonRefusalOf(406, { type: 'NotAcceptableException', message, code: null }, message)
 }
 
-/** The `Accept` that asks for JSON alone. With the client's parameters: the engine repeats them in the type of its answer. */
+/** Returns an `Accept` that accepts only JSON. It keeps the client's parameters, because the engine repeats them in the type of its response. */
 export function jsonAcceptOf(accept: string | undefined): string {
   return aloneOf(
     'application/json',
@@ -45,8 +45,8 @@ export function jsonAcceptOf(accept: string | undefined): string {
 }
 
 /**
- * The `Accept` for an operation with two forms: it asks for the form that was decided about, and for no other. An engine
- * that reads the client's header in another way answers no other form.
+ * Returns the `Accept` for an operation with two forms. It accepts only the form of the decision, so that an engine that reads the
+ * client's header in another way cannot choose another form.
  * @throws GatewayError GW_BAD_HEADER as `otherFormOf`
  */
 export function decidedAcceptOf(accept: string | undefined): string {
@@ -68,10 +68,10 @@ interface Range {
   /** In lower case, without parameters. */
   readonly type: string
   readonly written: string
-  /** Without `q`, and without those that another reader could take for more than one value. */
+  /** Without `q`, and without parameters that another reader could take for more than one value. */
   readonly parameters: readonly string[]
   readonly quality: number
-  /** More than one `q`: the engine (Jersey) takes the last, others the first. */
+  /** True if there is more than one `q`: the engine (Jersey) reads the last, other readers read the first. */
   readonly isAmbiguous: boolean
 }
 
@@ -80,18 +80,21 @@ const ANY: readonly Range[] = [
 ]
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const VALUE = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`
-/** One range and the comma after it; an empty one may stand at the end alone. Every blank has one place in it: a header is read in a time that its length says. */
+/**
+ * Matches one range with the comma after it. An empty range is allowed only at the end. A space can match in one place only, so the
+ * time to read a header is proportional to its length.
+ */
 const RANGE_AND_END = new RegExp(
   `[ \\t]*(${TOKEN}(?:/${TOKEN})?)[ \\t]*((?:;[ \\t]*(?:${TOKEN}=${VALUE}[ \\t]*)?)*)(?:,(?:[ \\t]*$)?|$)`,
   'y',
 )
 const EACH_PARAMETER = new RegExp(`(${TOKEN})=(${VALUE})`, 'g')
-/** Beside what RFC 9110 section 12.4.2 allows, what Jersey reads and Java's own client sends: `.2`. */
+/** In addition to RFC 9110 section 12.4.2, this allows the form `.2`, which Jersey reads and Java's own client sends. */
 const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?|\.\d{1,4})$/
 
 /**
- * As the engine prefers them: by quality, of which 0 is the lowest and refuses nothing; then the more exact; then the earlier.
- * Null: the engine does not read it and answers 400.
+ * Returns the ranges in the order of the engine: by quality (0 is the lowest, and refuses nothing), then by precision, then by
+ * position. Null if the engine cannot read the header and responds with 400.
  */
 function rangesOf(accept = ''): readonly Range[] | null {
   if (accept === '') return ANY
@@ -123,7 +126,7 @@ function rangeOf(type: string, rest: string): Range | null {
   }
 }
 
-/** In thousandths. */
+/** Returns the quality in thousandths. */
 function qualityOf(value: string): number | null {
   const text = value.replace(/^"|"$/g, '').replace(/\\(.)/g, '$1')
   if (!QUALITY.test(text)) return null
@@ -133,7 +136,7 @@ function qualityOf(value: string): number | null {
     : Math.trunc(Number(text.slice(0, text.startsWith('.') ? 4 : 5)) * 1000 + 1e-6)
 }
 
-/** A type that is open counts for more than a subtype. */
+/** Returns how open a range is. An open type counts more than an open subtype. */
 function starsOf(type: string): number {
   return (type.startsWith('*/') ? 2 : 0) + (type.endsWith('/*') ? 1 : 0)
 }

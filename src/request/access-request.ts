@@ -1,12 +1,15 @@
 import type { Principal } from './principal.ts'
 
-/** What a decision may look at: the caller and the parsed copy of the request. */
+/** The facts for a decision: the caller and the parsed copy of the request. */
 export interface AccessRequest {
   readonly principal: Principal
   readonly params: Readonly<Record<string, string>>
-  /** Decoded; of a repeated parameter the first, as the engine has it. */
+  /** Decoded. The first value of a repeated parameter counts, as for the engine. */
   readonly query: ReadonlyMap<string, string>
   readonly body: unknown
-  /** Throws once nobody waits for the decision any more: called where one takes many requests to the engine. Absent: somebody always does. */
+  /**
+   * Throws if the decision is no longer needed. A decision that takes many requests to the engine calls it. Absent if the decision
+   * is always needed.
+   */
   readonly stillAwaited?: (() => void) | undefined
 }

@@ -1,24 +1,24 @@
-/** A buffered answer. */
+/** A buffered response. */
 export interface Answer {
   readonly status: number
-  /** Lower-case names, without hop-by-hop headers and without `content-length`: the body knows its length. */
+  /** Names in lower case, without hop-by-hop headers and without `content-length`, which follows from the body. */
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: Buffer
-  /** The node has set a cookie, which clients do not get. */
+  /** True if the node has set a cookie. Clients do not get it. */
   readonly setsCookie?: true
-  /** Which node gave it; absent where nobody has asked one for it. */
+  /** The node that sent the response. Absent if no node is involved. */
   readonly node?: string
 }
 
-/** An answer that must be looked at before it goes out is read whole, up to this. */
+/** Maximum length of a response that is read as a whole before it is sent. */
 export const MAX_READ_BYTES = 64 * 1024 ** 2
 
-/** An answer that has gone out is looked at afterwards up to this length. */
+/** Maximum length of a response that is read after it was sent. */
 export const KEPT_ANSWER_BYTES = 64 * 1024
 
 /**
- * Gives back the memory of a body that nobody needs any more, which is empty from then on. V8 would keep it until there is a
- * lot of such memory: 64 MB and more. A body that shares memory with others stays.
+ * Releases the memory of a body that is no longer needed. The body is empty afterwards. V8 would keep this memory until there is
+ * much of it: 64 MB and more. A body that shares its memory with others is not released.
  */
 export function releaseBody({ body }: Pick<Answer, 'body'>): void {
   const { buffer, byteLength } = body

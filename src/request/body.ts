@@ -1,19 +1,17 @@
-/** A JSON object, or an array by its indexes. */
-
 import type { Attributes } from './attributes.ts'
 import type { AccessRequest } from './access-request.ts'
 import { isTrue, splitAt } from './java-text.ts'
 import { numeralOf } from './json.ts'
 import { isRecord } from './value.ts'
 
-/** A member of a body by its dotted path, as the engine reads a text: a number by its digits. Null: absent, null, or no scalar. */
+/** Returns a member of a body at a dotted path, as the engine reads a text: a number by its digits. Null if it is absent, null or not a scalar. */
 export function bodyText(body: unknown, path: string): string | null {
   const dot = path.lastIndexOf('.')
   const holder = dot < 0 ? body : bodyValue(body, path.slice(0, dot))
   return isRecord(holder) ? textIn(holder, dot < 0 ? path : path.slice(dot + 1)) : null
 }
 
-/** A list in a body, its members as the engine reads texts; of what is no scalar the engine says so itself. */
+/** Returns a list in a body, with its items as the engine reads texts. An item that is not a scalar is left out: the engine refuses it. */
 export function bodyTexts(body: unknown, path: string): readonly string[] {
   const list = bodyValue(body, path)
   if (!Array.isArray(list)) return []
@@ -27,12 +25,12 @@ function textIn(holder: Readonly<Record<string, unknown>> | readonly unknown[], 
   return typeof value === 'boolean' ? String(value) : null
 }
 
-/** Whether the engine takes a member of a body for true: `"TRUE"` and `1` are true, too. */
+/** Returns whether the engine reads a member of a body as true: `"TRUE"` and `1` are also true. */
 export function bodyFlag(body: unknown, path: string): boolean {
   return isTrue(bodyValue(body, path))
 }
 
-/** A member of a body by its dotted path. */
+/** Returns a member of a body at a dotted path. */
 export function bodyValue(body: unknown, path: string): unknown {
   let value: unknown = body
   for (const name of path.split('.')) {
@@ -42,7 +40,7 @@ export function bodyValue(body: unknown, path: string): unknown {
   return value
 }
 
-/** The ids a list of the request names: a JSON array, or a comma-separated query parameter. */
+/** Returns the ids in a list of the request: a JSON array, or a query parameter with commas. */
 export function listOf({ body, query }: AccessRequest, from: string, name: string): readonly Attributes[] {
   if (from !== 'query') return bodyTexts(body, name).map((id) => ({ id }))
   const list = query.get(name)

@@ -4,16 +4,16 @@ import type { IncomingMessage } from 'node:http'
 import type { GatewayCode } from '../errors.ts'
 import { isFromForeignPage } from './origin.ts'
 
-// Letters of RFC 3986 that need no second thought in a segment; `;` begins a matrix parameter at the engine.
+// Characters of RFC 3986 that are unambiguous in a segment. `;` begins a matrix parameter at the engine.
 const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@%-]+)+$/
 const QUERY = /^[A-Za-z0-9._~!$&'()*+,;=:@%/?[\]-]*$/
-// The engine decodes user, group and tenant ids once more, and refuses or ignores the others of these.
+// The engine decodes ids of users, groups and tenants a second time (`%25`). It refuses or ignores the other escapes of this list.
 const FORBIDDEN_IN_PATH = /%(?:2[Ff]|5[Cc]|3[Bb]|[01][0-9A-Fa-f]|7[Ff]|25[0-9A-Fa-f]{2})/
-// Node's own bound does not refuse: it hides what is beyond it from one of its two views of the headers.
+// Node's own limit does not refuse the request: it hides the further headers in only one of its two views of the headers.
 const MAX_HEADERS = 128
 const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 const MALFORMED_ESCAPES = /%(?![0-9A-Fa-f]{2})/g
-/** Those that are routed. */
+/** Methods that are routed. */
 export const METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -27,24 +27,24 @@ export const METHODS: ReadonlySet<string> = new Set([
 
 export interface CanonicalRequest {
   /**
-   * Path and query as they were sent, without the one trailing slash that the engine ignores. In the query a `%` that
-   * begins no escape is encoded: the engine reads it as itself (`nameLike=%Rev%`), other readers could refuse it.
+   * Path and query as the client sent them, without one trailing slash, which the engine ignores. A `%` in the query that begins no
+   * escape is encoded: the engine reads it literally (`nameLike=%Rev%`), but other readers could refuse it.
    */
   readonly url: string
-  /** Why the request goes no further; null: it may be routed. */
+  /** The reason for a refusal. Null if the request may be routed. */
   readonly fault: GatewayCode | null
 }
 
 export interface Served {
-  /** Values of Host that are served, in lower case; empty: any. */
+  /** Accepted values of Host, in lower case. If empty, every value is accepted. */
   readonly hosts: ReadonlySet<string>
-  /** Of pages that may send more than reads, beside those of the gateway's own origin. */
+  /** Origins whose pages may send more than reads, in addition to the gateway's own origin. */
   readonly allowedOrigins: ReadonlySet<string>
 }
 
 /**
- * Refuses every request that the gateway and an engine could read differently: before routing and authentication,
- * for those already read it. Refuses as well what a page of another origin makes a browser send.
+ * Checks a request before routing and authentication, because those already read it. Refuses every request that the gateway and an
+ * engine could read differently, and every request that a page of another origin makes a browser send.
  */
 export function canonicalOf(request: IncomingMessage, served: Served): CanonicalRequest {
   const target = request.url ?? ''
@@ -77,7 +77,7 @@ function decoded(text: string): string | null {
   }
 }
 
-/** RFC 9112 section 3.2: exactly one valid Host. One Authorization: two readers could each believe another one. */
+/** Requires exactly one valid Host (RFC 9112 section 3.2), and at most one Authorization, because two readers could each use another one. */
 function headFault(request: IncomingMessage, { hosts, allowedOrigins }: Served): GatewayCode | null {
   const { method, httpVersion, rawHeaders, headers } = request
   if (method === undefined || !METHODS.has(method)) return 'GW_METHOD_UNKNOWN'
@@ -95,12 +95,12 @@ function headFault(request: IncomingMessage, { hosts, allowedOrigins }: Served):
 const NOWHERE = -1
 const TWICE = -2
 
-/** Where the value of a field stands. */
+/** Returns the index of the value of a field. */
 function placeOf(field: string, rawHeaders: readonly string[]): number {
   let place = NOWHERE
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
-    // Nearly every name differs in its length: then it is not lowered.
+    // Most names have another length, and need no conversion to lower case.
     if (name.length !== field.length || name.toLowerCase() !== field) continue
     if (place !== NOWHERE) return TWICE
     place = index + 1
@@ -113,8 +113,9 @@ function isServed(host: string | undefined, hosts: ReadonlySet<string>): host is
 }
 
 /**
- * The query string's parameters, decoded; of a repeated one the first counts, as at the engine. With its mark, for
- * `URLSearchParams` drops one: the second one of `??a=b` is part of a name, as the engine reads it.
+ * Returns the decoded parameters of the query string. The first value of a repeated parameter counts, as for the engine.
+ * `URLSearchParams` drops one question mark, so it gets the query with its mark: the second mark of `??a=b` is part of a name, as
+ * the engine reads it.
  */
 export function queryOf(url: string): ReadonlyMap<string, string> {
   const search = targetSearchOf(url)

@@ -1,19 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, SocketAddress } from 'node:net'
 
-/** The address of who sends a request: canonical, IPv4 also where it is mapped into IPv6; empty: the connection has none. */
+/**
+ * Returns the address of the client in canonical form. An IPv4 address that is mapped into IPv6 is returned as IPv4. Empty if the
+ * connection has no address.
+ */
 export type ClientAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string
 
-/** More proxies in a row are nobody's; what they say is not read. */
+/** A longer chain of proxies does not occur. Further hops are ignored. */
 const MAX_HOPS = 32
 
 /**
- * The last hop that is no trusted proxy, read from the right: each proxy appends whom it heard, so what stands left of an untrusted
- * hop is its own invention. From other peers the headers count for nothing. What cannot be read leaves the nearest address that is known.
- * Sources: RFC 7239 (`Forwarded`); `X-Forwarded-For` has no standard, and some proxies write a port.
+ * Creates a function that returns the last hop that is not a trusted proxy. The hops are read from the right: each proxy appends
+ * the address of its own peer, so an untrusted hop may have invented everything to its left. The headers of other peers are
+ * ignored. If a hop cannot be read, the nearest known address is used. Sources: RFC 7239 (`Forwarded`); `X-Forwarded-For` has no
+ * standard, and some proxies write a port.
  *
  * @param trustedProxies addresses and networks, as `10.0.0.0/8` and `2001:db8::/32`
- * @throws TypeError or RangeError from Node where one of them is none: the configuration has checked them
+ * @throws TypeError or RangeError from Node if one of them is invalid; the configuration has checked them
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   if (trustedProxies.length === 0) return peerOf
@@ -36,13 +40,16 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
     if ((list === undefined && forwarded === undefined) || !isTrusted(peer)) return peer
     const byList = list === undefined ? null : walk(peer, String(list).split(','))
     const byForwarded = forwarded === undefined ? null : walk(peer, hopsIn(forwarded) ?? [])
-    // A proxy writes one of the two, and may pass on the other as the client has invented it.
+    // A proxy writes one of the two headers, and may forward the other as the client has invented it.
     if (byList !== null && byForwarded !== null && byList !== byForwarded) return peer
     return byList ?? byForwarded ?? peer
   }
 }
 
-/** Whether a request comes from one of these addresses or networks. @throws as createClientAddress */
+/**
+ * Creates a function that returns whether a request comes from one of these addresses or networks.
+ * @throws as createClientAddress
+ */
 export function createIsTrustedPeer(
   trustedProxies: readonly string[],
 ): (request: Parameters<ClientAddress>[0]) => boolean {
@@ -78,10 +85,10 @@ function canonical(address: string): string {
   return MAPPED.exec(text)?.[1] ?? text
 }
 
-/** With a port, IPv6 stands in brackets. A port may be obfuscated, too; nobody reads it. */
+/** An address with a port. IPv6 is then in brackets. The port may be obfuscated, and is not used. */
 const WITH_PORT = /^(?:\[([0-9A-Fa-f:.]+)\](?::[\w.-]{1,64})?|([0-9.]+):[\w.-]{1,64})$/
 
-/** Null: `unknown`, an obfuscated identifier (`_hidden`), or what is no address. */
+/** Returns null for `unknown`, an obfuscated identifier (`_hidden`) or any other text that is not an address. */
 function addressIn(upstreamRequest: string): string | null {
   const text = upstreamRequest.trim()
   const ported = WITH_PORT.exec(text)
@@ -90,10 +97,10 @@ function addressIn(upstreamRequest: string): string | null {
 }
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-/** One pair and what follows it. Some proxies write an address with its colons and brackets without quotes. */
+/** Matches one pair and the separator after it. Some proxies write an address with colons and brackets without quotes. */
 const PAIR = new RegExp(`[ \\t]*(${TOKEN})=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s",;=]*))[ \\t]*([;,]|$)`, 'y')
 
-/** The values of `for`, one an element; empty where an element has none. Null: the header cannot be read for certain. */
+/** Returns the value of `for` of each element, or an empty text for an element without it. Null if the header is ambiguous. */
 function hopsIn(forwarded: string): readonly string[] | null {
   const hops: string[] = []
   let own: string | null = null

@@ -2,19 +2,20 @@ import type { Socket } from 'node:net'
 import { type PeerCertificate, TLSSocket } from 'node:tls'
 import type { CertificateName, ClientCertificates } from '../config/tls-types.ts'
 
-/** The user whom a connection's certificate names; null: none, or it has ended since. */
+/** Returns the user that the certificate of a connection names. Null if it names no user, or has expired. */
 export type CertificateUser = (socket: Socket) => string | null
 
 interface NamedUser {
   readonly user: string
-  /** In ms since 1970. */
+  /** In milliseconds since 1970. */
   readonly endsAtMs: number
 }
 
 /**
- * The certificate of a connection is read once; its end is looked at for each request, as a connection may outlive it.
+ * Creates the function. It reads the certificate of a connection once, but checks its expiry for each request, because a connection
+ * may outlive it.
  *
- * @param clients null: clients are asked for no certificate, or what it says is no user
+ * @param clients null if clients need no certificate, or if the certificate does not name a user
  */
 export function createCertificateUser(
   clients: ClientCertificates | null,
@@ -38,7 +39,7 @@ function readUser(
   name: CertificateName,
   users: ClientCertificates['users'],
 ): NamedUser | null {
-  // `authorized`: `ca` has signed it, and it was in its time.
+  // `authorized` means that `ca` has signed it and that it was valid at the handshake.
   if (!(socket instanceof TLSSocket) || !socket.authorized) return null
   const certificate = socket.getPeerCertificate()
   const text = nameIn(certificate, name)
@@ -49,7 +50,7 @@ function readUser(
 
 const KINDS = { dns: 'DNS', email: 'email', uri: 'URI' } as const
 
-/** Exactly one: which of several is meant would be a guess. */
+/** Returns the only name. With several names, the choice would be a guess. */
 function nameIn(
   { subject, subjectaltname = '' }: Partial<PeerCertificate>,
   name: CertificateName,
@@ -62,10 +63,10 @@ function nameIn(
   return names.length === 1 ? only : null
 }
 
-/** As Node writes them: a name with characters of its own syntax is JSON (CVE-2021-44532, Node.js 16.13.2). */
+/** Matches a name in the format of Node: a name with characters of its own syntax is written as JSON (CVE-2021-44532, Node.js 16.13.2). */
 const ALTERNATIVE_NAME = /([A-Za-z][A-Za-z ]*):("(?:[^"\\]|\\.)*"|[^",]*)(?:, |$)/y
 
-/** Nothing where a part is not written so. */
+/** Returns the alternative names, or none if a part has another format. */
 export function alternativeNamesIn(text: string): readonly (readonly [kind: string, text: string])[] {
   const pattern = new RegExp(ALTERNATIVE_NAME)
   const found: (readonly [string, string])[] = []
@@ -77,7 +78,7 @@ export function alternativeNamesIn(text: string): readonly (readonly [kind: stri
   return found
 }
 
-/** Empty, which is nobody, where it is no JSON. */
+/** Returns an empty text, which names no user, if the text is not JSON. */
 function unquoted(written: string): string {
   try {
     return String(JSON.parse(written))
@@ -86,7 +87,7 @@ function unquoted(written: string): string {
   }
 }
 
-/** The engine's column holds no more, and no user is named with characters that nobody sees. */
+/** Returns whether a text can be a user id: the engine's column holds 255 characters, and no user is named with invisible characters. */
 function isUserId(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- exactly these are meant
   return text.length <= 255 && text !== '' && !/[\u0000-\u001f\u007f]/.test(text)

@@ -5,13 +5,14 @@ export type CorsSettings = NonNullable<Config['cors']>
 
 type Headers = Readonly<Record<string, string>>
 
-/** What browsers are told about who may read answers. Headers have lower-case names. */
+/** Headers that tell browsers which pages may read responses. The names of headers are in lower case. */
 export interface Cors {
-  /** Of every answer but that to a preflight. `origin`: of the request; undefined: it has none. */
+  /** Returns the headers of every response except to a preflight. `origin` is undefined if the request has none. */
   readonly answerHeaders: (origin: string | undefined) => Headers
   /**
-   * Of the answer to a preflight. Null: the request is none, or comes from an origin that is not listed, and is treated like any other.
-   * `methods`: those that the path has, as `Allow` lists them; undefined: there is no such path.
+   * Returns the headers of the response to a preflight. Null if the request is not a preflight, or comes from an unlisted origin;
+   * it is then treated like any other request. `methods` are the methods of the path, as in `Allow`; undefined if the path does not
+   * exist.
    */
   readonly preflightHeaders: (request: PreflightRequest, methods: string | undefined) => Headers | null
 }
@@ -21,10 +22,10 @@ export interface PreflightRequest {
   readonly headers: IncomingHttpHeaders
 }
 
-/** What a cached answer varies by, for everybody: a request without `Origin` may fill a browser's cache for one with it. */
+/** Every response varies by `Origin`: a request without it may fill the cache of a browser for a request with it. */
 const VARY: Headers = { vary: 'Origin' }
 
-/** Beside the safelisted ones: what the gateway adds to answers, and what the engine says about files and entities. */
+/** Headers in addition to the safelisted ones. The gateway adds them to responses, or the engine sends them for files and entities. */
 const EXPOSED = [
   'Cache-Status',
   'Content-Disposition',
@@ -38,10 +39,10 @@ const EXPOSED = [
 ].join(', ')
 
 /**
- * Answers for listed origins alone. Source: Fetch standard, section 3.3 (CORS protocol). Private network access is not answered, so
- * a page of a public site reaches no gateway of a private network where a browser asks for that.
+ * Creates the headers for listed origins. Source: Fetch standard, section 3.3 (CORS protocol). Private network access is not
+ * answered, so a page of a public site cannot reach a gateway in a private network with a browser that requires this answer.
  *
- * @param settings the section `cors`: its origins are exact and as browsers write them
+ * @param settings the section `cors`, with exact origins as browsers write them
  */
 export function createCors({ origins, credentials, allowedHeaders, maxAge }: CorsSettings): Cors {
   const answers = new Map(origins.map((origin) => [origin, answerHeadersOf(origin, credentials)]))

@@ -64,7 +64,7 @@ export function createDateFormat(pattern: string = DEFAULT_DATE_PATTERN): DateFo
   }
 }
 
-/** Null: the pattern has a field that depends on more than the instant. */
+/** Returns null if the pattern has a field that depends on more than the instant. */
 function piecesOf(pattern: string): readonly Piece[] | null {
   const pieces: Piece[] = []
   for (const text of pattern.match(DATE_PATTERN_PIECE) ?? []) {
@@ -78,8 +78,8 @@ function piecesOf(pattern: string): readonly Piece[] | null {
 }
 
 /**
- * Returns a check whether a text has all literals of the pattern in their order. `SimpleDateFormat` wants them as they
- * are, while it reads fields in many forms: signs, blanks, names, digits of all scripts.
+ * Creates a check whether a text has all literals of the pattern in their order. `SimpleDateFormat` requires the literals
+ * unchanged, but reads fields in many forms: signs, spaces, names, digits of all scripts.
  */
 function literalsCheckOf(pattern: string): DateFormat['mayRead'] {
   const texts = pattern.match(DATE_PATTERN_PIECE) ?? []
@@ -95,7 +95,7 @@ function literalsCheckOf(pattern: string): DateFormat['mayRead'] {
   }
 }
 
-/** `yy` is a year of two digits, and `MMM` is the name of a month. */
+/** Returns whether a field consists of digits only. `yy` is a year of two digits, and `MMM` is the name of a month. */
 function isNumeric(name: FieldName, { length }: string): boolean {
   if (name === 'year') return length !== 2
   if (name === 'zone') return length <= 3
@@ -131,7 +131,7 @@ function instantOf(match: RegExpExecArray | null, names: readonly FieldName[]): 
   return isDate && isTime ? local - offsetMsOf(texts.get('zone') ?? 'Z') : null
 }
 
-/** `Z`, `+01`, `+0100` or `+01:00`. */
+/** Returns the offset of a zone in milliseconds: `Z`, `+01`, `+0100` or `+01:00`. */
 function offsetMsOf(zone: string): number {
   if (zone === 'Z') return 0
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', ''))

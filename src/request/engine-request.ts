@@ -1,16 +1,16 @@
 import { GatewayError } from '../errors.ts'
 
-/** A request of the gateway's own, below the engine's base path. */
+/** A request of the gateway itself. The path is below the engine's base path. */
 export interface EngineRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Whether it only reads and may be repeated. Default: a GET may, a POST may not. */
+  /** Whether the request only reads, and may be repeated. Default: true for GET, false for POST. */
   readonly isRead?: boolean
-  /** A longer answer is an error. */
+  /** A longer response is an error. */
   readonly limitBytes: number
-  /** How long the answer's head may take; default: as for every request. */
+  /** Timeout for the head of the response, in milliseconds. Default: as for every request. */
   readonly headersMs?: number
 }
 
@@ -19,16 +19,25 @@ export interface EngineAnswer {
   readonly body: Buffer
 }
 
-/** Asks the engine on the gateway's own behalf. @throws GatewayError when no answer comes */
+/**
+ * Sends a request of the gateway itself to the engine.
+ * @throws GatewayError if the engine does not respond
+ */
 export type AskEngine = (request: EngineRequest) => Promise<EngineAnswer>
 
-/** The JSON of an answer that must be a 200. @throws GatewayError GW_UPSTREAM_INVALID on any other */
+/**
+ * Returns the JSON of a response with status 200.
+ * @throws GatewayError GW_UPSTREAM_INVALID for any other response
+ */
 export function jsonOf({ status, body }: EngineAnswer, what: string): unknown {
   if (status !== 200) throw invalidAnswer(`The engine answered ${what} with ${status}`)
   return jsonIn(body, what)
 }
 
-/** What stands in an engine's answer. @throws GatewayError GW_UPSTREAM_INVALID where it is no JSON */
+/**
+ * Parses the body of an engine's response.
+ * @throws GatewayError GW_UPSTREAM_INVALID if it is not JSON
+ */
 export function jsonIn(body: Buffer, what = 'the request'): unknown {
   try {
     return JSON.parse(body.toString('utf8'))

@@ -1,4 +1,4 @@
-/** As Java's `trim`: all up to the blank goes, control characters with it, and no blank of another kind. */
+/** Trims a text as Java's `trim` does: it removes all characters up to U+0020, including control characters, but no other kind of space. */
 export function javaTrim(text: string): string {
   let start = 0
   let end = text.length
@@ -7,13 +7,16 @@ export function javaTrim(text: string): string {
   return text.slice(start, end)
 }
 
-/** As the engine reads a boolean member that its schema accepted: a flag counts only when it is true. */
+/** Returns whether the engine reads a boolean member as true, if its schema has accepted it. A flag counts only if it is true. */
 export function isTrue(value: unknown): boolean {
   if (typeof value === 'string') return javaTrim(value).toLowerCase() === 'true'
   return value === true || (typeof value === 'number' && value !== 0)
 }
 
-/** As Java's `split`: empty parts at the end are dropped, so a separator alone is an empty list, but an empty text is one part. */
+/**
+ * Splits a text as Java's `split` does. Empty parts at the end are dropped, so a separator alone gives an empty list, but an empty
+ * text is one part.
+ */
 export function splitAt(text: string, separator: string): string[] {
   if (text === '') return ['']
   const parts = text.split(separator)

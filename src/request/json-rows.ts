@@ -1,6 +1,6 @@
 import { isRecord } from './value.ts'
 
-/** A row of a JSON array, and where it stands in the array's bytes. */
+/** An object in a JSON array, with its position in the bytes of the array. */
 export interface JsonRow {
   readonly row: Readonly<Record<string, unknown>>
   readonly start: number
@@ -20,9 +20,9 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b])
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
 
 /**
- * The rows of a JSON array, `size` of them parsed at a time, so that those of a long one are not all there at once. Their
- * spans let some be left out without re-encoding the others: numbers keep their digits.
- * @throws SyntaxError where the bytes are no JSON array of objects
+ * Yields the objects of a JSON array in batches of `size`, so that not all objects of a long array are in memory at once. Their
+ * positions allow some to be left out without encoding the others again, so numbers keep their digits.
+ * @throws SyntaxError if the bytes are not a JSON array of objects
  */
 export function* rowBatches(json: Buffer, size: number): Generator<readonly JsonRow[]> {
   let batch: Span[] = []
@@ -46,7 +46,7 @@ function parsed(json: Buffer, spans: readonly Span[]): readonly JsonRow[] {
   })
 }
 
-/** The elements of a JSON array. Multi-byte characters never hold one of the bytes looked for. */
+/** Yields the elements of a JSON array. Multi-byte characters never contain one of these bytes. */
 function* spansOf(json: Buffer): Generator<Span> {
   const opening = opensAt(json)
   let start = opening + 1
@@ -54,7 +54,7 @@ function* spansOf(json: Buffer): Generator<Span> {
     at = endOfValue(json, at)
     const byte = json[at]
     if (byte !== COMMA && byte !== END) continue
-    // After a comma an empty element is none that JSON knows.
+    // An empty element after a comma is not valid JSON.
     if (byte === COMMA || start > opening + 1 || !isBlank(json, start, at)) yield { start, end: at }
     start = at + 1
     if (byte === COMMA) continue
@@ -64,7 +64,7 @@ function* spansOf(json: Buffer): Generator<Span> {
   throw new SyntaxError('No JSON array')
 }
 
-/** Where the string, object or array ends that begins here; anything else is one byte. */
+/** Returns where the string, object or array ends that begins here. Any other value is treated as one byte. */
 function endOfValue(json: Buffer, start: number): number {
   let depth = 0
   for (let at = start; at < json.length; at += 1) {
@@ -82,7 +82,7 @@ function opensAt(json: Buffer): number {
   return at >= 0 && isBlank(json, 0, at) ? at : json.length
 }
 
-/** RFC 8259 section 2. */
+/** Whitespace of RFC 8259 section 2. */
 function isBlank(json: Buffer, start: number, end: number): boolean {
   return /^[ \t\n\r]*$/.test(json.toString('latin1', start, end))
 }
@@ -95,7 +95,7 @@ function endOfString(json: Buffer, opening: number): number {
   return json.length
 }
 
-/** A JSON array of rows that are JSON already. */
+/** Returns a JSON array of encoded objects. */
 export function joinRows(rows: readonly Buffer[]): Buffer {
   const pieces = rows.flatMap((row, index) => (index === 0 ? [row] : [Buffer.from(','), row]))
   return Buffer.concat([Buffer.from('['), ...pieces, Buffer.from(']')])

@@ -1,4 +1,4 @@
-/** The characters that JSON is made of, by their codes. */
+/** Codes of the characters of the JSON syntax. */
 export const CHAR = {
   quote: 0x22,
   backslash: 0x5c,
@@ -17,7 +17,7 @@ export const CHAR = {
   largeE: 0x45,
 } as const
 
-/** Where the quotation mark stands that ends a string. */
+/** Returns the position of the quotation mark that ends a string. */
 export function endOfString(text: string, opening: number): number {
   const { length } = text
   for (let at = opening + 1; at < length; at += 1) {
@@ -28,14 +28,14 @@ export function endOfString(text: string, opening: number): number {
   return length
 }
 
-/** The name of a member, given as it stands. */
+/** Returns the name of a member from its JSON string. */
 export function nameOf(quoted: string): string {
   return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1)
 }
 
 /**
- * Returns the string that the engine reads if it puts quotation marks around a text and parses the result as JSON. It
- * ignores the rest of the text after a quotation mark. Null: the result is not a JSON string.
+ * Returns the string that the engine reads if it puts quotation marks around a text and parses the result as JSON. It ignores the
+ * rest of the text after a quotation mark. Null if the result is not a JSON string.
  */
 export function readQuoted(text: string): string | null {
   const quoted = `"${text}"`
@@ -51,7 +51,7 @@ export function isSpace(char: number): boolean {
   return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
 }
 
-/** Where something stands in a text. */
+/** A position in a text. */
 export interface Extent {
   readonly start: number
   readonly end: number
@@ -59,11 +59,11 @@ export interface Extent {
 
 export interface MemberText extends Extent {
   readonly name: string
-  /** Of the value alone. */
+  /** Position of the value alone. */
   readonly value: Extent
 }
 
-/** The members of an object that begins there, in valid JSON. None: it is no object. */
+/** Returns the members of the object that begins there, in valid JSON. Returns no members for any other value. */
 export function membersAt(text: string, start: number): readonly MemberText[] {
   const found: MemberText[] = []
   const open = skipSpace(text, start)
@@ -83,7 +83,7 @@ export function membersAt(text: string, start: number): readonly MemberText[] {
   return found
 }
 
-/** The elements of an array that begins there, in valid JSON. None: it is no array. */
+/** Returns the elements of the array that begins there, in valid JSON. Returns no elements for any other value. */
 export function elementsAt(text: string, start: number): readonly Extent[] {
   const found: Extent[] = []
   const open = skipSpace(text, start)
@@ -97,7 +97,7 @@ export function elementsAt(text: string, start: number): readonly Extent[] {
   return found
 }
 
-/** Past the comma, or at the end of what it stands in. */
+/** Returns the position after the comma, or the end of the object or array. */
 function nextAfter(text: string, end: number): number {
   const at = skipSpace(text, end)
   return text.charCodeAt(at) === CHAR.comma ? skipSpace(text, at + 1) : at

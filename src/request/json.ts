@@ -2,17 +2,17 @@ import { isUtf8 } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
 import { CHAR, endOfString, nameOf, skipSpace } from './json-text.ts'
 
-/** The engine's JSON reader answers 500 beyond these (Jackson's StreamReadConstraints). */
+/** The engine's JSON reader responds with 500 beyond these limits (Jackson's StreamReadConstraints). */
 const MAX_DEPTH = 1000
 const MAX_NAME_CHARS = 50_000
 const MAX_NUMBER_DIGITS = 1000
-/** The engine has no such bounds. Beyond them a body would hold up all other requests for longer than a tenth of a second. */
+/** The engine has no such limits. A body beyond them would block all other requests for more than 0.1 s. */
 const MAX_VALUES = 100_000
 const MAX_MEMBERS = 10_000
 const MAX_OR_QUERIES = 1000
 
 /**
- * A strict parsed copy to look at: the bytes themselves are what is forwarded. Everything that two readers could take
+ * Parses a strict copy of a body for the checks. The bytes themselves are forwarded. Everything that two readers could understand
  * differently is refused. A UTF-8 byte order mark is skipped, as the engine skips it.
  * @throws GatewayError GW_BAD_JSON
  */
@@ -23,12 +23,13 @@ export function readJson(bytes: Buffer): unknown {
   return value
 }
 
-/** So short that neither its depth nor the number of anything in it can be too much. */
+/** A text of this length cannot exceed the limits of depth and number. */
 const MAX_PLAIN_CHARS = 2 * MAX_DEPTH
 
 /**
- * The value of a short text that stands as `JSON.stringify` writes it: that says nothing twice and nothing in a way that
- * two readers could take differently. So libraries write, and it takes two thirds of the time. Undefined: look closer.
+ * Returns the value of a short text in the form of `JSON.stringify`, which contains no member twice and nothing ambiguous.
+ * Libraries write JSON in this form, and the comparison takes two thirds of the time of the full check. Undefined if the text needs
+ * the full check.
  */
 function plainValueOf(text: string): unknown {
   if (text.length > MAX_PLAIN_CHARS || text.includes('"__proto__"')) return undefined
@@ -39,19 +40,22 @@ function plainValueOf(text: string): unknown {
 function checkedValueOf(text: string): unknown {
   const { names, hasOtherNumbers } = scan(text) // before parsing: a million brackets cost 0.1 s to parse
   const value = parse(text)
-  // Of a name that an object has twice JSON.parse keeps one.
+  // JSON.parse keeps only one of two members with the same name.
   if (countNames(value) !== names) throw refusal('a member is given twice')
   if (hasOtherNumbers) keepNumerals(text, value)
   return value
 }
 
-/** Of numbers that it does print in another way, by their object and name: how they were written. */
+/** The digits of numbers that JavaScript prints in another way, by object and name. */
 const NUMERALS = new WeakMap<object, Numerals>()
 
 /** By the names of members and the indexes of elements. */
 type Numerals = Map<string | number, string>
 
-/** The digits of a number in a body that `readJson` has read: where the engine wants a text it takes them as they stand, `1.0` or `1e3`. */
+/**
+ * Returns the digits of a number in a body that `readJson` has read. If the engine expects a text, it uses the digits as they are
+ * written: `1.0` or `1e3`.
+ */
 export function numeralOf(holder: object, name: string): string {
   return (
     NUMERALS.get(holder)?.get(Array.isArray(holder) ? Number(name) : name) ??
@@ -59,7 +63,7 @@ export function numeralOf(holder: object, name: string): string {
   )
 }
 
-/** A part of a body as it is to be written again: numbers with the digits that they had. */
+/** Returns a part of a body for encoding. Its numbers keep their digits. */
 export function withNumerals(holder: object, name: string): unknown {
   const value: unknown = Reflect.get(holder, name)
   if (typeof value === 'number') return rawJson(numeralOf(holder, name))
@@ -68,10 +72,10 @@ export function withNumerals(holder: object, name: string): unknown {
   return Object.fromEntries(Object.keys(value).map((key) => [key, withNumerals(value, key)]))
 }
 
-/** What `JSON.stringify` writes as it is (ECMAScript 2026, not yet in TypeScript). */
+/** Returns a value that `JSON.stringify` writes unchanged (ECMAScript 2026, not yet in TypeScript). */
 function rawJson(text: string): unknown {
   const raw: unknown = Reflect.get(JSON, 'rawJSON')
-  // In its place a rounded number would be asked about.
+  // Without it, the gateway would query the engine for a rounded number.
   if (typeof raw !== 'function') throw new Error('This Node has no JSON.rawJSON')
   return raw(text)
 }
@@ -90,7 +94,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** One flat pass over the characters; whether they are JSON, `JSON.parse` says. */
+/** Counts the syntax characters in one flat pass. `JSON.parse` decides whether they are JSON. */
 function scan(text: string): Counts {
   const counts = new Counts()
   for (let at = 0; at < text.length; at += 1) {
@@ -105,14 +109,14 @@ function scan(text: string): Counts {
   return counts
 }
 
-/** What stands outside texts and numbers. */
+/** Counts of the characters outside of strings and numbers. */
 class Counts {
   names = 0
-  /** Some numbers may be printed by JavaScript in another way: fractions, exponents, more digits than it counts, and -0. */
+  /** True if JavaScript may print some numbers in another way: fractions, exponents, too many digits, and -0. */
   hasOtherNumbers = false
   #values = 1
   #depth = 0
-  /** Of what is open, by its depth. */
+  /** Number of members of each open object, by its depth. */
   readonly #members = [0]
 
   take(char: number): void {
@@ -170,7 +174,7 @@ function endOfNumber(text: string, start: number): number {
   }
 }
 
-/** How many characters a number has at most that JavaScript prints as it is written, if they are digits alone. */
+/** A number of at most this many characters is printed as it is written, if it consists of digits only. */
 const SURE_CHARS = 15
 
 function isOtherNumber(text: string, start: number, end: number): boolean {
@@ -183,18 +187,18 @@ function isOtherNumber(text: string, start: number, end: number): boolean {
   return false
 }
 
-/** Bodies with such numbers in them. */
+/** Bodies that contain such numbers. */
 const WITH_NUMERALS = new WeakSet<object>()
 
 /**
- * Whether a body that `readJson` has read holds a number of which the copy does not show how it is written. The engine
- * takes `1` for a flag or a date and refuses `1.0`, and its messages show the digits as they stand.
+ * Returns whether a body that `readJson` has read contains a number whose digits differ from the copy. The engine reads `1` as a
+ * flag or a date but refuses `1.0`, and its messages show the digits as they are written.
  */
 export function hasNumerals(body: unknown): boolean {
   return typeof body === 'object' && body !== null && WITH_NUMERALS.has(body)
 }
 
-/** Writes down how the numbers of a value stand in its text. A reviver of JSON.parse takes ten times as long. */
+/** Stores the digits of the numbers of a value. A reviver of JSON.parse takes ten times as long. */
 function keepNumerals(text: string, value: unknown): void {
   const cursor: Cursor = { text, at: 0, holder: null, numerals: new Map() }
   visit(cursor, value, { '': value }, '')
@@ -204,12 +208,12 @@ function keepNumerals(text: string, value: unknown): void {
 interface Cursor {
   readonly text: string
   at: number
-  /** Whose number was written down last. */
+  /** The object or array of the last stored number. */
   holder: object | null
   numerals: Numerals
 }
 
-/** Passes over one value, which is member `name` of `holder`. */
+/** Moves the cursor over one value, which is member `name` of `holder`. */
 function visit(cursor: Cursor, value: unknown, holder: object, name: string | number): void {
   const { text } = cursor
   cursor.at = skipSpace(text, cursor.at)
@@ -223,7 +227,7 @@ function visit(cursor: Cursor, value: unknown, holder: object, name: string | nu
 
 function visitElements(cursor: Cursor, array: readonly unknown[]): void {
   for (let index = 0; ; index += 1) {
-    cursor.at += 1 // past the bracket or the comma
+    cursor.at += 1 // after the bracket or the comma
     if (index < array.length) visit(cursor, array[index], array, index)
     cursor.at = skipSpace(cursor.text, cursor.at)
     if (index >= array.length - 1) break
@@ -241,7 +245,7 @@ function visitMembers(cursor: Cursor, object: object): void {
     const name = nameOf(text.slice(cursor.at, end + 1))
     cursor.at = text.indexOf(':', end) + 1
     visit(cursor, Reflect.get(object, name), object, name)
-    cursor.at -= 1 // the loop steps on
+    cursor.at -= 1 // the loop increments it
   }
   cursor.at += 1
 }
@@ -254,7 +258,7 @@ function visitNumber(cursor: Cursor, value: number, holder: object, name: string
   if (source !== String(value)) numeralsOf(cursor, holder).set(name, source)
 }
 
-/** One holder often has many. */
+/** Returns the stored digits of an object or array. It is kept for the next number, which is often in the same one. */
 function numeralsOf(cursor: Cursor, holder: object): Numerals {
   if (cursor.holder !== holder) {
     cursor.holder = holder
@@ -264,7 +268,7 @@ function numeralsOf(cursor: Cursor, holder: object): Numerals {
   return cursor.numerals
 }
 
-/** The members of all objects in a value. */
+/** Counts the members of all objects in a value. */
 function countNames(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let names = 0

@@ -1,10 +1,10 @@
-/** What of a list is asked for. */
+/** The requested page of a list. */
 export interface Paging {
   readonly first: number
   readonly max: number
 }
 
-/** The query parameters that page a list. */
+/** Query parameters for paging. */
 export const PAGING = ['firstResult', 'maxResults'] as const
 
 export function isPaging(name: string): boolean {
@@ -12,8 +12,8 @@ export function isPaging(name: string): boolean {
 }
 
 /**
- * The engine finds nothing where one of the numbers is -1. Null: it has its own words: for what is no number, and for any
- * other negative one, which it passes on to its database.
+ * Returns the page that a query requests. The engine finds nothing if one of the numbers is -1. Null if the engine has its own
+ * error: for a text that is not a number, and for any other negative number, which it passes to its database.
  */
 export function pagingOf(query: ReadonlyMap<string, string>): Paging | null {
   const [first, max] = [integerOf(query.get('firstResult')), integerOf(query.get('maxResults'))]
@@ -25,7 +25,10 @@ export function pagingOf(query: ReadonlyMap<string, string>): Paging | null {
 
 const JAVA_INTEGER = { min: -2_147_483_648, max: 2_147_483_647 }
 
-/** A parameter that the engine's framework reads with Java's `Integer.valueOf`: no blanks, a sign, digits of any script of two bytes. Null: none, as an empty text; NaN: no number. */
+/**
+ * Returns a parameter that the engine's framework reads with Java's `Integer.valueOf`: no spaces, an optional sign, digits of any
+ * script in the Basic Multilingual Plane. Null for an empty text, NaN if it is not a number.
+ */
 export function integerOf(text = ''): number | null {
   if (text === '') return null
   const digits = text.replace(/\p{Nd}/gu, (digit) => (digit.length > 1 ? digit : String(valueOf(digit))))
@@ -33,7 +36,7 @@ export function integerOf(text = ''): number | null {
   return value >= JAVA_INTEGER.min && value <= JAVA_INTEGER.max ? value : Number.NaN
 }
 
-/** Every script has its ten digits in a row. */
+/** Returns the value of a digit. Every script has its ten digits in a row. */
 function valueOf(digit: string): number {
   const code = digit.charCodeAt(0)
   let value = 0

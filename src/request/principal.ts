@@ -1,25 +1,25 @@
-/** The caller, once proved: an engine's user with the groups and tenants that hold for this request. */
+/** An authenticated caller: a user of the engine with the groups and tenants for this request. */
 export interface Principal {
   readonly userId: string
   readonly groups: readonly string[]
   readonly tenants: readonly string[]
-  /** How the caller was authenticated; absent: by Basic. `authenticationOf` reads it. */
+  /** How the caller was authenticated. Absent for Basic. `authenticationOf` reads it. */
   readonly authentication?: Authentication
 }
 
-/** How a caller was authenticated. All values are from the code and the configuration. */
+/** How a caller was authenticated. All values come from the code and the configuration. */
 export interface Authentication {
   readonly method: 'basic' | 'certificate' | 'oidc' | 'session'
-  /** The issuer's name in the configuration; null: no issuer. */
+  /** The name of the issuer in the configuration. Null without an issuer. */
   readonly issuer: string | null
 }
 
 const BASIC: Authentication = { method: 'basic', issuer: null }
 
-/** For the lines about a request; null: nobody was authenticated. */
+/** Returns how a caller was authenticated, for the log lines of a request. Null without an authenticated caller. */
 export function authenticationOf(principal: Principal | null): Authentication | null {
   return principal === null ? null : (principal.authentication ?? BASIC)
 }
 
-/** Who asks what is open without credentials. No credential is of a user without a name. */
+/** The caller of a request without credentials. No credential belongs to a user with an empty name. */
 export const ANONYMOUS: Principal = { userId: '', groups: [], tenants: [] }

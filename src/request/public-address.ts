@@ -3,13 +3,16 @@ import type { Config } from '../config/schema.ts'
 import { HOST } from '../config/host-pattern.ts'
 import { createIsTrustedPeer } from './client-address.ts'
 
-/** The address before the base path under which a client reaches the gateway, with its scheme; null: `Host` says it, by HTTP. */
+/**
+ * Returns the address, with its scheme, under which a client reaches the gateway. It does not contain the base path. Null if the
+ * address is `http` with the value of `Host`.
+ */
 export type PublicAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null
 
 /**
- * The configured address, else what a trusted proxy says in `X-Forwarded-Proto` and `X-Forwarded-Host`: one value each, for which of
- * several is the client's cannot be told. A host that is not served is no host. From other peers the headers count for nothing.
- * The headers have no standard: RFC 7239 (`Forwarded`) is not read here.
+ * Creates a function that returns the configured address. Without one, it uses `X-Forwarded-Proto` and `X-Forwarded-Host` of a
+ * trusted proxy. Each must have one value, because with several values the client's is unknown. A host that is not accepted is
+ * ignored. The headers of other peers are ignored. They have no standard: RFC 7239 (`Forwarded`) is not read here.
  */
 export function createPublicAddress({ listen, hosts }: Pick<Config, 'listen' | 'hosts'>): PublicAddress {
   const { publicUrl, trustedProxies, tls } = listen

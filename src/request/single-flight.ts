@@ -3,16 +3,16 @@ interface Flight<Value, State> {
   readonly result: Promise<Value>
 }
 
-/** Calls under way by key: who asks while one runs may share its result. They are bounded by what waits for them. */
+/** Running calls by key. A caller can share the result of a running call. Their number is limited by their waiting callers. */
 export class SingleFlight<Value, State = null> {
   readonly #flights = new Map<string, Flight<Value, State>>()
 
-  /** The call that runs for a key, and the state it was begun with. */
+  /** Returns the running call for a key, with the state at its start. */
   running(key: string): Flight<Value, State> | undefined {
     return this.#flights.get(key)
   }
 
-  /** Begins a call that later callers find, in the place of one that runs for the key. */
+  /** Starts a call that later callers find. It replaces a running call for the same key. */
   begin(key: string, state: State, call: () => Promise<Value>): Promise<Value> {
     const flight = {
       state,
@@ -24,7 +24,10 @@ export class SingleFlight<Value, State = null> {
     return flight.result
   }
 
-  /** Those who wait get the result all the same; later callers do not find these calls. Returns their states. */
+  /**
+   * Removes calls, so that later callers do not find them. Callers that already wait still get the result. Returns the states of
+   * the removed calls.
+   */
   abandon(isAffected: (state: State) => boolean): readonly State[] {
     const abandoned = [...this.#flights].filter(([, { state }]) => isAffected(state))
     for (const [key] of abandoned) this.#flights.delete(key)
@@ -32,7 +35,10 @@ export class SingleFlight<Value, State = null> {
   }
 }
 
-/** One run after the other. Who calls during a run, which may have begun before what is to be seen, shares the next one. */
+/**
+ * Returns a function that never runs twice at the same time. A call during a run shares the next run, because the current run may
+ * have begun before the change that the caller needs.
+ */
 export function oneAfterAnother<Args extends readonly unknown[], Result>(
   run: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {

@@ -1,19 +1,19 @@
 /*
- * The two parts of a request's target. The first question mark ends the path; all that follow belong to the query.
+ * The two parts of the target of a request. The first question mark ends the path. All further question marks belong to the query.
  */
 
 export interface NamedTarget {
-  /** As the path names it, decoded. */
+  /** The decoded name in the path. */
   readonly engine: string
-  /** The same path for the default engine, and the query. Unchanged where no engine's name may stand before it. */
+  /** The path for the default engine, with the query. Unchanged if no engine's name may precede the path. */
   readonly target: string
 }
 
 const NAMED = /^\/engine\/([^/?]+)(\/[^/?].*)$/
-/** The list of all engines. */
+/** Matches the list of all engines. */
 const LIST = /^\/engine(?:\?|$)/
 
-/** `{basePath}/engine/NAME/task` taken apart; null: the path names no engine. */
+/** Parses `{basePath}/engine/NAME/task`. Null if the path names no engine. */
 export function namedTargetOf(target: string, basePath: string): NamedTarget | null {
   if (!target.startsWith(`${basePath}/engine/`)) return null
   const [, name = '', below = ''] = NAMED.exec(target.slice(basePath.length)) ?? []
@@ -30,19 +30,19 @@ function decoded(text: string): string | null {
   }
 }
 
-/** The path of a target, without its query. */
+/** Returns the path of a target, without its query. */
 export function targetPathOf(target: string): string {
   const mark = target.indexOf('?')
   return mark < 0 ? target : target.slice(0, mark)
 }
 
-/** The query of a target with its question mark; empty without one. */
+/** Returns the query of a target with its question mark. Empty without a query. */
 export function targetSearchOf(target: string): string {
   const mark = target.indexOf('?')
   return mark < 0 ? '' : target.slice(mark)
 }
 
-/** The query of a target without its question mark; empty without one. */
+/** Returns the query of a target without its question mark. Empty without a query. */
 export function targetQueryOf(target: string): string {
   return targetSearchOf(target).slice(1)
 }

@@ -1,19 +1,19 @@
-/** A JSON object. */
+/** Returns whether a value is a JSON object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A JSON object, or an array by its indexes. */
+/** Returns whether a value is a JSON object or array. The members of an array are its indexes. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
-/** A text as it stands; null: the value is none. */
+/** Returns a text unchanged, or null for any other value. */
 export function stringOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** A member of a JSON object that is a text; null: there is none. */
+/** Returns a text member of a JSON object. Null if it is not a text. */
 export function stringIn(value: unknown, name: string): string | null {
   return isRecord(value) ? stringOf(value[name]) : null
 }
