@@ -39,12 +39,15 @@ import { otherFormOf } from './request/accept.ts'
 
 type Stepped = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void
 
-/** All that answers a request. Read on: the stages stand in the order in which a request passes them; what one throws is the answer. `handlerOf` a row makes the last one. */
+/**
+ * Builds the gateway. The stages are registered in the order in which a request passes them. A refusal that a stage throws becomes
+ * the response. `handlerOf` creates the last stage of each operation.
+ */
 export function buildGateway(parts: Parts, handlerOf: RouteOptions['handlerOf']): FastifyInstance {
-  // 1. Canonical: one reading of the target, for everybody.
+  // 1. Canonical: all later stages and the engine read the target in the same way.
   const app = createCanonicalApp(parts.config)
   observe(app, parts)
-  // Pages of other origins, where they are configured: what they may read, and what a browser asks for them before any credential.
+  // CORS, if it is configured. Pages of listed origins may then read responses, and preflights are answered before authentication.
   const cors = parts.config.cors === null ? null : createCors(parts.config.cors)
   if (cors !== null) shareAnswers(app, cors)
   shed(app, parts)
@@ -55,13 +58,13 @@ export function buildGateway(parts: Parts, handlerOf: RouteOptions['handlerOf'])
   })
 }
 
-/** The same stages for `explain`, up to the decision: only look-ups reach the engine; nothing is counted, logged or limited. */
+/** Builds the same stages for `explain`, up to the decision. Only lookups reach the engine, and nothing is counted, logged or limited. */
 export const buildDryRun: BuildDryRun = (parts, contextOf) => {
   const app = createCanonicalApp(parts.config)
   app.decorateRequest('context')
   app.addHook('onRequest', function enter(request, _reply, done) {
     request.context = contextOf(request.id)
-    // The question names the engine; no path does.
+    // The question names the engine, so its path must not.
     const isNamed = namedTargetOf(request.originalUrl, parts.config.basePath) !== null
     request.context.operation = isNamed ? null : (request.routeOptions.config.operation ?? null)
     done()
@@ -73,7 +76,7 @@ export const buildDryRun: BuildDryRun = (parts, contextOf) => {
 }
 
 interface StageOptions extends Pick<RouteOptions, 'handlerOf'> {
-  /** What is known by the head of a request. */
+  /** Stages that need only the head of a request. */
   readonly onRequest: readonly Stepped[]
 }
 
@@ -105,20 +108,20 @@ function registerStages(
   return app
 }
 
-// 2. Which engine? The one the path names, or the default.
+// 2. Which engine? The engine that the path names, or the default engine.
 function findEngine({ engines, config: { basePath } }: Parts): Stepped {
   return function findEngineHook(request, _reply, done) {
     const { context } = request
     context.stage = 'authenticate'
     context.engineName = namedTargetOf(request.originalUrl, basePath)?.engine ?? null
-    // Read once: the framework makes `routeOptions` anew each time.
+    // Read once: the framework creates `routeOptions` again for each access.
     context.operation = request.routeOptions.config.operation ?? null
     context.engine = engineOf(context, engines)
     done()
   }
 }
 
-// 3. Who asks? Headers only: no byte of a body is read for a caller we turn away. Strangers do not learn which engines there are.
+// 3. Is the caller authenticated? Only headers are read: no byte of a body is read for a refused caller. Strangers do not learn which engines exist.
 function authenticate({ engines, config, metrics }: Parts): Stepped {
   const principalOf = createPrincipalOf(config)
   return function authenticateHook(request, _reply, done) {
@@ -139,7 +142,7 @@ function authenticate({ engines, config, metrics }: Parts): Stepped {
   }
 }
 
-// 4. What do they want? A row of the table at an engine we have: what is not in the table does not exist.
+// 4. Which operation? It must be in the table, and its engine must be configured. Any other path does not exist.
 function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void {
   const { context } = request
   context.stage = 'operation'
@@ -153,9 +156,10 @@ function findOperation(request: FastifyRequest, _reply: unknown, done: HookHandl
   done()
 }
 
-// 5. Is there room? pipeline/admit.ts, which also turns everybody away before stage 2 while the process has none. Only now is a body let in
-// (pipeline/canonical-app.ts), up to the limit of its route (pipeline/routes.ts).
-// 6. What do they send? The bytes stay as they came; a strict copy is looked at. Hazards first: they are refused whatever else is wrong.
+// 5. Is there capacity? See pipeline/admit.ts, which also refuses every request before stage 2 while the process is overloaded. The body is
+// accepted only from here on (pipeline/canonical-app.ts), up to the limit of its route (pipeline/routes.ts).
+// 6. Is the body valid? Its bytes stay unchanged, and a strict parsed copy is checked. Hazards come first: they are refused whatever else
+// is wrong.
 function readBody(parts: Parts): Stepped {
   return function readBodyHook(request, _reply, done) {
     const context = locatedOf(request)
@@ -176,8 +180,8 @@ function readBody(parts: Parts): Stepped {
   }
 }
 
-// 7. Is the request permitted? Decided after the shape is known, because permission depends on the body, and before any cache: a hit must
-// not widen access. A request that waits is decided again: pipeline/decide-again.ts, docs/waiting-decisions.md.
+// 7. Is the request permitted? This is decided after the shape is known, because permission depends on the body, and before any cache,
+// because a cache hit must not widen access. A request that waits is decided again: pipeline/decide-again.ts, docs/waiting-decisions.md.
 function permit(parts: Parts): Stepped {
   return function permitHook(request, _reply, done) {
     const match = matchOf(request)
@@ -188,7 +192,7 @@ function permit(parts: Parts): Stepped {
   }
 }
 
-/** The decision of stage 7, which the handlers call again for a request that waited. */
+/** Decides a request (stage 7). The handlers call it again for a request that has waited. */
 export const decideRequest: DecideRequest = (parts, match, request) => {
   const { engine, operation } = match
   match.recordsVersion = engine.recordsVersion()
@@ -201,7 +205,7 @@ export const decideRequest: DecideRequest = (parts, match, request) => {
   return enforce(parts, engine.authorization, match, () => select(parts, match, request))
 }
 
-/** Replaces the queries in the body by ids first if each selected id is checked: the checked ids are the ids that are sent. */
+/** Replaces the queries in the body with ids if each selected id is checked. The checked ids are then the ids that are sent. */
 function select(parts: Parts, match: MatchedContext, request: FastifyRequest): void | Promise<void> {
   return (
     selectFirst(parts, match, request)?.then((selected) => {
@@ -244,7 +248,8 @@ function conclude(
   return chain(rows, (said) => restrict(match, said))
 }
 
-// 8. Rules that the engine looks at only after permission. 9 to 11, the cache, the engine and what is cached, are the handler's.
+// 8. Rules that the engine checks only after permission. The handler contains stages 9 to 11: the cache, the engine, and the invalidation
+// of cached responses.
 function checkLateRules(parts: Parts): Stepped {
   return function checkLateRulesHook(request, _reply, done) {
     const match = matchOf(request)
@@ -254,8 +259,9 @@ function checkLateRules(parts: Parts): Stepped {
       checkRules(operation, accessRequest, { isDateText: engine.isDateText }),
     )
     match.stage = 'forward'
-    // What one turn of the event loop has read is answered together in the next: writing after every read costs cached answers
-    // twice the CPU. What goes on to a node waits there for the same turn: undici looks at a kept connection before it writes.
+    // Requests that are read in one turn of the event loop are answered together in the next turn. Writing after every read doubles the CPU
+    // time of cached responses. Requests to a node are not delayed here: undici waits for the same turn itself, because it checks a kept
+    // connection before it writes.
     if (operation.cache === undefined) done()
     else setImmediate(done)
   }
