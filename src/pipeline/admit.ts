@@ -42,9 +42,12 @@ export function admit({ pressure }: Pick<Parts, 'pressure'>): Stepped {
   }
 }
 
-/** Returns the key of a rate limit. Anonymous callers are counted by their network, with a prefix that separates these keys from user ids. */
-function rateKeyOf(principal: Principal, { address }: RequestContext): string {
-  return principal === ANONYMOUS ? `address:${networkOf(address)}` : principal.userId
+/**
+ * Returns the key of a rate limit. Anonymous callers are counted by their network. No user id contains the control character at the
+ * start of these keys, so no user shares a limit with a network.
+ */
+export function rateKeyOf(principal: Principal, { address }: Pick<RequestContext, 'address'>): string {
+  return principal === ANONYMOUS ? `\0address:${networkOf(address)}` : principal.userId
 }
 
 /** Smaller bodies are not worth a reservation. */
