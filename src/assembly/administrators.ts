@@ -5,7 +5,10 @@ import type { SourceFiles } from './source-files.ts'
 
 const MAX_NAMED = 3
 
-/** Warns of administrators that no record names: as at the engine, their group by itself grants no permission. */
+/**
+ * Returns warnings about administrators without an authorization record. As in the engine, membership of an admin group alone
+ * grants no permission.
+ */
 export function administratorWarnings(config: Config, files: SourceFiles): readonly string[] {
   const warnings = Object.entries(config.engines).flatMap(([name, engine]) => {
     const { identity, authorization } = settingsOf(config, engine)

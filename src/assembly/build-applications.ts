@@ -11,7 +11,7 @@ interface ApplicationOptions {
   readonly config: Config
   readonly metrics: Metrics
   readonly log: Logger
-  /** Null: none are configured. */
+  /** Null if no traces are configured. */
   readonly traces: Traces | null
 }
 
@@ -20,7 +20,10 @@ export interface BuiltApplication {
   readonly nodes: WatchedNodes
 }
 
-/** What stands behind each prefix. In metrics and lines about nodes the prefix stands for the engine. */
+/**
+ * Builds the application of each passthrough prefix. In metrics and log lines about its nodes, the prefix takes the place of the
+ * engine name.
+ */
 export function buildApplications(options: ApplicationOptions): readonly BuiltApplication[] {
   return options.config.passthrough.map((setting) => buildApplication(setting, options))
 }
@@ -33,7 +36,7 @@ function buildApplication(
   const { connect, headers, body, answer } = config.timeouts
   const { connections, queue } = config.limits
   const nodes = applicationNodesOf(setting)
-  // Credentials that the gateway does not ask for are meant for the application.
+  // Credentials that the gateway does not require are meant for the application.
   const requestPolicy = {
     credentials: auth === 'none' ? 'forward' : 'none',
     host: 'node',

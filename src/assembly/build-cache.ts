@@ -13,13 +13,19 @@ import type { Parts } from '../pipeline/parts.ts'
 
 export interface TakenCache {
   readonly stores: Pick<Parts, 'cache' | 'idempotencyStore'>
-  /** Makes it this set's own to close, and to show: the set from which it comes is no longer in force. */
+  /**
+   * Makes this runtime responsible for closing the cache and for its gauge. The runtime that created the cache is no longer in
+   * force.
+   */
   readonly own: () => void
-  /** Closes what no successor has taken over. */
+  /** Closes the stores that no successor has taken over. */
   readonly close: (successor: Cache | undefined) => Promise<void>
 }
 
-/** Takes over what the runtime before has stored, as far as it stays right. Otherwise the new runtime begins empty. */
+/**
+ * Takes over the entries of the previous runtime if they are still valid under the new configuration. Otherwise the new runtime
+ * starts empty.
+ */
 export function takeCache(
   { config, metrics, log }: { readonly config: Config; readonly metrics: Metrics; readonly log: Logger },
   before: {
@@ -64,7 +70,7 @@ function buildCache(config: Config, metrics: Metrics, log: Logger): Cache {
         ? null
         : createRedisTier({
             redis,
-            // Two gateways that share a Redis share answers only if they stand before the same engines.
+            // Two gateways that share a Redis share cached responses only if they use the same engines.
             namespace: namespaceOf(config),
             signer: createSigner(config.cache.signingKeys),
             now: monotonicMs,
@@ -90,7 +96,7 @@ export function buildChangeBus(config: Config, log: Logger): ChangeBus | null {
   })
 }
 
-/** Processes that share a Redis share the turns of nudges; otherwise each process takes turns of its own. */
+/** Creates the turns for nudges. Processes that share a Redis share the turns; otherwise each process has its own. */
 export function buildTurns(config: Config): TurnTaker {
   const { redis } = config.cache
   const isNeeded =
@@ -102,8 +108,9 @@ export function buildTurns(config: Config): TurnTaker {
 }
 
 /**
- * Unlike cached answers, keys outlive a change of nodes: while it goes round, gateways with the old ones and with the new ones
- * are asked the same. So the nodes are not part of the namespace.
+ * Creates the store of idempotency keys. Unlike cached responses, keys must survive a change of nodes: while a change is rolled
+ * out, gateways with the old nodes and gateways with the new ones receive retries of the same requests. For this reason, the
+ * namespace does not include the nodes.
  */
 function buildReplays(
   { cache, idempotency: { keep, namespace } }: Config,
@@ -122,8 +129,9 @@ function buildReplays(
 }
 
 /**
- * Whether an answer that was cached under one configuration may be given under the other: an entry's key names the engine as the
- * gateway does, so it must be the same engine, asked as the same caller. Permissions do not matter: they are decided before.
+ * Returns whether a response that was cached under one configuration is valid under the other. The key of an entry has the
+ * gateway's name of the engine, so the name must refer to the same engine, called with the same credentials. Permissions do not
+ * matter: they are decided before the cache is read.
  */
 function holdsTheSame(one: Config, other: Config): boolean {
   return isDeepStrictEqual(originsOf(one), originsOf(other))
@@ -150,7 +158,7 @@ export function namespaceOf({ engines }: Config): string {
   return hash('sha1', JSON.stringify(names), 'base64url')
 }
 
-/** How much each node gets of the requests does not change their answers. */
+/** Returns the URLs without the weights: the share of requests that a node gets does not change the responses. */
 function urlsOf(nodes: EngineConfig['nodes']): readonly string[] {
   return nodes.map(({ url }) => url)
 }

@@ -47,7 +47,7 @@ import { createDateFormat, type DateFormat } from '../request/date-format.ts'
 import { createSources, type EngineSources } from './engine-sources.ts'
 import { type IssuerKeySets, type NamedIssuer, trustedIssuersOf } from './token-issuers.ts'
 
-/** What an engine's parts are made of; the last ones are shared by all engines. */
+/** The inputs of one engine's dependencies. The last members are shared by all engines. */
 export interface EngineOptions {
   readonly name: string
   readonly engineConfig: EngineConfig
@@ -56,16 +56,16 @@ export interface EngineOptions {
   readonly metrics: Metrics
   readonly passwords: Passwords
   readonly issuers: IssuerKeySets
-  /** Of the signatures of tokens. */
+  /** Bounds and throttles the verification of token signatures. */
   readonly verifications: Pick<TokensOptions, 'turnstile' | 'throttle'>
   readonly changeBus: ChangeBus | null
-  /** How often nodes are nudged to check their long polls, of all processes together. */
+  /** Limits how often nodes are nudged to check their long polls, over all processes. */
   readonly turns: TurnTaker
   readonly admission: Pick<Admission, 'takeRate'>
   readonly log: Logger
-  /** Null: none are configured. */
+  /** Null if no traces are configured. */
   readonly traces: Traces | null
-  /** What was learnt of the same users under the configuration before; null: nothing. */
+  /** State about the same users that the previous configuration collected. Null if there is nothing to take over. */
   readonly kept: KeptUsers | null
 }
 
@@ -73,16 +73,16 @@ export interface BuiltEngine {
   readonly kept: KeptUsers
   readonly parts: EngineParts
   readonly sources: EngineSources
-  /** Whose tokens are believed. */
+  /** The issuers whose tokens the engine accepts. */
   readonly issuers: readonly NamedIssuer[]
   readonly nodes: EngineNodes
-  /** Null: none are wanted. */
+  /** Null if no gauges are configured. */
   readonly gauges: EngineConfig['gauges']
   readonly dateFormat: DateFormat
   readonly close: () => Promise<void>
 }
 
-/** Everything that is kept for one engine alone. */
+/** Builds everything that belongs to one engine only. */
 export function buildEngine(options: EngineOptions): BuiltEngine {
   const { name, engineConfig, config, metrics } = options
   const { identity, authorization, validation, health } = settingsOf(config, engineConfig)
@@ -142,7 +142,10 @@ export function buildEngine(options: EngineOptions): BuiltEngine {
   }
 }
 
-/** The policies by the setting `specificVariablePermissions`. Compiled once, and shared by all engines. A mistake in a row stops the process here. */
+/**
+ * The compiled policies for both values of `specificVariablePermissions`. They are compiled once and shared by all engines. A
+ * mistake in the table stops the process here.
+ */
 const POLICIES = {
   general: compilePolicies(OPERATIONS),
   specific: compilePolicies(OPERATIONS.map(withSpecificVariablePermissions)),
@@ -157,7 +160,7 @@ function dateTextCheckFor({ isDefault }: DateFormat): EngineParts['isDateText'] 
   return isDefault ? isDateText : acceptDateText
 }
 
-/** Each is bound to the engine when it is first asked for: hundreds of engines have a hundred thousand of them. */
+/** Creates each permit when it is first needed: hundreds of engines would have a hundred thousand of them. */
 function permitsOf(options: PermitOptions, policies: Policies): EngineParts['permits'] {
   const permits = new Map<string, Permit>()
   const create = (policy: OperationPolicy): Permit => {
@@ -190,7 +193,7 @@ function buildSources(
   })
 }
 
-/** Null: bearer tokens are not accepted. */
+/** Returns null if bearer tokens are not accepted. */
 function buildTokens(
   { name, engineConfig, config, metrics, issuers, verifications }: EngineOptions,
   { identity: source }: EngineSources,
@@ -226,7 +229,7 @@ function remotePrefixOf({ nodes, remoteName }: EngineConfig): string {
   return remoteName === undefined ? base : `${base}/engine/${encodeURIComponent(remoteName)}`
 }
 
-/** Ids of process instances that are remembered for all engines together: about 25 MB. */
+/** Number of process instance ids that are remembered, for all engines together: about 25 MB. */
 const REMEMBERED_INSTANCES = 400_000
 
 interface PermitSources {
@@ -313,7 +316,7 @@ function buildUpstream(options: EngineOptions, dateFormat: DateFormat): Upstream
   })
 }
 
-/** Undefined: nodes are not nudged. */
+/** Returns undefined if nodes are not nudged. */
 function nudgeSettingsOf({
   name,
   config,
@@ -331,10 +334,10 @@ function nudgeSettingsOf({
   }
 }
 
-/** The message to other gateways that a node may have new external tasks. */
+/** The topic of messages to other gateways which say that a node may have new external tasks. */
 const WRITTEN = 'written'
 
-/** The sources of an engine, which leave messages about writes to the engine's long polls. */
+/** Returns the sources of an engine, extended so that messages about writes go to the engine's long polls. */
 function withNewsOfWrites(sources: EngineSources, upstream: Upstream): EngineSources {
   return {
     ...sources,
@@ -345,7 +348,7 @@ function withNewsOfWrites(sources: EngineSources, upstream: Upstream): EngineSou
   }
 }
 
-/** Whether an engine believes the same tokens: what was remembered of others is forgotten. */
+/** Returns whether an engine accepts the same tokens under both configurations. If not, remembered tokens are discarded. */
 export function hasSameTokens(name: string, before: Config, after: Config): boolean {
   const [one, other] = [before, after].map((config) => {
     const own = config.engines[name]
@@ -354,7 +357,10 @@ export function hasSameTokens(name: string, before: Config, after: Config): bool
   return isDeepStrictEqual(one, other)
 }
 
-/** Whether an engine's users come from the same place: of users in files their entries say what still holds. */
+/**
+ * Returns whether an engine's users come from the same source. Remembered users of a file stay valid as long as their entries in
+ * the file do not change.
+ */
 export function hasSameUsers(name: string, before: Config, after: Config): boolean {
   const [one, other] = [before, after].map((config) => usersSettingOf(name, config))
   return one !== undefined && one !== null && isDeepStrictEqual(one, other)

@@ -29,7 +29,7 @@ interface AdmissionOptions {
   readonly log: Logger
 }
 
-/** What principals have asked, and how the process is, goes on from one configuration to the next. */
+/** Takes over the rate counters and the pressure measurement of the previous configuration, or creates them. */
 export function takeAdmission(options: AdmissionOptions, before: InheritedAdmission | null): Admission {
   const { config } = options
   const inherited = before ?? { pressure: buildPressure(options), limiter: createGcraLimiter() }
@@ -116,8 +116,8 @@ function limitsOf({ limits: { pressure }, workers }: Config): PressureLimits {
 }
 
 /**
- * The process ends when what is old in the heap reaches its limit. `heap_size_limit` is that and three semi-spaces for what is
- * young: a twentieth more, unless one of the two was given.
+ * Returns the heap size at which Node.js ends the process: the limit of the old generation. `heap_size_limit` is that limit plus
+ * three semi-spaces of the young generation. The sum is 5 % larger unless one of the two sizes was given.
  */
 function heapLimitBytes(): number {
   const { heap_size_limit: limit } = getHeapStatistics()
@@ -125,14 +125,14 @@ function heapLimitBytes(): number {
   return old ?? limit - 3 * (semi ?? 0)
 }
 
-/** Null: not given. */
+/** Returns null if the flag is not given. */
 function flagBytes(name: string): number | null {
   const spelt = new RegExp(`--${name.replaceAll('-', '[-_]')}[= ](\\d+)`)
   const given = spelt.exec(nodeFlags())?.[1]
   return given === undefined ? null : Number(given) * 1024 ** 2
 }
 
-/** Of the container where it has a limit, else of the machine. */
+/** Returns the memory limit of the container if it has one, otherwise the memory of the machine. */
 function availableBytes(): number {
   const constrained = process.constrainedMemory()
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
@@ -157,7 +157,10 @@ function usageOfProcess(): Usage {
   return { heap, oldHeap: heap - youngBytes, external }
 }
 
-/** Node's own way to ask for it is a flag of V8's. It is set when it is needed: it counts for contexts that are made later. */
+/**
+ * Creates a function that runs a garbage collection. Node.js offers it only through a V8 flag. The flag is set when it is first
+ * needed: it takes effect in contexts that are created afterwards.
+ */
 function createCollect(): Probe['collect'] {
   let gc: unknown = null
   return async function collect() {

@@ -13,17 +13,17 @@ interface TracesNeeds {
 }
 
 export interface TakenTraces {
-  /** Null: none are configured. */
+  /** Null if no traces are configured. */
   readonly traces: Traces | null
-  /** Makes them this set's own to close. */
+  /** Makes this runtime responsible for closing the traces. */
   readonly own: () => void
-  /** Exports what waits, beside what else is closed. */
+  /** Exports the waiting spans, in parallel with the closing of other resources. */
   readonly flush: () => Promise<void>
-  /** Closes what no successor has taken over, after the last request. */
+  /** Closes the traces after the last request, unless a successor has taken them over. */
   readonly close: (successor: Traces | null | undefined) => Promise<void>
 }
 
-/** Takes over the spans that wait and the connection to the collector, where the configuration of traces is the same. */
+/** Takes over the waiting spans and the connection to the collector if the configuration of traces is unchanged. */
 export async function takeTraces(
   needs: TracesNeeds,
   before: { readonly config: Config; readonly traces: Traces | null } | null,
@@ -45,12 +45,12 @@ export async function takeTraces(
   }
 }
 
-/** Only here the SDK is loaded: without an endpoint it costs neither memory nor time. */
+/** Loads the SDK only here, so that it costs neither memory nor time if no endpoint is configured. */
 async function openTraces({ config, metrics, log, version }: TracesNeeds): Promise<Traces | null> {
   if (config.traces === null) return null
   const { timeout: timeoutMs, queue: maxSpans, ...settings } = config.traces
   const { openOtlpTraces } = await import('../traces/otlp-traces.ts')
-  // The first loss must be an increase: a counter that begins with it has none.
+  // Start the counter at 0. Otherwise the first loss creates the series and is not visible as an increase.
   for (const reason of ['queue', 'export']) metrics.spansDropped({ reason }, 0)
   const { endpoint } = settings
   return openOtlpTraces({

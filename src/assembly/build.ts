@@ -39,7 +39,7 @@ import type { TurnTaker } from '../redis/shared-turns.ts'
 import { openSourceFiles, type SourceFiles } from './source-files.ts'
 import { createIssuerKeySets, type IssuerKeySets } from './token-issuers.ts'
 
-/** Builds everything the gateway is made of. @throws ConfigError that names every problem of every file */
+/** Builds all dependencies of the gateway. @throws ConfigError that names every problem of every file */
 export async function build(options: BuildOptions): Promise<RuntimeParts> {
   const { config, log, before } = options
   const { files, audit, metrics, changeBus, turns, admission } = await openShared(options)
@@ -128,12 +128,18 @@ export async function build(options: BuildOptions): Promise<RuntimeParts> {
   }
 }
 
-/** Signatures are verified on two of the four threads that hashes, DNS and file reads need, too; then 256 wait. A reload begins to count wrong ones anew. */
+/**
+ * Creates the limits for signature verification: two at once, and 256 waiting. Node.js has four threads, and hashes, DNS lookups
+ * and file reads need them too. A reload resets the count of wrong signatures.
+ */
 function createVerifications(): EngineOptions['verifications'] {
   return { turnstile: createTurnstile(2, 256), throttle: createThrottle(TOKEN_THROTTLE) }
 }
 
-/** A function of its own: what `build` returns holds the names that a function within it uses, and must not hold `before`. */
+/**
+ * Builds the engines. This is a separate function because the object that `build` returns keeps the variables of its closures
+ * alive, and it must not keep `before`.
+ */
 function buildEngines(
   shared: Omit<EngineOptions, 'name' | 'engineConfig' | 'kept'>,
   before: BuildOptions['before'],
@@ -151,7 +157,7 @@ function keptFor(name: string, config: Config, before: BuildOptions['before']): 
   return hasSameTokens(name, before.config, config) ? kept : { ...kept, tokens: createRememberedTokens() }
 }
 
-/** What all engines have in common. */
+/** Opens the resources that all engines share. */
 async function openShared({ config, log, version, before }: BuildOptions) {
   const problems = takenPrefixProblems(config)
   const files = await collect(problems, () => openSourceFiles(config, log))
@@ -164,7 +170,7 @@ async function openShared({ config, log, version, before }: BuildOptions) {
     throw new ConfigError('The configuration', problems)
   }
   const metrics = before?.parts.metrics ?? createMetrics({ version })
-  // The first loss must be an increase: a counter that begins with it has none.
+  // Start the counter at 0. Otherwise the first loss creates the series and is not visible as an increase.
   for (const stream of ['log', 'audit']) metrics.linesLost({ stream }, 0)
   losses.tell = (lines) => metrics.linesLost({ stream: 'audit' }, lines)
   hearLosses(log, {
@@ -182,7 +188,7 @@ async function openShared({ config, log, version, before }: BuildOptions) {
   }
 }
 
-/** What was opened, or null and lines in `problems`. */
+/** Returns the opened resource, or null after adding lines to `problems`. */
 async function collect<T>(problems: string[], open: () => T | Promise<T>): Promise<T | null> {
   try {
     return await open()
@@ -193,7 +199,7 @@ async function collect<T>(problems: string[], open: () => T | Promise<T>): Promi
   }
 }
 
-/** An application may stand below the base path only where no path of the API is or begins. */
+/** Returns a problem for each prefix below the base path whose first segment is also the first segment of an API path. */
 function takenPrefixProblems({ basePath, passthrough }: Config): string[] {
   const taken = new Set(['engine', ...OPERATIONS.map(({ template }) => template.split('/')[1])])
   return passthrough.flatMap(({ prefix }, at) => {

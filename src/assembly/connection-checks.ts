@@ -13,8 +13,9 @@ import { askIssuer, issuerSettingsOf } from './token-issuers.ts'
 type ConnectedNodes = Pick<WatchedNodes, 'engine' | 'own'>
 
 /**
- * The nodes, sources, token issuers and Redis of a configuration, each with a question that changes nothing there. Not asked are
- * applications of `passthrough` without a `probe`, of which no path is known that could be asked for, and the collector of traces.
+ * Returns a check for each node, source, token issuer and Redis of a configuration. A check sends a request that changes nothing.
+ * Applications of `passthrough` without a `probe` are not checked because no path is known to request. The collector of traces is
+ * not checked either.
  */
 export function connectionChecksOf(
   config: Config,
@@ -59,8 +60,8 @@ function nodeChecks(
 const SCHEMA_LOG = '/schema/log?maxResults=1'
 
 /**
- * Compares the date of the database schema, which every engine has, with the configured format. An engine that does not
- * show it, and a format that the gateway does not read, are not compared.
+ * Compares the date of the database schema, which every engine has, with the configured format. The comparison is skipped if the
+ * engine does not show the date or if the gateway cannot parse the format.
  * @throws Error if the engine writes dates in another format
  */
 async function checkDateFormat(
@@ -74,7 +75,7 @@ async function checkDateFormat(
   const shown = askerOf(own)(question)
     .then(({ status, body }) => (status === 200 ? bodyValue(jsonIn(body), '0.timestamp') : undefined))
     .catch(() => undefined)
-  // Another node may answer the question, and its silence must not count as a failure of this node.
+  // Another node may receive this request. If it does not respond, that must not count as a failure of this node.
   const text = await Promise.race([shown, delay(headersMs, undefined, { ref: false })])
   if (typeof text === 'string' && toMs(text) === null)
     throw new Error(
@@ -84,7 +85,7 @@ async function checkDateFormat(
 
 const MAX_DATE_CHARS = 64
 
-/** One row of what is read whole or by user otherwise. */
+/** Requests for a single item of the lists that are otherwise read completely or for each user. */
 const LISTS = { users: '/user?maxResults=1', records: '/authorization?maxResults=1' } as const
 const MAX_LIST_BYTES = 64 * 1024
 
@@ -113,7 +114,7 @@ function sourceChecks(config: Config, { engine, own }: ConnectedNodes): readonly
     }))
 }
 
-/** Each issuer once, however many engines believe it. */
+/** Returns one check for each issuer, even if several engines accept its tokens. */
 function issuerChecks(config: Config): readonly ConnectionCheck[] {
   const byAddress = new Map(
     issuerSettingsOf(config).map((setting) => [
@@ -137,7 +138,7 @@ function redisChecks({ cache: { redis } }: Config): readonly ConnectionCheck[] {
   return [{ what: 'redis', address: addressOf(redis), run }]
 }
 
-/** Without accounts and queries, in which a password may stand, too. */
+/** Returns the address without credentials and query, because either may contain a password. */
 function addressOf({ url, sentinel, cluster }: RedisSettings): string {
   if (sentinel !== undefined) return `${sentinel.master} of ${listed(sentinel.nodes)}`
   if (url === undefined) return listed(cluster?.nodes ?? [])

@@ -5,10 +5,13 @@ import type { UpstreamRequest } from '../proxy/wire/upstream-request.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { Traces } from '../traces/traces.ts'
 
-/** A look-up's answer beyond this is no entity. */
+/** Maximum size of a lookup response. A larger response cannot be an entity. */
 const MAX_LOOKUP_BYTES = 16 * 1024 ** 2
 
-/** Hops of the gateway's own, without a caller: who it is then, the upstream's credentials say. */
+/**
+ * Returns a function that sends the gateway's own requests, which have no caller. The engine sees the credentials of the
+ * upstream.
+ */
 export function askerOf(upstream: Upstream): AskEngine {
   return function askEngine({ method, path, body, isRead = method === 'GET', limitBytes, headersMs }) {
     const upstreamRequest: UpstreamRequest = {
@@ -16,7 +19,7 @@ export function askerOf(upstream: Upstream): AskEngine {
       path,
       headers: { accept: 'application/json', ...(body === undefined ? {} : JSON_BODY) },
       body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
-      // A password that was verified twice would be counted twice.
+      // Otherwise a retry could verify a password twice, and a failure would be counted twice.
       retry: isRead ? 'always' : 'unsent',
       newTasks: 'none',
       ...(headersMs === undefined ? {} : { headersMs }),
@@ -25,7 +28,10 @@ export function askerOf(upstream: Upstream): AskEngine {
   }
 }
 
-/** The same, where each request in the course of a caller's is a span, named after what the path begins with: `look-up task`. */
+/**
+ * Wraps an upstream so that each lookup during a caller's request becomes a span, named after the start of its path: `look-up
+ * task`.
+ */
 export function withTracedLookUps(upstream: Upstream, traces: Traces): Upstream {
   return {
     ...upstream,
@@ -40,7 +46,7 @@ const SUBJECT = /^\/((?:history\/)?[a-z-]+)/
 
 const JSON_BODY = { 'content-type': 'application/json' }
 
-/** Reads of the gateway's own, for decisions. */
+/** Returns a function that reads from the engine for the gateway's decisions. */
 export function readerOf(upstream: Upstream): ReadEngine {
   const ask = askerOf(upstream)
   return async function readEngine(path, query) {
@@ -50,11 +56,11 @@ export function readerOf(upstream: Upstream): ReadEngine {
         ? { method: 'GET', path, ...limits }
         : { method: 'POST', path, body: query, ...limits },
     )
-    // Some entities that do not exist are a 400 at the engine.
+    // The engine responds with 400 for some entities that do not exist.
     if (answer.status === 404 || answer.status === 400) return null
     if (answer.status === 200) {
       const value = jsonOf(answer, 'a look-up')
-      // `null` stands for "not found" here, which only the status says.
+      // The caller of this function takes `null` as "not found", which only the status may say.
       if (value === null) throw invalidAnswer('The engine answered a look-up with null')
       return value
     }

@@ -12,19 +12,22 @@ import { createFileRecords, type RecordsSource } from '../policy/authz/records/r
 import type { ThrottleOptions } from '../policy/authn/throttle.ts'
 import type { SourceFiles } from './source-files.ts'
 
-/** Who the users of one engine are, and what its records say. */
+/** The users and the authorization records of one engine. */
 export interface EngineSources {
   readonly identity: IdentitySource
   readonly records: RecordsSource
-  /** Another number whenever other records are in force; -1 while none are. */
+  /** Returns a number that changes whenever the records in force change; -1 while no records are in force. */
   readonly recordsVersion: () => number
-  /** How guesses are slowed down before the source is asked. */
+  /** Limits guesses before the source is queried. */
   readonly throttle: ThrottleOptions
-  /** A write has passed through to the engine: what it changed is in force here, and told, when this resolves. Never rejects. */
+  /**
+   * Handles a write that was forwarded to the engine. When it resolves, the change is in force here and has been published. Never
+   * rejects.
+   */
   readonly changed: (changes: readonly Change[], about: string) => Promise<void>
-  /** What another replica tells, `about` a user. */
+  /** Handles a message of another replica, `about` a user. */
   readonly hear: (topic: string, about: string) => void
-  /** Another replica may have told something, and was not heard. */
+  /** Handles a gap in which messages of other replicas may have been lost. */
   readonly missed: () => void
 }
 
@@ -35,9 +38,9 @@ interface SourcesOptions {
   readonly files: Pick<SourceFiles, 'users' | 'records'>
   readonly ask: AskEngine
   readonly passwords: Passwords
-  /** Of the engine's own users. */
+  /** Changes when the users of the engine may have changed. */
   readonly epoch: { current: object }
-  /** Tells the other replicas. */
+  /** Publishes a message to the other replicas. */
   readonly publish: (topic: string, about?: string) => Promise<void>
   readonly log: Logger
 }
@@ -93,7 +96,7 @@ function createApply(
 ): (change: Change, about: string) => Promise<void> {
   return async (change, about) => {
     if (change === 'identity') identity?.changed()
-    // A user who was unlocked, made or deleted begins anew.
+    // The count of failures restarts for a user who was unlocked, created or deleted.
     if (change === 'lockouts') identity?.count('succeeded', about)
     if (change === 'records') await records.refresh()
   }
@@ -107,7 +110,8 @@ function isOutcome(topic: string): topic is LoginOutcome {
   return topic === 'failed' || topic === 'succeeded' || topic === 'renewed'
 }
 
-// An address alone must not use up what the engine may be asked in vain: others at other addresses have a try left.
+// One address must not use up the failed logins that the engine tolerates for a user: clients at other addresses must have an
+// attempt left.
 const ENGINE_THROTTLE: ThrottleOptions = {
   windowMs: 300_000,
   perUserAndAddress: 3,

@@ -10,7 +10,7 @@ interface ReadableEngine {
   readonly nodes: Pick<EngineNodes, 'own'>
 }
 
-/** What is known of an engine now. */
+/** Returns the current status of an engine. */
 export function engineStatusOf({ parts, sources, nodes: { own } }: ReadableEngine): EngineStatus {
   const { name, authorization, validation } = parts
   return {

@@ -2,7 +2,8 @@ import type { EngineSources } from './engine-sources.ts'
 import type { KnownSubjects } from './runtime.ts'
 
 /**
- * @param sources null: there is no such engine
+ * Returns the users and groups that are known at an engine.
+ * @param sources null if the engine does not exist
  * @throws GatewayError if users or records are unavailable now
  */
 export function knownSubjectsOf(sources: Pick<EngineSources, 'identity' | 'records'> | null): KnownSubjects {
@@ -11,7 +12,7 @@ export function knownSubjectsOf(sources: Pick<EngineSources, 'identity' | 'recor
   const listed = sources.identity.everybody()
   return {
     areListed: listed !== null,
-    // A record may name everybody so.
+    // A record with this user id applies to all users.
     users: sorted(listed?.map(({ userId }) => userId) ?? named.users.keys()).filter((user) => user !== '*'),
     groups: sorted([...named.groups.keys(), ...(listed ?? []).flatMap(({ groups }) => groups)]),
   }

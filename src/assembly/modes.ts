@@ -2,7 +2,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { EngineParts } from '../pipeline/parts.ts'
 import type { RunningSources } from './runtime.ts'
 
-/** What runs beside the requests, with what is told of the modes that are in force. */
+/** Adds the modes in force to the readiness checks and to the metrics. */
 export function withModes(
   sources: RunningSources,
   engines: readonly Pick<EngineParts, 'name' | 'authorization' | 'validation'>[],
@@ -13,7 +13,7 @@ export function withModes(
   ])
   return {
     ...sources,
-    // Whoever refuses nothing is ready all the same.
+    // A gateway that refuses nothing is still ready.
     readiness: () => {
       const { ready, checks } = sources.readiness()
       const words = modes.map(({ engine, section, mode }) => [`${section} of ${engine}:`, wordOf(mode)])

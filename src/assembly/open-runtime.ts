@@ -6,7 +6,7 @@ import { createHandlers } from '../handlers/dispatch.ts'
 import { registerPassthrough } from '../handlers/passthrough.ts'
 import type { BuildOptions, Runtime } from './runtime.ts'
 
-/** @throws ConfigError that names every problem of every file */
+/** Builds a runtime and its request handlers. @throws ConfigError that names every problem of every file */
 export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   const runtimeParts = await build(options)
   const app = buildGateway(runtimeParts.parts, createHandlers(runtimeParts.parts, decideRequest))
@@ -19,7 +19,7 @@ export async function openRuntime(options: BuildOptions): Promise<Runtime> {
   try {
     await app.ready()
   } catch (error) {
-    // Two prefixes may be one, or one of the API's.
+    // Two prefixes may be equal, or a prefix may be a route of the API.
     await close()
     throw error
   }

@@ -4,10 +4,10 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { WatchedNodes } from './running-nodes.ts'
 import type { RunningSources } from './runtime.ts'
 
-/** Files are read again for a scrape that comes later than this. */
+/** A scrape reads the files again if the last read is older than this. */
 const READ_AGAIN_MS = 10_000
 
-/** What runs beside the requests, and shows when certificates end: those of files, and those that nodes have shown. */
+/** Adds gauges for the expiry of certificates, both from files and from the nodes' TLS connections. */
 export function withCertificates(
   sources: RunningSources,
   config: Config,

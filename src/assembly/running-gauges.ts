@@ -10,10 +10,10 @@ import { askerOf } from './engine-client.ts'
 import type { DateFormat } from '../request/date-format.ts'
 import type { RunningSources } from './runtime.ts'
 
-/** An engine whose numbers are wanted. */
+/** An engine for which gauges are configured. */
 export interface GaugedEngine {
   readonly engine: string
-  /** As who the gateway asks on its own behalf. */
+  /** The upstream with the gateway's own credentials. */
   readonly own: Upstream
   readonly gauges: NonNullable<EngineConfig['gauges']>
   readonly dateFormat: DateFormat
@@ -25,7 +25,7 @@ interface Shared {
   readonly log: Logger
 }
 
-/** What runs beside the requests, with the gauges of engines: of all replicas that share a Redis one asks an engine for them. */
+/** Adds the polling of engine gauges. If replicas share a Redis, only one replica polls each engine. */
 export function withGauges(
   sources: RunningSources,
   engines: readonly GaugedEngine[],

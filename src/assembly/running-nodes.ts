@@ -5,13 +5,13 @@ import type { NodeEvent } from '../proxy/nodes/node-pool.ts'
 import type { ProbeTimes, Upstream } from '../proxy/upstream.ts'
 import type { RunningSources } from './runtime.ts'
 
-/** The nodes of an engine, or of what stands behind a prefix. */
+/** The nodes of an engine or of a passthrough application. */
 export interface WatchedNodes {
-  /** Its name, or the prefix. */
+  /** The name of the engine, or the prefix of the application. */
   readonly engine: string
-  /** As who the gateway asks on its own behalf. */
+  /** The upstream with the gateway's own credentials. */
   readonly own: Upstream
-  /** Null: only requests find out. */
+  /** Null if nodes are not probed. Failures are then detected by requests alone. */
   readonly probes: ProbeTimes | null
 }
 
@@ -19,7 +19,7 @@ export interface EngineNodes extends WatchedNodes {
   readonly deploymentAware: boolean
 }
 
-/** As the section `health` has them; null: it wants no probes. */
+/** Returns the times of the section `health`, or null if it disables probes. */
 export function probeTimesOf(
   { probe, interval, timeout }: Config['health'],
   deployments = false,
@@ -27,7 +27,7 @@ export function probeTimesOf(
   return probe ? { intervalMs: interval, timeoutMs: timeout, deployments } : null
 }
 
-/** What runs beside the requests, with the watch over the nodes: probes, where the configuration wants them, and what is told of them. */
+/** Adds the monitoring of nodes: probes if they are configured, readiness checks and gauges. */
 export function withNodes(
   sources: RunningSources,
   engines: readonly EngineNodes[],
@@ -40,7 +40,7 @@ export function withNodes(
       for (const { own, probes } of all) if (probes !== null) own.startProbes(probes)
       return sources.start(withinMs)
     },
-    // An engine without a healthy node is no reason to leave the others.
+    // An engine without a healthy node does not make the gateway unready: clients still need the other engines.
     readiness: () => {
       const { ready, checks } = sources.readiness()
       const words = all.map(({ engine, own }) => [`nodes of ${engine}:`, wordOf(own)])
@@ -60,7 +60,7 @@ export function withNodes(
   }
 }
 
-/** Answers all that wait for work there, and those that are still to come. */
+/** Responds to all long polls that wait for work, and to those that arrive later. */
 export function endPolls({ own }: EngineNodes): void {
   own.polls.drain()
 }
@@ -152,7 +152,7 @@ function wordOf(upstream: Upstream): string {
   return `none of ${live.length} is believed healthy`
 }
 
-/** Counts and writes down what becomes of one engine's nodes. */
+/** Returns a function that counts and logs state changes of one engine's nodes. */
 export function createOnNodeChange(engine: string, { metrics, log }: { metrics: Metrics; log: Logger }) {
   return function onNodeChange(event: NodeEvent): void {
     const { node, reason, detail, periodMs, healthy, nodes } = event

@@ -9,7 +9,7 @@ import type { SourceFiles } from './source-files.ts'
 import type { EngineSources } from './engine-sources.ts'
 import type { IssuerKeySets, NamedIssuer } from './token-issuers.ts'
 
-/** A gateway listens after this long, also where an engine has not yet said what its records are. */
+/** The gateway starts to listen after this time even if an engine has not yet returned its records. */
 const FIRST_READING_MS = 2_000
 
 interface SourceSet {
@@ -27,7 +27,7 @@ interface SourceSet {
   readonly turns: TurnTaker
 }
 
-/** The sources of all engines, as one thing that runs beside the requests. */
+/** Combines the sources of all engines into one object with a common lifecycle. */
 export function createRunningSources({
   engines,
   files,
@@ -38,7 +38,7 @@ export function createRunningSources({
   const all = [...engines].flatMap(([engine, { sources, authorization, issuers: believed }]) => [
     { engine, source: 'identity', isNeeded: false, of: sources.identity },
     { engine, source: 'records', isNeeded: authorization !== 'off', of: sources.records },
-    // An issuer that is away is no reason to turn away those who have a password.
+    // An unavailable issuer does not make the gateway unready: users with passwords can still log in.
     ...believed.map(({ name, keys: of }) => ({ engine, source: `issuer ${name}`, isNeeded: false, of })),
   ])
   const read = (valueOf: (state: SourceState) => number | null) => () =>

@@ -12,13 +12,13 @@ import type { Pressure } from '../policy/limits/pressure.ts'
 import type { GcraLimiter, TakeRate } from '../policy/limits/rate.ts'
 import type { KeptIssuers } from './token-issuers.ts'
 
-/** A configuration, and all that was built from it: one is in force, and those before it end what they have begun. */
+/** A configuration and everything that was built from it. One runtime is in force; replaced runtimes finish their requests. */
 export interface Runtime {
   readonly runtimeParts: RuntimeParts
   readonly handle: RequestListener
-  /** Whether a user may do something; as JSON. */
+  /** Returns as JSON whether a user may do something. */
   readonly explain: AdminOptions['explain']
-  /** Once the last answer is out. */
+  /** Closes the runtime after the last response has ended. */
   readonly close: () => Promise<void>
 }
 
@@ -26,103 +26,109 @@ export interface BuildOptions {
   readonly config: Config
   readonly log: Logger
   readonly version: string
-  /** The set that this one replaces: its counts go on, and what it has cached is taken over where it stays right. */
+  /** The runtime parts that this one replaces. Its metrics continue, and cached entries that are still valid are taken over. */
   readonly before?: RuntimeParts
 }
 
-/** Builds what a configuration says, ready to serve. @throws ConfigError that names every problem of every file */
+/** Builds a runtime from a configuration, ready to serve. @throws ConfigError that names every problem of every file */
 export type OpenRuntime = (options: BuildOptions) => Promise<Runtime>
 
-/** Builds the same without what answers requests. @throws ConfigError that names every problem of every file */
+/** Builds the same without the request handlers. @throws ConfigError that names every problem of every file */
 export type BuildRuntimeParts = (options: BuildOptions) => Promise<RuntimeParts>
 
 /** Everything that is built from one configuration. */
 export interface RuntimeParts {
   readonly config: Config
   readonly parts: Parts
-  /** What is allowed and dangerous in it, and in the files that it names. */
+  /** Warnings about dangerous but allowed settings, in the configuration and in the files that it names. */
   readonly warnings: readonly string[]
   readonly cache: Cache
   readonly admission: Admission
-  /** By engine, for the set that comes after. */
+  /** State about the users of each engine, by engine name, for the next runtime. */
   readonly kept: ReadonlyMap<string, KeptUsers>
-  /** The keys of token issuers, for the set that comes after. */
+  /** The keys of token issuers, for the next runtime. */
   readonly keptIssuers: KeptIssuers
-  /** Reads and watches users and records from now on; resolves after the first reading, or after `withinMs`. */
+  /** Starts to read and watch users and records. Resolves after the first read, or after `withinMs`. */
   readonly start: RunningSources['start']
   readonly readiness: RunningSources['readiness']
   readonly missing: RunningSources['missing']
   readonly status: () => ProcessStatus
-  /** Who is known at an engine. @throws GatewayError if users or records are unavailable now */
+  /** Returns the users and groups that are known at an engine. @throws GatewayError if users or records are unavailable now */
   readonly subjectsOf: (engine: string) => KnownSubjects
-  /** What is elsewhere, and how to find out whether it answers. */
+  /** Returns the checks for remote systems. */
   readonly connections: () => readonly ConnectionCheck[]
-  /** Is in force from now on: what it holds is its own, and its state is what scrapes show. */
+  /** Puts these parts in force: they close their own resources, and scrapes show their state. */
   readonly enter: () => void
   /**
-   * What passes through here is told to the set that takes its place; null: none does. It is asked for each time: a set that
-   * held the next one would hold all that come after it.
+   * Sets the successor that is informed of changes made by requests of this runtime. Null if it has no successor. The function is
+   * called each time because a runtime that held a reference to its successor would keep all later ones alive.
    */
   readonly tell: (successor: (() => RuntimeParts) | null) => void
-  /** Reads and hears no more of users and records, and ends what waits for work. What else is under way goes on with what was read. */
+  /**
+   * Stops reading and listening for changes of users and records, and ends waiting long polls. Requests in flight continue with
+   * the last state that was read.
+   */
   readonly stop: RunningSources['close']
-  /** Opens the audit file anew if it was renamed or removed. */
+  /** Reopens the audit file if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
-  /** Answers all that wait for work, and those that are still to come. */
+  /** Responds to all long polls that wait for work, and to those that arrive later. */
   readonly endPolls: () => void
-  /** Lets go of connections to engines and Redis, after what is under way. */
+  /** Closes the connections to engines and Redis after the requests in flight. */
   readonly close: () => Promise<void>
 }
 
 /** The users and groups of an engine that can be named, in alphabetical order. */
 export interface KnownSubjects {
-  /** Whether `users` is all of them; false: those that records name. */
+  /** Whether `users` is the complete list. If false, it has only the users that records name. */
   readonly areListed: boolean
   readonly users: readonly string[]
-  /** Those of these users, and those that records name. */
+  /** The groups of these users and the groups that records name. */
   readonly groups: readonly string[]
 }
 
-/** Something that answers elsewhere, or does not. */
+/** A check of a remote system. */
 export interface ConnectionCheck {
   /** `node of default`, `redis` */
   readonly what: string
-  /** Without secrets. */
+  /** The address without secrets. */
   readonly address: string
-  /** Resolves with what it says of itself, one line. @throws Error that says why it is of no use */
+  /** Resolves with one line that describes the remote system. @throws Error that says why it cannot be used */
   readonly run: (withinMs: number) => Promise<string>
 }
 
-/** The sources of all engines, as one thing that runs beside the requests. */
+/** The sources of all engines, with a common lifecycle. */
 export interface RunningSources {
-  /** Reads, watches and listens from now on; resolves when every engine has been asked once, or after `withinMs`. */
+  /** Starts reading, watching and listening. Resolves when every engine has been queried once, or after `withinMs`. */
   readonly start: (withinMs?: number) => Promise<void>
   readonly close: () => void
-  /** Ready from the first good reading of every engine's records on: later one engine that is away is no reason to leave the others. */
+  /**
+   * Returns ready once the records of every engine have been read. If one engine becomes unavailable later, the gateway stays
+   * ready for the others.
+   */
   readonly readiness: () => Readiness
-  /** A line for each that decisions need and that was never read. */
+  /** Returns a line for each source that decisions need and that has never been read. */
   readonly missing: () => readonly string[]
-  /** These are the sources whose state is read at scrapes from now on. */
+  /** Makes scrapes show the state of these sources. */
   readonly show: (metrics: Metrics) => void
 }
 
-/** What is known of the users of one engine: nothing in it belongs to the configuration that has learnt it. */
+/** State about the users of one engine. It holds no reference to the configuration under which it was collected. */
 export interface KeptUsers extends KeptAuthentication {
   readonly epoch: { current: object }
   readonly tokens: RememberedTokens
 }
 
-/** What decides whether there is room for a request. */
+/** Decides whether there is capacity for a request. */
 export interface Admission {
-  /** One for the process. */
+  /** One instance for the whole process. */
   readonly pressure: Pressure
   readonly takeRate: (name: string, engine: EngineConfig) => TakeRate | null
-  /** Is in force from now on: its limits count, and it is its own to close. */
+  /** Puts this admission in force: its limits apply, and it becomes responsible for closing. */
   readonly own: () => void
   readonly close: (hasSuccessor: boolean) => void
-  /** For the set that comes after. */
+  /** The state that the next runtime takes over. */
   readonly inherited: InheritedAdmission
 }
 
-/** What goes on from one configuration to the next. */
+/** The state that continues from one configuration to the next. */
 export type InheritedAdmission = Pick<Admission, 'pressure'> & { readonly limiter: GcraLimiter }

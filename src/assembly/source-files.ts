@@ -7,11 +7,11 @@ import type { AuthorizationRecord } from '../operations/authorization-record.ts'
 import { type Users, usersOf } from '../files/users-file.ts'
 import { openWatchedFile, type WatchedFile } from '../files/watched-file.ts'
 
-/** What stands in files, each read and watched once however many engines share it. */
+/** The source files. Each file is read and watched once, even if several engines share it. */
 export interface SourceFiles {
   readonly users: (from: FileSetting) => WatchedFile<Users>
   readonly records: (from: FileSetting) => WatchedFile<readonly AuthorizationRecord[]>
-  /** Watches from now on. */
+  /** Starts watching the files. */
   readonly start: () => void
   readonly close: () => void
 }
@@ -21,7 +21,7 @@ export interface FileSetting {
   readonly staleAfter: number
 }
 
-/** @throws ConfigError that names every problem of every file */
+/** Opens and reads all files of users and records. @throws ConfigError that names every problem of every file */
 export async function openSourceFiles(config: Config, log: Logger): Promise<SourceFiles> {
   const settings = Object.values(config.engines).map((engine) => settingsOf(config, engine))
   const problems: string[] = []
@@ -34,7 +34,7 @@ export async function openSourceFiles(config: Config, log: Logger): Promise<Sour
     { parse: recordsOf, log, problems },
   )
   const all = [...users.values(), ...records.values()]
-  // Engines that share a file share its problems.
+  // Engines that share a file report the same problems.
   if (problems.length > 0) throw new ConfigError('The configuration', [...new Set(problems)])
   return {
     users: (from) => openedFile(users, from),
@@ -51,7 +51,7 @@ export async function openSourceFiles(config: Config, log: Logger): Promise<Sour
 interface Opening<T> {
   readonly parse: (text: string, file: string) => T
   readonly log: Logger
-  /** Gets a line for everything that is wrong. */
+  /** Receives a line for each problem. */
   readonly problems: string[]
 }
 
@@ -88,7 +88,7 @@ function settingKeyOf({ file, staleAfter }: FileSetting): string {
   return `${staleAfter} ${file}`
 }
 
-/** A file full of mistakes is no reason for a line of a megabyte. */
+/** Maximum number of problems in one log line. Without it, a file with many mistakes would produce a line of a megabyte. */
 const MAX_LOGGED = 20
 
 function logLook(log: Logger, file: string, problems: readonly string[] | null): void {

@@ -1,8 +1,8 @@
 import type { EngineParts, Parts } from '../pipeline/parts.ts'
 
 /**
- * Parts that report their changes to their successor. Requests of a replaced runtime go on for a while. What one of them
- * writes must not stay cached or remembered in the runtime that has taken its place.
+ * Returns parts that report changes to their successor. Requests of a replaced runtime continue for a while. Data that they write
+ * must not stay cached or remembered in the runtime that replaced it.
  */
 export function tellingSuccessor(parts: Parts, successor: () => Parts | null): Parts {
   const { cache, engines } = parts
@@ -20,7 +20,7 @@ export function tellingSuccessor(parts: Parts, successor: () => Parts | null): P
       peek: (key) => cache.peek(key),
       load: (key, rule, fill) => cache.load(key, rule, fill),
       evict: async (tags) => {
-        // Both are clean here before anything is awaited.
+        // Both caches have dropped the entries from memory before this awaits.
         await Promise.all([cache.evict(tags), successor()?.cache.evict(tags)])
       },
       get size() {

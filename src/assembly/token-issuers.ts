@@ -5,16 +5,16 @@ import type { ClaimSettings } from '../policy/authn/token-claims.ts'
 import type { TokenIssuer } from '../policy/authn/tokens.ts'
 import { secretKeyOf } from '../policy/authn/verification-key.ts'
 
-/** What was read of each issuer, by what it was read from. */
+/** The keys that were read from each issuer, by their source. */
 export type KeptIssuers = ReadonlyMap<string, KeptIssuerKeys>
 
-/** The keys of all issuers, each read once however many engines believe it. */
+/** The keys of all issuers. Each issuer is read once, even if several engines accept its tokens. */
 export interface IssuerKeySets {
   readonly of: (setting: IssuerConfig) => IssuerKeys
-  /** Resolves after the first reading of each, however it ends. */
+  /** Resolves after the first read of every issuer, successful or not. */
   readonly start: () => Promise<void>
   readonly close: () => void
-  /** For the set that comes after. */
+  /** The keys that the next runtime takes over. */
   readonly kept: KeptIssuers
 }
 
@@ -24,7 +24,7 @@ export interface NamedIssuer {
   readonly keys: Pick<IssuerKeys, 'state'>
 }
 
-/** @param before what the configuration before has read: it counts on where the issuer is the same */
+/** @param before keys that the previous configuration has read; they are used if the issuer is unchanged */
 export function createIssuerKeySets(config: Config, log: Logger, before: KeptIssuers | null): IssuerKeySets {
   const kept = new Map<string, KeptIssuerKeys>()
   const all = new Map<string, IssuerKeys>()
@@ -53,7 +53,7 @@ export function createIssuerKeySets(config: Config, log: Logger, before: KeptIss
   }
 }
 
-/** The issuers of all engines. */
+/** Returns the issuers of all engines. */
 export function issuerSettingsOf(config: Config): readonly IssuerConfig[] {
   return Object.values(config.engines).flatMap((engine) => tokensOf(config, engine)?.issuers ?? [])
 }
@@ -62,7 +62,9 @@ function tokensOf(config: Config, engine: Config['engines'][string]): TokensConf
   return settingsOf(config, engine).identity.tokens
 }
 
-/** A question that changes nothing, for `check --connect`. @throws Error that says why the issuer is of no use */
+/**
+ * Reads the keys of an issuer for `check --connect`, without side effects. @throws Error that says why the issuer cannot be used
+ */
 export async function askIssuer(setting: IssuerConfig, withinMs: number): Promise<string> {
   const count = await createIssuerKeys(readingOf(setting)).count(withinMs)
   return count === 1 ? '1 key' : `${count} keys`
@@ -89,7 +91,7 @@ function logChange(log: Logger, { name, issuer }: IssuerConfig, problem: string 
     )
 }
 
-/** Whose tokens an engine believes, by `iss`. */
+/** Returns the issuers whose tokens an engine accepts, by `iss`. */
 export function trustedIssuersOf(
   { issuers, session }: TokensConfig,
   sets: Pick<IssuerKeySets, 'of'>,
