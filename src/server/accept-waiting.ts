@@ -3,22 +3,22 @@ import { setImmediate as turn } from 'node:timers/promises'
 const LONGEST_MS = 1000
 
 /**
- * So many connections may wait to be accepted, unless the system allows fewer (`net.core.somaxconn`, by default 4096 since Linux
- * 5.4). Of one that comes when as many wait the system drops what it says, and hears it again after 1, 3, 7, 15 seconds: with
- * Node's 511, clients that all come back at once fill the queue while the event loop does something else.
+ * Maximum number of connections that wait to be accepted, unless the system allows fewer (`net.core.somaxconn`, by default 4096
+ * since Linux 5.4). If the queue is full, the system drops the packets of a new connection, which the client sends again after 1,
+ * 3, 7 and 15 seconds. With the 511 of Node.js, clients that all reconnect at once fill the queue while the event loop is busy.
  */
 export const MOST_WAITING = 4096
 
 /**
- * Resolves when no connection waits to be accepted, or a second later: a port that is closed before resets those that wait.
- * Node accepts one in a turn of its event loop. `accepted` counts them.
+ * Resolves when no connection waits to be accepted, or after a second. If a port is closed earlier, the waiting connections are
+ * reset. Node.js accepts one connection in each turn of its event loop. `accepted` returns the number of accepted connections.
  */
 export async function acceptWaiting(accepted: () => number): Promise<void> {
   const untilMs = performance.now() + LONGEST_MS
   let before: number
   do {
     before = accepted()
-    // In the rest of the first turn the system may not be asked any more; in the second one it is.
+    // The rest of the first turn may not poll the system any more; the second turn does.
     await turn()
     await turn()
   } while (accepted() > before && performance.now() < untilMs)

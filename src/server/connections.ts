@@ -2,43 +2,46 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { acceptWaiting } from './accept-waiting.ts'
 
-/** So long a connection stays open without a request: long enough for one that was on its way when the drain began. */
+/**
+ * How long a connection stays open without a request during a drain. This is enough for a request that was sent before the drain
+ * began.
+ */
 const LINGER_MS = 1000
 
 export interface ConnectionLoad {
   readonly connections: number
-  /** Connections on which an answer is due or on its way. */
+  /** Connections whose response is pending or in progress. */
   readonly busy: number
 }
 
-/** The connections of clients, and how they end in a drain. */
+/** The connections of clients, and how they are closed in a drain. */
 export interface Connections {
-  /** A request has come. Its answer is over when `ended` is called. */
+  /** Registers a request. Its response is in progress until `ended` is called. */
   readonly begun: (request: IncomingMessage, response: ServerResponse) => void
   readonly ended: (request: IncomingMessage, response: ServerResponse) => void
-  /** The answers that are under way close their connections. */
+  /** Makes the responses in progress close their connections. */
   readonly endBusy: () => void
   /**
-   * Resolves when no connection waits to be accepted, or a second later. Answers to those that come meanwhile do not
-   * close them, or their clients would be back at once, and there would be no end.
+   * Resolves when no connection waits to be accepted, or after a second. Responses on connections that arrive in this time do not
+   * close them. Otherwise their clients would reconnect at once, and this would never end.
    */
   readonly calm: () => Promise<void>
-  /** From now on each answer closes its connection. Resolves when none is left. */
+  /** Makes every response close its connection from now on. Resolves when no connection is left. */
   readonly endAll: () => Promise<void>
-  /** Cuts those that have been idle for long enough since then. To be called again and again. */
+  /** Closes the connections that have been idle for long enough since `endAll`. Must be called repeatedly. */
   readonly sweep: () => void
   readonly count: () => number
-  /** What there is now. */
+  /** Returns the current load. */
   readonly load: () => ConnectionLoad
 }
 
 interface Connection {
-  /** The newest one under way; null: none. */
+  /** The newest response in progress. Null if no response is in progress. */
   answer: ServerResponse | null
-  /** When the last answer was over, or the drain began; and what had come until then. */
+  /** When the last response ended or the drain began, and the number of bytes received until then. */
   idleSinceMs: number
   bytesRead: number
-  /** Its newest answer closes it. */
+  /** Whether the newest response closes the connection. */
   isEnding: boolean
 }
 
@@ -61,7 +64,7 @@ export function watchConnections(server: Server): Connections {
       const connection = open.get(socket)
       if (connection === undefined) return
       if (connection.isEnding) {
-        // Another one that is still to be answered on this connection must not close it before this one.
+        // An earlier response on this connection that has not started must not close it before this response.
         if (connection.answer?.headersSent === false) connection.answer.shouldKeepAlive = true
         response.shouldKeepAlive = false
       }
@@ -70,7 +73,7 @@ export function watchConnections(server: Server): Connections {
     ended: ({ socket }, response) => {
       const connection = open.get(socket)
       if (connection?.answer !== response) return
-      // An idle connection holds nothing: what listens to its last answer would hold that request and its body.
+      // An idle connection keeps no response. The listeners of its last response would keep that request and its body in memory.
       connection.answer = null
       if (areEnding) rest(socket, connection)
     },
@@ -108,7 +111,7 @@ function rest(socket: Socket, connection: Connection): void {
   connection.bytesRead = socket.bytesRead
 }
 
-/** One of which a part of a request has come is not idle. */
+/** Returns whether a connection is idle. A connection that has received a part of a request is not idle. */
 function isIdle(socket: Socket, { answer, idleSinceMs, bytesRead }: Connection, untilMs: number): boolean {
   return answer === null && idleSinceMs <= untilMs && socket.bytesRead === bytesRead
 }

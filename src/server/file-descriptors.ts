@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 
-/** For logs, sources, Redis, the admin's connections and probes. */
+/** File descriptors for logs, sources, Redis, connections to the admin listener, and probes. */
 const OTHER_FILES = 100
 
 /**
- * How many clients may be connected at once: as many as the process may have files open, but for what the gateway itself
- * needs. Clients that took them all would leave none for the nodes, or for the probes of who runs it.
+ * Returns how many clients may be connected at once: the limit of open files minus the files that the gateway itself needs. If
+ * clients used all file descriptors, none would be left for the nodes and for the operator's probes.
  */
 export function placesFor({ limits, engines }: Config, openFiles = readOpenFiles()): number {
   const nodes = Object.values(engines).reduce((sum, engine) => sum + engine.nodes.length, 0)
@@ -14,7 +14,7 @@ export function placesFor({ limits, engines }: Config, openFiles = readOpenFiles
   return Math.floor(openFiles - Math.min(own, openFiles / 2))
 }
 
-/** The soft limit (getrlimit(2)) where the system tells it as Linux does; else Infinity. */
+/** Reads the soft limit of open files (getrlimit(2)) if the system provides it as Linux does. Otherwise returns Infinity. */
 function readOpenFiles(): number {
   try {
     const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]

@@ -13,20 +13,20 @@ import { createTlsListener, type TlsListener } from '../tls/tls-listener.ts'
 import { onRenewal } from '../tls/renewal-lines.ts'
 import { placesFor } from './file-descriptors.ts'
 
-/** The public listening socket. What stands behind it is replaced without a connection noticing. */
+/** The public listening socket. Its request handler can be replaced without an effect on open connections. */
 export interface Listener {
   /** Resolves to `http://127.0.0.1:8080`. */
   readonly listen: (at: Pick<Config['listen'], 'host' | 'port'>) => Promise<string>
-  /** Serves a connection that another process has accepted, in place of `listen`. */
+  /** Serves a connection that another process has accepted. Used instead of `listen`. */
   readonly serveConnection: (connection: Socket) => void
-  /** Requests go to `handle` from now on; resolves when those that went elsewhere until now are over. */
+  /** Sends new requests to `handle`. Resolves when all requests of the previous handler have ended. */
   readonly serve: (handle: RequestListener) => Promise<void>
-  /** What there is now. */
+  /** Returns the current load. */
   readonly load: () => ConnectionLoad
   /**
-   * Accepts no more connections once those are in that wait to be accepted; `lastAccepted` says so where another process
-   * accepts. Ends each with its next answer, an idle one after a second without a request; at the deadline those that are
-   * left: what was cut.
+   * Stops accepting connections after those that already wait have been accepted. If another process accepts, `lastAccepted`
+   * resolves at that time. Each connection is closed with its next response, and an idle connection after a second without a
+   * request. At the deadline, the remaining connections are cut. Returns the load that was cut.
    */
   readonly close: (deadline: Promise<void>, lastAccepted?: Promise<void>) => Promise<ConnectionLoad>
 }
@@ -37,7 +37,7 @@ interface ListenerOptions {
   readonly log: Pick<Logger, 'info' | 'error'>
 }
 
-/** @throws if Node does not take the certificate or key of `listen.tls` */
+/** Creates the public listener. @throws if Node.js rejects the certificate or key of `listen.tls` */
 export function createListener(config: Config, { handle, metrics, log }: ListenerOptions): Listener {
   const server = createServer(limitsOf(config.timeouts.request))
   const refused = (reason: string) =>
@@ -45,7 +45,7 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
   const places = placesFor(config)
   const onDrop = () => refused('too-many-connections')
   const tls = createFront(config, server, { onRefused: () => refused('tls-handshake'), log })
-  /** Where connections come in. */
+  /** The server that accepts the connections. */
   const entry = tls?.server ?? server
   entry.maxConnections = places
   entry.on('drop', onDrop)
@@ -54,7 +54,7 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
   const requests = createSwitch(handle, connections)
   server.on('request', requests.handle)
   server.on('clientError', (error, socket: Socket) => refuseUnreadable(error, socket, refused))
-  // RFC 9110 section 10.1.1: the body is asked for once the stages that look at headers alone have let the request in.
+  // RFC 9110 section 10.1.1: `100 Continue` is sent only after the stages that check the headers alone have accepted the request.
   for (const event of ['checkContinue', 'checkExpectation'])
     server.on(event, (request: object, response: object) => server.emit('request', request, response))
   return {
@@ -71,7 +71,7 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
         return
       }
       startTimeouts()
-      // As on those that an HTTP server accepts itself.
+      // The HTTP server sets this on connections that it accepts itself.
       connection.allowHalfOpen = true
       entry.emit('connection', connection)
     },
@@ -80,28 +80,27 @@ export function createListener(config: Config, { handle, metrics, log }: Listene
     close: async (deadline, lastAccepted) => {
       connections.endBusy()
       await Promise.race([lastAccepted ?? connections.calm(), deadline])
-      // An HTTP server's own way to close cuts idle connections, on which a request may be on its way.
+      // The `close` method of an HTTP server cuts idle connections, on which a request may be on its way.
       NetServer.prototype.close.call(entry)
       if (tls !== null) await Promise.race([tls.calm(), wait(HANDSHAKE_LINGER_MS), deadline])
       const ended = connections.endAll()
       const sweep = setInterval(connections.sweep, 50)
       const isOver = await Promise.race([ended.then(() => true), deadline.then(() => false)])
       clearInterval(sweep)
-      // That they have closed some connections may not have heard yet.
       const cut = isOver ? NO_LOAD : connections.load()
       server.closeAllConnections()
       tls?.close()
-      // Ends what watches the times of connections.
+      // Stops the timer that checks the timeouts of connections.
       server.close()
       return cut
     },
   }
 }
 
-/** So long the end of a drain waits for handshakes that have begun. */
+/** How long the end of a drain waits for TLS handshakes in progress. */
 const HANDSHAKE_LINGER_MS = 1000
 
-/** What agrees on keys before a connection becomes one of HTTP; null: nothing, as `listen.tls` is not set. */
+/** Creates the TLS listener that performs handshakes in front of the HTTP server. Returns null if `listen.tls` is not set. */
 function createFront(
   { listen, timeouts }: Config,
   server: Server,
@@ -116,7 +115,10 @@ function createFront(
   })
 }
 
-/** Node watches the times of requests from the event `listening` on: a server that does not listen has to be told. */
+/**
+ * Returns a function that starts the request timeouts. Node.js starts them at the event `listening`, so the event must be emitted
+ * for a server that does not listen itself.
+ */
 function createStartTimeouts(server: Server): () => void {
   let isStarted = false
   return () => {
@@ -130,7 +132,7 @@ function limitsOf(requestMs: number) {
     maxHeaderSize: 16 * 1024,
     keepAliveTimeout: 72_000,
     requestTimeout: requestMs,
-    // Node swaps the two where this one is the longer.
+    // Node.js throws if headersTimeout is longer than requestTimeout.
     headersTimeout: Math.min(10_000, requestMs),
     connectionsCheckingInterval: 2000,
     requireHostHeader: false,
@@ -140,11 +142,11 @@ function limitsOf(requestMs: number) {
 interface Served {
   readonly handle: RequestListener
   underWay: number
-  /** Another has taken its place, and waits for its last answer. */
+  /** Called after the last response of a handler that was replaced. */
   onOver: (() => void) | null
 }
 
-/** Sends each request to what is in force when it comes, and counts what has not ended there. */
+/** Sends each request to the handler in force when it arrives, and counts the requests of each handler that have not ended. */
 function createSwitch(
   first: RequestListener,
   connections: Connections,
@@ -155,7 +157,7 @@ function createSwitch(
       const at = served
       at.underWay += 1
       connections.begun(request, response)
-      // Comes once for every answer, also for one that is cut off.
+      // Emitted once for every response, including an aborted one.
       response.on('close', () => {
         connections.ended(request, response)
         at.underWay -= 1
@@ -174,7 +176,10 @@ function createSwitch(
 
 const NO_LOAD: ConnectionLoad = { connections: 0, busy: 0 }
 
-/** What is not HTTP never becomes a request: the answer is written to the bare socket, and the connection ends. */
+/**
+ * Refuses input that is not HTTP. It never becomes a request, so the response is written to the bare socket and the connection is
+ * closed.
+ */
 function refuseUnreadable(
   error: Error & { readonly code?: string },
   socket: Socket,
@@ -198,8 +203,9 @@ function refuseUnreadable(
 }
 
 /**
- * Whether an answer to an earlier request is due or on its way on this connection: ours would be taken for it, or for
- * a piece of it. `_httpMessage` is Node's own answer under way, and what its own error handler looks at.
+ * Returns whether a response to an earlier request is pending or in progress on this connection. The client would take the
+ * gateway's response for that response or for a part of it. `_httpMessage` is Node's own current response, which its own error
+ * handler checks too.
  */
 function isAnswering(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
   const answer = socket._httpMessage

@@ -12,10 +12,10 @@ import { createRunningConfig } from './running-config.ts'
 import { versionOf } from './version.ts'
 
 interface Operated extends Pick<AdminOptions, 'metrics' | 'readiness' | 'explain'> {
-  /** The configuration in force. */
+  /** Returns the configuration in force. */
   readonly current: () => Config
   readonly reload: Reload
-  /** Those of the processes that serve, and how many there should be. */
+  /** Returns the statuses of the processes that serve, and the configured number of processes. */
   readonly processes: () => Promise<{
     readonly statuses: readonly ProcessStatus[]
     readonly configured: number
@@ -23,15 +23,15 @@ interface Operated extends Pick<AdminOptions, 'metrics' | 'readiness' | 'explain
   readonly log: Logger
 }
 
-/** However many look, a status is made once in this time. */
+/** A status is computed at most once in this time, for any number of viewers. */
 const STATUS_MS = 1000
 
-/** The admin listener before what serves, be it in this process or in others. */
+/** Opens the admin listener. The gateway may serve in this process or in workers. */
 export function openAdmin(
   { host, port, tls }: Pick<Config['admin'], 'host' | 'port' | 'tls'>,
   { current, reload, readiness, processes, ...operated }: Operated,
 ): Promise<Admin> {
-  // There is one token for all: wrong ones of others must not delay those who have it.
+  // All callers share one token. A caller with a wrong token must not slow down callers with the right one.
   const throttle = createThrottle({ slowUserAfter: Infinity })
   const version = versionOf()
   const readinessNow = async () => withConfiguration(await readiness(), reload.isApplied())
@@ -65,7 +65,10 @@ function answerOf(reloaded: Reloaded) {
   return { status: reloaded.result === 'applied' ? 200 : 422, value: reloaded }
 }
 
-/** What is in force serves on, whatever the file says now. */
+/**
+ * Adds the state of the configuration file. A refused file does not make the gateway unready: the configuration in force
+ * continues to serve.
+ */
 function withConfiguration({ ready, checks }: Readiness, isApplied: boolean): Readiness {
   const configuration = isApplied ? 'ok' : 'the file was refused; what it said before is in force'
   return { ready, checks: { configuration, ...checks } }

@@ -6,15 +6,18 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { ConfigurationStatus, LastReload } from '../status/status.ts'
 import { oneAfterAnother } from '../request/single-flight.ts'
 
-/** `changed` are paths. Nothing is in it that stands in the file: it goes to whoever asked. */
+/**
+ * The result of a reload. `changed` has configuration paths. The result contains no content of the file because it is sent to the
+ * caller.
+ */
 export type Reloaded =
   | { readonly result: 'applied'; readonly changed: readonly string[] }
   | { readonly result: 'refused'; readonly problems: readonly string[] }
 
 export interface Reload {
-  /** Never rejects. Reads what the file says at the time of the call, or later. */
+  /** Reloads the configuration. Reads the file as it is at the time of the call or later. Never rejects. */
   readonly run: (cause: 'signal' | 'file' | 'request') => Promise<Reloaded>
-  /** Whether what the file said the last time is in force. */
+  /** Returns whether the last file that was read is in force. */
   readonly isApplied: () => boolean
   readonly status: () => ConfigurationStatus
 }
@@ -23,17 +26,17 @@ interface ReloadOptions {
   /** @throws ConfigError */
   readonly load: () => Config
   readonly current: () => Config
-  /** Of what is in force. */
+  /** Returns the warnings of the configuration in force. */
   readonly warnings: () => readonly string[]
-  /** Puts it in force as a whole, or rejects. */
+  /** Puts the configuration in force as a whole, or rejects. */
   readonly replace: (config: Config) => Promise<void>
-  /** Opens the audit file anew if it was renamed: with every reading, whatever comes of it. */
+  /** Reopens the audit file if it was renamed. Called at every reload, whether it succeeds or not. */
   readonly reopenAudit: () => Promise<void>
   readonly metrics: Pick<Metrics, 'reload' | 'gauge'>
   readonly log: Logger
 }
 
-/** One reading after the other; those who ask during one share the next. */
+/** Creates the reload. Reloads run one after the other; all callers that arrive during a reload share the next one. */
 export function createReload(options: ReloadOptions): Reload {
   const { metrics } = options
   let isApplied = true
@@ -68,7 +71,7 @@ export function createReload(options: ReloadOptions): Reload {
   }
 }
 
-/** Validate, build, swap. */
+/** Validates the configuration, builds the runtime and replaces the current one. */
 async function attempt({ load, current, warnings, replace, log }: ReloadOptions): Promise<Reloaded> {
   try {
     const before = current()
@@ -87,12 +90,12 @@ async function attempt({ load, current, warnings, replace, log }: ReloadOptions)
   }
 }
 
-/** Says what is dangerous in a configuration that is in force. */
+/** Logs the dangerous settings of the configuration in force. */
 export function logWarnings(warnings: readonly string[], log: Pick<Logger, 'warn'>): void {
   for (const warning of warnings) log.warn(warning)
 }
 
-/** A file full of mistakes is no reason for a line of a megabyte. */
+/** Maximum number of problems in one log line. Without it, a file with many mistakes would produce a line of a megabyte. */
 const MAX_PROBLEMS = 100
 
 function logReload(log: Logger, cause: string, reloaded: Reloaded): void {
@@ -111,7 +114,7 @@ export function configProblemsOf(error: unknown): readonly string[] {
   return all.length > shown.length ? [...shown, `and ${all.length - shown.length} more`] : shown
 }
 
-/** A parser shows the lines around a mistake after the first; there may be a password in them. */
+/** Returns the first line of a problem. A parser adds the lines around a mistake, and they may contain a password. */
 function lineOf(problem: string): string {
   const [line = ''] = problem.split('\n', 1)
   return withoutSecrets(line)

@@ -13,20 +13,23 @@ interface RuntimeReplacementOptions {
   readonly log: Logger
 }
 
-/** Which runtime is in force. */
+/** Holds the runtime in force and replaces it. */
 export interface RuntimeReplacement {
   readonly current: () => Runtime
-  /** Builds the next one, and lets it take over when it can decide. @throws ConfigError and the current one stays */
+  /**
+   * Builds the next runtime and puts it in force when it can make decisions. @throws ConfigError; the current runtime then stays
+   * in force
+   */
   readonly replace: (config: Config) => Promise<void>
-  /** Opens the audit files anew, of all of them. */
+  /** Reopens the audit files of all open runtimes. */
   readonly reopenAudit: () => Promise<void>
-  /** Answers all that wait for work, in all of them. */
+  /** Responds to the waiting long polls of all open runtimes. */
   readonly endPolls: () => void
-  /** After what is under way in all of them. */
+  /** Closes all runtimes after their requests in flight. */
   readonly close: () => Promise<void>
 }
 
-/** Nobody waits for it but who has changed the configuration. */
+/** Timeout for the first read of a new runtime. Only the operator who changed the configuration waits for it. */
 const FIRST_READING_MS = 15_000
 
 export function createRuntimeReplacement({
@@ -36,7 +39,10 @@ export function createRuntimeReplacement({
   isDraining,
   log,
 }: RuntimeReplacementOptions): RuntimeReplacement {
-  /** The oldest first: those that end what they have begun, the one in force, and one that is to take its place. */
+  /**
+   * All open runtimes, oldest first: replaced runtimes that finish their requests, the runtime in force, and one that is about to
+   * replace it.
+   */
   const live = new Map<number, Runtime>([[0, first]])
   const retiring = new Map<Runtime, Promise<void>>()
   let currentNumber = 0
@@ -52,7 +58,7 @@ export function createRuntimeReplacement({
     return runtime
   }
 
-  /** The runtimes after it that are still open. No runtime refers to one that has ended. */
+  /** Returns the next newer runtime that is still open. No runtime refers to one that has ended. */
   function successorOf(number: number): Runtime {
     const next = [...live.keys()].find((other) => other > number)
     return numbered(next ?? currentNumber)
@@ -64,7 +70,10 @@ export function createRuntimeReplacement({
     })
   }
 
-  /** What it has begun it ends, however long that takes; after a drain's time it does nothing beside that. */
+  /**
+   * Closes a replaced runtime after its last request, however long that takes. After the drain timeout, it only finishes its
+   * requests.
+   */
   async function retire(number: number, over: Promise<void>): Promise<void> {
     const old = numbered(number)
     await Promise.race([over, wait(current().runtimeParts.config.timeouts.drain, undefined, { ref: false })])
@@ -81,14 +90,14 @@ export function createRuntimeReplacement({
     const next = await open(config, old)
     const number = (opened += 1)
     live.set(number, next)
-    // From its first reading on: what is written meanwhile may be missing in it.
+    // Set before the first read of the new runtime, because the read may miss writes that happen in the meantime.
     old.runtimeParts.tell(() => successorOf(oldNumber).runtimeParts)
     try {
       await begin(next, isDraining)
     } catch (error) {
       old.runtimeParts.tell(null)
       live.delete(number)
-      // An engine that does not answer is not waited for.
+      // Not awaited, because an engine may not respond.
       void close(next)
       throw error
     }
@@ -107,7 +116,7 @@ export function createRuntimeReplacement({
   }
 }
 
-/** @throws ConfigError when it cannot decide */
+/** Reads the sources of a new runtime. @throws ConfigError if the runtime cannot make decisions */
 async function begin({ runtimeParts }: Runtime, isDraining: () => boolean): Promise<void> {
   await runtimeParts.start(FIRST_READING_MS)
   const problems = isDraining() ? ['(the gateway): is shutting down'] : runtimeParts.missing()

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { Config } from '../config/config.ts'
 import { redactedOf, secretDigestsOf } from '../config/redacted.ts'
 
-/** The configuration in force, as `GET /config` of the admin listener answers it. */
+/** The configuration in force, as `GET /config` of the admin listener returns it. */
 export interface RunningConfig {
   /** With defaults and absolute paths, in milliseconds and bytes; secrets are `(secret)`. */
   readonly config: unknown
-  /** Null: without `admin.token` nothing is told of secrets, as everybody may ask. */
+  /** Null if `admin.token` is not set. Any client may then request this, so digests of secrets are not included. */
   readonly secrets: {
     readonly salt: string
     /** By path; keyed with `admin.token`. */
@@ -16,7 +16,7 @@ export interface RunningConfig {
 
 const SALT_BYTES = 16
 
-/** Makes the answer once for each configuration that comes into force, however often it is asked for. */
+/** Returns a function that reads the configuration in force. The result is computed once for each configuration. */
 export function createRunningConfig(current: () => Config): () => Promise<RunningConfig> {
   let latest: { readonly of: Config; readonly answer: Promise<RunningConfig> } | null = null
   return async function readRunningConfig() {

@@ -7,18 +7,18 @@ export interface Running {
   /** `http://127.0.0.1:8080` */
   readonly address: string
   readonly adminAddress: string
-  /** Puts in force what the file says now, or nothing of it. */
+  /** Applies the current content of the configuration file as a whole, or not at all. */
   readonly reload: () => Promise<Reloaded>
-  /** Refuses new work, lets what is under way finish, closes. Resolves at the deadline at the latest. */
+  /** Refuses new work, lets requests in flight finish, then closes. Resolves at the deadline at the latest. */
   readonly drain: () => Promise<void>
 }
 
-/** Looks at the text alone: what is wrong with it is said by who reads it. */
+/** Watches the text of the configuration file only. The reload that parses the text reports its problems. */
 export function watchConfig(path: string, onChange: () => void): Promise<WatchedFile<string>> {
   return openWatchedFile({ path, parse: (text) => text, staleAfterMs: Infinity, onLook: onChange })
 }
 
-/** An address that cannot be listened at is a problem of the configuration, at this key. @throws ConfigError */
+/** Reports an address that cannot be bound as a configuration problem at this key. @throws ConfigError */
 export async function atKey<T>(key: 'listen' | 'admin', opening: Promise<T>): Promise<T> {
   try {
     return await opening

@@ -8,30 +8,30 @@ import { createRuntimeReplacement } from './replace-runtime.ts'
 import type { ProcessStatus } from '../status/process-status.ts'
 import { versionOf } from './version.ts'
 
-/** What answers requests in one process: the public socket, and the configuration that stands behind it. */
+/** The request serving of one process: the public socket and the runtime in force. */
 export interface Serving {
   readonly current: () => RuntimeParts
-  /** @throws ConfigError and the current one stays */
+  /** Replaces the configuration. @throws ConfigError; the current configuration then stays in force */
   readonly replace: (config: Config) => Promise<void>
-  /** Whether a user may do something, by the configuration in force; as JSON. */
+  /** Returns as JSON whether a user may do something under the configuration in force. */
   readonly explain: AdminOptions['explain']
-  /** Reads users and records. */
+  /** Puts the first runtime in force and reads users and records. */
   readonly begin: () => Promise<void>
   /** Resolves to `http://127.0.0.1:8080`. */
   readonly listen: () => Promise<string>
   readonly serveConnection: Listener['serveConnection']
   readonly readiness: () => Readiness
   readonly status: () => ProcessStatus
-  /** Opens the audit file anew if it was renamed or removed. */
+  /** Reopens the audit file if it was renamed or removed. */
   readonly reopenAudit: () => Promise<void>
-  /** Refuses new work, lets what is under way finish, closes. Resolves at the deadline at the latest. */
+  /** Refuses new work, lets requests in flight finish, then closes. Resolves at the deadline at the latest. */
   readonly drain: (options?: DrainOptions) => Promise<void>
 }
 
 interface DrainOptions {
-  /** Closes what else there is. */
+  /** Closes other resources at the same time. */
   readonly beside?: () => Promise<void>
-  /** No connection comes any more: where another process accepts them. */
+  /** Resolves when no more connections arrive. Set if another process accepts the connections. */
   readonly lastAccepted?: Promise<void>
 }
 
@@ -41,7 +41,10 @@ export interface ServingOptions {
   readonly open: OpenRuntime
 }
 
-/** Builds what a configuration says: what is wrong with it is said before anything listens. @throws ConfigError */
+/**
+ * Builds everything from a configuration. Problems of the configuration are reported before the gateway listens. @throws
+ * ConfigError
+ */
 export async function openServing({ config, log, open }: ServingOptions): Promise<Serving> {
   let draining = false
   const isDraining = () => draining

@@ -5,13 +5,16 @@ import { atKey, type Running, watchConfig } from './running.ts'
 import { openServing, type ServingOptions } from './serving.ts'
 
 interface StartOptions extends ServingOptions {
-  /** Where the configuration is read anew; null: nowhere. */
+  /** The file from which the configuration is reloaded. Null if there is no file. */
   readonly file: string | null
 }
 
-/** One process. Builds, then listens: what is wrong with the configuration is said before. @throws ConfigError */
+/**
+ * Starts the gateway in one process. It builds before it listens, so problems of the configuration are reported first. @throws
+ * ConfigError
+ */
 export async function start({ config, log, open, file }: StartOptions): Promise<Running> {
-  // From before the building on: what changes meanwhile is seen.
+  // Watch the file before the first build, so that changes during the build are noticed.
   const watched = file === null ? null : await watchConfig(file, () => void reload.run('file'))
   const serving = await openServing({ config, log, open })
   const { current, explain, replace, reopenAudit, readiness, begin, listen, drain } = serving
