@@ -1,17 +1,17 @@
-/* oxlint-disable unicorn/consistent-function-scoping -- a browser gets the text of the one function here, and nothing from around it */
+/* oxlint-disable unicorn/consistent-function-scoping -- a browser receives the text of the one function here, and nothing outside it */
 import type { EngineStatus } from './process-status.ts'
 import type { Status } from './status.ts'
 
 /**
- * What the page runs in a browser: asks for the status every five seconds while somebody looks, and shows it. Names of users,
- * nodes and engines are text everywhere, never markup.
+ * Runs in the browser: requests the status every five seconds while the page is visible, and shows it. Names of users, nodes and
+ * engines are always inserted as text, never as markup.
  *
- * The page contains the text of this function: it uses nothing from outside of it but types.
+ * The page contains the text of this function, so it uses nothing from outside except types.
  */
 export function runStatusPage(): void {
   const REFRESH_MS = 5000
   const PATIENCE_MS = 10_000
-  /** Rates are those of about the last minute. */
+  /** Rates cover about the last minute. */
   const SAMPLES = 12
   const FEW = 25
   const DAY_MS = 86_400_000
@@ -30,7 +30,7 @@ export function runStatusPage(): void {
   }
 
   const samples: Status[] = []
-  /** What rows and lists hold, so that a refresh looks at those alone that change. */
+  /** The content of rows and lists, so that a refresh updates only those that change. */
   const written = new WeakMap<Element, string>()
   const order = new Intl.Collator('en', { numeric: true })
   let timer: number | undefined
@@ -54,7 +54,7 @@ export function runStatusPage(): void {
     throw new Error(`${id} is no field`)
   }
 
-  /** Touches only what differs. */
+  /** Updates only properties that differ. */
   function say(element: Element, text: string, kind = element.className): void {
     if (element.textContent !== text) element.textContent = text
     if (element.className !== kind) element.className = kind
@@ -151,7 +151,7 @@ export function runStatusPage(): void {
     return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`
   }
 
-  /** By operation. */
+  /** Returns the totals by operation. */
   function totalsOf({ traffic }: Status): Map<string, Totals> {
     const refused = new Map<string, number>()
     for (const refusal of traffic.refusals)
@@ -167,7 +167,10 @@ export function runStatusPage(): void {
     return totals
   }
 
-  /** What has been counted since the oldest sample; since the start where there is one alone. A count that has fallen began anew. */
+  /**
+   * Returns the counts since the oldest sample, or since the start if there is only one sample. A count that has decreased was
+   * reset, and gives 0.
+   */
   function minus(now: Totals, before: Totals | undefined): Totals {
     if (before === undefined) return now
     return {
@@ -178,7 +181,7 @@ export function runStatusPage(): void {
     }
   }
 
-  /** The bound of the bucket in which 95 of 100 have ended. */
+  /** Returns the upper bound of the bucket that contains the 95th percentile. */
   function p95(durations: readonly number[], bounds: readonly number[]): string {
     const all = sum(durations)
     if (all === 0) return '–'
@@ -291,7 +294,7 @@ export function runStatusPage(): void {
     return node.reason === null ? ['healthy', 'good'] : [`ejected: ${node.reason}`, 'bad']
   }
 
-  /** 0: all is well. */
+  /** Returns the severity of an engine's problems. 0 means no problem. */
   function troubleOf({ nodes, sources, queue, isQueueStanding }: EngineStatus): number {
     const live = nodes.filter(({ isDrained }) => !isDrained)
     const ejected = live.filter(({ reason }) => reason !== null).length
@@ -537,7 +540,7 @@ export function runStatusPage(): void {
     isAll = !isAll
     showAgain()
   })
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the event has the name of an operation, which is known in the table alone
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the event has the name of an operation, and only the table may contain those names
   byId('ask').onsubmit = (event) => {
     event.preventDefault()
     void ask()

@@ -1,4 +1,4 @@
-/** Everything that the page looks like. No rule names a file. */
+/** The style sheet of the page. No rule refers to a file. */
 export const PAGE_STYLE = `
 :root { color-scheme: light dark; --ground: #f6f7f9; --card: #fff; --text: #1c232b; --quiet: #5a6672; --line: #d9dee4;
   --good: #1a7f37; --warn: #9a6700; --bad: #c4222d; --accent: #0b62c4 }

@@ -4,12 +4,12 @@ import type { PollCounts } from '../proxy/long-polls/long-polls.ts'
 import type { NodeState } from '../proxy/nodes/node-pool.ts'
 import { isRecord } from '../request/value.ts'
 
-/** What one process knows of itself. */
+/** The status of one process. */
 export interface ProcessStatus {
   readonly engines: readonly EngineStatus[]
   readonly traffic: Traffic
   readonly redis: SharedState
-  /** What has run out, so that new requests are refused. */
+  /** Names of exhausted resources. While there are any, new requests are refused. */
   readonly pressure: readonly string[]
 }
 
@@ -26,26 +26,26 @@ export interface EngineStatus {
   readonly nodes: readonly NodeStatus[]
 }
 
-/** The deployments that it has registered may be thousands. */
+/** A node without its registered deployments, because there may be thousands. */
 type NodeStatus = Omit<NodeState, 'registered'>
 
 interface SourceStatus {
   readonly source: 'users' | 'records'
-  /** Null: what was read last is in force. */
+  /** Null if the last read succeeded. */
   readonly problem: string | null
-  /** Null: it was never read. */
+  /** Null if the source was never read. */
   readonly ageMs: number | null
 }
 
-/** Whether a value has the form of a status: it comes from another process. */
+/** Returns whether a value has the form of a status. The value comes from another process. */
 export function isProcessStatus(value: unknown): value is ProcessStatus {
   return isRecord(value) && Array.isArray(value['engines']) && isRecord(value['traffic'])
 }
 
-/** The worst counts, as with the metrics of several processes. */
+/** The states of Redis, worst first. The worst state of all processes is shown, as in their combined metrics. */
 const WORST_FIRST = ['down', 'unknown', 'up', 'none'] as const satisfies readonly SharedState[]
 
-/** Of all processes that serve. */
+/** Combines the statuses of all processes that serve. */
 export function addStatuses(all: readonly ProcessStatus[]): ProcessStatus {
   const byName = new Map<string, EngineStatus>()
   for (const engine of all.flatMap(({ engines }) => engines)) {

@@ -4,14 +4,17 @@ import type { Operation } from '../operations/table.ts'
 import { runStatusPage } from './page-script.ts'
 import { PAGE_STYLE } from './page-style.ts'
 
-/** The same for everybody: what differs it asks for. `operations` are offered to whoever asks who may do what. */
+/**
+ * Creates the page, which is the same for every user and requests all variable data. `operations` are the suggestions for
+ * questions about permissions.
+ */
 export function createStatusPage(operations: readonly Pick<Operation, 'method' | 'template'>[]): AdminPage {
   const script = `(${runStatusPage.toString()})()`
   const policy = [
     "default-src 'none'",
     `script-src '${sourceOf(script)}'`,
     `style-src '${sourceOf(PAGE_STYLE)}'`,
-    // For an icon that is empty, or a browser asks for one.
+    // Allows the empty icon. Without an icon, browsers request one.
     'img-src data:',
     "connect-src 'self'",
     "base-uri 'none'",
@@ -46,7 +49,7 @@ const TILES = [
   ['polls', 'Long polls'],
 ] as const
 
-/** Everything in it stands in this file or in the table: nothing needs escaping. */
+/** Builds the page. Its whole content comes from this file or from the table, so nothing needs escaping. */
 function htmlOf(script: string, operations: readonly Pick<Operation, 'method' | 'template'>[]): string {
   const tiles = TILES.map(([id, name]) => `<div class="tile"><dt>${name}</dt><dd id="${id}">–</dd></div>`)
   const options = operations.map(({ method, template }) => `<option value="${method} ${template}">`)

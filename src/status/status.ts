@@ -3,7 +3,7 @@ import { BUCKETS } from '../metrics/series.ts'
 import type { RefusalCount, Traffic } from '../metrics/traffic.ts'
 import { addStatuses, type ProcessStatus } from './process-status.ts'
 
-/** What `GET /status.json` answers. */
+/** The response of `GET /status.json`. */
 export interface Status extends Omit<ProcessStatus, 'traffic'> {
   readonly version: string
   readonly nowMs: number
@@ -14,17 +14,17 @@ export interface Status extends Omit<ProcessStatus, 'traffic'> {
   readonly problems: readonly string[]
   readonly configuration: ConfigurationStatus
   readonly traffic: Traffic & {
-    /** Upper bounds of the durations' buckets, in seconds; the last bucket has none. */
+    /** Upper bounds of the duration buckets, in seconds; the last bucket has none. */
     readonly boundSeconds: readonly number[]
   }
-  /** Whether a page may ask who may do what: with a token only. */
+  /** Whether the page may request decisions about users. This requires an admin token. */
   readonly mayAsk: boolean
 }
 
 export interface ConfigurationStatus {
   readonly isApplied: boolean
   readonly appliedAtMs: number
-  /** The last reading after the first; null: there was none. */
+  /** The last reload after the start. Null if there was none. */
   readonly lastReload: LastReload | null
   readonly warnings: readonly string[]
 }
@@ -38,13 +38,13 @@ export interface LastReload {
 }
 
 interface StatusOptions extends Pick<Status, 'version' | 'configuration' | 'mayAsk'> {
-  /** Those that have answered. */
+  /** The statuses of the processes that have responded. */
   readonly processes: readonly ProcessStatus[]
   readonly workers: number
   readonly readiness: Readiness
 }
 
-/** A page shows fewer. */
+/** Maximum number of entries in a list. The page shows fewer refusals. */
 const MAX_LINES = 100
 
 export function statusOf(options: StatusOptions): Status {
