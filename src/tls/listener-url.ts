@@ -1,6 +1,8 @@
 import type { Server } from 'node:net'
 
-/** What a server is bound to that listens: `http://127.0.0.1:8080`, `https://0.0.0.0:8443`. @throws if it listens at no port */
+/**
+ * Returns the URL of a listening server: `http://127.0.0.1:8080`, `https://0.0.0.0:8443`. @throws if it does not listen on a port
+ */
 export function urlOf(server: Pick<Server, 'address'>, isTls: boolean): string {
   const at = server.address()
   if (at === null || typeof at === 'string') throw new Error('The listener has no port')

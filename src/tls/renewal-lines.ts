@@ -1,7 +1,10 @@
 import type { Logger } from '../log.ts'
 import type { RenewalOptions } from './tls-listener.ts'
 
-/** Lines about the files of a listener. `section`: its path in the configuration. */
+/**
+ * Returns callbacks that log changes of a listener's certificate files. `section` is the path of the listener in the
+ * configuration.
+ */
 export function onRenewal(
   section: string,
   log: Pick<Logger, 'info' | 'error'>,

@@ -5,29 +5,29 @@ import type { ServerTls } from '../config/tls-types.ts'
 import { messageOf } from '../errors.ts'
 import { createTlsMaterial, type TlsMaterial } from './tls-material.ts'
 
-/** Accepts connections, and hands them on when both sides have agreed on keys. */
+/** Accepts connections and passes them on after the TLS handshake. */
 export interface TlsListener {
-  /** Listens itself, or is given connections of others by the event `connection`. */
+  /** Listens itself, or receives accepted connections through the event `connection`. */
   readonly server: Server
-  /** Connections that have not got so far yet. */
+  /** Returns the number of connections whose handshake has not finished. */
   readonly handshakes: () => number
-  /** Resolves when there are none. */
+  /** Resolves when no handshake is in progress. */
   readonly calm: () => Promise<void>
-  /** Cuts all connections, and looks at the files no more. */
+  /** Cuts all connections and stops watching the files. */
   readonly close: () => void
 }
 
 export interface TlsListenerOptions extends RenewalOptions {
   readonly onConnection: (socket: TLSSocket) => void
   readonly onRefused: () => void
-  /** For a handshake. */
+  /** Timeout of a handshake. */
   readonly withinMs: number
 }
 
-/** HTTP/1.1 is all that is spoken: RFC 7301. */
+/** The gateway supports HTTP/1.1 only. The list is for ALPN (RFC 7301). */
 const PROTOCOLS = ['http/1.1']
 
-/** @throws if Node does not take what the files hold */
+/** Creates a TLS listener. @throws if Node.js rejects the content of the files */
 export function createTlsListener(
   tls: ServerTls,
   { onConnection, onRefused, withinMs, ...renewal }: TlsListenerOptions,
@@ -43,7 +43,8 @@ export function createTlsListener(
   const stopRenewal = keepRenewed(server, tls, renewal)
   const open = new Set<Socket>()
   let handshakes = 0
-  // One of the two comes for each connection (`onSocketTLSError` and `onServerSocketSecure` in lib/internal/tls/wrap.js, Node 24.21).
+  // Exactly one of the two events occurs for each connection (`onSocketTLSError` and `onServerSocketSecure` in
+  // lib/internal/tls/wrap.js, Node 24.21).
   const onEnd = () => {
     handshakes -= 1
     if (handshakes === 0) server.emit('calm')
@@ -76,17 +77,20 @@ export function createTlsListener(
 }
 
 export interface RenewalOptions {
-  /** What is wrong with the files, or null: what was read before stays in force. */
+  /**
+   * Called with the problem of the files, or with null if the problem is solved. While there is a problem, the previous content
+   * stays in force.
+   */
   readonly onProblem: (problem: string | null) => void
-  /** New connections use what the files hold now. */
+  /** Called when new connections use the new content of the files. */
   readonly onRenewed: () => void
-  /** How often the files are looked at; default 2,000 ms. */
+  /** Interval between reads of the files; default 2,000 ms. */
   readonly everyMs?: number
 }
 
 /**
- * Gives a server the certificate and key of files, now and when they change; open connections stay as they are.
- * @returns what ends it. @throws if Node does not take what the files hold now
+ * Sets the certificate and key of a server from files, now and when they change. Open connections are not affected.
+ * @returns a function that stops the updates. @throws if Node.js rejects the current content of the files
  */
 export function keepRenewed(
   server: Pick<Server, 'setSecureContext'>,

@@ -12,22 +12,25 @@ export interface TlsMaterial {
 }
 
 /**
- * What the files hold: the same object until they change. The first set is taken as it is. One that takes its place must be
- * whole, as files are replaced one after the other: every file can be read, and the key is that of the certificate. What was
- * read before counts until then.
+ * Returns the content of the files: the same object until they change. The first set is returned as it is. Later sets are used
+ * only if they are complete, because files are replaced one after the other: every file can be read, and the key belongs to the
+ * certificate. Until then, the previous set is returned.
  */
 export type ReadTlsMaterial = () => TlsMaterial
 
 export interface TlsMaterialOptions {
-  /** Files are read at most once in this time; default 1,000 ms. */
+  /** The files are read at most once in this time; default 1,000 ms. */
   readonly everyMs?: number
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
-  /** Called when it changes what is wrong with the files; null: nothing any more. */
+  /** Called when the problem of the files changes. Null if there is no problem any more. */
   readonly onProblem?: (problem: string | null) => void
 }
 
-/** Reads nothing before the first call. Files that cannot be read then are as if they were not named. */
+/**
+ * Creates a reader of the files, which reads nothing before its first call. Files that cannot be read at that call are treated as
+ * not configured.
+ */
 export function createTlsMaterial(
   files: TlsFiles,
   { everyMs = 1000, now = () => performance.now(), onProblem = () => undefined }: TlsMaterialOptions = {},
@@ -76,7 +79,10 @@ function isSame(one: TlsMaterial, other: TlsMaterial): boolean {
   })
 }
 
-/** @throws for what is no certificate or no key, and for a key of another certificate */
+/**
+ * Checks that a set of files belongs together. @throws if a file is not a certificate or key, or if the key belongs to another
+ * certificate
+ */
 function checkWhole(material: TlsMaterial): void {
   for (const member of MEMBERS) {
     const pem = material[member]
@@ -88,12 +94,12 @@ function checkWhole(material: TlsMaterial): void {
     throw new Error('key: is not the key of cert')
 }
 
-/** Of every connection that the gateway opens. */
+/** The minimum TLS version of every connection that the gateway opens. */
 export const LEAST_VERSION = 'TLSv1.2'
 
 /**
- * Options of TLS connections whose members are read for each new connection, as ioredis does: each uses the files as they are
- * then. A set that cannot be read counts with its last content: a getter that throws would end the client.
+ * Returns options of TLS connections whose members are read for each new connection, as ioredis does, so each connection uses the
+ * current files. If a set cannot be read, its last content is used, because a getter that throws would end the client.
  */
 export function tlsOptionsOf(tls: ClientTls): ConnectionOptions {
   const current = createTlsMaterial(tls)
