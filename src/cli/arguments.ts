@@ -4,7 +4,7 @@ import { meantText } from '../config/plain-messages.ts'
 import { isShownName, notText, unknownText } from '../config/shown-name.ts'
 import type { CommandOptions, Description, OptionValues } from './description.ts'
 
-/** Invalid arguments. The message is one line; `command` is null where none was found. */
+/** Invalid arguments. The message is one line; `command` is null if no command was found. */
 export class UsageError extends Error {
   command: Description | null = null
 }
@@ -13,16 +13,16 @@ function usageErrorOf(command: Description, message: string): UsageError {
   return Object.assign(new UsageError(message), { command })
 }
 
-/** What every command takes. */
+/** The options of every command. */
 export const GENERAL_OPTIONS = {
   help: { type: 'boolean', short: 'h', purpose: 'print this' },
   version: { type: 'boolean', short: 'v', purpose: 'print the version' },
 } as const
 
-/** The image's entry point gives it to every command. */
+/** The image's entry point passes this option to every command. */
 const UNUSED_CONFIG = { type: 'string', short: 'c', purpose: 'taken, and not used' } as const
 
-/** What the command line says, checked against the table of the commands. */
+/** The arguments of the command line, checked against the table of commands. */
 export interface ReadArguments<C = Description> {
   readonly command: C
   readonly isNamed: boolean
@@ -33,7 +33,7 @@ export interface ReadArguments<C = Description> {
 }
 
 /**
- * Finds the command anywhere among its options, for the image's entry point puts `--config FILE` before it, and reads its
+ * Finds the command anywhere among its options, because the image's entry point puts `--config FILE` before it, and reads its
  * arguments. @throws UsageError
  */
 export function readArguments<C extends Description>(
@@ -49,7 +49,7 @@ export function readArguments<C extends Description>(
   }
 }
 
-/** The command that words name; null: none does. Of two words the second may be missing. */
+/** Returns the command that words name, or null if no command matches. The second of two words may be missing. */
 export function commandNamed<C extends Description>(
   words: readonly string[],
   commands: readonly C[],
@@ -66,7 +66,7 @@ function defaultOf<C extends Description>(commands: readonly C[]): C {
 
 interface CommandWithArguments<C> {
   readonly command: C | null
-  /** All arguments but the command's own words. */
+  /** All arguments except the words of the command. */
   readonly args: readonly string[]
 }
 
@@ -103,7 +103,7 @@ function tokensOf(args: readonly string[], options: CommandOptions) {
   }).tokens
 }
 
-/** Without what is not for Node.js: it would fill in defaults where nothing was given. */
+/** Returns only the settings that Node.js parses. With the defaults, it would also fill in options that were not given. */
 function parsedOptionsOf(options: CommandOptions) {
   return Object.fromEntries(
     Object.entries(options).map(([name, { type, short, multiple = false }]) => [
@@ -113,7 +113,10 @@ function parsedOptionsOf(options: CommandOptions) {
   )
 }
 
-/** A misspelt option before it takes its value for the command: then the option is what is wrong. */
+/**
+ * Returns the error for an unknown command. If a misspelt option precedes the word, the word is its value, so the error names the
+ * option.
+ */
 function noCommand(
   word: string,
   tokens: readonly Token[],
@@ -132,7 +135,7 @@ function unknownOption(rawName: string, options: CommandOptions): string {
   return `Unknown option${quotedOption(rawName)}${meantText(rawName.startsWith('--') ? closestOf(rawName, names) : null)}`
 }
 
-/** An option that does not look like one may be a value that begins with a hyphen. */
+/** Returns the option in quotes, or nothing if it does not look like an option. It may be a value that begins with a hyphen. */
 function quotedOption(rawName: string): string {
   return isShownName(rawName.replace(/^--?/, '')) ? ` '${rawName}'` : ''
 }
@@ -167,7 +170,7 @@ function untaken(
   )
 }
 
-/** @throws UsageError with the first sentence of Node's own error */
+/** Parses the arguments with Node.js. @throws UsageError with the first sentence of its error */
 function parsed(args: readonly string[], options: CommandOptions) {
   try {
     const { values, positionals } = parseArgs({
@@ -182,7 +185,7 @@ function parsed(args: readonly string[], options: CommandOptions) {
   }
 }
 
-/** Of what may be repeated only texts are. */
+/** Converts repeated values to strings. Only options of type string can be repeated. */
 function textsIn([name, value]: readonly [string, string | boolean | (string | boolean)[] | undefined]): [
   string,
   OptionValues[string],

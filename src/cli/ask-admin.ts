@@ -3,14 +3,14 @@ import { adminEnvironment, type Config } from '../config/config.ts'
 import { messageOf } from '../errors.ts'
 import { CommandError } from './command-failure.ts'
 
-/** How a running gateway is asked. */
+/** The address of a running gateway's admin listener. */
 export interface AdminAddress {
   /** `http://127.0.0.1:9090` */
   readonly origin: string
   readonly token: string | null
 }
 
-/** Options of commands that ask a running gateway. */
+/** Options of commands that send requests to a running gateway. */
 export const ADMIN_OPTIONS = {
   admin: {
     type: 'string',
@@ -29,7 +29,7 @@ interface Given {
   readonly 'token-file'?: string | undefined
 }
 
-/** By the options, else by the environment, else by the configuration. @throws CommandError */
+/** Returns the address from the options, or else from the environment, or else from the configuration. @throws CommandError */
 export function adminAddressOf(
   { admin: asked, 'token-file': tokenFile }: Given,
   { admin }: Pick<Config, 'admin'>,
@@ -62,7 +62,7 @@ function originIn(text: string): string {
 const WITHIN_MS = 30_000
 const MAX_BYTES = 16 * 1024 ** 2
 
-/** The JSON that a running gateway answers. @throws CommandError that says why there is none */
+/** Returns the JSON response of a running gateway. @throws CommandError with the reason if there is no response */
 export async function askAdmin({ origin, token }: AdminAddress, path: string): Promise<unknown> {
   const signal = AbortSignal.timeout(WITHIN_MS)
   const headers = {
@@ -70,7 +70,7 @@ export async function askAdmin({ origin, token }: AdminAddress, path: string): P
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
   }
   try {
-    // A redirect would take the token elsewhere.
+    // A redirect would send the token to another server.
     const response = await fetch(origin + path, { headers, signal, redirect: 'error' })
     const text = await textWithin(response)
     if (response.status !== 200)
@@ -99,7 +99,7 @@ function refusalOf(status: number, text: string): string {
   return `it answers ${status} ${text.split('\n', 1).join('').slice(0, 200)}`
 }
 
-/** fetch hides the reason below its own error. */
+/** Returns the reason of a failed `fetch`, which is hidden in the cause of its error. */
 function reasonOfFetch(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (cause instanceof Error && cause.name === 'TimeoutError') return `no answer within ${WITHIN_MS / 1000} s`

@@ -10,9 +10,9 @@ import { command, CONFIG_OPTION, FORMAT_OPTION, type Program } from './command.t
 import { linesText, printAnswer, tableLines } from './output.ts'
 
 const MAX_TIMEOUT_S = 60
-/** Nodes that are away wait for their time together. */
+/** Number of checks that run at once, so that unreachable nodes reach their timeouts together. */
 const AT_ONCE = 32
-/** Of what nothing was asked of. */
+/** How long closing may take if no connection was checked. */
 const MAX_CLOSE_MS = 5000
 
 export const checkCommand = command({
@@ -45,7 +45,7 @@ are not asked.`,
   run: async ({ values: { config: file, connect, timeout, format }, streams, program }) => {
     const withinMs = timeoutMsOf(timeout)
     const checked = await check(file, connect ? withinMs : null, program).catch((error: unknown) => {
-      // As text it is the answer of every command to such a file.
+      // In text format, every command prints the problems of such a file in the same way.
       if (format === 'text' || !(error instanceof ConfigError)) throw error
       return { problems: error.problems, warnings: [], connections: null }
     })
@@ -63,18 +63,18 @@ are not asked.`,
 interface Checked {
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
-  /** Null: nothing was asked. */
+  /** Null if no connection was checked. */
   readonly connections: readonly Connection[] | null
 }
 
 interface Connection extends Pick<ConnectionCheck, 'what' | 'address'> {
   readonly ok: boolean
-  /** What it says of itself, or why it is of no use. */
+  /** How the remote system describes itself, or why it cannot be used. */
   readonly detail: string
   readonly ms: number
 }
 
-/** @throws UsageError */
+/** Parses the option `--timeout`. @throws UsageError */
 function timeoutMsOf(text: string): number {
   const seconds = Number(text)
   if (!/^\d+(\.\d+)?$/.test(text) || seconds <= 0 || seconds > MAX_TIMEOUT_S)
@@ -82,18 +82,20 @@ function timeoutMsOf(text: string): number {
   return seconds * 1000
 }
 
-/** @param withinMs for each connection; null: nothing is asked. @throws ConfigError */
+/**
+ * Checks a configuration. @param withinMs timeout for each connection; null if connections are not checked. @throws ConfigError
+ */
 async function check(file: string, withinMs: number | null, { build }: Program): Promise<Checked> {
   const config = loadConfig(file)
   const log = createLogger({ level: 'error', destination: openDestination({ to: 2 }) })
   const { close, warnings, connections } = await build({ config, log, version: versionOf() })
   const asked = withinMs === null ? null : await askAll(connections(), withinMs)
-  // A request that was given up still has its own time.
+  // A request that was abandoned still runs until its own timeout.
   await within(withinMs ?? MAX_CLOSE_MS, close()).catch(() => undefined)
   return { problems: [], warnings, connections: asked }
 }
 
-/** In the order of the checks. */
+/** Runs all checks. The results are in the order of the checks. */
 async function askAll(checks: readonly ConnectionCheck[], withinMs: number): Promise<readonly Connection[]> {
   const asked: Connection[] = []
   const waiting = checks.entries()
@@ -116,12 +118,12 @@ async function ask({ what, address, run }: ConnectionCheck, withinMs: number): P
 
 function reasonIn(error: unknown, withinMs: number): string {
   const message = messageOf(error)
-  // In the words of undici and of ioredis.
+  // The timeout messages of undici and ioredis.
   if (/aborted due to timeout|timed out/i.test(message)) return `no answer within ${withinMs / 1000} s`
   return withoutSecrets(message === '' ? 'it does not answer' : message)
 }
 
-/** @throws Error after the time */
+/** Waits for work. @throws Error after the given time */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const giveUp = new AbortController()
   const late = wait(ms, null, { signal: giveUp.signal }).then(() => {

@@ -2,7 +2,7 @@ import { ConfigError } from '../config/config.ts'
 import { EngineRefusal, GatewayError } from '../errors.ts'
 import { QuestionError } from '../pipeline/explain.ts'
 
-/** The console text of an error: one line, or every problem of a configuration. */
+/** Returns the console text of an error: one line, or every problem of a configuration. */
 export function textOfFailure(error: unknown): string {
   const lines =
     error instanceof ConfigError
@@ -11,17 +11,17 @@ export function textOfFailure(error: unknown): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The console text of a failure for which a command has an exit code. */
+/** Returns the console text of a failure for which a command has an exit code. */
 export function complaintOf(error: unknown): string {
   return error instanceof QuestionError || error instanceof CommandError || isUnanswered(error)
     ? `${error.message}\n`
     : textOfFailure(error)
 }
 
-/** A command cannot do what it is for. The message is one line. */
+/** A command cannot do its work. The message is one line. */
 export class CommandError extends Error {}
 
-/** A source or an engine that is away. */
+/** Returns whether an error means that a source or an engine is unavailable. */
 export function isUnanswered(error: unknown): error is GatewayError | EngineRefusal {
   return error instanceof GatewayError || error instanceof EngineRefusal
 }

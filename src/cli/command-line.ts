@@ -10,8 +10,8 @@ interface CommandLine {
 }
 
 /**
- * Runs the command that the arguments name. Resolves with the exit code: 2 where they are invalid. @throws what
- * `runCommandLine` writes with `textOfFailure`, for exit code 1
+ * Runs the command that the arguments name. Resolves with the exit code, which is 2 if they are invalid. @throws errors that
+ * `runCommandLine` prints with `textOfFailure`, for exit code 1
  */
 export async function runCommand(
   argv: readonly string[],
@@ -49,7 +49,7 @@ function usageProblem({ command: invalid, message }: UsageError): string {
   return `${usageOf(command)}\n'${PROGRAM} ${more}' says more.\n\n${command?.refusal ?? message}\n`
 }
 
-/** Who reads no further (`| head -1`) has enough: the command ends as it would have. */
+/** Ignores a closed pipe. A reader like `head -1` may stop early, and the command then ends with its usual exit code. */
 function endQuietly(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }
@@ -60,7 +60,7 @@ export function runCommandLine(argv: readonly string[], commandLine: CommandLine
   runCommand(argv, commandLine).then(
     (code) => {
       process.exitCode = code
-      // What still keeps the process alive after a drain (a client that never reads) is not waited for.
+      // Do not wait for handles that keep the process alive after a drain, such as a client that never reads.
       setTimeout(() => process.exit(code), 500).unref()
     },
     (error: unknown) => {

@@ -4,9 +4,9 @@ import { DEFAULT_ENGINE } from '../pipeline/match.ts'
 import type { BuildDryRun } from '../pipeline/explain.ts'
 import type { CommandOption, CommandOptions, Description, OptionValues } from './description.ts'
 
-/** What main.ts gives to the commands. */
+/** The dependencies that main.ts passes to the commands. */
 export interface Program {
-  /** What workers are started from. */
+  /** The script from which workers are started. */
   readonly entry: string
   readonly open: OpenRuntime
   readonly build: BuildRuntimeParts
@@ -35,7 +35,7 @@ type Values<O extends CommandOptions> = {
 
 interface Given<V> {
   readonly values: V
-  /** As many as are needed at least, and no more than there are. */
+  /** At least the required operands, and at most those that the command defines. */
   readonly operands: readonly string[]
   readonly streams: CommandStreams
   readonly program: Program
@@ -47,12 +47,12 @@ interface Definition<O extends CommandOptions> extends Description<O> {
   readonly run: (given: Given<Values<O>>) => Promise<number> | number
 }
 
-/** A command with all that is said of it: from here on its options are known by name alone. */
+/** A command with its description. The types of its options are erased. */
 export interface Command extends Description {
   readonly run: (given: Given<OptionValues>) => Promise<number> | number
 }
 
-/** Defines a command whose `run` is given its options with their types. */
+/** Defines a command whose `run` receives its options with their types. */
 export function command<const O extends CommandOptions>(definition: Definition<O>): Command {
   return {
     ...definition,

@@ -13,7 +13,7 @@ import { startCommand, workerCommand } from './start-command.ts'
 import { suggestCommand } from './suggest-command.ts'
 import { whoCanCommand } from './who-can-command.ts'
 
-/** All commands, in the order in which help lists them. Help, completion and docs/commands.md are made from this. */
+/** All commands, in the order of the help. Help, completion and docs/commands.md are generated from this list. */
 export const COMMANDS: readonly Command[] = [
   startCommand,
   checkCommand,

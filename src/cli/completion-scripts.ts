@@ -2,7 +2,7 @@ import { GENERAL_OPTIONS } from './arguments.ts'
 import type { CommandOption, Description } from './description.ts'
 import { PROGRAM } from './help-text.ts'
 
-/** Scripts by shell, each made from the table of the commands. */
+/** The completion scripts by shell, each generated from the table of commands. */
 export const COMPLETIONS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 
 type Commands = readonly Description[]
@@ -15,12 +15,12 @@ function optionsOf({ options }: Description): readonly NamedOption[] {
   return Object.entries({ ...options, ...GENERAL_OPTIONS }).map(([name, option]) => ({ name, ...option }))
 }
 
-/** `policy` of `policy test`: what is typed first. */
+/** Returns the word that is typed first: `policy` of `policy test`. */
 function firstWordOf({ name }: Description): string {
   return name.split(' ', 1).join('')
 }
 
-/** What may stand behind the first word: the second, or choices of the first operand. */
+/** Returns the words that can follow the first word: the second word of the command, or the choices of its first operand. */
 function wordsAfter(command: Description, commands: Commands): readonly string[] {
   const [, second] = command.name.split(' ')
   if (second !== undefined) return [second]
@@ -31,7 +31,7 @@ function takesFile(command: Description): boolean {
   return command.operands?.some(({ name }) => name === 'FILE') ?? false
 }
 
-/** The same option is alike in all commands. */
+/** Returns the options of all commands. An option has the same meaning in every command. */
 function allOptions(commands: Commands): readonly NamedOption[] {
   const all = new Map(commands.flatMap(optionsOf).map((option) => [option.name, option]))
   return [...all.values(), { name: 'config', type: 'string', short: 'c', value: 'FILE', purpose: '' }]
@@ -122,7 +122,7 @@ function zshSpecs(option: NamedOption): readonly string[] {
   return spellingsOf(option).map((spelling) => quoted(`${multiple ? '*' : ''}${spelling}${rest}`))
 }
 
-/** Without what ends a description. */
+/** Escapes the characters that would end a description. */
 function zshText(text: string): string {
   return text.replaceAll(/[[\]:\\]/g, (sign) => `\\${sign}`)
 }
@@ -158,7 +158,7 @@ function fishOption({ name, short, type, value, choices, purpose }: NamedOption)
   ].join(' ')
 }
 
-/** In single quotes, for any of the shells. */
+/** Returns a text in single quotes, for any of the shells. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'"'"'`)}'`
 }

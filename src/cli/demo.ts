@@ -48,7 +48,7 @@ async function demo(begin: (config: Config) => Promise<Running>): Promise<Runnin
 
 const VARIABLES = { listen: 'PORT', admin: 'ADMIN_PORT' } as const
 
-/** The demo has no file in which a port could be changed. */
+/** Adds the variable that changes the port, because the demo has no configuration file to edit. */
 function withPortHint(error: unknown): unknown {
   if (!(error instanceof ConfigError)) return error
   const problems = error.problems.map((problem) => {
@@ -58,7 +58,7 @@ function withPortHint(error: unknown): unknown {
   return new ConfigError('The demo', problems)
 }
 
-/** Every line that does not begin with `#` can be pasted into a shell. */
+/** Returns the tour. Every line that does not begin with `#` can be pasted into a shell. */
 export function tourOf({ base, admin }: { readonly base: string; readonly admin: string }): string {
   const json = `-H 'Content-Type: application/json'`
   return `

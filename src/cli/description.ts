@@ -1,34 +1,34 @@
-/** An option of a command, as `parseArgs` of Node.js takes it, and what its help says. */
+/** An option of a command, as Node's `parseArgs` takes it, with its help text. */
 export interface CommandOption {
   readonly type: 'string' | 'boolean'
   readonly short?: string
-  /** May be given several times. */
+  /** Whether the option can be repeated. */
   readonly multiple?: boolean
   readonly required?: boolean
   readonly default?: string
-  /** Names the value: `FILE` is completed as a file. */
+  /** The name of the value in help. `FILE` is completed as a file. */
   readonly value?: string
-  /** No other value is taken. */
+  /** The allowed values. */
   readonly choices?: readonly string[]
   readonly purpose: string
 }
 
 export type CommandOptions = Readonly<Record<string, CommandOption>>
 
-/** An argument without a name. */
+/** A positional argument. */
 export interface Operand {
-  /** As the usage has it: `FILE`. */
+  /** The name in the usage line: `FILE`. */
   readonly name: string
   readonly purpose: string
   readonly optional?: boolean
-  /** For the completion; the command says itself what it does not take. */
+  /** Suggestions for completion. The command itself rejects other values. */
   readonly choices?: (commands: readonly Description[]) => readonly string[]
 }
 
-/** Options by name, as they were given or by default. */
+/** The values of options by name, given or default. */
 export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
-/** What help, completion and docs/commands.md say of a command. */
+/** The description of a command for help, completion and docs/commands.md. */
 export interface Description<O = CommandOptions> {
   /** One word or two: `policy test`. */
   readonly name: string
@@ -40,12 +40,12 @@ export interface Description<O = CommandOptions> {
   readonly options: O
   readonly examples: readonly string[]
   readonly exitCodes: readonly (readonly [code: number, meaning: string])[]
-  /** It runs where no command is named. */
+  /** This command runs if no command is named. */
   readonly isDefault?: true
-  /** For the gateway itself: no help names it. */
+  /** The command is internal, and help does not list it. */
   readonly isHidden?: true
-  /** The exit code of a failure, which is then written to standard error. Without it `run` rejects. */
+  /** The exit code of a failure, which is then written to standard error. If absent, `run` rejects. */
   readonly failure?: 2
-  /** Said of every invalid argument in place of what is wrong with it: it may be a secret. */
+  /** The message for every invalid argument, instead of its specific problem, because the argument may be a secret. */
   readonly refusal?: string
 }

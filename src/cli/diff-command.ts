@@ -51,7 +51,7 @@ interface Running {
   readonly secrets: { readonly salt: string; readonly digests: Readonly<Record<string, unknown>> } | null
 }
 
-/** @throws CommandError */
+/** Checks the response of `GET /config`. @throws CommandError */
 function runningOf(answer: unknown): Running {
   if (!isObject(answer) || !isObject(answer['config']))
     throw new CommandError('The answer is no configuration')
@@ -63,7 +63,7 @@ function runningOf(answer: unknown): Running {
 
 interface Difference {
   readonly path: string
-  /** Null: there is no such key. Without secrets. */
+  /** Null if the key does not exist. Secrets are redacted. */
   readonly running: unknown
   readonly file: unknown
   readonly isSecret: boolean
@@ -84,7 +84,7 @@ async function differencesBetween(
   const hidden = Object.entries(digests ?? {})
     .filter(([path, digest]) => digest !== secrets?.digests[path])
     .map(([path]) => path)
-    // Where the key itself is new, or more than the secret differs, that says it.
+    // A secret is not listed if its key or a section around it is already listed.
     .filter(
       (path) =>
         !shown.some((one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`)),
@@ -106,7 +106,7 @@ function differenceAt(path: string, { before, after, isSecret }: Sides): Differe
   return { path, running: valueAt(before, path), file: valueAt(after, path), isSecret, applies }
 }
 
-/** Null: there is none. */
+/** Returns the value at a path, or null if there is no value. */
 function valueAt(value: unknown, path: string): unknown {
   let at: unknown = value
   for (const key of path.split('.')) at = isMapping(at) ? at[key] : undefined

@@ -38,7 +38,7 @@ export const explainCommand = command({
   },
 })
 
-/** @throws QuestionError */
+/** Reads the body of a request from a file. @throws QuestionError */
 export function readBody(file: string): Buffer {
   try {
     return readFileSync(file)

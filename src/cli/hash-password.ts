@@ -3,7 +3,8 @@ import type { Readable, Writable } from 'node:stream'
 import { createPasswords } from '../policy/authn/password.ts'
 import { command, type CommandStreams } from './command.ts'
 
-// The longest password that fits the Authorization header that readBasic accepts, beside a user name of 64 characters.
+// The longest password that fits, together with a user name of 64 characters, into the Authorization header that readBasic
+// accepts.
 const MAX_BYTES = 700
 
 export const hashPasswordCommand = command({
@@ -39,7 +40,7 @@ function problemOf(password: string): string | null {
   return Buffer.byteLength(password) > MAX_BYTES ? `the password is longer than ${MAX_BYTES} bytes` : null
 }
 
-/** Reads to the end, without the line end that echo and editors add. */
+/** Reads to the end, and removes the line end that echo and editors add. */
 async function readAll(stdin: Readable): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -4,12 +4,14 @@ import { tableLines } from './output.ts'
 
 export const PROGRAM = 'engine-gateway'
 
-/** The commands that are for people, in their order. */
+/** Returns the commands for users, in their order. */
 export function shownCommands<C extends Description>(commands: readonly C[]): readonly C[] {
   return commands.filter(({ isHidden }) => isHidden !== true)
 }
 
-/** `Usage: engine-gateway check --config FILE [options]`, without a line end. Null: of the program itself. */
+/**
+ * Returns `Usage: engine-gateway check --config FILE [options]`, without a line end. For null, returns the usage of the program.
+ */
 export function usageOf(command: Description | null): string {
   if (command === null) return `Usage: ${PROGRAM} [COMMAND] [options]`
   const { name, isDefault, operands = [], options } = command
@@ -24,7 +26,7 @@ export function usageOf(command: Description | null): string {
   return `Usage: ${[PROGRAM, ...words].join(' ')}`
 }
 
-/** What `--help` prints of a command; null: of the program itself. */
+/** Returns the output of `--help` for a command. For null, returns the help of the program. */
 export function helpOf(command: Description | null, commands: readonly Description[]): string {
   return command === null ? programHelp(commands) : commandHelp(command)
 }
@@ -61,7 +63,7 @@ function sections(blocks: readonly (readonly string[])[]): string {
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`
 }
 
-/** `check the file` as `Check the file.` */
+/** Returns `check the file` as `Check the file.` */
 export function sentenceOf(purpose: string): string {
   return `${purpose.slice(0, 1).toUpperCase()}${purpose.slice(1)}.`
 }
@@ -73,12 +75,12 @@ function optionRows(options: CommandOptions): readonly (readonly string[])[] {
   ])
 }
 
-/** `--format text|json` */
+/** Returns `--format text|json`. */
 export function signatureOf(name: string, { type, value, choices }: CommandOption): string {
   return type === 'boolean' ? `--${name}` : `--${name} ${choices?.join('|') ?? value ?? 'VALUE'}`
 }
 
-/** What it is for, whether it is needed, and its default. */
+/** Returns the purpose of an option, whether it is required, and its default. */
 export function purposeOf(settings: CommandOption): string {
   const { purpose, required = false, multiple = false, default: usual } = settings
   const notes = [

@@ -1,7 +1,10 @@
-/** The first version that the dependencies run on; the same as `engines` in package.json. */
+/** The oldest version that the dependencies support; the same as `engines` in package.json. */
 const LEAST = { major: 22, minor: 19 }
 
-/** Says in one line that this version of Node.js is too old; null: it is not. Imports nothing that an older one cannot load. */
+/**
+ * Returns a one-line message if this version of Node.js is too old, otherwise null. Imports nothing that an older version cannot
+ * load.
+ */
 export function nodeVersionProblem(version: string): string | null {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major > LEAST.major || (major === LEAST.major && minor >= LEAST.minor)) return null

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 
-/** Writes an answer as `--format` wants it. */
+/** Writes a result in the format that `--format` selects. */
 export function printAnswer(
   { stdout }: { readonly stdout: Writable },
   format: 'text' | 'json',
@@ -9,12 +9,12 @@ export function printAnswer(
   stdout.write(format === 'json' ? `${JSON.stringify(json(), null, 2)}\n` : text())
 }
 
-/** Lines for a terminal: what a name or an id holds cannot steer it. */
+/** Joins lines for a terminal. Control characters are replaced, because a name or an id could otherwise control the terminal. */
 export function linesText(lines: readonly string[]): string {
   return `${lines.map((line) => line.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')).join('\n')}\n`
 }
 
-/** Columns, each as wide as its widest cell; the last one is not filled up. */
+/** Returns rows as aligned columns, each as wide as its widest cell. The last column is not padded. */
 export function tableLines(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   return rows.map((row) =>

@@ -8,11 +8,11 @@ import { isUnanswered } from './command-failure.ts'
 import { withExplain } from './with-explain.ts'
 import { counted } from '../pipeline/plural.ts'
 
-/** One test, and what became of it. */
+/** A test and its result. */
 interface Outcome {
   readonly test: PolicyTest
   readonly explained: Explained
-  /** What is not as expected; empty: all is. */
+  /** The differences from the expectation. Empty if the test passes. */
   readonly differences: readonly string[]
 }
 
@@ -48,7 +48,7 @@ export const policyTestCommand = command({
   },
 })
 
-/** @throws ConfigError */
+/** Reads the file of tests. @throws ConfigError */
 function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
@@ -57,7 +57,7 @@ function readText(file: string): string {
   }
 }
 
-/** One after the other: the engine serves others at the same time. @throws QuestionError that names the test */
+/** Runs the tests one after the other, because the engine also serves other clients. @throws QuestionError that names the test */
 async function runAll(tests: readonly PolicyTest[], explain: Explain): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   for (const [at, test] of tests.entries()) {
@@ -87,7 +87,7 @@ const ROWS = {
   'cannot be told exactly': null,
 } as const
 
-/** Null: it is no list, it is refused, or its rows cannot be told. */
+/** Returns null if the response is not a list, if the request is refused, or if the visible items are unknown. */
 function rowsOf({ decision, policy }: Explained): PolicyTest['rows'] | null {
   const sees = policy?.rows?.sees
   return decision === 'refused' || sees === undefined ? null : ROWS[sees]

@@ -5,7 +5,7 @@ import { UsageError } from './arguments.ts'
 import { command } from './command.ts'
 import { runUntilSignal } from './until-signal.ts'
 
-/** Where the configuration of the demo looks for an engine. */
+/** The port on which the demo's configuration expects an engine. */
 const DEFAULT_PORT = '8081'
 const MAX_PORT = 65_535
 

@@ -32,7 +32,7 @@ export const startCommand = command({
   },
 })
 
-/** What the primary starts; for nobody else. */
+/** The command of worker processes. Only the primary starts it. */
 export const workerCommand = command({
   name: 'worker',
   isHidden: true,

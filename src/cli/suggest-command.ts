@@ -68,7 +68,7 @@ interface Options {
   readonly group?: string | undefined
 }
 
-/** Returns the problem that stopped the reading, if any. */
+/** Reads the lines. Returns the problem that stopped the reading, if any. */
 async function read(from: string | Readable, gathered: Gathered): Promise<string | null> {
   const input = typeof from === 'string' ? createReadStream(from) : from
   try {
@@ -81,7 +81,7 @@ async function read(from: string | Readable, gathered: Gathered): Promise<string
   }
 }
 
-/** Why nothing can be suggested. */
+/** Returns the reason why no record can be suggested, or null. */
 function problemOf({ engines, audited, readable, unreadable }: Gathered, engine?: string): string | null {
   if (unreadable > 0 && readable === 0) return 'There is no audit line'
   if (engine !== undefined && audited.size > 0 && !audited.has(engine))
@@ -98,29 +98,32 @@ interface Line {
   readonly decision: string
   readonly rule: string
   readonly missing: readonly MissingPermission[]
-  /** The refusal that remains with these permissions; null: none is known. */
+  /** The refusal that remains with these permissions. Null if no other refusal is known. */
   readonly otherRefusal: string | null
-  /** Null: the line has none. */
+  /** Null if the line has no status. */
   readonly status: number | null
 }
 
 class Gathered {
   readonly suggester: Suggester
-  /** Counts of all audit lines, and of those that are used. */
+  /** The engines of all audit lines, and the engines of the lines that match the options. */
   readonly audited = new Set<string>()
   readonly engines = new Set<string>()
   readonly users = new Set<string>()
-  /** Refusals that no record would change, and how often. */
+  /** Refusals that no record would change, with their counts. */
   readonly others = new Map<string, number>()
-  /** Queries of which all rows are left out, and how often; `seen`: those of which some line says what was missing for them. */
+  /**
+   * Queries whose items are all left out, with their counts. `seen` has the queries for which some line names the missing
+   * permissions.
+   */
   readonly withheld = new Map<string, number>()
-  /** Requests that the gateway reported and the engine itself refused, and how often: no record would permit them. */
+  /** Requests that the gateway reported and the engine itself refused, with their counts. No record would permit them. */
   readonly byEngine = new Map<string, number>()
   readonly seen = new Set<string>()
   readable = 0
   unreadable = 0
   requests = 0
-  /** Lines of requests that were really refused: their first refusal hides further ones. */
+  /** Number of requests that were really refused. Their first refusal hides further ones. */
   refused = 0
   readonly #options: Options
 
@@ -160,7 +163,10 @@ class Gathered {
     this.suggester.add(line)
   }
 
-  /** Where a line is counted for which no record is suggested, and as what; null: a record is suggested for it. */
+  /**
+   * Returns the map and the key under which to count a line for which no record is suggested. Returns null if a record is
+   * suggested.
+   */
   #hopelessOf(line: Line, query: string): Parameters<typeof count> | null {
     const { missing, rule, otherRefusal, status } = line
     if (missing.length === 0 && rule === NO_ROWS) return [this.withheld, query]
@@ -175,17 +181,17 @@ function count(counts: Map<string, number>, what: string): void {
 }
 
 /**
- * Whether the engine has refused a request that the gateway let through in report mode. 499 is a client that left; from 502 on,
- * no node has responded.
+ * Returns whether the engine refused a request that the gateway let through in report mode. 499 means that the client
+ * disconnected; from 502 on, no node has responded.
  */
 function isRefusedByEngine({ decision, status }: Line): boolean {
   return decision === 'reported' && status !== null && status >= 400 && status !== 499 && status < 502
 }
 
-/** The rule of a query of which the caller sees no row. */
+/** The rule of a query that shows the caller no items. */
 const NO_ROWS = 'rows: none'
 
-/** Null: not a refusal of a known user, nor an answer without its rows. */
+/** Returns null unless the line is a refusal of a known user or a response without its items. */
 function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
   const { user, engine, operation, decision, rule, missing, otherRefusal, status } = line
   if (decision !== 'refused' && decision !== 'reported' && !(decision === 'permitted' && rule === NO_ROWS))
@@ -203,7 +209,7 @@ function lineOf(line: Readonly<Record<string, unknown>>): Line | null {
   }
 }
 
-/** Null: not a JSON object. */
+/** Returns null if the text is not a JSON object. */
 function valueOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -222,7 +228,7 @@ function isMissingPermission(value: unknown): value is MissingPermission {
 
 type Counted = readonly (readonly [what: string, times: number])[]
 
-/** Queries that show no rows, where no line says what was missing for one. */
+/** Returns the queries that show no items and for which no line names the missing permissions. */
 function unknownOf({ withheld, seen }: Gathered): Counted {
   return [...withheld].filter(([query]) => !seen.has(query))
 }
@@ -259,7 +265,7 @@ function textOf(
         ]),
     ...timesLines(unknown),
   ]
-  // A name must not end its comment.
+  // Removes line ends from names, which would otherwise end a YAML comment.
   return linesText(lines)
 }
 
@@ -268,8 +274,8 @@ function timesLines(counts: Iterable<readonly [what: string, times: number]>): r
 }
 
 /**
- * `noRecord` counts refusals that no record changes, `refusedByEngine` reported requests that the engine itself refused, and
- * `unknown` queries that return no rows without a line that says which permission was missing.
+ * Returns the result as JSON. `noRecord` counts refusals that no record changes. `refusedByEngine` counts reported requests that
+ * the engine itself refused. `unknown` counts queries that return no items and have no line that names the missing permission.
  */
 function jsonOf(
   { records, needs, unmet, crowded }: Suggestion,

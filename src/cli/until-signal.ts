@@ -12,22 +12,22 @@ interface Reloading {
   readonly reload: () => Promise<unknown>
 }
 
-/** Reloads at SIGHUP. Resolves with the exit code, after a drain. */
+/** Runs until a signal, and reloads at SIGHUP. Resolves with the exit code after the drain. */
 export function runUntilSignal({ drain, reload }: Draining & Reloading, log: Logger): Promise<number> {
   process.on('SIGHUP', () => void reload())
   return runUntil(signalled(), { drain }, log)
 }
 
 /**
- * For a worker, which drains also when the primary says so. To read the configuration anew is the primary's, though a signal
- * to the whole group comes here too.
+ * Runs a worker until a signal or until the primary requests a drain. Only the primary reloads the configuration, although a
+ * SIGHUP to the whole process group reaches the worker too.
  */
 export function runUntilSignalOr(told: Promise<void>, draining: Draining, log: Logger): Promise<number> {
   process.on('SIGHUP', () => undefined)
   return runUntil(Promise.race([told, signalled()]), draining, log)
 }
 
-/** Drains then, or at an error that nobody has caught: the exit code says which. */
+/** Drains when `told` resolves or at an uncaught error. The exit code is 1 after an uncaught error, otherwise 0. */
 async function runUntil(told: Promise<void>, { drain }: Draining, log: Logger): Promise<number> {
   void areTicksKept.then((areKept) => {
     if (!areKept) log.debug('this Node runs ticks on another object: none is kept to keep them quick')
@@ -38,12 +38,12 @@ async function runUntil(told: Promise<void>, { drain }: Draining, log: Logger): 
   return unexpected.hasAny() ? 1 : 0
 }
 
-/** npm and a terminal send the same signal twice. A later Ctrl-C is a person who does not want to wait. */
+/** npm and a terminal send the same signal twice. After this time, a Ctrl-C comes from a user who wants to stop the drain. */
 const IMPATIENT_MS = 1000
-/** 128 and the number of SIGINT, as shells say it. */
+/** 128 plus the number of SIGINT, as shells report it. */
 const INTERRUPTED = 130
 
-/** Resolves at the first signal to end. Later ones do not cut the drain short, but for a later Ctrl-C. */
+/** Resolves at the first signal to end. Later signals do not shorten the drain, except a later Ctrl-C. */
 function signalled(): Promise<void> {
   return new Promise<void>((resolve) => {
     let firstAtMs = Infinity
@@ -58,18 +58,18 @@ function signalled(): Promise<void> {
   })
 }
 
-/** A defect may strike again with every request of a drain. */
+/** Maximum number of logged errors. A defect may occur again with every request of a drain. */
 const MOST_UNEXPECTED_LINES = 10
 
 /**
- * Hears of errors that were thrown or rejected and that nobody has caught, which else end the process at once, with all that is
- * under way. What they have left broken nobody knows: the process is to end all the same. (close-with-grace does not do: at a
- * second such error it exits in the middle of the drain, and its time is fixed before the configuration is read.)
+ * Watches for uncaught errors and rejections, which would otherwise end the process at once, together with all requests in
+ * flight. The state of the process is unknown after such an error, so it must still end. (close-with-grace is not suitable: at a
+ * second such error it exits in the middle of the drain, and its timeout is fixed before the configuration is read.)
  */
 function watchUnexpectedErrors(log: Logger) {
   let count = 0
   const first = new Promise<void>((resolve) => {
-    // A rejection comes here too, as nobody listens to `unhandledRejection`.
+    // Unhandled rejections arrive here too, because there is no listener for `unhandledRejection`.
     process.on('uncaughtException', (err, origin) => {
       count += 1
       if (count <= MOST_UNEXPECTED_LINES)

@@ -70,7 +70,7 @@ users: then those are asked that records name, and the answer says so.`,
   },
 })
 
-/** @throws UsageError */
+/** Returns the request of an operation as `METHOD /path`. @throws UsageError */
 function requestOf(operation: string, given: readonly string[]): string {
   if (/\s/.test(operation.trim())) {
     if (given.length > 0) throw new UsageError('--path is for an operationId: the request has its path')
@@ -95,7 +95,7 @@ function requestOf(operation: string, given: readonly string[]): string {
   return `${found.method} ${path}`
 }
 
-/** `tenant-id=a` is `tenantId`, as the table has it. */
+/** Returns the name and value of a path parameter. `tenant-id=a` sets `tenantId`, which is its name in the table. */
 function pathValueOf(text: string, operation: string, names: readonly string[]): readonly [string, string] {
   const [, given = '', value = ''] = /^([\w-]+)=(.+)$/s.exec(text) ?? []
   if (given === '') throw new UsageError(`--path takes ${notText('NAME=VALUE', text)}`)
@@ -110,7 +110,7 @@ function pathValueOf(text: string, operation: string, names: readonly string[]):
 interface Subject {
   readonly kind: 'user' | 'group' | 'everybody'
   readonly name: string
-  /** Null: the source of users says who it is. */
+  /** The principal to ask as. Null if the source of users provides it. */
   readonly principal: Principal | null
 }
 
@@ -121,14 +121,14 @@ interface SubjectAnswer extends Pick<Subject, 'kind' | 'name'> {
 
 type Asked = Parameters<Explain>[0]
 
-/** One after the other: the engine serves others at the same time. */
+/** Handles one subject at a time, because the engine also serves other clients. */
 async function askAs(
   { users, groups, areListed }: KnownSubjects,
   question: Omit<Asked, 'user'>,
   explain: Explain,
 ): Promise<readonly SubjectAnswer[]> {
   const answers: SubjectAnswer[] = []
-  // Nobody has this name, at no engine.
+  // No engine has a user with this random id.
   const userId = randomUUID()
   const subjects: readonly Subject[] = [
     { kind: 'everybody', name: '*', principal: { userId, groups: [], tenants: [] } },
@@ -142,7 +142,7 @@ async function askAs(
   for (const { kind, name, principal } of subjects) {
     const explained = await explain({ ...question, user: name }, principal ?? undefined).catch(
       (error: unknown) => {
-        // A record may name a user whom the engine has deleted.
+        // A record may name a user that was deleted in the engine.
         if (!areListed && kind === 'user' && error instanceof QuestionError) return null
         throw error
       },
@@ -155,7 +155,10 @@ async function askAs(
   return answers
 }
 
-/** A body that is refused whoever sends it says nothing of who may. @throws QuestionError */
+/**
+ * Checks that at least one result depends on permissions. A body that is refused for every caller says nothing about them.
+ * @throws QuestionError
+ */
 function checkDecided(answers: readonly SubjectAnswer[]): void {
   const [first] = answers.map(({ explained }) => explained)
   if (first?.answer == null) return
@@ -201,7 +204,7 @@ function sumOf(answers: readonly SubjectAnswer[]): string {
   return `${parts.join(' and ')} may${isOpen ? ', and everybody else' : ''}`
 }
 
-/** What has granted it first, and which rows are seen. */
+/** Returns the first record that grants the request, and which items are visible. */
 function reasonWhy({ policy }: Explained): string {
   if (policy === null) return ''
   const granting = policy.checks

@@ -8,15 +8,15 @@ interface Asked extends Pick<RuntimeParts, 'subjectsOf'> {
 }
 
 interface ExplainFrom {
-  /** Of the configuration. */
+  /** The configuration file. */
   readonly file: string
   readonly build: BuildRuntimeParts
   readonly buildDryRun: BuildDryRun
 }
 
 /**
- * Questions are answered by the parts of a gateway that does not listen: without Redis, and without a line of audit. What is
- * logged goes to standard error. @throws ConfigError
+ * Calls `use` with the parts of a gateway that does not listen, uses no Redis and writes no audit lines. Logs go to standard
+ * error. @throws ConfigError
  */
 export async function withExplain<T>(
   { file, build, buildDryRun }: ExplainFrom,
