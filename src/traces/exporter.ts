@@ -7,18 +7,21 @@ import { JsonTraceSerializer, TraceExporterMetricsHelper } from '@opentelemetry/
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
 
 export interface ExporterOptions {
-  /** Of the collector; `/v1/traces` follows. */
+  /** The base URL of the collector; `/v1/traces` is appended. */
   readonly endpoint: string
-  /** Of each export. */
+  /** The headers of each export. */
   readonly headers: Readonly<Record<string, string>>
-  /** One export, its repetitions included. */
+  /** Timeout of one export, including its retries. */
   readonly timeoutMs: number
 }
 
-/** Of all at once: one of the queue, and what a shutdown exports beside it. */
+/** Maximum number of exports at once: one from the queue, and those that a shutdown sends in parallel. */
 const MAX_EXPORTS = 30
 
-/** OTLP over HTTP, as JSON. What the package `exporter-trace-otlp-http` builds, without the environment that it reads. */
+/**
+ * Creates an exporter for OTLP over HTTP with JSON. The package `exporter-trace-otlp-http` builds the same, but also reads
+ * environment variables.
+ */
 export function createExporter({ endpoint, headers, timeoutMs }: ExporterOptions): SpanExporter {
   const options = {
     url: `${endpoint.replace(/\/$/, '')}/v1/traces`,

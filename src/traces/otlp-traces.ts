@@ -26,19 +26,28 @@ export interface OtlpTracesOptions
     ExporterOptions,
     Omit<SpanQueueOptions, 'exporter'> {
   readonly serviceName: string
-  /** Of the gateway. */
+  /** The version of the gateway. */
   readonly version: string
 }
 
-/** Nearly all values are names of the configuration and of the table; `server.address` is the caller's `Host`. */
+/**
+ * Maximum length of an attribute. Nearly all values are names from the configuration and the table, but `server.address` is the
+ * caller's `Host`.
+ */
 const MAX_VALUE_CHARS = 256
 
-/** Where spans begin. Null once its own span has ended: timers and sockets that it has opened live on and begin no children. */
+/**
+ * The parent of new spans. Null after the span has ended: timers and sockets that were opened during the span live longer, and
+ * must not create children.
+ */
 interface Scope {
   span: Span | null
 }
 
-/** Spans of the SDK. It registers nothing globally and reads no environment. Loads the SDK: import it only where traces are wanted. */
+/**
+ * Creates traces with the OpenTelemetry SDK. It registers nothing globally and reads no environment variables. Import this file
+ * only if traces are configured, because it loads the SDK.
+ */
 export function openOtlpTraces(options: OtlpTracesOptions): Traces {
   const queue = createSpanQueue({ ...options, exporter: createExporter(options) })
   const provider = new TracerProvider({
@@ -140,7 +149,7 @@ function attemptAttributesOf({ engine, node, method, resends }: AttemptStart) {
   }
 }
 
-/** As the HTTP conventions have it of a client's span. That its caller has left is no error of an attempt. */
+/** Returns the error type by the HTTP conventions for client spans. An attempt whose caller has disconnected is not an error. */
 function errorTypeOf(status: number, result: string): string | null {
   if (result !== 'ok' && result !== 'cancelled') return result
   return status >= 400 ? String(status) : null
@@ -169,12 +178,12 @@ async function runLookUp<T>(span: Span, run: (scope: Scope) => Promise<T>): Prom
   }
 }
 
-/** The gateway's code, or the system's. */
+/** Returns the error code of the gateway or of the system. */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '_OTHER'
 }
 
 async function settled(ending: Promise<void>): Promise<void> {
-  // The queue has counted and told what was lost.
+  // The queue has already counted and reported the lost spans.
   await ending.catch(() => undefined)
 }

@@ -1,15 +1,15 @@
 import { ParentBasedSampler, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace'
 
 export interface SamplingOptions {
-  /** Of requests whose caller does not decide, from 0 to 1. */
+  /** The share of requests that are recorded if the caller does not decide, from 0 to 1. */
   readonly sampleRatio: number
   /** Whether the caller's `traceparent` decides. */
   readonly trustParent: boolean
 }
 
 /**
- * Decides which requests are recorded; the spans within a request follow it. The ratio is drawn by chance, not from the
- * trace id: a caller chooses the trace id, and could choose one that is always within the ratio.
+ * Creates a sampler that decides which requests are recorded. The spans within a request follow this decision. The decision is
+ * random and does not use the trace id: a caller chooses the trace id, and could choose one that is always recorded.
  */
 export function createSampler({ sampleRatio, trustParent }: SamplingOptions): Sampler {
   const chance = createChanceSampler(sampleRatio)

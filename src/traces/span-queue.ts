@@ -10,25 +10,28 @@ export type DropReason = 'queue' | 'export'
 
 export interface SpanQueueOptions {
   readonly exporter: SpanExporter
-  /** Spans that wait for an export. */
+  /** Maximum number of spans that wait for an export. */
   readonly maxSpans: number
-  /** One export, its repetitions included. */
+  /** Timeout of one export, including its retries. */
   readonly timeoutMs: number
   readonly onExport: (spans: number) => void
   readonly onDrop: (reason: DropReason, spans: number) => void
-  /** Spans are lost, from this one on: called once until `onRecovery`. */
+  /** Called when spans begin to get lost, once until `onRecovery`. */
   readonly onLoss: (reason: DropReason, why: string) => void
-  /** An export has succeeded, and no span was lost since the one before. */
+  /** Called when an export succeeds and no span was lost since the previous export. `lost` is the number of lost spans. */
   readonly onRecovery: (lost: number) => void
 }
 
-/** How long a span waits for others. */
+/** How long a span waits for a batch. */
 const BATCH_DELAY_MS = 1000
 const BATCH_SPANS = 512
-/** The exporter ends an export by itself; it is given up only if it does not. */
+/** Normally the exporter itself ends an export in time. An export that exceeds this margin is abandoned. */
 const GIVE_UP_MARGIN_MS = 1000
 
-/** The SDK's batch processor with an exact bound: it drops without telling, so what it would drop does not reach it. */
+/**
+ * Creates a queue with an exact bound around the SDK's batch processor. The processor drops spans silently, so spans that it
+ * would drop are counted and dropped here.
+ */
 export function createSpanQueue(options: SpanQueueOptions): SpanProcessor {
   const { exporter, maxSpans, timeoutMs, onExport } = options
   const losses = createLosses(options)
@@ -88,7 +91,7 @@ function createLosses({ onDrop, onLoss, onRecovery }: SpanQueueOptions) {
   }
 }
 
-/** `503: Service Unavailable`, `ECONNREFUSED: connect …` */
+/** Returns `503: Service Unavailable` or `ECONNREFUSED: connect …`. */
 function reasonOf({ error }: ExportResult): string {
   if (error === undefined) return 'unknown'
   const code = 'code' in error ? error.code : undefined

@@ -5,13 +5,16 @@ import type { StartAttempt } from '../request/attempt-span.ts'
 export interface Traces {
   /** Begins the span of a request with these headers. */
   readonly begin: (headers: IncomingHttpHeaders) => RequestSpan
-  /** For the request in whose course it is called; null: in the course of none. */
+  /** Returns a function that starts attempts of the current request. Returns null outside a request. */
   readonly startAttempt: () => StartAttempt | null
-  /** Runs a look-up as a span of its own. `subject`: what is looked up, a name of the code. Outside a request it only runs. */
+  /**
+   * Runs a lookup as a span of its own. `subject` is the kind of entity, a name from the code. Outside a request, no span is
+   * created.
+   */
   readonly lookUp: <T>(subject: string, ask: () => Promise<T>) => Promise<T>
-  /** Exports what waits. Never rejects; takes little more than the export's timeout. */
+  /** Exports the waiting spans. Never rejects; takes little longer than the timeout of an export. */
   readonly flush: () => Promise<void>
-  /** The same, for the last time. */
+  /** Exports the waiting spans and stops exporting. */
   readonly close: () => Promise<void>
 }
 
@@ -19,20 +22,25 @@ export interface Traces {
 export interface RequestSpan {
   /** 32 hexadecimal digits. */
   readonly traceId: string
-  /** `traceparent` and `tracestate` of the request itself, for what is forwarded without an attempt's span. */
+  /**
+   * The headers `traceparent` and `tracestate` of the request itself, for requests that are forwarded without a span of an
+   * attempt.
+   */
   readonly headers: () => Readonly<Record<string, string>>
-  /** Runs a step of the request: look-ups and attempts that begin in it, or in what it waits for, are children of the span. */
+  /**
+   * Runs a step of the request. Lookups and attempts that start in the step or in its asynchronous work are children of the span.
+   */
   readonly within: (step: () => void) => void
-  /** `summaryOf` is called only if the span is recorded. */
+  /** Ends the span. `summaryOf` is called only if the span is recorded. */
   readonly end: (summaryOf: () => SpanSummary) => void
 }
 
 export interface SpanSummary {
-  /** Of a bounded set. */
+  /** A name from a bounded set. */
   readonly name: string
   readonly attributes: SpanAttributes
   readonly isError: boolean
 }
 
-/** Undefined: left out. */
+/** The attributes of a span. Undefined values are left out. */
 export type SpanAttributes = Readonly<Record<string, string | number | undefined>>
