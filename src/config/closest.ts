@@ -1,4 +1,4 @@
-/** The candidate that a word was probably meant to be; null: none is close. */
+/** Returns the candidate that was probably meant, or null if no candidate is close. */
 export function closestOf(word: string, candidates: readonly string[]): string | null {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: distanceOf(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -8,7 +8,10 @@ export function closestOf(word: string, candidates: readonly string[]): string |
   return best.distance <= Math.max(1, Math.floor(best.candidate.length / 3)) ? best.candidate : null
 }
 
-/** How many letters have to be added, removed, replaced or swapped with the next one. Words longer than 64 are far from all. */
+/**
+ * Returns how many letters must be added, removed, replaced or swapped with the next one. Returns Infinity for a word longer than
+ * 64 letters.
+ */
 function distanceOf(from: string, to: string): number {
   if (from.length > 64) return Infinity
   const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)]

@@ -1,7 +1,7 @@
 import { isMapping } from './mapping.ts'
 import { isDeepStrictEqual } from 'node:util'
 
-/** The paths at which two configurations differ, without the values: they may be secrets. */
+/** Returns the paths at which two configurations differ. The values are left out because they may be secrets. */
 export function changesBetween(before: unknown, after: unknown): readonly string[] {
   return differencesOf(before, after, '')
 }
@@ -15,7 +15,7 @@ function differencesOf(before: unknown, after: unknown, path: string): readonly 
   )
 }
 
-/** Settings that a socket has for its lifetime, and the number of processes that share it. */
+/** Settings that are fixed for the lifetime of a socket, and the number of processes that share it. */
 const OF_THE_SOCKETS: ReadonlySet<string> = new Set([
   'listen.host',
   'listen.port',
@@ -25,10 +25,10 @@ const OF_THE_SOCKETS: ReadonlySet<string> = new Set([
   'workers',
 ])
 
-/** Files that these name may change as often as they like; which they are, and what they mean, may not. */
+/** The content of these files may change at any time. The choice of the files and the other settings may not change. */
 const TLS_OF_THE_SOCKETS = /^(?:listen|admin)\.tls(?:\.|$)/
 
-/** Problems of a change that a running process cannot apply. */
+/** Returns a problem for each change that a running process cannot apply. */
 export function restartProblems(changes: readonly string[]): readonly string[] {
   return changes
     .filter((path) => OF_THE_SOCKETS.has(path) || TLS_OF_THE_SOCKETS.test(path))

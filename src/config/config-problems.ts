@@ -10,7 +10,7 @@ export interface CheckedFile {
   readonly value: unknown
 }
 
-/** Formats issues as lines, never with the invalid value: it may be a secret. */
+/** Formats an issue as lines, without the invalid value, because it may be a secret. */
 export function issueProblemsOf(issue: z.core.$ZodIssue, file: CheckedFile): string[] {
   const path = pathTextOf(issue.path, file)
   if (issue.code === 'unrecognized_keys')
@@ -48,7 +48,7 @@ export function unknownKeysOf(
   })
 }
 
-/** A key without a value may be the end of a value that contains a comma. */
+/** Returns whether a message may show a key. A key without a value may be the end of a value that contains a comma. */
 function isShownKey(section: unknown, key: string): boolean {
   return isShownName(key) && (memberOf(section, key) ?? null) !== null
 }
@@ -58,7 +58,7 @@ function placeOf(section: unknown, key: PropertyKey): string {
   return `(key ${keys.indexOf(String(key)) + 1})`
 }
 
-/** Returns `authorizations[3].permissions[0]`. A key that the user chose is shown only if it cannot be content. */
+/** Returns a path like `authorizations[3].permissions[0]`. A key that the user chose is shown only if it cannot be content. */
 export function pathTextOf(path: readonly PropertyKey[], { schema, value }: CheckedFile): string {
   let type: z.core.$ZodType | undefined = schema
   let at = value
@@ -84,7 +84,10 @@ function stepText(isFirst: boolean, step: string | number): string {
   return isFirst ? step : `.${step}`
 }
 
-/** Of a union, the issues of the only section among its forms that the value is written as, or whose keys it has; else the issue itself. */
+/**
+ * Returns the issues within a union if exactly one of its objects fits the value: by its form, or by its keys if several have
+ * that form. Otherwise returns the issue itself.
+ */
 export function innerIssuesOf(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const sections = issue.errors.filter((inner) => inner.every(isWithinSection))
@@ -98,12 +101,12 @@ function isWithinSection({ code, path }: z.core.$ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
 
-/** A key chosen by the user has a rule of its own. */
+/** Returns the message of an issue. A key chosen by the user has a rule and a message of its own. */
 export function issueMessageOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
 }
 
-/** A missing variable leaves an empty value, and is already reported. */
+/** Removes the issues that missing variables cause. A missing variable leaves an empty value, and is already reported. */
 export function withoutMissing(
   issues: readonly z.core.$ZodIssue[],
   missing: readonly MissingVariable[],
@@ -118,7 +121,7 @@ export function withoutMissing(
   )
 }
 
-/** A copy without the keys that the schema does not know. */
+/** Returns a copy without the keys that the schema does not know. */
 export function withoutUnknownKeys(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy: unknown = structuredClone(value)
   for (const issue of issues) {
@@ -149,14 +152,14 @@ function childOf(type: z.core.$ZodType | undefined, key: PropertyKey): z.core.$Z
   return objectsOf(at).find(({ shape }) => Object.hasOwn(shape, key))?.shape[String(key)]
 }
 
-/** The objects that are allowed here: one, or each of a union. */
+/** Returns the object types that are allowed here: one, or those of a union. */
 function objectsOf(type: z.core.$ZodType | undefined): readonly z.ZodObject[] {
   const at = unwrap(type)
   if (at instanceof z.ZodObject) return [at]
   return at instanceof z.ZodUnion ? at.options.flatMap(objectsOf) : []
 }
 
-/** For a complete file. */
+/** Messages about a file as a whole. */
 export const OF_A_FILE = {
   error: ({ code, input }: z.core.$ZodRawIssue) =>
     code !== 'invalid_type' ? undefined : (input ?? null) === null ? 'is empty' : 'must have keys and values',

@@ -32,7 +32,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads, completes and checks a configuration file. File names in it become absolute. `extra` has precedence over the environment. @throws ConfigError */
+/**
+ * Reads, completes and checks a configuration file. File names in it become absolute. `extra` has precedence over the
+ * environment. @throws ConfigError
+ */
 export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config {
   const env = { ...process.env, ...extra }
   const text = readYaml(read(file))
@@ -54,19 +57,19 @@ export function loadConfig(file: string, extra: NodeJS.ProcessEnv = {}): Config 
   return config
 }
 
-/** The flags with which Node was started. */
+/** Returns the flags with which Node.js was started. */
 export function nodeFlags(): string {
   return [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ')
 }
 
-/** Where a running gateway is asked, as the environment says it; null: it does not. */
+/** Returns the URL and token of a running gateway from the environment. Each is null if its variable is not set. */
 export function adminEnvironment(): { readonly url: string | null; readonly token: string | null } {
   const { ENGINE_GATEWAY_ADMIN: url, ENGINE_GATEWAY_ADMIN_TOKEN: token } = process.env
-  // An empty variable says nothing, as in a shell.
+  // An empty variable counts as not set, as in a shell.
   return { url: url || null, token: token || null }
 }
 
-/** The JSON schema of the file, for editors; in the older draft for Helm. */
+/** Returns the JSON schema of the file, for editors. Helm needs the older draft. */
 export function configJsonSchema(target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12'): unknown {
   return z.toJSONSchema(schema, {
     io: 'input',
@@ -75,7 +78,7 @@ export function configJsonSchema(target: 'draft-2020-12' | 'draft-7' = 'draft-20
   })
 }
 
-/** A URL may be a variable, or have one in it: `format` allows none. */
+/** Allows a variable as a URL or within it, which `format` would not allow. */
 function allowVariable(schemaOfValue: { format?: string; pattern?: string }): void {
   if (schemaOfValue.format !== 'uri') return
   delete schemaOfValue.format
@@ -117,7 +120,7 @@ function withAbsolutePaths(config: Config, base: string): Config {
   }
 }
 
-/** Not a file name. */
+/** Returns whether the value of `log.audit` is a keyword, not a file name. */
 function isWord(audit: string): boolean {
   return audit === 'stdout' || audit === 'off'
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { age, origin, requestHeaderName } from './values.ts'
 
-/** The section `cors`. There is no `*`: every caller has credentials here, and a listed origin may send writes. */
+/** The section `cors`. It has no `*`, because every caller has credentials here and a listed origin may send writes. */
 export const cors = z.strictObject({
   origins: z
     .array(origin)

@@ -54,7 +54,7 @@ const userHeader = z
     error: 'Authorization needs sign: an id is no credential',
   })
 
-/** What an engine gets in the place of a caller's credentials. */
+/** The credentials that an engine receives instead of the caller's. */
 export const credentials = z
   .union(
     [z.enum(['none', 'forward']), account, userHeader],

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { applicationNodesOf, type Config, engineSettings, type EngineConfig, schema } from './schema.ts'
 import { engineName } from './values.ts'
 
-/** Problems between settings that are valid on their own. An invalid setting does not hide problems elsewhere. */
+/** Returns problems between settings that are valid on their own. An invalid setting does not hide problems elsewhere. */
 export function crossProblems(value: unknown): readonly string[] {
   if (!isMapping(value)) return []
   const valid = validSettingsOf(value)
@@ -23,7 +23,7 @@ type Read =
   | 'authorization'
   | 'health'
 
-/** Null: it has problems of its own. */
+/** The settings that are valid on their own. Null if a setting has problems of its own. */
 type ValidSettings = { readonly [Part in Read]: Config[Part] | null } & {
   /** Engines without problems. */
   readonly engines: readonly (readonly [name: string, engine: EngineConfig])[]
@@ -43,7 +43,7 @@ function validSettingsOf(value: Readonly<Record<string, unknown>>): ValidSetting
     authorization: soundOf(shape.authorization, value['authorization']),
     health: soundOf(shape.health, value['health']),
     engines: engines.flatMap(([name, one]) => {
-      // An invalid name has a problem of its own, and may be content.
+      // An invalid name is reported elsewhere, and may be content.
       const sound = soundOf(engineName, name) === null ? null : soundOf(engineSettings, one)
       return sound === null ? [] : [[name, sound] as const]
     }),
@@ -54,17 +54,20 @@ function soundOf<T>(type: z.ZodType<T>, value: unknown): T | null {
   return type.safeParse(value).data ?? null
 }
 
-/** Binds every address of the machine. */
+/** The hosts that bind every address of the machine. */
 const EVERYWHERE: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])
 
-/** Port 0 is any free port. */
+/** Returns a problem if both listeners use the same address. Port 0 means any free port. */
 function listenerProblems({ listen, admin }: ValidSettings): string[] {
   if (listen === null || admin === null || listen.port !== admin.port || listen.port === 0) return []
   const isShared = listen.host === admin.host || [listen, admin].some(({ host }) => EVERYWHERE.has(host))
   return isShared ? ['admin.port: is the port of listen, at the same address'] : []
 }
 
-/** Links and cookies are written anew by one path, and the affinity of a session tells nodes apart. */
+/**
+ * Returns the problems of applications. The rewrite of links and cookies needs one path for all nodes, and session affinity needs
+ * distinct nodes.
+ */
 function applicationProblems({ passthrough }: ValidSettings): string[] {
   return (passthrough ?? []).flatMap((application, at) => {
     const { upstream, nodes } = application
@@ -94,7 +97,9 @@ function prefixProblems({ passthrough, basePath }: ValidSettings): string[] {
   })
 }
 
-/** An engine or a proxy before it may read paths without regard to case. */
+/**
+ * Returns whether a path is within a prefix. The comparison ignores case because an engine or a proxy in front of it may do so.
+ */
 function isWithin(path: string, prefix: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${prefix}/`.toLowerCase())
 }
@@ -119,7 +124,7 @@ function engineProblems({ engines, ...general }: ValidSettings): string[] {
   })
 }
 
-/** A node that is there twice would get twice the requests, and count as two that are healthy. */
+/** Returns problems for repeated nodes. A repeated node would get twice the requests and would count as two healthy nodes. */
 function repeatedNodeProblems(nodes: EngineConfig['nodes']): string[] {
   const urls = nodes.map(({ url }) => new URL(url).href.replace(/\/$/, ''))
   return urls.flatMap((url, at) => {
@@ -132,13 +137,13 @@ function credentialProblems(
   { credentials, service, gauges }: EngineConfig,
   { identity, authorization }: Pick<ValidSettings, 'identity' | 'authorization'>,
 ): string[] {
-  // An engine that decides by itself must know the user.
+  // An engine that makes the decisions itself must know the user.
   if (!tellsCaller(credentials))
     return authorization?.mode === 'engine'
       ? ['credentials: must be forward or { header } where authorization.mode is engine']
       : []
   const asksForRecords = authorization?.records.source === 'engine' && authorization.mode !== 'off'
-  // There is no caller whose credentials could be forwarded.
+  // These lookups have no caller whose credentials could be forwarded.
   if (service !== undefined) return []
   if (identity?.source === 'engine' || asksForRecords)
     return [
@@ -153,13 +158,16 @@ function tellsCaller(credentials: EngineConfig['credentials']): boolean {
   return credentials === 'forward' || (typeof credentials === 'object' && 'header' in credentials)
 }
 
-/** Where nothing is encrypted, nothing of it would be in force. */
+/** Returns a problem if no node uses HTTPS, because the settings would then have no effect. */
 function nodeTlsProblems({ nodes, tls }: Pick<EngineConfig, 'nodes' | 'tls'>): string[] {
   const isUsed = tls === undefined || nodes.some(({ url }) => /^https:/i.test(url))
   return isUsed ? [] : ['tls: needs a node with an https:// URL']
 }
 
-/** Without Redis no worker knows of the others, and each would ask. */
+/**
+ * Returns a problem if several workers have no Redis. Workers coordinate over Redis, and without it each worker would poll the
+ * engine.
+ */
 function gaugeProblems(
   { gauges }: EngineConfig,
   { workers, cache }: Pick<ValidSettings, 'workers' | 'cache'>,

@@ -1,4 +1,4 @@
-/** The format of dates that an engine uses unless it is configured otherwise. */
+/** The date format of an engine without a configured format. */
 export const DEFAULT_DATE_PATTERN = "yyyy-MM-dd'T'HH:mm:ss.SSSZ"
 
 /** All letters that `SimpleDateFormat` knows. It refuses a pattern with any other letter. */
@@ -7,7 +7,7 @@ const JAVA_LETTERS = /^[GyYMLwWDdFEuaHkKhmsSzZX]+$/
 /** A quote, a quoted text, a run of one letter, or one other character. */
 export const DATE_PATTERN_PIECE = /''|'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']/gs
 
-/** Returns the mistake in a pattern of Java's `SimpleDateFormat`, or null if there is none. */
+/** Returns the mistake in a pattern of Java's `SimpleDateFormat`, or null if the pattern is valid. */
 export function findPatternMistake(pattern: string): string | null {
   if (pattern.trim() === '') return 'must not be empty'
   const pieces = pattern.match(DATE_PATTERN_PIECE) ?? []

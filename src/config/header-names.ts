@@ -24,7 +24,7 @@ const OWN: ReadonlySet<string> = new Set([
 ])
 const OWN_PREFIXES = ['access-control-', 'proxy-', 'sec-websocket-', 'x-forwarded', 'x-gateway-']
 
-/** Parts of names of headers with which clients could claim who or where they are, or choose another target. */
+/** Parts of names of headers with which a client could claim an identity or an address, or choose another target. */
 const CLAIM =
   /user|tenant|group|role|email|identity|principal|subject|remote|cert|ssl|(?:^|-)(?:ip|dn|auth)(?:$|-)|authorized|authenticated|forward|original|rewrite|method|override|engine/
 
@@ -55,7 +55,7 @@ const headerName = z
 
 const MAX_NAMES = 32
 
-/** Names of headers of clients that are sent on in addition to the built-in list. */
+/** Names of request headers that are forwarded in addition to the built-in list. */
 export const requestHeaders = z
   .array(
     headerName
@@ -70,7 +70,7 @@ export const requestHeaders = z
   )
   .max(MAX_NAMES, `at most ${MAX_NAMES} names are taken`)
 
-/** Names of response headers of an engine that clients see in addition to the built-in list. */
+/** Names of an engine's response headers that are forwarded to clients in addition to the built-in list. */
 export const responseHeaders = z
   .array(
     headerName.refine(

@@ -7,7 +7,7 @@ const NUDGE_EVERY =
   'Longest time between two checks of a node that holds long polls, for tasks of timers, of asynchronous jobs, and of writes that do not pass through the gateway. ' +
   'After a write through the gateway the other nodes check at once.'
 
-/** Requests for work that an engine keeps open until there is some. */
+/** Settings of long polls: requests that an engine keeps open until it has work. */
 const longPolls = z.strictObject({
   maxHold: time(LEAST_HOLD_MS)
     .default(1_800_000)
@@ -72,7 +72,7 @@ export const rate = z
 
 const LEAST_DELAY_MS = 100
 
-/** Load of the process beyond which new requests are refused with 503. */
+/** The load of the process above which new requests are refused with 503. */
 const pressure = z.strictObject({
   eventLoopDelay: time(LEAST_DELAY_MS)
     .nullable()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { decimal, httpUrl, time } from './values.ts'
 
 const LEAST_INTERVAL_MS = 500
-/** A timer can wait for a tenth more, as jitter needs. */
+/** A timer can wait 10 % longer than this, which jitter needs. */
 const LONGEST_INTERVAL_MS = 500 * 3_600_000
 
 /** A plain URL is a node with default settings. */

@@ -1,7 +1,10 @@
 import type { z } from 'zod'
 import { closestOf } from './closest.ts'
 
-/** What a schema wants where it does not say so itself, in the words of the file. Never with the value: it may be a secret. */
+/**
+ * Messages for values that a schema rejects without a message of its own, in the terms of the file. They never contain the value,
+ * which may be a secret.
+ */
 export const PLAIN_MESSAGES = { error: messageOf }
 
 function messageOf(issue: z.core.$ZodRawIssue): string {
@@ -33,7 +36,7 @@ function valuesMessage(values: readonly string[], input: unknown): string {
   return `must be one of ${values.join(', ')}${meantText(meant)}`
 }
 
-/** The end of a message. */
+/** Returns the end of a message, with a suggestion if there is one. */
 export function meantText(meant: string | null): string {
   return meant === null ? '' : `: did you mean ${meant}?`
 }

@@ -6,7 +6,7 @@ import { age, wholeNumber, time } from './values.ts'
 
 const mode = z.enum(['enforce', 'report', 'off'])
 const FIVE_MINUTES_MS = 300_000
-/** Settings of every source of users. */
+/** Settings that every source of users has. */
 const ofEverySource = {
   remember: age()
     .default(5000)
@@ -29,7 +29,7 @@ const ofEverySource = {
     .default(null)
     .describe('Bearer tokens that are accepted beside Basic. Null: none.'),
 }
-/** A file that cannot be read counts for `staleAfter` with its last content. */
+/** If a file cannot be read, its last content stays in force for `staleAfter`. */
 const fromFile = (content: string) => ({
   file: z
     .string()

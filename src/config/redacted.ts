@@ -2,17 +2,17 @@ import { createHmac, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { isMapping } from './mapping.ts'
 
-/** What stands in the place of a secret. */
+/** The text that replaces a secret. */
 export const SECRET = '(secret)'
 
-/** Of a key of the configuration whose value is a secret. */
+/** Keys whose value is a secret. */
 const SECRET_KEY = /(?:password|passwd|secret|token|keys?)$/i
-/** Of a key whose members are secrets, whatever their names: a header may be `authorization`. */
+/** A key whose members are all secrets, whatever their names: a header may be `authorization`. */
 const SECRET_MEMBERS = 'headers'
-/** In a URL: the user, the password, and the query, in which a driver may take a password, too. */
+/** A URL. The user, the password and the query are secrets; some drivers accept a password in the query. */
 const URL_SECRET = /^([a-z][a-z\d+.-]*:\/\/)(?:([^/?#@]*)@)?([^?#]*)(?:\?.*)?$/is
 
-/** A value of the configuration without its secrets, as JSON has it; keys stay. */
+/** Returns a value of the configuration as JSON, with its secrets replaced. Keys are kept. */
 export function redactedOf(value: unknown, key = ''): unknown {
   if (value === null || value === undefined) return null
   if (Array.isArray(value))
@@ -25,7 +25,7 @@ export function redactedOf(value: unknown, key = ''): unknown {
   return SECRET_KEY.test(key) ? SECRET : withoutUrlSecret(value)
 }
 
-/** `as`: the key that says what a member is. */
+/** Returns the members of a mapping. `as` is the key that decides whether a member is a secret. */
 function membersOf(value: Readonly<Record<string, unknown>>, key: string) {
   return Object.entries(value).map(([name, member]) => ({
     name,
@@ -40,21 +40,21 @@ function withoutUrlSecret(text: string): string {
   return `${scheme}${user === undefined ? '' : `${SECRET}@`}${rest}${text.includes('?') ? `?${SECRET}` : ''}`
 }
 
-/** Key and salt of digests: without both nothing can be told of a secret. */
+/** The key and the salt of digests. Without both, digests reveal nothing about a secret. */
 export interface DigestKey {
-  /** That both sides know. */
+  /** A key that both sides know. */
   readonly key: string
   /** Random, in hexadecimal digits. */
   readonly salt: string
 }
 
-/** Each digest costs some 20 ms, so that a secret that a person chose is not guessed from it. */
+/** Parameters of scrypt. Each digest takes about 20 ms, so that a secret chosen by a person cannot be guessed from it. */
 const SCRYPT = { N: 2 ** 13, r: 8, p: 1 }
 const DIGEST_BYTES = 24
 
 /**
- * A keyed digest of each secret, by its path: equal digests are equal secrets. Secrets are strings and lists of strings that
- * `redactedOf` does not show whole.
+ * Returns a keyed digest of each secret, by its path. Equal digests mean equal secrets. Secrets are strings and lists of strings
+ * that `redactedOf` does not show completely.
  */
 export async function secretDigestsOf(
   config: unknown,

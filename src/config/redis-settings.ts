@@ -7,7 +7,7 @@ import { wholeNumber } from './values.ts'
 const REDIS_PORT = 6379
 const SENTINEL_PORT = 26_379
 const MAX_NODES = 64
-/** The most databases that a Redis server can have. */
+/** The largest number of databases that a Redis server can have. */
 const MAX_DATABASE = 2 ** 31 - 1
 
 const URL_NEEDED = 'a redis:// or rediss:// URL is needed'
@@ -101,7 +101,7 @@ const redisObject = z
   })
   .refine(hasPassword, PASSWORD_NEEDED)
 
-/** `cache.redis`. A plain URL is one server. */
+/** The setting `cache.redis`. A plain URL is a single server. */
 export const redis = z
   .union([urlOr(FORM_NEEDED), redisObject], FORM_NEEDED)
   .meta({ title: '`redis://` or `rediss://` URL, `{ url }`, `{ sentinel }` or `{ cluster }`' })

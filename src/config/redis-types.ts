@@ -9,11 +9,13 @@ export interface RedisNode {
 interface RedisAccount {
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** Undefined: without TLS, but for a `rediss://` URL. */
+  /** Undefined if TLS is not used, except with a `rediss://` URL. */
   readonly tls?: ClientTls | undefined
 }
 
-/** How Redis is reached: exactly one of `url`, `sentinel` and `cluster` is given. The account is that of the servers that store data. */
+/**
+ * The connection to Redis. Exactly one of `url`, `sentinel` and `cluster` is set. The account is for the servers that store data.
+ */
 export interface RedisSettings extends RedisAccount {
   readonly url?: string | undefined
   readonly sentinel?:

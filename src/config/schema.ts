@@ -28,7 +28,7 @@ import {
   time,
 } from './values.ts'
 
-/** Names and addresses as in `Host`. */
+/** Names and addresses as in the header `Host`. */
 const servedHost = z
   .string()
   .refine((text) => HOST.test(text), 'write it as Host has it: NAME or NAME:PORT')
@@ -186,7 +186,7 @@ const prefix = z
   )
   .meta({ title: 'path like `/app`' })
 
-/** No query: a secret may stand in one, and the path is shown. */
+/** A path without a query, because a query may contain a secret and the path is shown. */
 const probePath = z
   .string()
   .refine(
@@ -387,7 +387,7 @@ export type EngineConfig = Config['engines'][string]
 export type AuthorizationConfig = Config['authorization']
 export type IdentityConfig = Config['identity']
 
-/** Where what begins with a prefix is forwarded. */
+/** Returns the nodes to which requests with a prefix are forwarded. */
 export function applicationNodesOf({
   upstream,
   nodes,
@@ -395,7 +395,7 @@ export function applicationNodesOf({
   return nodes ?? (upstream === undefined ? [] : [{ url: upstream, weight: 1, drain: false }])
 }
 
-/** An engine's settings; its own have precedence over the general ones. */
+/** Returns the settings of an engine. Its own settings have precedence over the general ones. */
 export function settingsOf(config: Config, engineConfig: EngineConfig) {
   return {
     identity: engineConfig.identity ?? config.identity,

@@ -1,7 +1,10 @@
-/** Letters, digits, `-` and `_`, as keys, commands and engines have. A password, a hash or a part of one rarely looks like this. */
+/**
+ * Letters, digits, `-` and `_`, as in names of keys, commands and engines. A password, a hash or a part of one rarely looks like
+ * this.
+ */
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,39}$/
 
-/** Tells whether a text may be printed where a name was expected. Any other text may be a secret that lost its quotes. */
+/** Returns whether a text may be printed where a name was expected. Any other text may be a secret that lost its quotes. */
 export function isShownName(text: string): boolean {
   return NAME.test(text)
 }

@@ -42,7 +42,7 @@ function resolveName(expression: string, { env, base, missing, path }: Substitut
     }
   }
   const [, name = '', fallback] = /^([^:]+)(?::-(.*))?$/s.exec(expression) ?? []
-  // As in a shell, an empty variable takes the default too.
+  // As in a shell, an empty variable also takes the default.
   const found = env[name] === '' ? (fallback ?? '') : (env[name] ?? fallback)
   if (found === undefined)
     missing.push({

@@ -8,7 +8,7 @@ import type { ClientTls, ServerTls, TlsFiles } from './tls-types.ts'
 
 type WithTls = Pick<Config, 'listen' | 'admin' | 'engines' | 'cache' | 'passthrough'>
 
-/** The settings with absolute file names of certificates and keys. `base`: the folder of the configuration file. */
+/** Returns the settings with absolute file names of certificates and keys. `base` is the folder of the configuration file. */
 export function withAbsoluteTlsFiles<T extends WithTls>(config: T, base: string): T {
   const { listen, admin, engines, cache, passthrough } = config
   return {
@@ -49,7 +49,7 @@ function absoluteFiles<T extends TlsFiles>(tls: T, base: string): T {
   return { ...tls, ...Object.fromEntries(files) }
 }
 
-/** All files of certificates and keys that a configuration names, by the paths of its sections. */
+/** Returns all files of certificates and keys that a configuration names, by the paths of their sections. */
 export function tlsFilesOf({
   listen,
   admin,
@@ -71,7 +71,7 @@ export function tlsFilesOf({
   )
 }
 
-/** Those that hold certificates, by their paths: `listen.tls.cert`. */
+/** Returns the files that contain certificates, with their paths: `listen.tls.cert`. */
 export function certificateFilesOf(
   config: WithTls,
 ): readonly { readonly path: string; readonly file: string }[] {
@@ -83,7 +83,7 @@ export function certificateFilesOf(
   )
 }
 
-/** Problems of files as they are now, each as `path: problem`. `path`: that of their section. */
+/** Returns the problems of the files in their current state, each as `path: problem`. `path` is the path of their section. */
 export function tlsProblemsOf(path: string, tls: TlsFiles): readonly string[] {
   const { cert, key } = tls
   const problems = FILES.flatMap((member) => {
@@ -106,7 +106,7 @@ function fileProblemOf(file: string, member: (typeof FILES)[number]): string | n
   }
 }
 
-/** When the first of the certificates in a file ends, in ms since 1970; null: the file cannot be read now. */
+/** Returns when the first of the certificates in a file expires, in ms since 1970. Returns null if the file cannot be read. */
 export function certificateEndOf(file: string): number | null {
   try {
     const ends = certificatesIn(readFileSync(file)).map(({ validToDate }) => validToDate.getTime())

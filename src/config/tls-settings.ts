@@ -5,7 +5,7 @@ import type { ClientTls, ServerTls } from './tls-types.ts'
 
 const fileName = z.string().min(1, 'must not be empty').meta({ title: 'file name' })
 
-/** TLS of connections that the gateway opens: to nodes, to Redis. */
+/** TLS of connections that the gateway opens, to nodes and to Redis. */
 export const clientTls = z
   .strictObject({
     ca: fileName

@@ -1,6 +1,6 @@
 /** Files of certificates and keys in PEM; their names are absolute. */
 export interface TlsFiles {
-  /** Certificates of those who sign for the other side. */
+  /** Certificates of the authorities that sign for the other side. */
   readonly ca?: string | undefined
   /** The gateway's own certificate, with its chain. */
   readonly cert?: string | undefined
@@ -9,21 +9,21 @@ export interface TlsFiles {
 
 /** TLS of connections that the gateway opens. */
 export interface ClientTls extends TlsFiles {
-  /** In the place of the host by which a server is reached. */
+  /** The name that replaces the server's host in TLS. */
   readonly serverName?: string | undefined
 }
 
-/** Which name of a client's certificate is its user. */
+/** The name in a client certificate that identifies the user. */
 export type CertificateName = 'commonName' | 'dns' | 'email' | 'uri'
 
-/** Certificates that clients show. */
+/** Settings of client certificates. */
 export interface ClientCertificates {
   readonly ca: string
-  /** Whether there is no connection without one. */
+  /** Whether a connection without a certificate is refused. */
   readonly required: boolean
-  /** Null: a certificate lets somebody connect, and says nothing about the user. */
+  /** Null if a certificate permits the connection but does not identify the user. */
   readonly user: CertificateName | null
-  /** Users by such a name, where they are not called the same. Undefined: they are. */
+  /** Users by the name in the certificate. Undefined if both names are the same. */
   readonly users?: Readonly<Record<string, string>> | undefined
 }
 

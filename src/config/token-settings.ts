@@ -24,7 +24,7 @@ const ALGORITHMS = [
 const word = z.string().min(1)
 /** A collision-resistant name (RFC 7519 section 4.2) whose dots are all in the host. */
 const URI_NAME = /^https?:\/\/[^/]+(?:\/[^.]*)?$/
-/** Dots separate the names of nested members, unless the text is a URI. Where a dot could be either, the text is refused. */
+/** Dots separate the names of nested members, unless the text is a URI. A text is refused if a dot could be either. */
 const claimText = word.transform((text, context) => {
   if (URI_NAME.test(text)) return [text]
   const names = text.split('.')

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 
-/** `${VAR}`: allowed by the schema so that editors accept it; replaced before the schema reads the value. */
+/** A variable `${VAR}`. The schema allows it so that editors accept it. It is replaced before the schema reads the value. */
 const PLACEHOLDER = String.raw`\$\{[^}]+\}`
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 const UNIT_BYTES: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
@@ -16,14 +16,20 @@ const amountFrom = (least: number, units: Readonly<Record<string, number>>, exam
     error: `must be at least ${textOf(least, units)}`,
     abort: true,
   })
-/** A timer waits for 2^31 - 1 ms at most; longer times become 1 ms. Half an hour is reserved for additions to some of these. */
+/**
+ * Longest duration of a timer. Timers wait for at most 2^31 - 1 ms; longer times become 1 ms. Half an hour is reserved for
+ * additions to some of these.
+ */
 const LONGEST_TIMER_MS = 596 * 3_600_000
-/** Milliseconds, written `30s`. Not more than a timer can wait, and not 0, which many timers take for none. */
+/**
+ * Milliseconds, written `30s`. The maximum is the longest duration of a timer. 0 is not allowed because many timers take it for
+ * no timeout.
+ */
 export const time = (least = 1) =>
   amountFrom(least, UNIT_MS, '30s')
     .refine((ms) => ms <= LONGEST_TIMER_MS, 'must be at most 596h')
     .meta({ title: `duration from ${least === 0 ? '0s' : textOf(least, UNIT_MS)} to 596h` })
-/** Milliseconds, written `30s`: as many as one likes, for what is compared with a clock and never waited for. */
+/** Milliseconds, written `30s`, without a maximum. For durations that are compared with a clock, not used for timers. */
 export const age = (least = 0) =>
   amountFrom(least, UNIT_MS, '30s').meta({
     title: `duration of at least ${least === 0 ? '0s' : textOf(least, UNIT_MS)}`,
@@ -51,7 +57,7 @@ const textual = (digits: string) =>
     .regex(new RegExp(`^(${digits}|${PLACEHOLDER})$`))
     .transform(Number)
 
-/** The largest unit that divides the value. */
+/** Formats a value with the largest unit that divides it. */
 function textOf(value: number, units: Readonly<Record<string, number>>): string {
   const [unit, factor] = Object.entries(units).findLast(([, one]) => value % one === 0) ?? ['', 1]
   return `${value / factor}${unit}`
@@ -60,14 +66,14 @@ function textOf(value: number, units: Readonly<Record<string, number>>): string 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 const NAME_NEEDED = '1 to 64 letters, digits, - and _'
 export const engineName = z.string().regex(NAME, NAME_NEEDED)
-/** The engine's name on its nodes. The JSON schema has no pattern where a variable is allowed. */
+/** The engine's name on its nodes. The JSON schema has no pattern if a variable is allowed. */
 export const remoteName = z
   .string()
   .refine((text) => NAME.test(text), NAME_NEEDED)
   .meta({ title: NAME_NEEDED })
-/** Of a token issuer: a label of metrics. */
+/** The name of a token issuer, which is a label of metrics. */
 export const issuerName = z.string().regex(NAME, NAME_NEEDED)
-/** A secret that nobody guesses; where a variable may stand for it, the JSON schema knows no length. */
+/** Minimum length of a secret that cannot be guessed. The JSON schema has no minimum, because a variable is allowed. */
 const LEAST_KEY_CHARS = 32
 export const signingKey = z
   .string()
@@ -85,12 +91,12 @@ export const adminHost = z
     'a name without a port is needed',
   )
   .meta({ title: 'name without a port' })
-/** RFC 6750 allows fewer characters; these all fit a header. */
+/** A bearer token. RFC 6750 allows fewer characters; all of these fit into a header. */
 export const bearerToken = z
   .string()
   .refine((text) => /^[!-~]{16,1024}$/.test(text), '16 to 1,024 visible ASCII characters are needed')
   .meta({ title: '16 to 1,024 visible ASCII characters' })
-/** An address, or a network in CIDR notation: none that holds everybody, and IPv4 in its own form. */
+/** An address, or a network in CIDR notation. A network of all addresses and IPv4 in IPv6 notation are not allowed. */
 export const network = z
   .string()
   .refine((text) => {
@@ -100,7 +106,7 @@ export const network = z
     return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
   }, 'an address or a network like 10.0.0.0/8 or 2001:db8::/32 is needed')
   .meta({ title: 'address or network like `10.0.0.0/8`' })
-/** As browsers write it in `Origin`: in lower case, without the scheme's own port. */
+/** An origin as browsers write it in `Origin`: in lower case, without the default port of the scheme. */
 export const origin = z
   .string()
   .refine((text) => ORIGIN.test(text) && URL.canParse(text), {
@@ -109,7 +115,10 @@ export const origin = z
   })
   .transform((text) => new URL(text).origin)
   .meta({ title: 'origin like `https://app.example`' })
-/** Of what stands before a path: the rest of a URL would not be sent. `instead`: where credentials belong. */
+/**
+ * A URL without credentials, query and fragment, because only its origin and path are used. `instead` says where credentials
+ * belong.
+ */
 const urlWithout = (instead: string) =>
   z
     .url({ protocol: /^https?$/, error: 'an http:// or https:// URL is needed' })
@@ -120,23 +129,29 @@ const urlWithout = (instead: string) =>
     .refine((text) => !/[?#]/.test(text), 'no ? and no # may stand in the URL: requests bring their own')
     .meta({ title: '`http://` or `https://` URL without user, query and fragment' })
 export const httpUrl = urlWithout('an engine has `credentials`')
-/** What clients write before the base path. */
+/** The URL that clients use before the base path. */
 export const publicUrl = urlWithout('it stands in answers')
   .max(512, 'at most 512 characters are taken')
   .transform((text) => new URL(text).href.replace(/\/+$/, ''))
-/** OpenID Connect Core 1.0 section 2: no query, no fragment. It is compared letter by letter, so nothing is normalized. */
+/**
+ * The URL of an issuer. OpenID Connect Core 1.0 section 2: no query, no fragment. It is compared exactly, so it is not
+ * normalized.
+ */
 export const issuerUrl = urlWithout('an issuer has none')
-/** Where OTLP over HTTP is received. */
+/** The URL that receives OTLP over HTTP. */
 export const collectorUrl = urlWithout('write them in `traces.headers`')
   .refine((text) => !/\/v1\/traces\/?$/.test(text), 'leave out /v1/traces: it is added')
   .meta({ title: '`http://` or `https://` URL without user, query, fragment and `/v1/traces`' })
 const HEADER_NEEDED = 'a header that an export may have is needed'
-/** RFC 9110 section 5.6.2. */
+/** A header name: RFC 9110 section 5.6.2. */
 export const headerName = z
   .string()
   .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, HEADER_NEEDED)
   .refine((name) => !/^(?:content-.*|host|connection|transfer-encoding)$/i.test(name), HEADER_NEEDED)
-/** RFC 9110 section 5.6.2. A browser takes `*` for all names but `Authorization`, and with credentials for a name. */
+/**
+ * A header name (RFC 9110 section 5.6.2) except `*`. A browser takes `*` for all names except `Authorization`, and with
+ * credentials for a literal name.
+ */
 export const requestHeaderName = z
   .string()
   .refine(
@@ -144,7 +159,7 @@ export const requestHeaderName = z
     'the name of a header is needed; there is no wildcard',
   )
   .meta({ title: 'name of a header' })
-/** RFC 9110 section 5.5, without characters that are not ASCII. */
+/** A header value: RFC 9110 section 5.5, limited to ASCII. */
 export const headerValue = z
   .string()
   .refine(

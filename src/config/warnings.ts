@@ -1,7 +1,10 @@
 import { applicationNodesOf, type Config, settingsOf } from './schema.ts'
 import { certificateFilesOf, certificateEndOf } from './tls-files.ts'
 
-/** Settings that are allowed and dangerous, each as `path: effect`. Not an error: an operator may want it. */
+/**
+ * Returns warnings about dangerous but allowed settings, each as `path: effect`. They are not errors: an operator may want such a
+ * setting.
+ */
 export function warningsOf(config: Config): readonly string[] {
   return [
     ...modeWarnings(config),
@@ -14,7 +17,7 @@ export function warningsOf(config: Config): readonly string[] {
 
 const THIS_MACHINE = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
 
-/** Issuers whose keys come over a connection on which others could change them. */
+/** Warns about issuers whose keys are fetched over a connection on which they could be changed. */
 function issuerWarnings(config: Config): readonly string[] {
   const { engines, identity } = config
   const places = [
@@ -43,7 +46,7 @@ const EFFECTS = {
   },
 } as const
 
-/** Each section that refuses nothing, with the engines for which it counts. */
+/** Warns about each section that refuses nothing, with the engines that use it. */
 function modeWarnings(config: Config): readonly string[] {
   return (['authorization', 'validation'] as const).flatMap((section) => {
     const byPath = new Map<string, string[]>()
@@ -82,7 +85,7 @@ function passthroughWarnings({ passthrough, engines }: Config): readonly string[
   })
 }
 
-/** An engine that believes a plain header believes it from everybody. */
+/** Warns about engines that trust a plain user header. They trust it from every client. */
 function userHeaderWarnings({ engines }: Config): readonly string[] {
   return Object.entries(engines).flatMap(([name, { credentials }]) =>
     typeof credentials === 'object' && 'header' in credentials && credentials.sign === undefined
@@ -97,7 +100,7 @@ function listOf(names: readonly string[]): string {
   return [...new Set(names)].join(', ')
 }
 
-/** Time enough to have a certificate renewed by hand. */
+/** Enough time to renew a certificate by hand. */
 const ENDS_SOON_MS = 30 * 24 * 3_600_000
 
 function certificateWarnings(config: Config): readonly string[] {
@@ -113,7 +116,7 @@ function certificateWarnings(config: Config): readonly string[] {
   })
 }
 
-/** `engine-a:8080`, also if the URL leaves out the port. */
+/** Returns `engine-a:8080`, also if the URL has no port. */
 function socketOf(url: string): string {
   const { hostname, port, protocol } = new URL(url)
   return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`

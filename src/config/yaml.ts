@@ -1,15 +1,15 @@
 import { type Document, type ErrorCode, LineCounter, parseDocument, visit } from 'yaml'
 
-/** The value of a text, or its problems by line and column, never with the content: it may be a secret. */
+/** The value of a text, or its problems by line and column. Problems never contain the content, which may be a secret. */
 export type YamlRead =
   | { readonly value: unknown; readonly problems: null }
   | { readonly problems: readonly string[] }
 
 export function readYaml(text: string): YamlRead {
   const lines = new LineCounter()
-  // Warnings would be printed with the content.
+  // The library would print warnings with the content.
   const document = parseDocument(text, { prettyErrors: false, lineCounter: lines, logLevel: 'error' })
-  // The first alone: it makes the parser misread what follows.
+  // Only the first error is used, because the parser misreads the text after it.
   const syntaxErrors = document.errors.slice(0, 1).map(({ code, message, pos }) => ({
     at: pos[0],
     message: isPlaceholder(text, pos[0]) ? UNQUOTED : (OWN_MESSAGES[code] ?? withoutQuote(message)),
@@ -43,17 +43,20 @@ const OWN_MESSAGES: Partial<Readonly<Record<ErrorCode, string>>> = {
 
 const UNQUOTED = 'a ${…} within braces or brackets needs quotes: "${VAR}"'
 
-/** To YAML the brace of `${VAR}` begins a map, where braces or brackets are open. */
+/**
+ * Returns whether an error is at a `${VAR}`. Within open braces or brackets, YAML takes the brace of `${VAR}` for the start of a
+ * map.
+ */
 function isPlaceholder(text: string, at: number): boolean {
   return text[at] === '{' && text[at - 1] === '$'
 }
 
-/** A parser ends some of its messages with the content: `Unexpected scalar token in YAML stream: "hunter2"`. */
+/** Removes the content with which a parser ends some of its messages: `Unexpected scalar token in YAML stream: "hunter2"`. */
 function withoutQuote(message: string): string {
   return message.replace(/(?<=\w)[:;] .*$| \\.*$/s, '')
 }
 
-/** A password that begins with `*` is parsed as an alias. */
+/** Returns aliases without an anchor. A password that begins with `*` is parsed as an alias. */
 function strayAliases(document: Document): readonly { readonly at: number; readonly message: string }[] {
   const at: number[] = []
   visit(document, {
