@@ -1,7 +1,7 @@
-/** What is known of a request after its answer; `null` and `''` for stages that it did not reach. */
+/** The data of a request after its response. `null` and `''` for stages that it did not reach. */
 export interface Access {
   readonly requestId: string
-  /** Of the request's span, or else of the caller's `traceparent`. */
+  /** The trace id of the request's span, or else of the caller's `traceparent`. */
   readonly traceId: string | null
   readonly operation: string | null
   readonly engine: string | null
@@ -15,7 +15,7 @@ export interface Access {
   /** The address of the sender. */
   readonly client: string | null
   readonly user: string | null
-  /** Of a refused login, and of a password that was asked about: the user that was named. The caller has not proved to be that user. */
+  /** The user that a refused login or a password check named. The caller has not proved to be that user. */
   readonly attemptedUser: string | null
   readonly node: string | null
   /** The `Cache-Status` member, for operations that may be cached. */
@@ -26,13 +26,13 @@ export interface Access {
   readonly error: string | null
 }
 
-/** The members for `JSON.stringify`: an empty member is undefined, and so left out. */
+/** The members for `JSON.stringify`. An empty member is undefined, so it is left out. */
 export type AccessRecord = Readonly<Record<keyof Access, string | number | undefined>>
 
-/** Longer values come from the caller: a user name, a method. */
+/** Maximum length of a value. Longer values come from the caller, for example as a user name or a method. */
 const MAX_CHARS = 256
 
-/** The members of an access line, always in the same order: that halves the cost of the line. */
+/** Returns the members of an access line. They are always in the same order, which halves the cost of the line. */
 export function accessRecordOf(access: Access): AccessRecord {
   return {
     requestId: bounded(access.requestId),
@@ -60,7 +60,7 @@ const AUTHORITY = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
 const MATRIX_PARAMETERS = /;[^/]*/g
 /** Every character that is not visible ASCII. Node reads each byte of a target as one character. */
 const INVISIBLE = /[^!-~]/g
-/** As long as an access line shows. An escape triples the length of a character. */
+/** Maximum length in an access line. An escape triples the length of a character. */
 const MAX_TARGET_CHARS = 1024
 
 /** Returns the path of any target as an access line may show it: without authority, query and matrix parameters, in visible ASCII. */
@@ -75,7 +75,7 @@ function escapeOf(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 }
 
-/** Whole microseconds. */
+/** Rounds to whole microseconds. */
 export function roundedMs(ms: number): number {
   return Math.round(ms * 1000) / 1000
 }
@@ -83,6 +83,6 @@ export function roundedMs(ms: number): number {
 export function bounded(value: string | null): string | undefined {
   if (value === null || value === '') return undefined
   if (value.length <= MAX_CHARS) return value
-  // Not between the two halves of a surrogate pair.
+  // Do not cut between the two halves of a surrogate pair.
   return `${value.slice(0, MAX_CHARS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }

@@ -2,26 +2,26 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
-/** Who may use the admin listener. */
+/** The rules of access to the admin listener. */
 export interface AdminAccess {
-  /** The address where it listens. */
+  /** The address on which it listens. */
   readonly host: string
-  /** Host names that it accepts, beside `host`, `localhost` and every IP address. */
+  /** Host names that it accepts, in addition to `host`, `localhost` and every IP address. */
   readonly hosts: readonly string[]
-  /** Null: everyone who can connect may use it. */
+  /** Null if every client that can connect may use it. */
   readonly token: string | null
 }
 
 /**
- * Runs `verify`; after many failures at an address it is delayed. Null: the token is wrong.
+ * Runs `verify`, with a delay after many failures from an address. Resolves with null if the token is wrong.
  *
- * @throws GatewayError if too many wait
+ * @throws GatewayError if too many calls wait
  */
 export type SlowGuesses = (address: string, verify: () => Promise<true | null>) => Promise<true | null>
 
 type Asking = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
-/** A one-line answer; 401 and 403 only. */
+/** A refusal with a one-line response. The status is 401 or 403. */
 export class AdminRefusal extends Error {
   readonly statusCode: 401 | 403
 
@@ -32,21 +32,21 @@ export class AdminRefusal extends Error {
   }
 }
 
-/** Paths for probes: an orchestrator has no token. */
+/** Paths of probes. They need no token, because an orchestrator has no token. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 
-/** Paths to which the status page posts: they change nothing. */
+/** Paths to which the status page sends POST requests. They change nothing. */
 const PAGE_PATHS: ReadonlySet<string> = new Set(['/explain'])
 
 /**
- * Whoever posts sends it, with any value. A page of another origin cannot: a browser asks before it sends such a header across
- * origins, and this listener allows nobody.
+ * A header that every POST needs, with any value. A page of another origin cannot send it: a browser sends a preflight request
+ * before it sends such a header across origins, and this listener allows no origin.
  */
 const POST_HEADER = 'x-requested-by'
 
 /**
- * Blocks requests of web pages: of another origin open in a browser near this listener, and of a name that resolves to it
- * (DNS rebinding). Against the latter, a name in Host must be known; an IP address is not a name.
+ * Blocks requests of web pages: pages of another origin in a browser that can reach this listener, and pages of a name that
+ * resolves to it (DNS rebinding). To prevent DNS rebinding, a name in Host must be known; an IP address is not a name.
  *
  * @throws AdminRefusal
  */
@@ -56,7 +56,7 @@ export function checkOrigin({ method, url, headers }: Asking, access: AdminAcces
   if (isFromPage({ method, url, headers }, access)) throw new AdminRefusal(403, 'web pages may not ask here')
 }
 
-/** @throws AdminRefusal, or what `slowGuesses` throws */
+/** Checks the token of a request. @throws AdminRefusal, or an error of `slowGuesses` */
 export async function checkToken(
   { url, headers }: Asking,
   { token }: AdminAccess,
@@ -71,7 +71,10 @@ export async function checkToken(
 
 const TOKEN_NEEDED = 'Authorization: Bearer with admin.token is needed, or Basic with it as the password'
 
-/** A browser adds the credentials that it knows to the requests of any page, but never this header. @throws AdminRefusal */
+/**
+ * Checks that a write has the POST header. A browser adds the credentials that it knows to the requests of any page, but never
+ * this header. @throws AdminRefusal
+ */
 export function checkPost({ method, headers }: Asking): void {
   if (!isRead(method) && headers[POST_HEADER] === undefined)
     throw new AdminRefusal(403, 'the header X-Requested-By is needed, with any value')
@@ -85,7 +88,7 @@ function isRead(method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** A request without Host is HTTP/1.0, which no browser uses. */
+/** Returns whether the Host is known. A request without Host is HTTP/1.0, which no browser uses. */
 function isKnownHost(host: string | undefined, { host: own, hosts }: AdminAccess): boolean {
   if (host === undefined) return true
   const name = nameOf(host)
@@ -93,15 +96,15 @@ function isKnownHost(host: string | undefined, { host: own, hosts }: AdminAccess
   return hosts.some((known) => known.toLowerCase() === name)
 }
 
-/** Without port, brackets and the trailing dot. */
+/** Returns the name in Host without port, brackets and the trailing dot. */
 function nameOf(host: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(host)?.[1]
   return (bracketed ?? host.replace(/:\d+$/, '')).toLowerCase().replace(/\.$/, '')
 }
 
 /**
- * The listener's own page may read, and ask where that needs the token. Behind a proxy with TLS its origin has another scheme;
- * `Sec-Fetch-Site` tells it there.
+ * Returns whether a request comes from a web page that must not send it. The listener's own page may read. It may also ask
+ * questions if they need the token. Behind a proxy with TLS, its origin has another scheme, and `Sec-Fetch-Site` identifies it.
  */
 function isFromPage({ method, url, headers }: Asking, { token }: AdminAccess): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers
@@ -111,7 +114,10 @@ function isFromPage({ method, url, headers }: Asking, { token }: AdminAccess): b
   return origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none')
 }
 
-/** The password of Basic is for browsers, which know nothing else; the user may be anyone. Null: there is none. */
+/**
+ * Returns the token in a header, or null if it has no token. Basic is for browsers, which support nothing else: its password is
+ * the token, with any user name.
+ */
 function tokenIn(header: string | undefined): string | null {
   const [, scheme = '', value = ''] = /^(bearer|basic) +([!-~]+)$/i.exec(header ?? '') ?? []
   if (scheme === '') return null
@@ -119,7 +125,7 @@ function tokenIn(header: string | undefined): string | null {
   return /^[^:]*:(.*)$/s.exec(Buffer.from(value, 'base64').toString())?.[1] ?? ''
 }
 
-/** Constant time, however much of a wrong token is right. */
+/** Compares in constant time, independent of how much of a wrong token is right. */
 function isSame(given: string, token: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', token, 'buffer'))
 }

@@ -12,7 +12,7 @@ import type { Metrics } from './registry.ts'
 
 export interface Readiness {
   readonly ready: boolean
-  /** By name: `ok`, or the problem. */
+  /** The result of each check by name: `ok`, or the problem. */
   readonly checks: Readonly<Record<string, string>>
 }
 
@@ -21,39 +21,39 @@ export interface JsonAnswer {
   readonly value: unknown
 }
 
-/** A page that needs nothing from elsewhere. */
+/** A page without external resources. */
 export interface AdminPage {
   readonly html: string
-  /** What a browser may do with it. */
+  /** Headers that restrict what a browser may do with the page. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 export interface AdminOptions {
-  /** Who may use it, read for every request: a reload may change it. */
+  /** The rules of access. They are read for every request because a reload may change them. */
   readonly access: () => AdminAccess
   readonly slowGuesses: SlowGuesses
   readonly host: string
-  /** 0: any free port. */
+  /** 0 selects any free port. */
   readonly port: number
-  /** Null: plain HTTP. */
+  /** Null for plain HTTP. */
   readonly tls: ServerTls | null
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>
   readonly readiness: () => Readiness | Promise<Readiness>
-  /** Answers a question about permissions; a rejection is a 500. */
+  /** Returns whether a user may do something. A rejection becomes a 500. */
   readonly explain: (question: unknown) => Promise<JsonAnswer>
-  /** How things are: for people a page, which asks for the value again and again. */
+  /** The current status, and a page for users that requests it repeatedly. */
   readonly status: { readonly page: AdminPage; readonly read: () => Promise<unknown> }
-  /** The configuration in force, without its secrets. */
+  /** Returns the configuration in force, without its secrets. */
   readonly configuration: () => Promise<unknown>
   /** Reloads the configuration. */
   readonly reload: () => Promise<JsonAnswer>
   readonly log: Pick<Logger, 'error' | 'info'>
 }
 
-/** Each in a header of its own: of several in one, browsers find the first alone. */
+/** The challenges, each in a header of its own. Browsers read only the first of several challenges in one header. */
 const CHALLENGES = ['Bearer', 'Basic'].map((scheme) => `${scheme} realm="engine-gateway admin"`)
 
-/** Nothing is kept, nor read by a page of another origin. */
+/** Headers of every response. It must not be stored, nor read by a page of another origin. */
 const ANSWER_HEADERS = {
   'cache-control': 'no-store',
   'cross-origin-resource-policy': 'same-origin',
@@ -63,7 +63,7 @@ const ANSWER_HEADERS = {
 const MAX_QUESTION_BYTES = 64 * 1024
 
 export interface Admin {
-  /** What it is bound to: `http://127.0.0.1:9090` */
+  /** The address that it is bound to: `http://127.0.0.1:9090` */
   readonly address: string
   close(): Promise<void>
 }
@@ -89,7 +89,7 @@ export async function createAdmin({ host, port, tls, ...handlers }: AdminOptions
       : null
   await app.listen({ host, port })
   return {
-    // Fastify tells an address of the machine where the host is a wildcard.
+    // If the host is a wildcard, Fastify returns an address of the machine.
     address: urlOf(server, tls !== null),
     close: () => {
       stopRenewal?.()

@@ -1,6 +1,6 @@
 import { AggregatorRegistry, type Aggregator } from 'prom-client'
 
-/** The metrics of one process, in a form that can be sent. */
+/** The metrics of one process, in a form that can be sent to another process. */
 export type Snapshot = readonly SnapshotMetric[]
 
 interface SnapshotMetric {
@@ -11,7 +11,7 @@ interface SnapshotMetric {
   readonly values: readonly unknown[]
 }
 
-/** How the gauges of several processes are combined; any other is a sum. */
+/** How the gauges of several processes are combined. Gauges that are not listed are summed. */
 const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
   gateway_info: 'first',
   gateway_mode: 'max',
@@ -38,16 +38,16 @@ const AGGREGATORS: Readonly<Record<string, Aggregator>> = {
 }
 
 export function aggregatorOf(gauge: string): Aggregator {
-  // Numbers about an engine come from one process, and from two while another one takes over.
+  // Numbers about an engine come from one process, or from two while another process takes over.
   return AGGREGATORS[gauge] ?? (gauge.startsWith('camunda_') ? 'max' : 'sum')
 }
 
-/** The counts of all workers, including ended ones: a sum that fell would look like a restart of all. */
+/** The counts of all workers, including ended ones. A sum that decreased would look like a restart of all workers. */
 export interface Totals {
   readonly update: (worker: number, snapshot: Snapshot) => void
   /** Keeps the last counts of an ended worker, and drops its gauges. */
   readonly ended: (worker: number) => void
-  /** In Prometheus' text format, together with the calling process's own counts. */
+  /** Returns the metrics in Prometheus' text format, together with the calling process's own counts. */
   readonly text: (own: Snapshot) => Promise<string>
 }
 
@@ -68,7 +68,7 @@ export function createTotals(): Totals {
   }
 }
 
-/** Whether a value has the form of a snapshot: it comes from another process. */
+/** Returns whether a value has the form of a snapshot. The value comes from another process. */
 export function isSnapshot(value: unknown): value is Snapshot {
   return Array.isArray(value) && value.every(isMetric)
 }
@@ -82,12 +82,15 @@ function isCount({ type }: SnapshotMetric): boolean {
   return type === 'counter' || type === 'histogram'
 }
 
-/** Quantiles cannot be added. */
+/** Excludes summaries, because quantiles cannot be added. */
 function isPerProcess({ type, aggregator }: SnapshotMetric): boolean {
   return type !== 'summary' && aggregator !== 'omit'
 }
 
-/** The primary serves no requests: its event loop says nothing. Its start time is the start of all. */
+/**
+ * Returns the metrics of the primary that are shown. It serves no requests, so its event loop is left out. Its start time is the
+ * start time of the gateway.
+ */
 function primaryMetrics(metric: SnapshotMetric): readonly SnapshotMetric[] {
   if (metric.type === 'summary' || metric.name.startsWith('nodejs_eventloop')) return []
   return [metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric]

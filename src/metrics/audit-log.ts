@@ -6,50 +6,57 @@ import { createLineWriter, destinationOf, openDestination } from '../log.ts'
 import type { Destination, Logger } from '../log.ts'
 import { bounded, roundedMs } from './access-log.ts'
 
-/** One decision about one request: a refusal, a write, or in report mode a request that would have been refused. */
+/** A decision about one request: a refusal, a write, or in report mode a request that would have been refused. */
 export interface Audit {
   readonly requestId: string
-  /** Of the request's span, or else of the caller's `traceparent`. */
+  /** The trace id of the request's span, or else of the caller's `traceparent`. */
   readonly traceId: string | null
   /** The address of the sender. */
   readonly client: string | null
   readonly user: string | null
-  /** Of a refused login, and of a password that was asked about: the user that was named. The caller has not proved to be that user. */
+  /** The user that a refused login or a password check named. The caller has not proved to be that user. */
   readonly attemptedUser: string | null
-  /** How the caller has proved who it is; `none`: not at all. */
+  /** How the caller has proved its identity; `none` if it has not. */
   readonly authenticated: string
   readonly engine: string | null
-  /** Its URL as configured, which has no credentials; null: no single node has answered. */
+  /** The node's URL as configured, without credentials. Null if no single node has responded. */
   readonly node: string | null
   readonly operation: string | null
   readonly method: string
-  /** Of passthrough requests. */
+  /** Prefix and path of passthrough requests. */
   readonly prefix: string | null
   readonly path: string | null
-  /** What the parameters of the operation's path name, without invisible characters. */
+  /** The values of the parameters in the operation's path, without invisible characters. */
   readonly params: Readonly<Record<string, string>>
-  /** The ids of what a successful write has made, without invisible characters. */
+  /** The ids of the entities that a successful write has created, without invisible characters. */
   readonly created: readonly string[]
   /** `reported`: allowed because the mode is `report`. */
   readonly decision: 'refused' | 'permitted' | 'reported'
   readonly stage: string | null
-  /** A check of the row, a `GW_…` code, or the name of a rule. */
+  /** A check of the operation, a `GW_…` code, or the name of a rule. */
   readonly rule: string | null
   readonly missing: readonly MissingPermission[]
-  /** The refusal that remains if everything in `missing` is granted: a `GW_…` code or a reason. Null: none is known. */
+  /**
+   * The refusal that remains if everything in `missing` is granted: a `GW_…` code or a reason. Null if no other refusal is known.
+   */
   readonly otherRefusal: string | null
-  /** Of the answer as sent. */
+  /** The status of the response as sent. */
   readonly status: number
-  /** From the request's head to the end of its answer. */
+  /** From the head of the request to the end of its response. */
   readonly durationMs: number
 }
 
 export type AuditRecord = Readonly<Record<keyof Audit | 'stream', unknown>>
 
-/** A signal may lack a permission for each of thousands of waiting executions. */
+/**
+ * Maximum number of missing permissions in a line. A signal may lack a permission for each of thousands of waiting executions.
+ */
 const MAX_MISSING = 100
 
-/** The members of an audit line, always in the same order. Nothing of a body but the ids for which permissions were checked. */
+/**
+ * Returns the members of an audit line, always in the same order. The only content of a body is the ids for which permissions
+ * were checked.
+ */
 export function auditRecordOf(audit: Audit): AuditRecord {
   const { missing } = audit
   return {
@@ -78,7 +85,7 @@ export function auditRecordOf(audit: Audit): AuditRecord {
   }
 }
 
-/** The names are the table's. */
+/** Returns the parameters for an audit line. Their names come from the table. */
 function paramsRecordOf(params: Audit['params']): Readonly<Record<string, unknown>> | undefined {
   const entries = Object.entries(params)
   if (entries.length === 0) return undefined
@@ -91,21 +98,21 @@ function missingPermissionRecordOf({ permission, resource, resourceId, need }: M
 
 export interface AuditStream {
   readonly write: (audit: Audit) => void
-  /** Opens the file anew if it was renamed or removed; resolves when further lines go to the new file. */
+  /** Reopens the file if it was renamed or removed. Resolves when further lines go to the new file. */
   readonly reopen: () => Promise<void>
   /** Writes pending lines, and closes the file. */
   readonly close: () => void
 }
 
 interface AuditOptions {
-  /** `stdout`: among the log lines, whatever the log level; `off`: nowhere; else a file. */
+  /** The target: `stdout` for the log stream at any log level, `off` for no audit, otherwise a file. */
   readonly to: string
   readonly log: Logger
-  /** Called with the number of lines that the file did not take. Default: none. */
+  /** Called with the number of lines that could not be written to the file. By default, losses are ignored. */
   readonly onLoss?: (lines: number) => void
 }
 
-/** @throws Error if the file cannot be written */
+/** Opens the audit stream. @throws Error if the file cannot be written */
 export function openAudit({ to, log, onLoss = () => {} }: AuditOptions): AuditStream {
   if (to === 'off') return { write: () => undefined, reopen: async () => undefined, close: () => undefined }
   const file = to === 'stdout' ? null : openRotatedFile(to, log, onLoss)
@@ -117,13 +124,13 @@ export function openAudit({ to, log, onLoss = () => {} }: AuditOptions): AuditSt
   }
 }
 
-/** A file of this name, whatever becomes of the one that was opened. */
+/** A file that is opened again by its name after a rename. */
 type RotatedFile = Pick<Destination, 'write' | 'end'> & Pick<AuditStream, 'reopen'>
 
-/** How soon a renamed file is noticed without a signal. */
+/** How often to check for a renamed file, for rotation without a signal. */
 const LOOK_MS = 1000
 
-/** Looks each second whether the name still leads to the open file: whoever rotates it need not send a signal. */
+/** Opens a file, and checks every second whether its name still refers to the open file. Log rotation need not send a signal. */
 function openRotatedFile(path: string, log: Logger, onLoss: (lines: number) => void): RotatedFile {
   let current = openFile(path, log, onLoss)
   let isFailing = false
@@ -162,10 +169,10 @@ function identityOf({ dev, ino }: { readonly dev: number; readonly ino: number }
   return `${dev}:${ino}`
 }
 
-/** Names and ids are not for everyone. */
+/** Permissions of the file. Names and ids must not be readable for all users. */
 const FILE_MODE = 0o640
 
-/** Opened at once: the stream itself would report a failure only later. @throws Error */
+/** Opens the file at once, because the stream would report a failure only later. @throws Error */
 function openFile(path: string, log: Logger, onLoss: (lines: number) => void) {
   const descriptor = openSync(path, 'a', FILE_MODE)
   let isLosing = false

@@ -1,7 +1,10 @@
 import type { Registry } from 'prom-client'
 import { createCounts, createReadableCounts } from './series.ts'
 
-/** All counters, except that of attempts at nodes, which are timed as well. docs/metrics.md explains them to operators. */
+/**
+ * Creates all counters, except the counter of attempts at nodes, which are also timed. docs/metrics.md explains the counters to
+ * operators.
+ */
 export function createCounters(registry: Registry) {
   const refusals = createReadableCounts({
     name: 'gateway_refusals_total',
@@ -17,7 +20,7 @@ export function createCounters(registry: Registry) {
   })
   return {
     counters: {
-      /** `reason`: a `GW_…` code, or the status of the engine's refusal. */
+      /** The `reason` is a `GW_…` code, or the status of the engine's refusal. */
       refusal: refusals.count,
       cache: cache.count,
       ...createRequestCounters(registry),
@@ -27,7 +30,10 @@ export function createCounters(registry: Registry) {
   }
 }
 
-/** Each counts one event. Label values are names of the table, the configuration and the code: never ids, users, paths or messages. */
+/**
+ * The counters. Each call counts one event. Label values are names from the table, the configuration and the code, never ids,
+ * users, paths or messages.
+ */
 export type Counters = ReturnType<typeof createCounters>['counters']
 
 function createRequestCounters(registry: Registry) {
@@ -38,7 +44,7 @@ function createRequestCounters(registry: Registry) {
       ['engine', 'result', 'method'],
       'Credentials by result, and by how the caller wanted to be authenticated.',
     ),
-    /** `plan`: none, narrowed, parts or filter. */
+    /** The `plan` is one of `none`, `narrowed`, `parts` and `filter`. */
     rowsPlan: counter(
       'gateway_rows_plan_total',
       ['operation', 'plan'],

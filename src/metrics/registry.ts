@@ -6,24 +6,27 @@ import { type Traffic, trafficOf } from './traffic.ts'
 
 /** The metrics of one process. */
 export interface Metrics extends Counters {
-  /** A request arrived, or is complete, answered or not. */
+  /** Counts requests in flight: 1 for a request that arrived, -1 for one that is complete, with or without a response. */
   readonly inFlight: (change: 1 | -1) => void
   readonly requestDone: (request: RequestLabels, seconds: number) => void
-  /** One attempt at one node. */
+  /** Counts one attempt at one node. */
   readonly attempt: (attempt: AttemptLabels, seconds: number) => void
-  /** A request no longer waits for a free node. */
+  /** Counts a request that no longer waits for a free node. */
   readonly queued: (wait: { readonly engine: string; readonly result: string }, seconds: number) => void
-  /** A value that is read at each scrape. */
+  /** Adds a gauge that is read at each scrape. */
   readonly gauge: (name: `gateway_${string}`, help: string, read: () => number) => void
-  /** Values that are read at each scrape; null: no value now. The last `read` of a name counts: a reload replaces the components, and the names stay. */
+  /**
+   * Adds gauges that are read at each scrape. A null value is left out. If a name is added again, the last `read` is used: a
+   * reload replaces the components, and the names stay.
+   */
   readonly gauges: AddGauges
-  /** Without the cost of a scrape. */
+  /** Returns the traffic without the cost of a scrape. */
   readonly traffic: () => Traffic
   readonly contentType: string
   readonly text: () => Promise<string>
-  /** All metrics, whether they have values or not, by name. */
+  /** Returns all metrics by name, including those without values. */
   readonly describe: () => readonly MetricDescription[]
-  /** To be combined with those of other processes. */
+  /** Returns the metrics in a form that can be combined with those of other processes. */
   readonly snapshot: () => Promise<Snapshot>
 }
 
@@ -45,7 +48,7 @@ export type AddGauges = <L extends string>(
 ) => void
 
 export interface RequestLabels {
-  /** operationId, or `''` for a request that matched none. */
+  /** The operationId, or `''` for a request that matched no operation. */
   readonly operation: string
   readonly engine: string
   readonly method: string
@@ -55,14 +58,14 @@ export interface RequestLabels {
 export interface AttemptLabels {
   readonly engine: string
   readonly node: string
-  /** Of the answer; 0 if there was none. */
+  /** The status of the response; 0 if no response was received. */
   readonly status: number
   readonly result: string
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
-/** The library's metrics whose names `promtool check metrics` refuses. */
+/** Metrics of the library whose names `promtool check metrics` rejects. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -71,7 +74,10 @@ const MISNAMED = [
   'nodejs_eventloop_utilization_summary',
 ]
 
-/** The names of OpenTelemetry's HTTP conventions in Prometheus form, beside the gateway's own. */
+/**
+ * Creates the metrics. Their names follow OpenTelemetry's HTTP conventions in Prometheus form, in addition to the gateway's own
+ * names.
+ */
 export function createMetrics({ version }: { readonly version: string }): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -104,7 +110,7 @@ function descriptionsOf(registry: Registry): readonly MetricDescription[] {
   return registry
     .getMetricsAsArray()
     .map((metric) => {
-      // The library's metrics have it, but its types do not say so.
+      // The library's metrics have this member, but its types do not declare it.
       const names = 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames : []
       return { name: metric.name, help: metric.help, type: metric.type, labels: names.map(String) }
     })
@@ -188,7 +194,7 @@ function createAddGauges(registry: Registry): AddGauges {
   }
 }
 
-// Not every number is a status; an engine that answers 1000 different ones would create 1000 series.
+// A number outside this range is not a status. An engine that returned 1000 different numbers would create 1000 series.
 function codeOf(status: number): string {
   return Number.isInteger(status) && status >= 100 && status <= 599 ? String(status) : '_OTHER'
 }

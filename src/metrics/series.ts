@@ -11,28 +11,31 @@ interface Naming<L extends string> {
 type Values<L extends string> = Readonly<Record<L, string>>
 
 /**
- * How many combinations of labels one metric may have. Labels come from the table and the configuration and stay far
- * below it; should one ever not, all further combinations are counted as `other`, and the process does not grow.
+ * Maximum number of label combinations of one metric. Labels come from the table and the configuration, and stay far below it. If
+ * the limit is ever reached, all further combinations are counted as `other`, so memory does not grow.
  */
 export const MAX_SERIES = 20_000
 const OTHER = 'other'
 const PLAIN = /^[\w.:/[\]-]{0,128}$/
 
-/** What one combination of labels has counted. */
+/** The count of one combination of labels. */
 export interface CountReading {
-  /** In the order of the labels. */
+  /** The label values, in the order of the labels. */
   readonly values: readonly string[]
   readonly count: number
 }
 
-/** A counter, of one event or of several at once. */
+/** Creates a counter, for one event or for several at once. */
 export function createCounts<L extends string>(
   naming: Naming<L>,
 ): (values: Values<L>, events?: number) => void {
   return createReadableCounts(naming).count
 }
 
-/** A counter that can be read without a scrape. The library hears of the counts when it is scraped: it looks the labels up anew with every one. */
+/**
+ * Creates a counter that can be read without a scrape. The library receives the counts at a scrape, because it would look up the
+ * labels for every event.
+ */
 export function createReadableCounts<L extends string>({ name, help, labels, registry }: Naming<L>) {
   const tallies: { readonly values: readonly string[]; count: number; told: number }[] = []
   const tallyOf = remembered(labels, (values) => {
@@ -58,10 +61,10 @@ export function createReadableCounts<L extends string>({ name, help, labels, reg
 /** OpenTelemetry's buckets for HTTP durations, in seconds. */
 export const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** Durations of one combination of labels. */
+/** The durations of one combination of labels. */
 export interface DurationReading {
   readonly labels: Readonly<Record<string, string>>
-  /** By bucket, those above all of them last. */
+  /** Counts by bucket. The last count is for durations above all bounds. */
   readonly counts: readonly number[]
 }
 
@@ -70,7 +73,7 @@ interface Durations extends DurationReading {
   sum: number
 }
 
-/** A histogram. */
+/** Creates a histogram. */
 export function createDurations<L extends string>(
   naming: Naming<L>,
 ): (values: Values<L>, seconds: number) => void {
@@ -78,15 +81,15 @@ export function createDurations<L extends string>(
 }
 
 /**
- * A histogram that can be read without a scrape. As with counts the library hears of it when it is scraped: its own takes six
- * times as long for each (0.88 against 0.15 µs).
+ * Creates a histogram that can be read without a scrape. As for counters, the library receives the values at a scrape: its own
+ * histogram takes six times as long for each duration (0.88 instead of 0.15 µs).
  */
 export function createReadableDurations<L extends string>({ name, help, labels, registry }: Naming<L>) {
   const all = new Map<string, Durations>()
   const durationsOf = remembered(labels, (values) => {
     const key = values.join(' ')
     const named = Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
-    // Of several that are counted as `other` there is one: a scraper refuses a page that says something twice.
+    // All combinations that are counted as `other` share one entry, because a scraper rejects a page with the same series twice.
     const durations = all.get(key) ?? {
       labels: named,
       counts: [...BUCKETS, Infinity].map(() => 0),
@@ -109,7 +112,7 @@ export function createReadableDurations<L extends string>({ name, help, labels, 
   }
 }
 
-/** A histogram of the library that tells what others have counted. */
+/** A histogram of the library whose values were counted elsewhere. */
 class ToldHistogram extends Histogram<string> {
   readonly #told: { readonly name: string; readonly help: string }
   readonly #rows: () => ReturnType<typeof valuesOf>
@@ -123,13 +126,13 @@ class ToldHistogram extends Histogram<string> {
     this.#rows = rows
   }
 
-  /** The library's `get` and its text are made of this (`lib/histogram.js`, `lib/registry.js`). */
+  /** The library builds `get` and its text from this (`lib/histogram.js`, `lib/registry.js`). */
   async getForPromString() {
     return { ...this.#told, type: 'histogram', aggregator: 'sum', values: this.#rows() }
   }
 }
 
-/** As the library has them: each bucket with all that is below it, then the sum and the count. */
+/** Returns the values in the library's form: each bucket includes all lower buckets, followed by the sum and the count. */
 function valuesOf(name: string, { labels, counts, sum }: Durations) {
   const sharedLabels = {}
   let count = 0
@@ -145,13 +148,16 @@ function valuesOf(name: string, { labels, counts, sum }: Durations) {
   ]
 }
 
-/** Of the values so far: by the value of the next label, or what belongs to all of them. */
+/** A node of the tree of label values: its branches by the value of the next label, or the object for all values. */
 interface Branch<C> {
   readonly next: Map<string, Branch<C>>
   child?: C
 }
 
-/** A tree, label by label: to put the values together to one key would cost more than all else that is done for a metric. */
+/**
+ * Returns a function that finds the object for label values in a tree with one level for each label. To join the values to one
+ * key would cost more than everything else that is done for a metric.
+ */
 function remembered<L extends string, C>(
   labels: readonly L[],
   resolve: (values: readonly string[]) => C,

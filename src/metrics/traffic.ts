@@ -1,6 +1,6 @@
 import type { CountReading, DurationReading } from './series.ts'
 
-/** What one process has served since it started, of all engines together. */
+/** The traffic of one process since it started, for all engines together. */
 export interface Traffic {
   readonly inFlight: number
   readonly operations: readonly OperationTraffic[]
@@ -9,11 +9,11 @@ export interface Traffic {
 }
 
 export interface OperationTraffic {
-  /** operationId, or `''` for requests that matched none. */
+  /** The operationId, or `''` for requests that matched no operation. */
   readonly operation: string
-  /** Answers with a status from 500 on. */
+  /** Number of responses with a status of 500 or above. */
   readonly failed: number
-  /** Requests by their duration: the buckets of the metric, those above all of them last. */
+  /** Requests by duration, in the buckets of the metric. The last count is for durations above all bounds. */
   readonly durations: readonly number[]
 }
 
@@ -62,7 +62,7 @@ export function trafficOf({ inFlight, requests, refusals, cache }: TrafficReadin
   }
 }
 
-/** Of several processes. */
+/** Adds the traffic of several processes. */
 export function addTraffic(all: readonly Traffic[]): Traffic {
   return {
     inFlight: sumOf(all.map(({ inFlight }) => inFlight)),
