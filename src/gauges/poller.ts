@@ -9,42 +9,50 @@ import {
 } from './queries.ts'
 
 export interface PollerOptions {
-  /** As who the gateway asks on its own behalf; no request is repeated. */
+  /** Sends a request with the gateway's own credentials. Requests are not retried. */
   readonly ask: AskEngine
   readonly reading: GaugeReading
-  /** From the beginning of one round to that of the next, in milliseconds. */
+  /** Time from the start of one round to the start of the next, in milliseconds. */
   readonly everyMs: number
-  /** Whether this process is the one that asks, now. */
+  /** Returns whether this process is elected to poll the engine. */
   readonly isElected: () => boolean
   /** Monotonic milliseconds, as `performance.now`. */
   readonly now: () => number
   /** Milliseconds since 1970, as `Date.now`. */
   readonly wallNow: () => number
   readonly onAnswer: (query: string) => void
-  /** A query that failed; the next ones are asked all the same. */
+  /** Called for a query that failed. The next queries are still sent. */
   readonly onFailure: (query: string, error: unknown) => void
-  /** Default: all of them. */
+  /** Default: all queries. */
   readonly queries?: readonly GaugeQuery[]
-  /** From one request to the next, in milliseconds; default: a little more than a second. */
+  /** Time from one request to the next, in milliseconds. Default: a little more than a second. */
   readonly spacingMs?: number
 }
 
-/** Asks one engine for its gauges, round after round, by at most one request a second. */
+/** Polls the gauges of one engine in rounds, with at most one request per second. */
 export interface Poller {
   readonly start: () => void
   readonly stop: () => void
   readonly isElected: () => boolean
-  /** The last numbers; none while another process is elected, and none that are older than three rounds. */
+  /**
+   * Returns the last numbers. The list is empty while another process is elected. Numbers older than three rounds are left out.
+   */
   readonly samples: () => readonly GaugeSample[]
-  /** When the last round ended of which every query was answered, in seconds since 1970; null: none yet. */
+  /**
+   * Returns when the last complete round ended, in seconds since 1970. Null if no round was complete yet. A round is complete if
+   * every query succeeded.
+   */
   readonly lastReadSeconds: () => number | null
 }
 
-/** Timers have a granularity of a millisecond, and clocks differ: one second at the engine is never two requests. */
+/**
+ * More than a second, because timers have a granularity of a millisecond and clocks differ: the engine never receives two
+ * requests in one second.
+ */
 const SPACING_MS = 1050
 const ROUNDS_KEPT = 3
 
-/** Another process is elected now, or the gateway ends. */
+/** Thrown when another process is elected or the gateway shuts down. */
 class Ended extends Error {}
 
 export function createPoller(options: PollerOptions): Poller {
@@ -65,7 +73,7 @@ export function createPoller(options: PollerOptions): Poller {
     await pause(freeAtMs - now())
     if (!isElected()) throw new Ended()
     freeAtMs = now() + spacingMs
-    // A GET that is repeated would be a second request within the second.
+    // A retry of the GET would be a second request within the second.
     const answer = await ask({ method: 'GET', path, isRead: false, limitBytes: MAX_BYTES })
     return answer.status === 400 ? null : jsonOf(answer, `the gauges' ${path}`)
   }
@@ -90,7 +98,7 @@ export function createPoller(options: PollerOptions): Poller {
   }
 
   async function readWhileElected(): Promise<void> {
-    // Who was elected before may have asked a moment ago.
+    // The process that was elected before may have sent a request a moment ago.
     freeAtMs = now() + spacingMs
     try {
       for (;;) await readRound()
@@ -125,7 +133,7 @@ export function createPoller(options: PollerOptions): Poller {
   }
 }
 
-/** The statistics of ten thousand definitions. */
+/** Enough for the statistics of ten thousand definitions. */
 const MAX_BYTES = 16 * 1024 ** 2
-/** How often it is looked whether this process has been elected. */
+/** How often to check whether this process has been elected. */
 const LOOK_MS = 500

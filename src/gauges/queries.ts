@@ -2,10 +2,10 @@ import type { DateFormat } from '../request/date-format.ts'
 import { isRecord, stringIn } from '../request/value.ts'
 import { invalidAnswer } from '../request/engine-request.ts'
 
-/** One number about an engine. */
+/** A number about an engine. */
 export interface GaugeSample {
   readonly gauge: GaugeName
-  /** Of the gauge's own label; `''`: it has none. */
+  /** The value of the gauge's own label; `''` if the gauge has no label. */
   readonly label: string
   readonly value: number
 }
@@ -13,11 +13,11 @@ export interface GaugeSample {
 interface Gauge {
   readonly name: `camunda_${string}`
   readonly help: string
-  /** Beside `engine`; null: none. */
+  /** The label in addition to `engine`. Null if the gauge has no other label. */
   readonly label: string | null
 }
 
-/** Their names follow the exporters that are in use for these engines. */
+/** The gauges. Their names follow the exporters that are in use for these engines. */
 export const GAUGES = [
   { name: 'camunda_incidents_open', help: 'Open incidents by type.', label: 'incident_type' },
   { name: 'camunda_jobs_out_of_retries', help: 'Jobs without retries left.', label: null },
@@ -46,7 +46,7 @@ export const GAUGES = [
 
 export type GaugeName = (typeof GAUGES)[number]['name']
 
-/** How many series an engine may have; what is beyond is one series, `_other`. */
+/** Maximum number of series of an engine. All others are combined in one series, `_other`. */
 export interface GaugeBounds {
   readonly topics: number
   readonly definitions: number
@@ -57,18 +57,21 @@ export interface GaugeReading extends GaugeBounds {
   readonly dateFormat: DateFormat
 }
 
-/** Asks the engine for JSON, by a path below its base path; null: it does not know the question (400). */
+/**
+ * Requests JSON from the engine, by a path below its base path. Resolves with null if the engine does not support the request
+ * (400).
+ */
 export type ReadJson = (path: string) => Promise<unknown>
 
-/** Some numbers that belong together: when one of the requests fails, all of them are left as they were. */
+/** Numbers that belong together. If one of the requests fails, all of them keep their previous values. */
 export interface GaugeQuery {
-  /** For the log and the count of failures. */
+  /** The name in the log and in the count of failures. */
   readonly name: string
   readonly read: (ask: ReadJson, reading: GaugeReading) => Promise<readonly GaugeSample[]>
 }
 
 const OTHER = '_other'
-/** Names come from deployed models. */
+/** Maximum length of a label. Names come from deployed models. */
 const MAX_LABEL_CHARS = 128
 
 export const GAUGE_QUERIES: readonly GaugeQuery[] = [
@@ -88,7 +91,7 @@ export const GAUGE_QUERIES: readonly GaugeQuery[] = [
   { name: 'deployments', read: readLastDeployment },
 ]
 
-/** The types that every engine has; applications may add their own, which nothing lists. */
+/** The incident types of every engine. Applications may add their own types, which no request lists. */
 const INCIDENT_TYPES = ['failedJob', 'failedExternalTask'] as const
 
 async function readIncidents(ask: ReadJson): Promise<readonly GaugeSample[]> {
@@ -100,7 +103,7 @@ async function readIncidents(ask: ReadJson): Promise<readonly GaugeSample[]> {
   return withOther('camunda_incidents_open', known, await count(ask, '/incident', ''))
 }
 
-/** Not locked, or the lock has expired; with retries left; not suspended. */
+/** Selects tasks that are not locked or whose lock has expired, that have retries left, and that are not suspended. */
 const WAITING = 'notLocked=true&withRetriesLeft=true&active=true'
 
 async function readExternalTasks(ask: ReadJson, reading: GaugeReading): Promise<readonly GaugeSample[]> {
@@ -124,8 +127,8 @@ async function readExternalTasks(ask: ReadJson, reading: GaugeReading): Promise<
 }
 
 /**
- * Null: the engine does not say it. Operaton has the time in the task. Camunda 7.22 sorts by it and does not show it, so the
- * history is asked; a history level below `full` has none.
+ * Returns null if the engine does not provide the time. In Operaton, the task has it. Camunda 7.22 sorts by it but does not
+ * return it, so the history is queried. A history level below `full` does not have it either.
  */
 async function oldestOf(ask: ReadJson, query: string, reading: GaugeReading): Promise<number | null> {
   const tasks = await ask(`/external-task?${query}&sortBy=createTime&sortOrder=asc&maxResults=1`)
@@ -173,7 +176,7 @@ async function readLastDeployment(ask: ReadJson, reading: GaugeReading): Promise
   return seconds === null ? [] : [plain('camunda_last_deployment_timestamp_seconds', seconds)]
 }
 
-/** The rest of all, where it is not none. Numbers that are asked for one after the other may be off by what happened meanwhile. */
+/** Adds the remainder as `_other` if it is positive. Numbers from consecutive requests may differ by the changes in between. */
 function withOther(gauge: GaugeName, samples: readonly GaugeSample[], total: number): readonly GaugeSample[] {
   const rest = total - samples.reduce((sum, { value }) => sum + value, 0)
   return rest <= 0 ? samples : [...samples, { gauge, label: OTHER, value: rest }]
