@@ -1,7 +1,7 @@
 interface BreakerOptions {
-  /** Consecutive failures that open it. */
+  /** Consecutive failures that open the breaker. */
   readonly threshold: number
-  /** How long it admits nothing; after each pause it admits one trial. */
+  /** How long an open breaker rejects all commands. After each pause, it admits one trial. */
   readonly pauseMs: number
   readonly now: () => number
 }
@@ -10,7 +10,7 @@ interface BreakerOptions {
 export class Breaker {
   readonly #options: BreakerOptions
   #failures = 0
-  /** Null: closed. */
+  /** Null while the breaker is closed. */
   #openUntilMs: number | null = null
 
   constructor(options: BreakerOptions) {
@@ -21,7 +21,7 @@ export class Breaker {
     return this.#openUntilMs === null
   }
 
-  /** While open, true once per pause: that caller is the trial. */
+  /** Returns whether a command may be sent. While open, returns true once per pause, for the trial. */
   admits(): boolean {
     if (this.#openUntilMs === null) return true
     const nowMs = this.#options.now()
@@ -35,7 +35,7 @@ export class Breaker {
     this.#openUntilMs = null
   }
 
-  /** Returns true if this failure opened it. `decisive`: one failure is enough. */
+  /** Records a failure. Returns true if it opened the breaker. If `decisive` is set, one failure is enough. */
   failed(decisive: boolean): boolean {
     this.#failures += 1
     if (!this.closed || (!decisive && this.#failures < this.#options.threshold)) return false

@@ -12,28 +12,31 @@ interface ChangeBusOptions {
   readonly signer: Signer
   /** Monotonic milliseconds, as `performance.now`. */
   readonly now: () => number
-  /** Messages arrived that no key has signed, or that are repeated: read users and records again. */
+  /** Called if messages arrive that are not signed by a key, or that are repeated. Users and records must then be read again. */
   readonly onInvalidMessages: () => void
 }
 
 interface Listener {
   readonly onMessage: (topic: string, about: string) => void
-  /** Messages may have been missed: the subscription is new, or was interrupted. */
+  /** Called if messages may have been missed: the subscription is new, or was interrupted. */
   readonly onGap: () => void
 }
 
-/** Sends short messages to the other replicas. Redis stores none of them: a replica that was not connected reads everything again at `onGap`. */
+/**
+ * Sends short messages to the other replicas. Redis does not store them: a replica that was not connected reads everything again
+ * at `onGap`.
+ */
 export interface ChangeBus {
-  /** Resolves when Redis has the message, or cannot take it now; it is then sent once Redis is reachable again. Never rejects. */
+  /** Resolves when Redis has the message, or when Redis is unreachable; the message is then sent later. Never rejects. */
   publish(topic: string, about?: string): Promise<void>
   listen(listener: Listener): void
   close(): void
 }
 
-/** Messages to send once Redis is reachable again; the oldest is dropped first. */
+/** Maximum number of messages that wait until Redis is reachable again. The oldest is dropped first. */
 const MAX_PENDING = 1000
 const MAX_MESSAGE_CHARS = 4096
-/** An invalid message may replace a valid one. Everything is then read again, but not more often than this. */
+/** Minimum time between rereads. An invalid message may have replaced a valid one, so everything is read again. */
 const REREAD_INTERVAL_MS = 5000
 
 export function createChangeBus({

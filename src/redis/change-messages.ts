@@ -20,16 +20,19 @@ interface Message {
 export interface Messages {
   /** Encodes `[from, topic, about]`, given in JSON. */
   readonly write: (content: string) => string
-  /** `unsigned`: not signed by a key, too old, or received before. Null: not a message. */
+  /** Decodes a text. Returns `unsigned` if it is not signed by a key, too old, or repeated, and null if it is not a message. */
   readonly read: (text: string) => Message | 'unsigned' | null
 }
 
 /** Allowed difference between the clocks of two gateways, and age of a message. */
 const MAX_AGE_MS = 5 * 60_000
-/** Senders whose last message number is stored; the one that was silent for longest is dropped first. */
+/** Maximum number of senders whose last message number is stored. The sender that was silent for longest is dropped first. */
 const MAX_SENDERS = 1000
 
-/** A signed text: the signature, a space, `[number, time, [from, topic, about]]`. Each sender numbers its messages. */
+/**
+ * Creates the encoding. A signed text is the signature, a space, and `[number, time, [from, topic, about]]`. Each sender numbers
+ * its messages.
+ */
 export function createMessages({ self, channel, signer, wallNow = Date.now }: MessagesOptions): Messages {
   const lastBySender = new LRUCache<string, number>({ max: MAX_SENDERS })
   let written = 0

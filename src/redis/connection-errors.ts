@@ -1,8 +1,8 @@
 import { type Cluster, Redis, ReplyError } from 'ioredis'
 
 /**
- * Calls `onError` with what has gone wrong with a connection. ioredis says of sentinels only that none could be asked, or that
- * a connection to one is closed: the reason is an error of the client with which it asks, which nobody else hears.
+ * Calls `onError` with the errors of a connection. About sentinels, ioredis reports only that it could not query any, or that a
+ * connection to one is closed. The reason is an error of the client that queries them, which has no other listener.
  */
 export function hearErrors(redis: Redis, onError: (error: Error) => void): void {
   let ofSentinel: Error | null = null
@@ -11,14 +11,14 @@ export function hearErrors(redis: Redis, onError: (error: Error) => void): void 
   hearSentinels(redis, (error) => (ofSentinel = error))
 }
 
-/** Of the server that stores data, and not of the search for it. */
+/** Returns whether an error comes from the server that stores data, not from the search for it. */
 function isOwn(error: Error): boolean {
   return 'code' in error || error instanceof ReplyError
 }
 
 /**
- * Calls `onError` with what has gone wrong with a cluster. It asks the nodes for their slots over copies of its connections,
- * whose errors nobody else hears either.
+ * Calls `onError` with the errors of a cluster. ioredis asks the nodes for their slots over copies of its connections, whose
+ * errors have no other listener either.
  */
 export function hearClusterErrors(cluster: Cluster, onError: (error: Error) => void): void {
   let ofCopy: Error | null = null
@@ -59,19 +59,20 @@ function hearSentinels(redis: Redis, onSentinelError: (error: Error) => void): v
   })
 }
 
-/** Those that are being closed. */
+/** The streams that are being closed. */
 const ending = new WeakSet<Redis['stream']>()
 
 /**
- * Ends the connections of a client; `connectsAgain`: it opens others. A TLS connection that ends in the middle of its
- * handshake may fail twice, and ioredis hears the first time only: the second would end the process.
+ * Closes the connections of a client. If `connectsAgain` is set, the client then opens new ones. A TLS connection that ends
+ * during its handshake may fail twice, and ioredis listens to the first error only: the second would end the process.
  */
 export function endClient(client: Redis | Cluster, connectsAgain: boolean): void {
   const nodes = client instanceof Redis ? [client] : client.nodes('all')
-  // Undefined before the first attempt to connect, whatever its type says.
+  // Undefined before the first attempt to connect, although the type does not say so.
   const streams = nodes.map(({ stream }): Redis['stream'] | undefined => stream)
   const open = streams.filter((stream) => stream !== undefined)
-  // All that wait for one answer fail together, and each asks for this. A client that connects has the stream before, which is closed.
+  // All commands that wait for one response fail together, and each calls this. A client that connects still has the previous
+  // stream, which is closed.
   const isOld = (stream: Redis['stream']): boolean => stream.destroyed && client.status !== 'ready'
   const isEnding = open.length > 0 && open.every((stream) => ending.has(stream) && !isOld(stream))
   if (connectsAgain && isEnding) return

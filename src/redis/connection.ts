@@ -5,26 +5,26 @@ import { startDeadline } from './deadline.ts'
 import { endClient, hearErrors } from './connection-errors.ts'
 import { tlsOptionsOf } from '../tls/tls-material.ts'
 
-/** For the connection, and again for the handshake before the first command. */
+/** Timeout of the connection, and again of the handshake before the first command. */
 export const CONNECT_MS = 1000
-/** How long an abandoned connection may take to close; its commands fail then at the latest. */
+/** How long an abandoned connection may take to close. Its commands fail at this time at the latest. */
 export const CLOSE_MS = 50
 const LONGEST_PAUSE_MS = 2000
 
-/** Its types allow no value for this one. */
+/** ioredis's types allow no value for `replyMapping`. */
 type RedisOptions = Omit<AllRedisOptions, 'replyMapping'>
 
 export interface RedisConnection {
   readonly redis: Redis
-  /** Ends it; otherwise it connects again whenever it is lost. */
+  /** Closes the connection. Until then, it reconnects whenever it is lost. */
   readonly close: () => void
 }
 
 /**
- * Opens a connection to the server, to the master that the sentinels name, or to one node of the cluster, another one after
- * each loss. It queues nothing: a command is sent at once, or it fails. ioredis's defaults queue a command for seconds while
- * the server is unreachable. Its own timers are not used where they discard answers that arrived while this process was
- * busy. So each command needs `answerWithin`.
+ * Opens a connection to the server, to the master that the sentinels name, or to one node of the cluster. After a loss, it
+ * connects to the next node of the cluster. It queues nothing: a command is sent at once, or it fails. With the defaults of
+ * ioredis, a command would wait for seconds while the server is unreachable. The timers of ioredis are not used where they
+ * discard responses that arrived while this process was busy. Therefore each command needs `answerWithin`.
  */
 export function openConnection(settings: RedisSettings, onError: (error: Error) => void): RedisConnection {
   const nodes = settings.cluster?.nodes ?? []
@@ -38,7 +38,7 @@ export function openConnection(settings: RedisSettings, onError: (error: Error) 
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
-    // Until its errors are heard.
+    // Connects only after its errors have a listener.
     lazyConnect: true,
     retryStrategy: (attempt) => {
       node += 1
@@ -54,12 +54,12 @@ export function openConnection(settings: RedisSettings, onError: (error: Error) 
   return { redis, close }
 }
 
-/** Before an attempt to connect again; `attempt` counts from 1. */
+/** Returns the pause before a reconnect. `attempt` counts from 1. */
 export function reconnectPauseMs(attempt: number): number {
   return Math.min(LONGEST_PAUSE_MS, 50 * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2)
 }
 
-/** What each server that stores data is given. */
+/** Returns the options for each server that stores data. */
 export function accountOf({ url, username, password, tls }: RedisSettings): RedisOptions {
   const hasTls = tls !== undefined || (url !== undefined && /^rediss:/i.test(url))
   return {
@@ -70,7 +70,7 @@ export function accountOf({ url, username, password, tls }: RedisSettings): Redi
   }
 }
 
-/** Node.js sends no SNI of itself, and none may be an address. */
+/** Returns the name for SNI. Node.js does not set SNI by itself, and an address is not allowed there. */
 function serverNameOf(url: string): { readonly serverName?: string } {
   const host = new URL(url).hostname
   return host === '' || host.startsWith('[') || isIP(host) !== 0 ? {} : { serverName: host }
@@ -87,17 +87,17 @@ function sentinelOptionsOf({ sentinel, database, tls }: RedisSettings): RedisOpt
     ...(password !== undefined && { sentinelPassword: password }),
     ...(sentinel.tls !== undefined && { sentinelTLS: tlsOptionsOf(sentinel.tls) }),
     enableTLSForSentinelMode: tls !== undefined,
-    // A silent sentinel must not keep the others from being asked.
+    // A silent sentinel must not delay the queries to the others.
     connectTimeout: CONNECT_MS,
     sentinelCommandTimeout: CONNECT_MS,
-    // One round of all sentinels; `connectAgainAtEnd` begins the next one.
+    // Limits the search to one round of all sentinels; `connectAgainAtEnd` begins the next one.
     sentinelRetryStrategy: () => null,
   }
 }
 
 /**
- * The answer of Redis. `bytesRead` counts what has arrived so far: an answer that is arriving is waited for.
- * @throws Error if it does not arrive in time
+ * Returns the response of Redis. `bytesRead` returns the bytes received so far: a response that is still arriving is awaited.
+ * @throws Error if the response does not arrive in time
  */
 export function answerWithin<T>(ms: number, bytesRead: () => number, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -109,7 +109,7 @@ export function answerWithin<T>(ms: number, bytesRead: () => number, answer: Pro
   })
 }
 
-/** A stream that is not connected yet has no count. */
+/** Returns the bytes that were read. A stream that is not connected yet has no count. */
 export function bytesReadOf(redis: Redis): number {
   return redis.status === 'ready' ? redis.stream.bytesRead : 0
 }
@@ -131,8 +131,8 @@ function watchConnecting(redis: Redis, connectMs: number): void {
 }
 
 /**
- * ioredis gives up where it could not even begin to connect: no sentinel named a master, or a key and its certificate do not
- * fit. Returns what ends the connection for good.
+ * Reconnects if ioredis gives up because it could not even begin to connect: no sentinel named a master, or a key does not belong
+ * to its certificate. Returns a function that closes the connection permanently.
  */
 function connectAgainAtEnd(redis: Redis): () => void {
   let timer: NodeJS.Timeout | null = null

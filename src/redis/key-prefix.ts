@@ -1,8 +1,8 @@
 import type { RedisSettings } from '../config/redis-types.ts'
 
 /**
- * The beginning of the keys of one deployment. In a cluster its hash tag keeps them on one server: they are there, or away,
- * together, and each read of an answer asks one server for all that it needs.
+ * Returns the prefix of the keys of one deployment. In a cluster, its hash tag keeps them on one server, so they are available or
+ * unavailable together. Each cache lookup then needs one server only.
  */
 export function keyPrefixOf({ cluster }: RedisSettings, namespace: string): string {
   return `engine-gateway:${cluster === undefined ? namespace : `{${namespace}}`}:`

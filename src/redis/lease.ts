@@ -7,27 +7,32 @@ interface LeaseOptions {
   readonly redis: RedisSettings
   /** Separates deployments that share a Redis and have engines of the same name. */
   readonly namespace: string
-  /** What there is one lease for each of. */
+  /** The names, each with one lease. */
   readonly names: readonly string[]
   /** Monotonic milliseconds, as `performance.now`. */
   readonly now: () => number
-  /** After this time without a renewal another process is elected, in milliseconds; default: 6 s. Renewed three times as often. */
+  /**
+   * Time without a renewal after which another process is elected, in milliseconds; default: 6 s. Leases are renewed three times
+   * in this time.
+   */
   readonly leaseMs?: number
 }
 
 /** Elects one of several processes, for each name. */
 export interface Leases {
-  /** Takes and renews them from now on. */
+  /** Starts to take and renew the leases. */
   readonly start: () => void
-  /** Whether this process is the elected one now. */
+  /** Returns whether this process is the elected one now. */
   readonly holds: (name: string) => boolean
-  /** Lets go of them, so that another process need not wait until they expire. */
+  /** Releases the leases, so that another process does not have to wait until they expire. */
   readonly close: () => void
 }
 
 const LEASE_MS = 6000
 
-/** Takes a lease that is free, and renews one's own. A key without an expiry would never be free again: it gets one. */
+/**
+ * Takes a free lease, or renews the lease of this process. A key without an expiry would never become free, so it gets an expiry.
+ */
 const TAKE = `
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then
@@ -40,8 +45,8 @@ return 1
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
 
 /**
- * Leases in Redis. A process trusts its own lease no longer than Redis keeps it, counted from before it asked: one that was
- * cut off stops before another is elected. While Redis does not answer nobody is.
+ * Creates leases in Redis. A process relies on its own lease no longer than Redis keeps it, counted from before the request. A
+ * process that was cut off therefore stops before another one is elected. While Redis does not respond, no process is elected.
  */
 export function createLeases({ redis, namespace, names, now, leaseMs = LEASE_MS }: LeaseOptions): Leases {
   const self = randomUUID()
@@ -66,7 +71,7 @@ export function createLeases({ redis, namespace, names, now, leaseMs = LEASE_MS 
 
   async function release(): Promise<void> {
     heldUntilMs.clear()
-    // Of all: one may have been taken whose answer has not come yet.
+    // Releases all leases, because the response to a successful take may not have arrived yet.
     await link.run(names.map((name) => ['eval', RELEASE, 1, prefix + name, self] as const))
     link.close()
   }
@@ -87,5 +92,5 @@ export function createLeases({ redis, namespace, names, now, leaseMs = LEASE_MS 
   }
 }
 
-/** Without Redis a process knows of no other. */
+/** Leases without Redis. The process does not know of others and always holds its lease. */
 export const OWN_LEASES: Leases = { start: () => undefined, holds: () => true, close: () => undefined }

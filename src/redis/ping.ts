@@ -5,12 +5,12 @@ import { openClient, type Reply } from './redis-client.ts'
 import { reasonOf } from './redis-link.ts'
 
 /**
- * Connects, and has Redis answer PING. What one sentinel or one node of a cluster says is not the last word: the others are
- * waited for. @throws Error that says why it does not answer, without a credential
+ * Connects, and sends PING to Redis. An error of one sentinel or of one node of a cluster is not final, because the others may
+ * respond. @throws Error that says why Redis does not respond, without credentials
  */
 export async function pingRedis(settings: RedisSettings, withinMs: number): Promise<void> {
   const isLastWord = settings.url !== undefined
-  // A later error has no other listener.
+  // Later errors have no other listener.
   const news = new EventEmitter().on('error', () => undefined)
   const reasons: Error[] = []
   const ready = once(news, 'ready')
@@ -20,7 +20,7 @@ export async function pingRedis(settings: RedisSettings, withinMs: number): Prom
     onError: (error) => {
       const reason = new Error(reasonOf(error))
       reasons.push(reason)
-      // `once` rejects with it, and hears of no other.
+      // `once` rejects with the first error and ignores the others.
       if (isLastWord && reasons.length === 1) news.emit('error', reason)
     },
   })

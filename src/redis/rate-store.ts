@@ -10,27 +10,27 @@ interface RateStoreOptions {
 }
 
 export interface SharedRate {
-  /** Between two requests at the limit. */
+  /** Time between two requests at the limit. */
   readonly intervalMs: number
   readonly burst: number
 }
 
 export interface SharedRateResult {
   readonly admitted: boolean
-  /** Until the full burst is available again. */
+  /** Time until the full burst is available again. */
   readonly debtMs: number
 }
 
 /** The requests of each principal, counted over all replicas. */
 export interface RateStore {
-  /** Null: Redis cannot answer now. Never rejects, and never waits longer than the command timeout. */
+  /** Resolves with null if Redis does not respond. Never rejects, and never waits longer than the command timeout. */
   readonly consume: (principal: string, rate: SharedRate) => Promise<SharedRateResult | null>
   readonly close: () => void
 }
 
 /**
- * A GCRA step on the server's clock: no two replicas consume the same request. A refused one writes nothing, and an entry
- * expires once the full burst is available. A value that is no number counts as nothing: Lua reads `nan` as a number that
+ * A GCRA step on the server's clock, so that no two replicas consume the same request. A refused request writes nothing, and an
+ * entry expires once the full burst is available. A value that is not a number counts as zero: Lua reads `nan` as a number that
  * does not equal itself.
  */
 const CONSUME = `
@@ -54,7 +54,8 @@ export function createRateStore({ redis, namespace, now }: RateStoreOptions): Ra
   return {
     consume: async (principal, { intervalMs, burst }) => {
       const key = prefix + hash('sha256', principal, 'base64url')
-      // Sends the script's text, not its hash: after a restart or a failover the server does not know the hash, and the text is short.
+      // Sends the script's text instead of its hash. After a restart or a failover the server does not know the hash, and the
+      // text is short.
       const replies = await link.run([['eval', CONSUME, 1, key, intervalMs, burst]])
       return typeof replies === 'string' ? null : resultOf(replies[0]?.[1])
     },

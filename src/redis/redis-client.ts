@@ -12,7 +12,7 @@ import { endClient, hearClusterErrors } from './connection-errors.ts'
 
 type Argument = string | number | Buffer
 
-/** A command that touches one key at most: in a cluster, keys lie on several servers. A script has one key too. */
+/** A command with one key at most, because a cluster has its keys on several servers. A script has one key too. */
 export type RedisCommand =
   | readonly [name: 'ping']
   | readonly [name: 'pttl' | 'exists' | 'del', key: string]
@@ -25,20 +25,26 @@ export type RedisCommand =
 export type Reply = readonly [error: Error | null, value: unknown]
 
 interface ClientEvents {
-  /** Commands can be sent, for the first time or again. */
+  /** Called when commands can be sent, for the first time or again. */
   readonly onReady: () => void
   readonly onClose: () => void
   readonly onError: (error: Error) => void
 }
 
-/** Sends commands to whatever stores the keys. It queues nothing, and repeats nothing that a server may have done. */
+/**
+ * Sends commands to the servers that store the keys. It queues nothing, and does not retry a command that a server may have
+ * executed.
+ */
 export interface RedisClient {
   readonly isReady: () => boolean
-  /** From all servers; changes while an answer is arriving. */
+  /** Returns the bytes read from all servers. The number changes while a response is arriving. */
   readonly bytesRead: () => number
-  /** One reply for each command. Commands on one key are done in their order; in a cluster, others in any. */
+  /**
+   * Returns one reply for each command. Commands on one key are executed in order; in a cluster, commands on different keys in
+   * any order.
+   */
   readonly send: (commands: readonly RedisCommand[]) => Promise<readonly Reply[]>
-  /** Drops all connections, which fails what waits for them, and finds out anew where the keys are. */
+  /** Closes all connections, so that waiting commands fail, and looks up the servers of the keys again. */
   readonly reconnect: () => void
   readonly close: () => void
 }
@@ -67,11 +73,11 @@ function openServerClient(settings: RedisSettings, { onReady, onClose, onError }
   }
 }
 
-/** Further nodes that a command may be sent to, while slots move. */
+/** Maximum number of redirects of a command while slots move. */
 const MAX_REDIRECTIONS = 5
-/** For several nodes, of which each may say nothing for `CONNECT_MS`. */
+/** Timeout of the search for nodes: several nodes may be silent, each for `CONNECT_MS`. */
 const FIND_NODES_MS = 5 * CONNECT_MS
-/** Of a slot that is moving. */
+/** Pause before a retry for a slot that is moving. */
 const TRY_AGAIN_MS = 20
 
 function openClusterClient(
@@ -83,16 +89,16 @@ function openClusterClient(
   const cluster = new Cluster([...nodes], {
     redisOptions: { ...accountOf(settings), connectTimeout: CONNECT_MS, disconnectTimeout: CLOSE_MS },
     enableOfflineQueue: false,
-    // It would wait for any node for ever; where the cluster is down, commands say so.
+    // The check would wait for any node without a limit. If the cluster is down, commands report it.
     enableReadyCheck: false,
-    // Zero: what was sent on a connection that broke is not sent again.
+    // Zero disables retries of commands that were sent on a broken connection.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     retryDelayOnTryAgain: TRY_AGAIN_MS,
     maxRedirections: MAX_REDIRECTIONS,
     slotsRefreshTimeout: CONNECT_MS,
     clusterRetryStrategy: reconnectPauseMs,
-    // Keeps names: certificates are for names, and an address may change.
+    // Keeps names, because certificates are for names and an address may change.
     dnsLookup: (host, callback) => callback(null, host),
   })
   const masters = (): readonly Redis[] => cluster.nodes('master')
@@ -125,7 +131,7 @@ function openClusterClient(
   }
 }
 
-/** Begins anew where ioredis would wait for nodes that say nothing. Returns what ends that. */
+/** Restarts the connection if ioredis would wait for silent nodes. Returns a function that stops this. */
 function watchConnecting(cluster: Cluster, onError: (error: Error) => void): () => void {
   let timer: NodeJS.Timeout | undefined
   cluster.on('connecting', () => {
@@ -139,7 +145,7 @@ function watchConnecting(cluster: Cluster, onError: (error: Error) => void): () 
   return () => clearTimeout(timer)
 }
 
-/** ioredis connects to a node with its first command, and refuses further ones meanwhile. */
+/** Connects the nodes. ioredis connects to a node with its first command, and rejects further commands until it is connected. */
 async function connectAll(nodes: readonly Redis[]): Promise<void> {
   const idle = nodes.filter((node) => node.status === 'wait')
   const connected = idle.map((node) => node.connect().catch(() => undefined))

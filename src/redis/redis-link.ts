@@ -4,25 +4,25 @@ import { Breaker } from './breaker.ts'
 import { answerWithin } from './connection.ts'
 import { openClient, type RedisClient, type RedisCommand, type Reply } from './redis-client.ts'
 
-/** Called once per change of state; `why` never contains a credential. */
+/** Logs a change of state, once per change. `why` never contains a credential. */
 export type RedisLog = (level: 'info' | 'warn', message: string, why: string | null) => void
 
 interface LinkOptions {
   readonly redis: RedisSettings
-  /** The beginning of the keys of this link. */
+  /** The prefix of the keys of this link. */
   readonly prefix: string
   readonly now: () => number
   readonly log: RedisLog
-  /** The connection is established, for the first time or again. */
+  /** Called when the connection is established, for the first time or again. */
   readonly onReady: () => void
 }
 
-/** Timeout of a command, checked after pending data has been read. */
+/** Timeout of a command. It is checked after pending data has been read. */
 const COMMAND_MS = 150
 const PAUSE_MS = 1000
-/** Replies that say nothing about the server's health: it is full, or the key holds another type. */
+/** Error replies that do not indicate a problem of the server's health: its memory is full, or the key has another type. */
 const HARMLESS: ReadonlySet<string> = new Set(['OOM', 'WRONGTYPE'])
-/** Replies of a server that takes no writes: after a failover there is another one. */
+/** Error replies of a server that does not accept writes. After a failover, another server accepts them. */
 const DECISIVE: ReadonlySet<string> = new Set(['READONLY', 'NOREPLICAS', 'CLUSTERDOWN'])
 
 /** Sends commands to Redis, or reports at once that it cannot. */
@@ -52,12 +52,15 @@ export class RedisLink {
     })
   }
 
-  /** Null: it was not reached yet. */
+  /** Null if Redis was not reached yet. */
   get isUp(): boolean | null {
     return this.#up
   }
 
-  /** Skipped while Redis is unreachable or the breaker is open; `pressing` commands are sent also while it is open. */
+  /**
+   * Sends commands. They are skipped while Redis is unreachable or the breaker is open; `pressing` commands are sent even if it
+   * is open.
+   */
   async run(
     commands: readonly RedisCommand[],
     pressing = false,
@@ -74,7 +77,7 @@ export class RedisLink {
     return 'error'
   }
 
-  /** Each reply is a failure if Redis has not answered in time. */
+  /** Returns a failure instead of the replies if Redis does not respond in time. */
   #repliesTo(commands: readonly RedisCommand[]): Promise<readonly Reply[]> {
     const { bytesRead, send } = this.#client
     return answerWithin(COMMAND_MS, bytesRead, send(commands)).catch((error: unknown) => [
@@ -91,11 +94,12 @@ export class RedisLink {
     const code = replyCodeOf(failure)
     const isDecisive = code === '' || DECISIVE.has(code)
     const opened = this.#breaker.failed(isDecisive)
-    // Also a failed trial: in a cluster, one server of several may be silent, and nothing else would look for its successor.
+    // A failed trial counts too: in a cluster, one server of several may be silent, and nothing else would look for its
+    // successor.
     if (!opened && !pressing && !(isDecisive && this.#client.isReady())) return
     this.#reason = reasonOf(failure)
     this.#setUp(false)
-    // Ends all commands that wait for a silent server, and finds the new primary after a failover.
+    // Fails all commands that wait for a silent server, and finds the new primary after a failover.
     this.#client.reconnect()
   }
 
@@ -111,12 +115,12 @@ function failureIn(replies: readonly Reply[]): Error | null {
   return replies.find(([error]) => error !== null && !HARMLESS.has(replyCodeOf(error)))?.[0] ?? null
 }
 
-/** The first word of an error reply of the server (`READONLY`, `OOM` …); `''` if there was no reply. */
+/** Returns the first word of an error reply of the server (`READONLY`, `OOM` …), or `''` if the server sent no reply. */
 export function replyCodeOf(error: Error): string {
   return error instanceof ReplyError ? (error.message.split(' ', 1)[0] ?? '') : ''
 }
 
-/** Only the message: ioredis attaches the command to the error, and for AUTH that is the password. */
+/** Returns the message only: ioredis attaches the command to the error, and for AUTH that contains the password. */
 export function reasonOf(error: Error & { code?: string }): string {
   return error.message === '' ? (error.code ?? error.name) : error.message
 }

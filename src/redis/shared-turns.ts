@@ -13,9 +13,11 @@ export type TurnResult =
   | { readonly isTaken: true }
   | {
       readonly isTaken: false
-      /** Until the next turn is possible, in milliseconds. */
+      /** Time until the next turn is possible, in milliseconds. */
       readonly leftMs: number
-      /** Number of the previous turn: another number at the next call means that another process has taken a turn meanwhile. */
+      /**
+       * Number of the previous turn. If the number differs at the next call, another process has taken a turn in the meantime.
+       */
       readonly previous: number
     }
 
@@ -44,7 +46,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return { 1, 0, 0 }
 `
 
-/** Turns of one process. */
+/** Creates the turns of a single process. */
 export function createOwnTurns(now: () => number): TurnTaker {
   const turns = new Map<string, { readonly beganMs: number; readonly count: number }>()
   return {
@@ -59,7 +61,7 @@ export function createOwnTurns(now: () => number): TurnTaker {
   }
 }
 
-/** Turns that all processes with the same Redis share. While Redis does not respond, each process takes turns of its own. */
+/** Creates turns that all processes with the same Redis share. While Redis does not respond, each process has its own turns. */
 export function createSharedTurns({ redis, namespace, now }: SharedTurnsOptions): TurnTaker {
   const prefix = `${keyPrefixOf(redis, namespace)}turn:`
   const own = createOwnTurns(now)
@@ -77,7 +79,7 @@ export function createSharedTurns({ redis, namespace, now }: SharedTurnsOptions)
   }
 }
 
-/** Null: the reply cannot be read. */
+/** Returns null if the reply cannot be read. */
 function resultOf(reply: unknown): TurnResult | null {
   if (!Array.isArray(reply)) return null
   const [taken, leftMs, previous]: readonly unknown[] = reply

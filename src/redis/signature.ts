@@ -2,9 +2,9 @@ import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 
 /** Signs values in Redis, to prove that a gateway with one of the keys wrote them. */
 export interface Signer {
-  /** The signed value. `context` is its place in Redis; the signature is valid only there. */
+  /** Returns the signed value. `context` is its place in Redis; the signature is valid only there. */
   readonly sign: (context: string, value: Buffer) => Buffer
-  /** The value that was signed for this place; null: no key has signed it. */
+  /** Returns the value that was signed for this place, or null if no key has signed it. */
   readonly open: (context: string, signed: Buffer) => Buffer | null
   /** False without keys: values are then stored and accepted unsigned. */
   readonly signs: boolean
@@ -13,7 +13,9 @@ export interface Signer {
 /** Bytes that a signature adds to a value. */
 export const SIGNATURE_BYTES = 32
 
-/** The first key signs, and signatures of any key are accepted, so that keys can be rotated while gateways run. */
+/**
+ * Creates a signer. The first key signs, and signatures of any key are accepted, so that keys can be rotated while gateways run.
+ */
 export function createSigner(keys: readonly string[]): Signer {
   const [first, ...others] = keys.map((key) => createSecretKey(Buffer.from(key)))
   if (first === undefined) return { sign: (_, value) => value, open: (_, value) => value, signs: false }

@@ -2,8 +2,8 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Answer } from '../request/answer.ts'
 
 /**
- * Headers that describe a body. Only these are stored in Redis: no connection headers (RFC 9110 section 7.6.1), no length,
- * no cookie, no redirect, and no header that opens an answer to other origins.
+ * Headers that describe a body. Only these are stored in Redis: no connection headers (RFC 9110 section 7.6.1), no length, no
+ * cookie, no redirect, and no header that permits other origins to read a response.
  */
 const STORED: ReadonlySet<string> = new Set([
   'allow',
@@ -24,22 +24,22 @@ const STORED: ReadonlySet<string> = new Set([
   'x-frame-options',
 ])
 
-/** The head of an engine's answer has at most 16 KiB. */
+/** The head of an engine's response has at most 16 KiB. */
 const MAX_HEADER_CHARS = 16 * 1024
 const MAX_LINES = 16
-/** RFC 9110 section 15: an answer with one of these has no body. */
+/** RFC 9110 section 15: a response with one of these statuses has no body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205])
-/** Nothing was done, or the outcome is unknown: such an answer is not stored. */
+/** Statuses of responses that are not stored: nothing was executed, or the outcome is unknown. */
 const NEVER_STORED: ReadonlySet<number> = new Set([401, 429, 502, 503, 504])
 
 type Head = Pick<Answer, 'status' | 'headers'>
 
-/** The headers of an answer that are stored in Redis. */
+/** Returns the headers of a response that are stored in Redis. */
 export function storedHeadersOf({ headers }: Pick<Answer, 'headers'>): Answer['headers'] {
   return Object.fromEntries(Object.entries(headers).filter(([name, value]) => isStoredHeader(name, value)))
 }
 
-/** Whether a value from Redis can be the status and headers of an answer that a gateway stored. */
+/** Returns whether a value from Redis can be the status and headers of a response that a gateway stored. */
 export function isStoredHead(head: unknown, bodyBytes: number): head is Head {
   if (typeof head !== 'object' || head === null) return false
   const { status, headers } = head as Partial<Record<keyof Head, unknown>>
@@ -50,7 +50,7 @@ export function isStoredHead(head: unknown, bodyBytes: number): head is Head {
   return fields.every(([name, value]) => isStoredHeader(name, value)) && charsOf(fields) <= MAX_HEADER_CHARS
 }
 
-/** The engine itself answered: no redirect, and no status that leaves the outcome unknown. */
+/** Returns whether the engine itself has responded: no redirect, and no status that leaves the outcome unknown. */
 export function isStoredStatus(status: unknown): status is number {
   return (
     typeof status === 'number' &&
@@ -66,7 +66,7 @@ function isStoredHeader(name: string, value: unknown): value is string | string[
   return lines.length > 0 && lines.length <= MAX_LINES && lines.every((line) => isLine(name, line))
 }
 
-/** Whether Node would write it as a response header. */
+/** Returns whether Node.js would write it as a response header. */
 function isLine(name: string, line: unknown): boolean {
   if (typeof line !== 'string') return false
   try {

@@ -7,18 +7,21 @@ interface SubscriptionOptions {
   readonly redis: RedisSettings
   readonly channel: string
   readonly onMessage: (text: string) => void
-  /** Messages may have been missed: the subscription is new, or was interrupted. */
+  /** Called if messages may have been missed: the subscription is new, or was interrupted. */
   readonly onGap: () => void
-  /** Default 5000. Without a heartbeat, a connection that died silently would go unnoticed for many minutes. */
+  /**
+   * Interval of heartbeats; default 5000. Without a heartbeat, a connection that died silently would go unnoticed for many
+   * minutes.
+   */
   readonly heartbeatMs?: number
 }
 
-/** A connection without an answer for this long is closed. */
+/** A connection without a response for this long is closed. */
 const ANSWER_MS = 1000
 
 /**
- * Receives what other processes publish, on a connection of its own. Subscribes again after each reconnect. In a cluster every
- * node passes on what is published at any.
+ * Receives the messages of other processes on a connection of its own. It subscribes again after each reconnect. In a cluster,
+ * every node forwards the messages that are published at any node.
  */
 export class Subscription {
   readonly #redis: Redis
@@ -61,7 +64,7 @@ export class Subscription {
     try {
       await this.#answer(this.#redis.ping())
     } catch {
-      // Not the connection that has taken its place.
+      // Do not close a newer connection that has replaced this one.
       if (this.#redis.status === 'ready' && this.#redis.stream === stream) endClient(this.#redis, true)
     }
   }
