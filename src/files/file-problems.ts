@@ -4,7 +4,7 @@ import { PLAIN_MESSAGES } from '../config/plain-messages.ts'
 import { readYaml } from '../config/yaml.ts'
 import { ConfigError } from '../config/config.ts'
 
-/** Parses YAML or JSON. @throws ConfigError with lines and columns, never with the content: it may be a hash */
+/** Parses YAML or JSON. @throws ConfigError with lines and columns, but without the content, which may be a password hash */
 export function parseText(file: string, text: string): unknown {
   const json = text.trimStart().startsWith('[') ? parseJson(text) : undefined
   if (json !== undefined) return json
@@ -32,7 +32,7 @@ function linesOf(issue: z.core.$ZodIssue, file: CheckedFile): readonly string[] 
   return unknownKeysOf(issue, file).map(({ shown, problem }) => `unknown key ${shown}${problem}`)
 }
 
-// The engine's own list is JSON and long: 100,000 records take 0.5 s as JSON, 9 s as YAML.
+// The engine's own list is JSON and can be long: 100,000 records take 0.5 s as JSON, and 9 s as YAML.
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

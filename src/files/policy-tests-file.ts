@@ -8,23 +8,23 @@ const policyTest = z.strictObject({
   name: text.optional(),
   user: text,
   engine: text.optional(),
-  /** `POST /task/x/complete`, with or without the base path. */
+  /** A request like `POST /task/x/complete`, with or without the base path. */
   request: z.string().regex(/^\S+ \/\S*$/, 'write it like POST /task/ID/complete'),
-  /** A text as it is, anything else as JSON. */
+  /** A text is sent unchanged, any other value as JSON. */
   body: z.unknown().optional(),
   expect: z.enum(['permit', 'refuse']),
-  /** What is seen of a list. */
+  /** The visible items of a list. */
   rows: z.enum(['all', 'some', 'none']).optional(),
-  /** Of a refusal, as the caller gets it. */
+  /** The status of a refusal, as the caller receives it. */
   status: z.int().min(400).max(599).optional(),
 })
 
 const schema = z.strictObject({ tests: z.array(policyTest).min(1, 'at least one test is needed') }, OF_A_FILE)
 
-/** A decision that is expected. */
+/** A test of an expected decision. */
 export type PolicyTest = z.infer<typeof policyTest>
 
-/** The tests in the text of a file. @throws ConfigError that names every problem */
+/** Returns the tests in the text of a file. @throws ConfigError that names every problem */
 export function policyTestsOf(content: string, file: string): readonly PolicyTest[] {
   const { tests } = shaped(file, schema, parseText(file, content))
   return tests

@@ -29,7 +29,7 @@ const list = z.array(record)
 const mapping = z.strictObject({ authorizations: list }, OF_A_FILE)
 
 /**
- * The records in the text of an authorizations.yaml, or in the JSON of GET /authorization. @throws ConfigError that names
+ * Returns the records in the text of an authorizations.yaml, or in the JSON of GET /authorization. @throws ConfigError that names
  * every record that an engine would refuse
  */
 export function recordsOf(content: string, file = 'authorizations.yaml'): readonly AuthorizationRecord[] {
@@ -76,7 +76,10 @@ function permissionProblems({ resourceType, permissions }: FileRecord): string[]
     )
 }
 
-/** The engine's database holds one record per key: with two it would be undefined which one an update changes. */
+/**
+ * Returns the key of a record. The engine's database has one record for each key: with two, it would be undefined which of them
+ * an update changes.
+ */
 function recordKeyOf({ type, userId, groupId, resourceType, resourceId }: FileRecord): string {
   return JSON.stringify([
     type,

@@ -1,7 +1,7 @@
-/** Runs `work` once after a time, unless the returned function is called before. */
+/** Runs `work` once after a time, unless the returned function is called first. */
 export type Schedule = (work: () => void, ms: number) => () => void
 
-/** A timer that does not keep the process alive. */
+/** Starts a timer that does not keep the process alive. */
 export const scheduleTimer: Schedule = (work, ms) => {
   const timer = setTimeout(work, ms).unref()
   return () => clearTimeout(timer)
@@ -9,8 +9,8 @@ export const scheduleTimer: Schedule = (work, ms) => {
 
 /** The state of a source, for probes and metrics. */
 export interface SourceState {
-  /** The current problem; null: none. */
+  /** The current problem. Null if the source has no problem. */
   readonly problem: string | null
-  /** Since the current content was read, or last found unchanged; null: nothing was ever read. */
+  /** Time since the current content was read, or last found unchanged. Null if it was never read. */
   readonly ageMs: number | null
 }

@@ -10,19 +10,22 @@ export interface User {
   readonly tenants: readonly string[]
 }
 
-/** The users of one file as read. A reload creates a new object, by which caches detect the change. */
+/** The users of one file as read. A reload creates a new object, which shows caches that the users have changed. */
 export interface Users {
   readonly size: number
   readonly all: readonly User[]
   readonly find: (id: string) => User | undefined
-  /** A hash that matches no password and costs as much as most of the file's: an unknown user must not answer faster. */
+  /**
+   * A hash that matches no password and costs as much as most hashes of the file. The response for an unknown user must not be
+   * faster.
+   */
   readonly dummyHash: string
 }
 
 const ARGON2ID =
   /^\$argon2id\$v=19\$m=\d{1,6},t=\d{1,2},p=\d{1,2}\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,86}$/
 const BCRYPT = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/
-// Cost of unknown users for an empty file: the cost that hash-password writes.
+// Cost for unknown users if the file is empty: the cost of hashes from hash-password.
 const DEFAULT_COST = '$argon2id$v=19$m=19456,t=2,p=1$'
 
 const name = z.string().min(1)
@@ -42,7 +45,7 @@ const user = z.strictObject({
 
 const schema = z.strictObject({ users: z.array(user) }, OF_A_FILE)
 
-/** The users in the text of a users.yaml. @throws ConfigError that names every problem */
+/** Returns the users in the text of a users.yaml. @throws ConfigError that names every problem */
 export function usersOf(text: string, file = 'users.yaml'): Users {
   const { users } = shaped(file, schema, parseText(file, text))
   const byId = new Map<string, User>()
@@ -69,7 +72,7 @@ function dummyOf(users: readonly User[]): string {
     : `${cost}${'.'.repeat(53)}`
 }
 
-/** The part of a hash that sets its cost: algorithm and parameters, without salt and digest. */
+/** Returns the part of a hash that sets its cost: algorithm and parameters, without salt and digest. */
 function costOf(hash: string): string {
   return hash.startsWith('$argon2id$')
     ? hash.slice(0, hash.lastIndexOf('$', hash.lastIndexOf('$') - 1) + 1)

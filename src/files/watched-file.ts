@@ -11,7 +11,9 @@ export interface WatchedFileOptions<T> {
   readonly parse: (text: string) => T
   /** How long the last content is valid after the file can no longer be read. */
   readonly staleAfterMs: number
-  /** Called after each check that found a change; null: the content was accepted. `error` is what was thrown. */
+  /**
+   * Called after each check that found a change. `problem` is null if the content was accepted, and `error` is the thrown value.
+   */
   readonly onLook?: (problem: string | null, error: unknown) => void
   /** How long a file must be unchanged before it is read; default 200 ms. */
   readonly settleMs?: number
@@ -24,7 +26,7 @@ export interface WatchedFileOptions<T> {
 
 /** The last valid content of a file. */
 export interface WatchedFile<T> {
-  /** The same object until the content changes; null: the file has been unreadable for too long. */
+  /** Returns the same object until the content changes. Returns null if the file has been unreadable for too long. */
   readonly current: () => T | null
   /** Starts watching. */
   readonly start: () => void
@@ -34,7 +36,7 @@ export interface WatchedFile<T> {
   readonly state: () => SourceState
 }
 
-/** @throws what `parse` or the reading throws: initial content is required */
+/** Opens a file and reads it. Initial content is required. @throws errors of `parse` and of the read */
 export async function openWatchedFile<T>(options: WatchedFileOptions<T>): Promise<WatchedFile<T>> {
   const signature = await signatureOf(options.path)
   const content = options.parse(await readFile(options.path, 'utf8'))
@@ -56,7 +58,7 @@ interface Accepted<T> {
 class Watcher<T> {
   readonly #options: Required<WatchedFileOptions<T>>
   #accepted: Accepted<T>
-  /** The last seen signature, since when, and whether its content was rejected. */
+  /** The last seen signature, the time when it was first seen, and whether its content was rejected. */
   #lastSeen: { readonly signature: string; readonly since: number; readonly refused: boolean }
   #validAt: number
   #unreadableSince: number | null = null
@@ -135,7 +137,7 @@ class Watcher<T> {
     const unchangedMs = now() - this.#lastSeen.since
     if (unchangedMs < settleMs) return this.#scheduleCheck(settleMs - unchangedMs)
     const text = await readFile(path, 'utf8')
-    // The file changed while it was read; or its last line is incomplete, so the writer may not be done.
+    // The file changed during the read, or its last line is incomplete, so the writer may not be done.
     if ((await signatureOf(path)) !== signature) return this.#scheduleCheck(settleMs)
     if (!text.endsWith('\n') && unchangedMs < pollMs) return this.#scheduleCheck(pollMs - unchangedMs)
     this.#parse(signature, text)
@@ -168,20 +170,23 @@ class Watcher<T> {
   }
 }
 
-/** Differs for every content, also for one of the same length, and after a link is replaced. */
+/** Returns a text that differs for every content, even of the same length, and after a link is replaced. */
 async function signatureOf(path: string): Promise<string> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ')
 }
 
-/** Watches the folder: an editor and a Kubernetes volume replace the file, and a watch on the file would follow the old one. */
+/**
+ * Watches the folder, because an editor and a Kubernetes volume replace the file, and a watch on the file would follow the old
+ * one.
+ */
 function watchFolder(path: string, onEvent: () => void): () => void {
   try {
     const watcher = watch(path, { persistent: false }, onEvent)
     watcher.on('error', () => watcher.close())
     return () => watcher.close()
   } catch {
-    // The system may have no watches left. The periodic check then finds changes.
+    // The system may have no watches left. In this case, the periodic check finds changes.
     return () => undefined
   }
 }
