@@ -91,23 +91,26 @@ export interface ErrorBody {
   readonly code: number | null
 }
 
-/** A permission that a refused caller lacks: for the audit log and explanations, never for an answer. */
+/** A permission that a refused caller lacks. It is for the audit log and explanations, never for a response. */
 export interface MissingPermission {
   readonly permission: string
   /** As in the engine's messages: `ProcessDefinition`. */
   readonly resource: string
-  /** `*`: all of them, also where the engine checks without an id. */
+  /** `*` means all resources of this type. It is also used if the engine checks without an id. */
   readonly resourceId: string
-  /** Alternatives share a number; one of each number is needed. */
+  /** Alternatives have the same number. One permission of each number is needed. */
   readonly need: number
 }
 
-/** What refused a request, and which permissions are missing. */
+/** The rule that refused a request, and the missing permissions. */
 export interface DenialReason {
-  /** `check 0`, by position in the row, or another name. */
+  /** `check 0`, by its position in the operation, or another name. */
   readonly rule: string
   readonly missing: readonly MissingPermission[]
-  /** A refusal that remains if everything in `missing` is granted: its `GW_…` code or its reason. Default: none is known. */
+  /**
+   * A refusal that remains if everything in `missing` is granted: its `GW_…` code or its reason. Absent if no other refusal is
+   * known.
+   */
   readonly otherRefusal?: string
 }
 
@@ -117,19 +120,19 @@ interface GatewayErrorOptions {
   readonly cause?: unknown
   /** Whole seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number
-  /** Which of several rules with the same code; for the audit log. */
+  /** The rule that refused, if several rules have the same code. It is for the audit log. */
   readonly rule?: string
-  /** Headers of the answer, beside those that every error has. */
+  /** Headers of the response, in addition to those of every error. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An error answer of the gateway: it has the header `X-Gateway-Error: <code>`. */
+/** An error response of the gateway. It has the header `X-Gateway-Error: <code>`. */
 export class GatewayError extends Error {
   readonly code: GatewayCode
   readonly statusCode: number
   readonly retryAfterSeconds: number | null
   readonly rule: string | null
-  /** Fastify adds them to an answer that it makes of an error itself, too. */
+  /** Fastify also adds these headers if it creates the response from the error itself. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(code: GatewayCode, options: GatewayErrorOptions = {}) {
@@ -148,12 +151,12 @@ export class GatewayError extends Error {
 }
 
 /**
- * A refusal in the engine's own form (401, 403, or the 404/400/500/empty answer with which the engine hides one). Nothing
- * in it differs from the engine's answer; `reason` is only for the audit log.
+ * A refusal in the engine's own form: 401, 403, or the 404, 400, 500 or empty response with which the engine hides a refusal. It
+ * is identical to the engine's response. `reason` is only for the audit log.
  */
 export class EngineRefusal extends Error {
   readonly statusCode: number
-  /** `undefined`: an empty body without content type. */
+  /** `undefined` means an empty body without content type. */
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
   readonly reason: string
@@ -174,8 +177,8 @@ export class EngineRefusal extends Error {
 }
 
 /**
- * An answer of the engine with a JSON body.
- * @param reason for the audit log alone
+ * Returns a refusal with a JSON body in the engine's form.
+ * @param reason for the audit log only
  */
 export function jsonRefusalOf(
   status: number,
@@ -191,7 +194,7 @@ export function jsonRefusalOf(
   })
 }
 
-/** The message of whatever was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -8,19 +8,19 @@ interface LoggerOptions {
   readonly destination?: DestinationStream
 }
 
-/** Hears of lines that are lost: the destination takes none, and as many wait for it as may. */
+/** Listens for lost lines. Lines are lost if the destination accepts no lines and the maximum number of bytes already waits. */
 export interface Losses {
   readonly onLoss: (lines: number) => void
-  /** All that has waited is written: how many were lost since the last time. */
+  /** Called when all waiting lines are written, with the number of lines lost since the last time. */
   readonly onRecovery: (lines: number) => void
 }
 
 export interface Destination extends DestinationStream {
-  /** Writes what waits, then closes. */
+  /** Writes the waiting lines, then closes. */
   readonly end: () => void
-  /** Nobody takes its lines any more: what waits at the exit is left. */
+  /** Called when no process reads the lines any more. Lines that still wait at the exit are dropped. */
   readonly abandon: () => void
-  /** Replaces the listener before. */
+  /** Replaces the previous listener. */
   readonly hear: (losses: Losses) => void
 }
 
@@ -31,23 +31,32 @@ interface DestinationOptions {
 }
 
 const REDACTED = '[redacted]'
-/** A longer message quotes a caller's text. Room for all that libraries say, and for a stack. */
+/**
+ * Maximum length of an error message or stack. It is enough for messages of libraries and for a stack; longer messages quote the
+ * text of a caller.
+ */
 const MAX_ERROR_CHARS = 8192
 const MAX_WAITING_BYTES = 8 * 1024 ** 2
-/** Lines are written together: one by one they cost more than all else that is done for a cached answer. */
+/** Lines are written in batches. One write per line would cost more than everything else for a cached response. */
 const BATCH_BYTES = 64 * 1024
-/** The longest that a line waits for others. */
+/** Maximum time that a line waits for a batch. */
 const BATCH_MS = 100
 const UNHEARD: Losses = { onLoss: () => {}, onRecovery: () => {} }
 
-/** Members whose value is a secret wherever in the line they stand. */
+/** Members whose value is a secret, at any depth of the line. */
 const SECRET_MEMBER =
   /"((?:proxy-)?authorization|(?:set-)?cookie|password(?:hash)?|passwd|secret|signing-?keys?|token|x-authorized-[a-z-]+)":(?:"(?:[^"\\]|\\.)*"|\[(?:"(?:[^"\\]|\\.)*",?)*\]|\d+)/gi
-/** `redis://user:secret@host`; the authority ends at the first slash. The colon is the first: if any could be it, a run of them would take for ever. */
+/**
+ * The credentials in a URL like `redis://user:secret@host`. The authority ends at the first slash. The user ends at the first
+ * colon: if the expression allowed any colon, matching a run of colons would take too long.
+ */
 const URL_CREDENTIAL = /(:\/\/)[^\s/"@:]*:[^\s/"@]*@/g
 const SCHEME_CREDENTIAL = /\b(basic|bearer) +[\w+/=.~-]{6,}/gi
 
-/** One JSON object a line. Secrets are taken out of the finished line, so no member or message escapes by its depth. */
+/**
+ * Creates a logger that writes one JSON object per line. Secrets are removed from the finished line, so this works at any depth
+ * of a member or message.
+ */
 export function createLogger({ level, destination = openDestination() }: LoggerOptions): Logger {
   return pino(
     {
@@ -62,12 +71,13 @@ export function createLogger({ level, destination = openDestination() }: LoggerO
   )
 }
 
-/** Writes members as they are, at the level `info`: nothing is redacted. */
+/** Writes the members unchanged at the level `info`. Nothing is redacted. */
 export type WriteRecord = (record: object) => void
 
 /**
- * For the line of every request, to the logger's destination: without a search for secrets, which costs as much as the line.
- * It is given no credentials; but its `error` may quote up to 256 characters of what the caller sent, whatever that is.
+ * Creates the writer for the line of each request, which uses the logger's destination. It does not search for secrets, because
+ * that costs as much as the line. It receives no credentials, but its `error` may quote up to 256 characters of any text that the
+ * caller sent.
  */
 export function createRecordWriter(log: Logger): WriteRecord {
   const writeLine = createLineWriter(destinationOf(log))
@@ -76,13 +86,13 @@ export function createRecordWriter(log: Logger): WriteRecord {
   }
 }
 
-/** Where the logger's lines go. */
+/** Returns the destination of the logger's lines. */
 export function destinationOf(log: Logger): DestinationStream | undefined {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- pino's types do not say what stands behind its symbols
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- pino's types do not describe the values of its symbols
   return (log as unknown as Record<symbol, DestinationStream>)[symbols.streamSym]
 }
 
-/** Whatever the logger's level is. */
+/** Creates a writer that does not depend on the logger's level. */
 export function createLineWriter(stream: DestinationStream | undefined): WriteRecord {
   const isoTime = createClock()
   return function writeRecord(record) {
@@ -90,7 +100,7 @@ export function createLineWriter(stream: DestinationStream | undefined): WriteRe
   }
 }
 
-/** Many lines fall into one second, and its text costs as much as a line. */
+/** Creates a clock that formats each second once. Many lines have the same second, and formatting it costs as much as a line. */
 function createClock(): () => string {
   let second = ''
   let startsAtMs = 0
@@ -106,8 +116,8 @@ function createClock(): () => string {
 }
 
 /**
- * Lines are written together, and all of them at the exit: sonic-boom does both. Lines that cannot be written wait up to a
- * bound, then they are dropped and counted: a full disk stops no request.
+ * Opens a destination. sonic-boom writes lines in batches, and writes all of them at the exit. Lines that cannot be written wait
+ * up to a bound. Further lines are dropped and counted, so a full disk does not stop requests.
  */
 export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions = {}): Destination {
   let listener = losses
@@ -117,10 +127,10 @@ export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions
     dest: to,
     sync: false,
     minLength: BATCH_BYTES,
-    periodicFlush: BATCH_MS, // which also tries again what was not taken
+    periodicFlush: BATCH_MS, // also retries lines that were not accepted
     maxWrite: 4 * BATCH_BYTES,
     maxLength: MAX_WAITING_BYTES,
-    contentMode: 'buffer', // of waiting text it would count all bytes anew with every line: 8 µs
+    contentMode: 'buffer', // with text, it would count all waiting bytes again for every line: 8 µs
   })
   stream.on('drop', (bytes: Buffer) => {
     const lines = linesIn(bytes)
@@ -129,7 +139,7 @@ export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions
   })
   const flushSync = stream.flushSync.bind(stream)
   const abandon = () => {
-    // At the exit it would try for ever to write to what takes nothing.
+    // At the exit, it would try without end to write to a destination that accepts nothing.
     stream.flushSync = () => undefined
   }
   let isFailing = false
@@ -143,7 +153,7 @@ export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions
     if (lost > 0) listener.onRecovery(lost)
     lost = 0
   })
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- in this mode it takes bytes; its types know text alone
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- in this mode it accepts bytes, but its types allow only text
   const write = stream.write.bind(stream) as unknown as (bytes: Buffer) => boolean
   return {
     write: (line) => {
@@ -160,7 +170,7 @@ export function openDestination({ to = 1, losses = UNHEARD }: DestinationOptions
   }
 }
 
-/** Where the logger's destination is one of these, its losses are told from now on. */
+/** Sets the listener for lost lines, if the logger's destination supports it. */
 export function hearLosses(log: Logger, losses: Losses): void {
   const destination = destinationOf(log)
   if (isDestination(destination)) destination.hear(losses)
@@ -185,7 +195,7 @@ export function withoutSecrets(line: string): string {
     .replace(SCHEME_CREDENTIAL, `$1 ${REDACTED}`)
 }
 
-// Only these members: libraries hang commands, requests and options on their errors, with the secrets in them.
+// Returns only these members, because libraries attach commands, requests and options to their errors, with their secrets.
 function errorRecordOf(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack, cause } = error
@@ -193,13 +203,13 @@ function errorRecordOf(error: unknown, depth = 0): unknown {
     type: name,
     message: shortened(message),
     ...('code' in error ? { code: error.code } : {}),
-    // It begins with the message.
+    // The stack begins with the message.
     stack: shortened(stack),
     ...(cause instanceof Error && depth < 4 ? { cause: errorRecordOf(cause, depth + 1) } : {}),
   }
 }
 
-/** Libraries write over the members of their errors, also with what is no text. */
+/** Shortens a text. Libraries overwrite the members of their errors, sometimes with other types. */
 function shortened(text: unknown): unknown {
   return typeof text === 'string' ? text.slice(0, MAX_ERROR_CHARS) : text
 }

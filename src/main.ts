@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { nodeVersionProblem } from './cli/node-version.ts'
 
-// Everything else is imported after the check: an older Node.js fails while it loads a dependency.
+// Everything else is imported after the check, because an older Node.js fails while it loads a dependency.
 const problem = nodeVersionProblem(process.versions.node)
 if (problem === null) {
   const { COMMANDS } = await import('./cli/commands.ts')
