@@ -4,9 +4,10 @@ import type { Check, Entity } from './notation.ts'
 /**
  * The definitions that an operation acts on, if it names them by their key. Definitions of several tenants may share a key,
  * so the tenant check depends on this value:
- * - `latest version`: one definition, the newest of the path's key without a tenant or of the path's tenant. It is looked up.
- * - `all versions`: every version of every tenant. Each of them is found (key in the path), or the tenants are (key in the body).
- * - `all versions of the tenant`: every version of the path's key and tenant. Each of them is found.
+ * - `latest version`: one definition, the newest one with the path's key and without a tenant, or with the path's tenant. It is looked up.
+ * - `all versions`: every version of every tenant. If the key is in the path, each version is looked up. If it is in the body, the
+ *   tenants are looked up.
+ * - `all versions of the tenant`: every version with the path's key and tenant. Each version is looked up.
  * - `versions that the body names`: every version of every tenant, unless the body names a tenant or `processDefinitionWithoutTenantId`.
  */
 export type ActsOn =
@@ -15,10 +16,10 @@ export type ActsOn =
   | 'all versions of the tenant'
   | 'versions that the body names'
 
-/** How an operation whose body has a key reaches the definitions of other tenants. */
+/** Whether an operation with a key in its body always acts on the definitions of all tenants, or only if the body names no tenant. */
 export type BodyReach = Extract<ActsOn, 'all versions' | 'versions that the body names'>
 
-/** The columns of a row that its scope depends on. */
+/** The fields of an operation that determine which definitions it acts on. */
 interface KeyColumns {
   readonly route: string
   readonly checks: readonly Check[]
@@ -26,19 +27,19 @@ interface KeyColumns {
   readonly entity?: Entity | undefined
 }
 
-/** The lookups that find the latest version of a path's key. */
+/** The lookups that find the latest version of the definition with the path's key, by the first part of the path. */
 const LATEST_VERSIONS: Readonly<Record<string, LookupName>> = {
   'decision-definition': 'decisionDefinitionOfKey',
   'decision-requirements-definition': 'decisionRequirementsDefinitionOfKey',
   'process-definition': 'processDefinitionOfKey',
 }
 
-/** Returns the lookup of the definition that a row acts on, or undefined if the row needs none. */
+/** Returns the lookup of the definition that an operation acts on, or undefined if the operation needs no such lookup. */
 export function latestVersionOf({ route, actsOn }: Pick<KeyColumns, 'route' | 'actsOn'>): LookupName | undefined {
   return actsOn === 'latest version' ? LATEST_VERSIONS[resourceOf(route)] : undefined
 }
 
-/** Where a row has the key of a definition; null: nowhere. */
+/** Returns the place of the definition key in the request of an operation, or null if the operation names no key. */
 export function keyIn({ route, checks }: Pick<KeyColumns, 'route' | 'checks'>): 'path' | 'body' | null {
   if (/\/:\w*key(?=\/|$)/i.test(route)) return 'path'
   const isInBody = checks.some(({ anyOf, allOf }) => (allOf ?? anyOf ?? []).some(isKeyOfBody))
@@ -49,7 +50,7 @@ function isKeyOfBody(term: string): boolean {
   return /\bbody:\w*Key\b/.test(term)
 }
 
-/** Returns the mistake in the `actsOn` of a row, or null if it is right. */
+/** Returns the mistake in the `actsOn` of an operation, or null if it is correct. */
 export function mistakeInActsOn(row: KeyColumns): string | null {
   const { actsOn, checks } = row
   const where = keyIn(row)
@@ -64,7 +65,7 @@ export function mistakeInActsOn(row: KeyColumns): string | null {
       : null
 }
 
-/** Where the key of each kind may be. */
+/** The places where the key may be, for each value of `actsOn`. */
 const PLACES: Readonly<Record<ActsOn, readonly ('path' | 'body')[]>> = {
   'latest version': ['path'],
   'all versions': ['path', 'body'],
@@ -78,18 +79,18 @@ function mistakeInPath({ route, checks, entity }: KeyColumns, actsOn: ActsOn): s
     return checks.some(isOfEachVersion) ? 'acts on one version, but has a check for each version' : null
   if (hasTenant !== (actsOn === 'all versions of the tenant'))
     return `acts on "${actsOn}", but its path names ${hasTenant ? 'a' : 'no'} tenant`
-  // A lookup of the latest version would leave the tenants of all others unchecked.
+  // A lookup of the latest version would leave the tenants of the other versions unchecked.
   if (entity !== undefined || !checks.some(isOfEachVersion))
     return `acts on "${actsOn}", but has no check that always runs for each of \`versionsOfKey\``
   return null
 }
 
-/** Whether a check always runs, and for every version: it then refuses those of other tenants. */
+/** Returns true if a check always runs, and for every version. Such a check refuses the versions of other tenants. */
 function isOfEachVersion({ each, when }: Check): boolean {
   return each === 'versionsOfKey' && when === undefined
 }
 
-/** The first part of the path, which names the kind of definition. */
+/** Returns the first part of the path, which names the kind of definition. */
 function resourceOf(route: string): string {
   return route.split('/', 2)[1] ?? ''
 }

@@ -53,7 +53,7 @@ import { version } from './rows/version.ts'
 import { type Operation } from './table.ts'
 import { operationsOf } from './compile-table.ts'
 
-/** Every operation the gateway serves. What is not here does not exist. */
+/** All operations that the gateway serves. A request for any other operation is refused. */
 export const OPERATIONS: readonly Operation[] = operationsOf([
   authorization,
   batch,

@@ -1,6 +1,6 @@
 import { RESOURCES, type ResourceName } from './permissions.ts'
 
-/** The engine's numbers for the kinds of records. */
+/** The engine's numbers for the types of authorization records. */
 export const GLOBAL = 0
 export const GRANT = 1
 export const REVOKE = 2
@@ -9,16 +9,16 @@ export const REVOKE = 2
 export interface StoredRecord {
   readonly id?: string | null
   readonly type: typeof GLOBAL | typeof GRANT | typeof REVOKE
-  /** Names within the resource type; on a REVOKE record the names that are taken away. */
+  /** Permission names of the resource type. A REVOKE record lists the permissions that are revoked. */
   readonly permissions: readonly string[]
   readonly userId?: string | null
   readonly groupId?: string | null
   readonly resourceType: number
-  /** Null: the engine stores a record that was made without one; it is about no id, `*` included. */
+  /** Null if the record was created without a resource id, which the engine allows. Such a record applies to no id, not even to `*`. */
   readonly resourceId: string | null
 }
 
-/** One that is about something. */
+/** An authorization record with a resource id. */
 export interface AuthorizationRecord extends StoredRecord {
   readonly resourceId: string
 }
@@ -29,7 +29,7 @@ const NAMES = new Map(
     .map((resource): [number, ResourceName] => [RESOURCES[resource].id, resource]),
 )
 
-/** The resource of a record's `resourceType`; null for one the engine does not have. */
+/** Returns the resource with the number of a record's `resourceType`, or null if the engine has no such resource. */
 export function resourceOfType(resourceType: number): ResourceName | null {
   return NAMES.get(resourceType) ?? null
 }

@@ -14,9 +14,9 @@ function checkTenants(id: string, row: Row): void {
 }
 
 /**
- * Takes the rows' routes apart.
- * @throws Error when the table is wrong: two rows share a name or a route, a row names what may belong to a tenant and
- * does not say how that tenant is known, or it names a key and does not say what it acts on
+ * Returns the operations of the table, with method and path template separated.
+ * @throws Error if the table is wrong: two operations share an id or a route, an operation names an entity that may belong to a
+ * tenant and declares no way to determine that tenant, or it names a definition by its key and does not declare `actsOn`
  */
 export function operationsOf(rowsets: readonly Rowset[]): readonly Operation[] {
   const ids = new Set<string>()

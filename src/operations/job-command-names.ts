@@ -1,6 +1,6 @@
 /**
- * Handlers of jobs without a process definition that a secured engine runs for everybody who executes such a job: they
- * ask for no permission (Camunda 7.22, seen running).
+ * Handlers of jobs without a process definition that check no permission. A secured engine runs them for every caller that
+ * executes such a job (observed on a running Camunda 7.22).
  */
 export const OPEN_COMMANDS = [
   'batch-monitor-job',
@@ -11,7 +11,7 @@ export const OPEN_COMMANDS = [
   'process-set-removal-time',
 ] as const
 
-/** Handlers that ask for permissions of the caller who executes the job. Run by the engine itself they ask for none. */
+/** Handlers that check the permissions of the caller that executes the job. If the engine itself runs the job, they check none. */
 export const CHECKED_COMMANDS = [
   'activate-job-definition',
   'activate-processdefinition',
@@ -32,7 +32,7 @@ export const CHECKED_COMMANDS = [
 
 export type CheckedCommand = (typeof CHECKED_COMMANDS)[number]
 
-/** The command of a job that nothing at the engine tells. */
+/** The command of a job if no data of the engine identifies it. */
 export const UNKNOWN_COMMAND = 'unknown'
 
 export const KNOWN_COMMANDS: ReadonlySet<string> = new Set([...OPEN_COMMANDS, ...CHECKED_COMMANDS])

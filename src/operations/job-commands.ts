@@ -10,8 +10,9 @@ const UPDATE_ALL_INSTANCES = [
 ] as const
 
 /**
- * What a secured engine checks of a job without a process definition while it runs, as the caller who executes it. What
- * such a job acts on is mostly not readable at the engine: `each` then finds nothing out, and a grant on all decides.
+ * The permissions that a secured engine checks for the caller that executes a job without a process definition, while the job
+ * runs. In most cases the entities that such a job acts on cannot be read from the engine. `each` then finds no entities, and
+ * the caller needs a grant on all of them.
  */
 export const COMMAND_CHECKS = [
   { anyOf: [
@@ -29,7 +30,7 @@ export const COMMAND_CHECKS = [
     ...UPDATE_INSTANCE,
   ], when: 'the job runs set-job-retries', each: 'jobJobs', entity: 'executedJob', denied: 403 },
   { anyOf: UPDATE_INSTANCE, when: 'the job runs instance-modification or set-external-task-retries', each: 'jobInstances', entity: 'executedJob', denied: 403 },
-  // Asked for where a modification leaves nothing active, which only the job knows.
+  // The engine checks this if the modification leaves no activity active. Only the job has this information.
   { anyOf: [
     'PROCESS_INSTANCE.DELETE each.id',
     'PROCESS_DEFINITION.DELETE_INSTANCE each.processDefinitionKey',
@@ -38,7 +39,7 @@ export const COMMAND_CHECKS = [
   { anyOf: ['PROCESS_INSTANCE.CREATE'], when: 'the job runs instance-restart', entity: 'executedJob', denied: 403 },
   { anyOf: ['PROCESS_DEFINITION.CREATE_INSTANCE each.processDefinitionKey'], when: 'the job runs instance-restart', each: 'jobHistoricInstances', entity: 'executedJob', denied: 403 },
   { anyOf: ['PROCESS_DEFINITION.DELETE_HISTORY each.processDefinitionKey'], when: 'the job runs historic-instance-deletion', each: 'jobHistoricInstances', entity: 'executedJob', denied: 403 },
-  // Of all decisions, whichever the job names; tenants are not asked for.
+  // The engine checks the permission on all decisions, regardless of the decisions that the job names. It checks no tenants.
   { anyOf: ['DECISION_DEFINITION.DELETE_HISTORY'], when: 'the job runs historic-decision-instance-deletion', entity: 'executedJob', denied: 403 },
   { anyOf: ['PROCESS_DEFINITION.MIGRATE_INSTANCE each.processDefinitionKey'], when: 'the job runs instance-migration', each: 'jobInstances', entity: 'executedJob', denied: 403 },
   { anyOf: [
@@ -46,20 +47,20 @@ export const COMMAND_CHECKS = [
     'PROCESS_DEFINITION.UPDATE_INSTANCE_VARIABLE each.processDefinitionKey',
     ...UPDATE_INSTANCE,
   ], when: 'the job runs set-variables', each: 'jobInstances', entity: 'executedJob', denied: 403, otherTenant: "404 InvalidRequestException: ENGINE-13034 Cannot update the process instance '{each.id}' because it belongs to no authenticated tenant." },
-  // Another tenant's instance it passes over, and the job is done with: that cannot be had of a bare engine.
+  // A secured engine skips an instance of another tenant, and the job then counts as done. An engine without authorization cannot do this.
   { anyOf: UPDATE_INSTANCE, when: 'the job runs correlate-message', each: 'jobInstances', entity: 'executedJob', denied: 403, otherTenant: 'ignored' },
   { anyOf: [
     'PROCESS_DEFINITION.SUSPEND each.processDefinitionKey',
     'PROCESS_DEFINITION.UPDATE each.processDefinitionKey',
   ], when: 'the job runs activate-processdefinition or suspend-processdefinition', each: 'jobDefinitions', entity: 'executedJob', denied: 403 },
-  // Asked for where the instances are included, which only the job knows.
+  // The engine checks this if the instances are included. Only the job has this information.
   { anyOf: [
     'PROCESS_INSTANCE.SUSPEND',
     'PROCESS_DEFINITION.SUSPEND_INSTANCE each.processDefinitionKey',
     ...UPDATE_ALL_INSTANCES,
   ], when: 'the job runs activate-processdefinition or suspend-processdefinition', each: 'jobDefinitions', entity: 'executedJob', denied: 403 },
   { anyOf: ['PROCESS_DEFINITION.UPDATE each.processDefinitionKey'], when: 'the job runs activate-job-definition or suspend-job-definition', each: 'jobDefinitions', entity: 'executedJob', denied: 403 },
-  // Asked for where the jobs are included, which only the job knows.
+  // The engine checks this if the jobs are included. Only the job has this information.
   { anyOf: UPDATE_ALL_INSTANCES, when: 'the job runs activate-job-definition or suspend-job-definition', each: 'jobDefinitions', entity: 'executedJob', denied: 403 },
   { allOf: [
     'PROCESS_DEFINITION.SUSPEND',

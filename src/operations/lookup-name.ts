@@ -1,4 +1,4 @@
-/** What the gateway can read at the engine to learn whose permission is needed. */
+/** The entities that the gateway can look up at the engine to determine which permissions a request needs. */
 export type LookupName = 'authorization' |
   'batch' |
   'decisionDefinition' |

@@ -4,10 +4,15 @@ import type { PermissionName } from './permissions.ts'
 import type { RowQueryName } from './row-queries.ts'
 
 /**
- * How a row names the id that a permission is asked for:
- * `*` any (the message says `'*'`), `path:` `query:` `body:` a member of the request, `row:` a member of each answered row,
- * `each.` a member of what `each` runs over, `caller`, `created.id`, or a member of an entity that is looked up: by the
- * path's `id` (`task.processDefinitionKey`) or by another member (`processDefinition(body:processDefinitionId).key`).
+ * How an operation names the id for which a permission is checked:
+ * - `*`: any id. The refusal's message contains `'*'`.
+ * - `path:`, `query:`, `body:`: a member of the request.
+ * - `row:`: a member of each item of the response.
+ * - `each.`: a member of each entity that `each` runs over.
+ * - `caller`: the id of the caller.
+ * - `created.id`: the id of the created entity.
+ * - otherwise: a member of an entity that is looked up by the path's `id` (`task.processDefinitionKey`) or by another member
+ *   (`processDefinition(body:processDefinitionId).key`).
  */
 export type AttributePath =
   | '*'
@@ -20,10 +25,10 @@ export type AttributePath =
   | `each.${string}`
   | `${Entity}.${string}`
 
-/** An entity by the member of the request, or of what `each` runs over, that names it; without one by the path's `id`. */
+/** An entity, with the member of the request or of `each` that contains its id. Without a member, the path's `id` is its id. */
 export type Entity = LookupName | `${LookupName}(${'path' | 'body' | 'query' | 'each'}:${string})`
 
-/** One permission on one id; without a fact it is asked without an id, and the message names none. */
+/** A permission on an id. Without an attribute, the permission is checked without an id, and the refusal's message names no id. */
 export type PermissionTerm = PermissionName | `${PermissionName} ${AttributePath}`
 
 /** A condition on the request under which the engine runs a check. */
@@ -50,10 +55,10 @@ export type When =
   | 'the worker does not hold the task'
   | EngineCondition
 
-/** A condition that only the engine knows. The gateway asks it. */
+/** A condition that only the engine can evaluate. The gateway sends requests to the engine to learn the result. */
 export type EngineCondition = 'the plan is valid' | 'nothing is left active'
 
-/** What a check runs over, once for each. */
+/** The ids or entities that a check runs over. It runs once for each of them. */
 export type Each =
   | `body:${string}[]`
   | `query:${string}[]`
@@ -75,71 +80,98 @@ export type Each =
   | 'versionsOfKey'
 
 /**
- * How the engine shows a refusal: openly (403), as `RestException` that quotes it (500), as a 403 with the message alone
- * (`plain`), as an answer without rows, or in the words of `notFound` (400, 404, and `absent` for any other status there).
+ * How the engine responds if a check refuses:
+ * - `403`: with the refusal.
+ * - `500`: with a `RestException` that quotes the refusal.
+ * - `plain`: with a 403 that contains only the message.
+ * - `empty`: with a response without items.
+ * - `400`, `404`, `absent`: with the text of `notFound`. `absent` is used if that text has any other status.
  */
 export type Denied = 400 | 403 | 404 | 500 | 'plain' | 'empty' | 'absent'
 
 /**
- * The engine's answer where an entity is missing (and where it hides one): `404 Type: message`, `404 Type 0: message`
- * where it sets `code`. `{id}` is a path parameter, `{a.b}` a member of the body, of the entity `a` (`a(body:id)` by another member), of `each`, `{a?b:c}` `b` where
- * the body's `a` is true and `c` where not, `{created}` the id just written.
+ * The engine's response if an entity is missing, or if the engine hides it: `404 Type: message`, or `404 Type 0: message` if the
+ * response sets `code`. Placeholders in the message:
+ * - `{id}`: a path parameter.
+ * - `{a.b}`: a member of the body, of the entity `a` (`a(body:id)` if another member contains its id), or of `each`.
+ * - `{a?b:c}`: `b` if the body's `a` is true, otherwise `c`.
+ * - `{created}`: the id of the entity that was just created.
  */
 export type NotFoundAnswer = `${number} ${string}: ${string}` | '200 []' | '204'
 
-/** The engine's answer for what belongs to a tenant that the caller is no member of: `200 []` after the checks, all else before them; `ignored`: it does not look. */
+/**
+ * The engine's response if an entity belongs to a tenant of which the caller is not a member. The engine sends `200 []` after the
+ * checks and every other response before them. `ignored`: the engine does not check the tenant.
+ */
 export type OtherTenantAnswer = NotFoundAnswer | 'ignored'
 
-/** What belongs to nothing that a record could name. */
+/** A kind of entity that belongs to nothing that an authorization record could name. */
 export type Exempt = 'case' | 'no definition' | 'no execution' | 'no category and no definition'
 
-/** One check of the engine. A member left out makes the check stricter: it applies to every request, and to everybody. */
+/** One check of the engine. An absent field makes the check stricter: it then applies to every request and every caller. */
 export interface Check {
-  /** Alternatives: the first that a record speaks about decides. Default: none, so without `allOf` only admins pass. */
+  /** Alternatives. The first one that an authorization record grants or revokes decides. Default: none. Without `allOf` only admins then pass. */
   readonly anyOf?: readonly PermissionTerm[]
-  /** Permissions of which every one must be granted. Default: none. */
+  /** Permissions that must all be granted. Default: none. */
   readonly allOf?: readonly PermissionTerm[]
-  /** The engine reads variables by it: with `enforceSpecificVariablePermission` it checks other permissions (`variable-permissions.ts`). Default: that setting changes nothing. */
+  /**
+   * The check guards the reading of variables. An engine with `enforceSpecificVariablePermission` checks other permissions for it
+   * (`variable-permissions.ts`). Default: that setting changes nothing.
+   */
   readonly reads?: 'variables'
-  /** Admin users and members of an admin group pass; without `anyOf` nobody else does. Default: they need a record, too. */
+  /** Admin users and members of an admin group pass. Without `anyOf` all other callers are refused. Default: admins need a record as well. */
   readonly admin?: true
-  /** The engine's message lists alternatives ("one of the following permissions") even if there is only one. Default: a single permission has a sentence of its own. */
+  /**
+   * The engine's message lists alternatives ("one of the following permissions") even if the check has only one permission.
+   * Default: the message has a different sentence for a single permission.
+   */
   readonly wording?: 'alternatives'
   /** The condition under which the engine runs the check. Default: always. */
   readonly when?: When
-  /** What the check runs over, once for each. Default: it runs once, on what the request names. */
+  /** The ids or entities that the check runs over, once for each. Default: it runs once, on the entity that the request names. */
   readonly each?: Each
-  /** How the engine shows the refusal. No default. */
+  /** How the engine responds if the check refuses. No default. */
   readonly denied: Denied
-  /** What the engine has loaded by this check: a missing one is answered before. Default: nothing is loaded for the check. */
+  /** The entity that the engine loads before this check. If it is missing, the engine responds before the check. Default: none. */
   readonly entity?: Entity
-  /** What the engine answers here where the entity is missing. Default: the row's own answer. */
+  /** The engine's response if the entity of this check is missing. Default: the `notFound` of the operation. */
   readonly notFound?: NotFoundAnswer
-  /** What it answers here for another tenant's. Default: the row's own answer. */
+  /** The engine's response if the entity of this check belongs to another tenant. Default: the `otherTenant` of the operation. */
   readonly otherTenant?: OtherTenantAnswer
-  /** The entity is found by a query that shows only what the caller may see: an id that it lacks is asked for as `*`. Default: the id itself is asked for. */
+  /**
+   * The engine finds the entity by a query that returns only what the caller may see. If the entity lacks the id that a permission
+   * names, the permission is checked on `*`. Default: the permission is checked on the id itself.
+   */
   readonly viaQuery?: 'query'
   /** Entities for which the check is not run. Default: none. */
   readonly exempt?: Exempt
-  /** The engine asks for it before it looks at what the body selects. Default: an empty selection is answered before. */
+  /** The engine runs the check before it evaluates the queries of the body. Default: the response to an empty selection precedes the check. */
   readonly beforeSelection?: true
-  /** The check comes after the engine has done its work (authorization records are read again after they are written). Default: before, so that nothing is done for who is refused. */
+  /**
+   * The check runs after the engine has executed the operation: the engine reads an authorization record again after it has written
+   * it. Default: before the operation, so that a refused request has no effect.
+   */
   readonly after?: true
 }
 
-/** What the engine says before it asks for any permission. */
+/** A condition under which the engine refuses a request before it checks any permission. */
 export interface Precondition {
   readonly when: When
   readonly answer: NotFoundAnswer
-  /** Only who is permitted gets this answer. Default: everybody gets it, and nothing is sent on. */
+  /** Only a permitted caller gets this response. Default: every caller gets it, and the request is not forwarded. */
   readonly afterPermission?: true
 }
 
 /**
- * `count`: the path before `/count` lists them. `single`: the path with `/list` does; none is 204, several are an error.
- * `groups`: `{ groups, groupUsers }`. `topic names`: the distinct topics of external tasks. `group counts`: tasks counted by candidate group. `locks`: rows are locked as they
- * are answered, so nothing may be left out afterwards. `instance counts`: the rows are counted inside the engine. `report`: summed up
- * there, by checks that are the row's own; tenants alone restrict it.
+ * The form of a response that is not a list of the items:
+ * - `count`: a count. The path before `/count` lists the items.
+ * - `single`: one item. The path that ends in `/list` lists the items. The response is 204 for no item and an error for several.
+ * - `groups`: `{ groups, groupUsers }`.
+ * - `topic names`: the distinct topics of external tasks.
+ * - `group counts`: the number of tasks for each candidate group.
+ * - `locks`: items that the engine locks while it responds. Nothing may be left out of the response afterwards.
+ * - `instance counts`: statistics whose items the engine counts.
+ * - `report`: a summary by the engine. The operation's checks decide about it as a whole, and only tenants restrict the items in it.
  */
 export type RowsForm =
   | 'count'
@@ -151,34 +183,41 @@ export type RowsForm =
   | 'instance counts'
   | 'report'
 
-/** Which rows of a query the caller may see. A member left out restricts more, or reads more rows before it answers. */
+/** The items of a query that the caller may see. An absent field restricts more, or makes the gateway read more items before it responds. */
 export interface Rows {
-  /** What the rows are answered as. Default: a list of them. */
+  /** The form of the response. Default: a list of the items. */
   readonly form?: RowsForm
-  /** The engine ignores paging and answers the list whole. Default: it pages, and so does the gateway. */
+  /** The engine ignores paging and returns the whole list. Default: the engine and the gateway page the list. */
   readonly paging?: 'ignored'
-  /** A row needs one of these. Default: no permission opens a row. */
+  /** An item needs at least one of these permissions. Default: no permission makes an item visible. */
   readonly anyOf?: readonly PermissionTerm[]
-  /** A row needs all of these. Default: none. */
+  /** An item needs every one of these permissions. Default: none. */
   readonly allOf?: readonly PermissionTerm[]
-  /** The engine reads variables by it: with `enforceSpecificVariablePermission` it checks other permissions (`variable-permissions.ts`). Default: that setting changes nothing. */
+  /**
+   * The items are variables. An engine with `enforceSpecificVariablePermission` checks other permissions for them
+   * (`variable-permissions.ts`). Default: that setting changes nothing.
+   */
   readonly reads?: 'variables'
-  /** `allOf` speaks of one entity, and one record has to grant all of it: the engine joins the records once. Where revocations count, it decides each by itself. Default: different records may grant them. */
+  /**
+   * All permissions of `allOf` are about the same entity, and one authorization record must grant all of them, because the engine
+   * joins the records once. If revocations apply to the caller, the engine decides each permission by itself.
+   * Default: different records may grant them.
+   */
   readonly oneRecord?: true
-  /** A second condition that every row must meet as well. Default: none. */
+  /** A second condition that every item must meet: one of these permissions. Default: none. */
   readonly and?: readonly PermissionTerm[]
-  /** The same, where this parameter of the query is true. */
+  /** The same as `and`, but only if this query parameter is true. */
   readonly where?: { readonly query: string; readonly and: readonly PermissionTerm[] }
-  /** Rows that everybody sees. Default: none. */
+  /** Items that every caller sees. Default: none. */
   readonly exempt?: Exempt
-  /** The operation that lists the rows, where the answer names only what they have in common. Default: the operation itself lists them. */
+  /** The operation that lists the items if the response contains only a value that items share. Default: the operation itself lists them. */
   readonly list?: 'getExternalTasks'
-  /** How the engine is asked for visible rows alone (`row-queries.ts`). Default: rows are read and filtered. */
+  /** The query that returns only visible items (`row-queries.ts`). Default: the gateway reads all items and filters them. */
   readonly query?: RowQueryName
-  /** The engine narrows the query itself, exactly, once conditions are added to it. Default: rows are read and filtered here. */
+  /** The gateway can add conditions to the query that select exactly the visible items. Default: the gateway reads all items and filters them. */
   readonly narrowed?: 'task query'
-  /** A report that can be asked for some definitions only, by `processDefinitionIdIn` or `processDefinitionKeyIn`. Default: it cannot. */
+  /** The report can be restricted to some definitions by `processDefinitionIdIn` or `processDefinitionKeyIn`. Default: it cannot. */
   readonly ofDefinitions?: true
-  /** `ignored`: tenants do not restrict these rows. Default: they do. */
+  /** `ignored`: tenants do not restrict these items. Default: they do. */
   readonly tenants?: 'ignored'
 }

@@ -1,8 +1,8 @@
 /**
- * Operations that web clients ask before anybody has logged in, by the names under which the configuration opens them:
- * `engines` which engines there are.
- * `verify` whether a user has a password.
- * `passwordPolicy` what a new password must be like.
+ * Operations that web clients use before a user has logged in. The configuration opens them under these names:
+ * - `engines`: lists the engines.
+ * - `verify`: verifies the password of a user.
+ * - `passwordPolicy`: reads the rules for new passwords.
  */
 export const OPEN_NAMES = ['engines', 'verify', 'passwordPolicy'] as const
 

@@ -1,9 +1,10 @@
-/**
- * The engine's resources, their names in its messages, and their permissions as bits (engine 7.22, `Resources` and `Permissions`).
- * The same bit means different things on different resources: always read a name within its resource.
- */
+/** The permissions that most resources have. */
 const CRUD = { READ: 2, UPDATE: 4, CREATE: 8, DELETE: 16 } as const
 
+/**
+ * The engine's resources: their ids, their names in messages, and their permissions as bits (engine 7.22, `Resources` and
+ * `Permissions`). The same bit means different permissions on different resources, so a name is only valid within its resource.
+ */
 export const RESOURCES = {
   APPLICATION: { id: 0, name: 'Application', permissions: { ACCESS: 32 } },
   USER: { id: 1, name: 'User', permissions: CRUD },
@@ -89,7 +90,7 @@ export const RESOURCES = {
   DECISION_REQUIREMENTS_DEFINITION: { id: 14, name: 'DecisionRequirementsDefinition', permissions: { READ: 2 } },
   REPORT: { id: 15, name: 'Report', permissions: CRUD },
   DASHBOARD: { id: 16, name: 'Dashboard', permissions: CRUD },
-  // The misspelling is the engine's own and part of its messages.
+  // The engine spells the name this way, also in its messages.
   OPERATION_LOG_CATEGORY: {
     id: 17,
     name: 'OperationLogCatgeory',
@@ -103,12 +104,12 @@ export const RESOURCES = {
 
 export type ResourceName = keyof typeof RESOURCES
 
-/** `TASK.READ`, `PROCESS_DEFINITION.READ_TASK`, …: a misspelt permission is a type error. */
+/** `TASK.READ`, `PROCESS_DEFINITION.READ_TASK`, …. A misspelt permission is a type error. */
 export type PermissionName = {
   [R in ResourceName]: `${R}.${keyof (typeof RESOURCES)[R]['permissions'] & string}`
 }[ResourceName]
 
-/** Resources with permissions of their own; the others draw on one common set, of which not every one fits. */
+/** Resources with their own set of permission names. All other resources share one common set, although not every name in it fits them. */
 const OWN: ReadonlySet<string> = new Set([
   'BATCH',
   'HISTORIC_PROCESS_INSTANCE',
@@ -121,7 +122,7 @@ const OWN: ReadonlySet<string> = new Set([
   'TASK',
 ] satisfies ResourceName[])
 
-/** Permissions that the engine knows apart from any resource (`Permissions`). */
+/** The common permission names, which the engine defines independently of a resource (`Permissions`). */
 const COMMON: ReadonlySet<string> = new Set([
   'NONE',
   'ALL',
@@ -143,10 +144,10 @@ const COMMON: ReadonlySet<string> = new Set([
   'MIGRATE_INSTANCE',
 ])
 
-/** All bits of a permission set: what `ALL` stands for. */
+/** The value of `ALL`: all bits of a permission set. */
 export const ALL_BITS = 2_147_483_647
 
-/** By resource, then by permission. */
+/** The bits of permissions, by resource and then by permission. */
 const BITS: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
   Object.entries(RESOURCES).map(([resource, { permissions }]) => [
     resource,
@@ -154,12 +155,15 @@ const BITS: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map(
   ]),
 )
 
-/** The bit of a permission within its resource; `null` where the engine has no such permission. */
+/** Returns the bit of a permission of a resource, or `null` if the resource has no such permission. */
 export function bitOf(resource: ResourceName, permission: string): number | null {
   return BITS.get(resource)?.get(permission) ?? null
 }
 
-/** Whether the engine finds a permission of this name where it looks for those of the resource. It may be of another resource all the same. */
+/**
+ * Returns true if the engine accepts this permission name for the resource. A resource without its own names uses the common set,
+ * so the permission may belong to another resource.
+ */
 export function isPermissionName(resource: ResourceName | null, name: string): boolean {
   return resource !== null && OWN.has(resource) ? bitOf(resource, name) !== null : COMMON.has(name)
 }

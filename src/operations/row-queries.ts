@@ -1,60 +1,66 @@
 /**
- * How the engine is asked for the rows that a caller may see, by the parameters that the query of a list and of its count
- * takes: in a query string, and under the same names in a body. A parameter that is not named here is never sent: the
- * engine passes over what it does not know, and answers everything.
+ * The query parameters by which the gateway requests only the items that a caller may see. A list and its count accept the same
+ * parameters, in a query string or under the same names in a body. The gateway never adds a parameter that is not named here,
+ * because the engine ignores unknown parameters and would return all items.
  */
 export interface RowQuery {
   /**
-   * What visible rows are asked for by: a list of keys or ids (`keys`), once for each key (`key`: where rows have a key and a
-   * tenant of their own), once for each version of a process definition (`definition`), in lists of the visible process
-   * instances (`instances`), or only for single process instances (`instance`).
+   * How visible items are requested:
+   * - `keys`: with a list of keys or ids.
+   * - `key`: with one query for each key. This requires that an item has its own key and tenant.
+   * - `definition`: with one query for each version of a process definition.
+   * - `instances`: with lists of the visible process instances.
+   * - `instance`: only for single process instances.
    */
   readonly by: 'keys' | 'key' | 'definition' | 'instances' | 'instance'
-  /** Takes a list of definition keys; of ids where rows are decided by their own. */
+  /** The parameter for a list of definition keys, or for a list of ids if items are decided by their own id. */
   readonly keys?: string
-  /** Takes one definition key, or one such id. */
+  /** The parameter for one definition key, or for one id if items are decided by their own id. */
   readonly key?: string
-  /** Takes a list of definition keys whose rows are left out. */
+  /** The parameter for a list of definition keys whose items are excluded. */
   readonly exceptKeys?: string
-  /** Takes the id of one process definition. */
+  /** The parameter for the id of one process definition. */
   readonly definition?: string
-  /** Takes a list of ids of process instances. */
+  /** The parameter for a list of process instance ids. */
   readonly instances?: string
-  /** Takes a list of ids of case instances. */
+  /** The parameter for a list of case instance ids. */
   readonly cases?: string
-  /** Takes the id of one process instance. */
+  /** The parameter for the id of one process instance. */
   readonly instance?: string
-  /** Parameters beside which the engine does not take `instances`. */
+  /** Parameters that the engine does not accept together with `instances`. */
   readonly instancesNotWith?: readonly string[]
-  /** Rows of definitions that have been deleted are still there. */
+  /** The list still contains items of deleted definitions. */
   readonly isHistory?: true
-  /** `keys` and `key` do not find those rows: they ask the definition for its key. */
+  /** `keys` and `key` do not find items of deleted definitions, because the engine reads the key from the definition. */
   readonly keysMissDeleted?: true
-  /** There are rows without a process definition, and not everybody sees them. */
+  /** The list contains items without a process definition, and not every caller may see them. */
   readonly hasRowsOfNone?: true
   /**
-   * How rows of some tenants and of none are asked for: by the lists `tenantIdIn` and the flag `withoutTenantId` in two
-   * queries; in one query with a further flag; only by definitions that are of the tenant. `none`: tenants restrict nothing.
+   * How items of some tenants and items without a tenant are requested:
+   * - `two queries`: one query with the list `tenantIdIn`, and one with the flag `withoutTenantId`.
+   * - `include…WithoutTenantId`: one query with `tenantIdIn` and this flag.
+   * - `definitions`: only by the definitions of the tenants.
+   * - `none`: tenants do not restrict these items.
    */
   readonly tenants: 'two queries' | `include${string}WithoutTenantId` | 'definitions' | 'none'
   /**
-   * Rows that everybody sees: they lack a member. By this `sortBy` they stand together, at one end of the list.
+   * Items that every caller sees, because they lack the member `member`. Sorting by `sortBy` places all of them at one end of the list.
    */
   readonly rest?: { readonly member: string; readonly sortBy: string }
-  /** How a GET is asked as the POST, whose lists may be longer. Absent: it has none that takes lists. */
+  /** How a GET is sent as the corresponding POST, which accepts longer lists. Absent if no POST accepts the lists. */
   readonly asPost?: AsPost
-  /** Without `sortBy` the engine answers rows by this member, which each row has once. Absent: rows have none. */
+  /** The member by which the engine sorts if the query has no `sortBy`. Its value is unique for each item. Absent if items have no such member. */
   readonly order?: 'id'
-  /** By `sortBy`: the member of a row that has the value, where any two values are in the same order here and in a database. */
+  /** The member that contains the sorted value, by `sortBy`. The gateway and every database must sort its values in the same order. */
   readonly sorts?: Readonly<Record<string, { readonly member: string; readonly kind: 'id' | 'number' | 'time' }>>
 }
 
 export type SortOrder = 'asc' | 'desc'
 
 export interface AsPost {
-  /** Counts may be asked so as well. */
+  /** Counts may be sent as a POST as well. */
   readonly counts: boolean
-  /** Parameters that are members of the body, with the same texts. A GET that says another is not asked so. */
+  /** Parameters that become members of the body, with the same text. A GET with any other parameter is not sent as a POST. */
   readonly texts: readonly string[]
   /** Parameters that stay in the query string. */
   readonly inQuery: readonly string[]
@@ -62,9 +68,9 @@ export interface AsPost {
 
 const INSTANCE_ID = { member: 'processInstanceId', kind: 'id' } as const
 const EXECUTION_ID = { member: 'executionId', kind: 'id' } as const
-/** Rows of no process definition. */
+/** Items without a process definition. */
 const OF_NONE = { member: 'processDefinitionId', sortBy: 'processDefinitionId' } as const
-/** The same where only process instances are told. */
+/** The same, for lists whose items name only their process instance. */
 const OF_NO_INSTANCE = { member: 'processInstanceId', sortBy: 'processInstanceId' } as const
 const OWN_ID = { member: 'id', kind: 'id' } as const
 
@@ -76,7 +82,7 @@ function numberIn(member: string) {
   return { member, kind: 'number' } as const
 }
 
-/** The queries that narrow, one for each kind of row. Tried on Camunda 7.22. */
+/** The queries that return only visible items, one for each kind of item. Tested on Camunda 7.22. */
 export const ROW_QUERIES = {
   processInstances: {
     by: 'keys',

@@ -4,7 +4,7 @@ import type { OpenName } from './open-names.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
 
-/** A body schema by its name in the engine's published API; policy resolves it. */
+/** The name of a body schema in the engine's published API. `src/policy/validation` resolves it. */
 export type BodyName =
   | 'AuthorizationCreateDto'
   | 'AuthorizationDto'
@@ -23,7 +23,7 @@ export type BodyName =
 /** The content of a cached response: an image, a JSON object with the XML of a definition, or a JSON list of names. */
 export type CachedContent = 'diagram' | 'model' | 'names'
 
-/** A query-string schema; policy resolves it. */
+/** The name of a query-string schema. `src/policy/validation` resolves it. */
 export type QueryName =
   | 'ActivityStatisticsQuery'
   | 'AuthorizationCheckQuery'
@@ -35,7 +35,7 @@ export type QueryName =
   | 'TaskQuery'
   | 'TopicNamesQuery'
 
-/** A query inside a body: it selects only what the caller may see. */
+/** A query in a body that selects entities. It selects only entities that the caller may see. */
 export type Selector =
   | 'externalTaskQuery'
   | 'historicBatchQuery'
@@ -44,7 +44,7 @@ export type Selector =
   | 'jobQuery'
   | 'processInstanceQuery'
 
-/** The operation that lists what a selector selects. */
+/** The operations that list the entities that a selector selects. */
 export const SELECTOR_LISTS: Readonly<Record<Selector, string>> = {
   externalTaskQuery: 'queryExternalTasks',
   historicBatchQuery: 'getHistoricBatches',
@@ -60,134 +60,188 @@ function isSelector(name: string): name is Selector {
   return Object.hasOwn(SELECTOR_LISTS, name)
 }
 
-/** How the engine finds ids that a body names: the list operation, and the member of its query that takes them. */
+/** How the engine finds ids that a body contains: the list operation, and the member of its query that accepts the ids. */
 export interface Finder {
   readonly list: string
   readonly by: string
-  /** The member of a row that is such an id; default `id`. */
+  /** The member of an item that contains the id. Default: `id`. */
   readonly gives?: string
-  /** The query takes one id only. */
+  /** The query accepts only one id. */
   readonly single?: true
 }
 
-/** Authorization records; users, their passwords, groups and tenants; what the engine holds against a user. */
+/**
+ * The kinds of changes that a write makes: authorization records (`records`); users and their passwords, groups and tenants
+ * (`identity`); the engine's login attempts and lock of a user (`lockouts`).
+ */
 export type Change = 'records' | 'identity' | 'lockouts'
 
 /**
- * One row of the table: what the gateway knows of one operation. Each column says what it is, and what it means to leave it
- * out. The default is the cautious value; where there is none, the column says what asks for it (docs/architecture.md).
+ * One row of the table: the description of one operation. The comment of each field describes its meaning and its default. The
+ * default is the cautious value. If a field has no cautious value, its comment names the check that requires the field
+ * (docs/architecture.md).
  */
 export interface Row {
-  /** Method and path below the base path, as the engine's published API has them; parameters are in camelCase. No default. */
+  /** The method and the path below the base path, as in the engine's published API, with parameters in camelCase. No default. */
   readonly route: `${Method} /${string}`
-  /** The engines that have the operation; forks are Operaton, CIB seven, Fluxnova, EximeeBPMS and OrqueIO. Default: all, as Camunda 7.22 publishes it; an engine without it answers 404 itself. */
+  /**
+   * The engines that have the operation. Forks are Operaton, CIB seven, Fluxnova, EximeeBPMS and OrqueIO. An engine without the
+   * operation responds with 404 itself. Default: all engines have the operation, as published for Camunda 7.22.
+   */
   readonly only?: 'CIB seven' | 'Camunda 7.23 and later, and forks'
-  /** The engine serves the operation, and its published API does not list it. Default: the API lists it, or `only` names the engines. */
+  /** The engine serves the operation, but its published API does not list it. Default: the API lists it, or `only` names the engines. */
   readonly unpublished?: true
-  /** The permissions that the engine asks for, in its order. No default. Empty: every authenticated caller passes. */
+  /** The checks that the engine runs, in its order. If empty, every authenticated caller passes. No default. */
   readonly checks: readonly Check[]
   /**
-   * Which rows of the answer the caller sees. Default: the answer has no rows, and the checks alone restrict it. Not cautious where
-   * `checks` is empty: a test lists the rows that are open to everybody.
+   * The items of the response that the caller may see. Default: the response has no items, and only the checks restrict it. This
+   * default is not cautious if `checks` is empty, so a test lists the operations that are open to every caller.
    */
   readonly rows?: Rows
-  /** The operation by which the items of each answered filter are counted, where the query's `itemCount` asks for it. Default: counts pass as the engine makes them; a test asks for the column. */
+  /**
+   * The operation that counts the items of each filter in the response if the query parameter `itemCount` is set. Default: the
+   * engine's counts are passed on. A test requires the field.
+   */
   readonly itemCount?: 'executeFilterCount'
   /**
-   * Members of the query, or parameters, that add data of another operation to each item: the engine runs the checks of that
-   * operation for each item of the page, and refuses the list with the first refusal. Default: none. A test lists the members of
-   * the published queries that add data.
+   * Members of the query, or parameters, that add data of another operation to each item. The engine runs the checks of that
+   * operation for each item of the page, and the first refusal refuses the whole list. Default: none. A test lists the members of the
+   * published queries that add data.
    */
   readonly itemChecks?: Readonly<Record<string, string>>
   /**
-   * Members of the body that select by a query, each with the member that takes ids in its place: the engine gets the ids of what
-   * the caller sees. Default: the body holds no such query. A test compares the members with the published API.
+   * Members of the body that select entities by a query, each with the member that accepts ids instead. The gateway replaces the
+   * query by the ids of the entities that the caller may see. Default: the body contains no such query. A test compares the members
+   * with the published API.
    */
   readonly resolvesQueries?: { readonly [Q in Selector]?: string }
-  /** Members of the body whose ids the engine looks for by a query; what is not there or is another tenant's it leaves out, and so does the gateway. Default: ids are sent as they are; the same test asks for it. */
+  /**
+   * Members of the body whose ids the engine looks up by a query. The engine ignores ids that do not exist or belong to another
+   * tenant, and so does the gateway. Default: the ids are forwarded unchanged. The same test requires the field.
+   */
   readonly resolvesIds?: Readonly<Record<string, Finder>>
-  /** What the engine answers, before it asks for permission, when those queries find nothing. Default: the permission is asked for, and the refusal is shown. */
+  /** The engine's response if these queries find no entity, which precedes the checks. Default: the checks run first and their refusal is sent. */
   readonly empty?: NotFoundAnswer
-  /** `always`: a pure read, repeated even after bytes were sent. Default: repeated only if nothing was sent, for a write must not be done twice. */
+  /**
+   * `always`: the operation only reads, and it is retried even after bytes were sent. Default: it is retried only if no byte was sent,
+   * because a write must not be executed twice.
+   */
   readonly retry?: 'always'
   /**
-   * `repeat`: repeated when the engine says that another transaction was quicker and this one was rolled back. Only for what runs
-   * no code of a process or a listener, no expression and no `update` of a task, which a variable of the task's is:
-   * what such code has told others is not rolled back. Default: the engine's answer is passed on.
+   * `repeat`: the request is repeated if the engine reports that another transaction was faster and this one was rolled back. This
+   * is only safe for an operation that runs no code of a process or a listener, no expression, and no `update` of a task. Setting a
+   * variable of a task is such an `update`. A rollback does not undo what such code has sent to other systems. Default: the engine's
+   * response is passed on.
    */
   readonly conflict?: 'repeat'
-  /** The definitions that the operation acts on. Required if the path or a check names a definition by its key: the start refuses a row without it, because the tenant check follows from it. Default: the operation names no definition by its key. */
+  /**
+   * The definitions that the operation acts on. Required if the path or a check names a definition by its key, because the tenant
+   * check depends on it: without it, the gateway does not start. Default: the operation names no definition by its key.
+   */
   readonly actsOn?: ActsOn
-  /** Starts the definition that the path names, by id or by key: with `deploymentAware` it goes to nodes that have the deployment. Default: any node. */
+  /**
+   * The operation starts the definition that the path names by id or by key. With `deploymentAware` the request goes to nodes that
+   * have the deployment. Default: it goes to any node.
+   */
   readonly starts?: 'processDefinition' | 'processDefinitionOfKey'
   /**
-   * How long the response is cached and shared by all callers who pass the checks. `tags` name what evicts it. Only
-   * a response with the content `content` is stored. Default: never cached, because others might get another response.
+   * How long the response is cached and shared by all callers that pass the checks. A write whose `evicts` has one of `tags` evicts it.
+   * Only a response with the content `content` is stored. Default: never cached, because the response may differ between callers.
    */
   readonly cache?: {
     readonly seconds: number
     readonly tags: readonly string[]
     readonly content: CachedContent
   }
-  /** Tags of cached answers that a success makes stale. Default: none; the cached answer then stays for `cache.seconds`, and a test asks for the column. */
+  /**
+   * Tags of cached responses that become stale when the operation succeeds. Default: none. Cached responses then stay for
+   * `cache.seconds`. A test requires the field.
+   */
   readonly evicts?: readonly string[]
-  /** What a success changes of records and users, which are then read anew before the caller is answered. Default: nothing, until the next refresh; a test asks for the column. */
+  /**
+   * The kinds of data that a successful operation changes. The gateway reads them again before it sends the response. Default: none.
+   * A change is then noticed at the next refresh. A test requires the field.
+   */
   readonly invalidates?: readonly Change[]
-  /** Where the id of what a success makes stands, for the audit: in the answer or in the body; `[]` is each of a list. Default: the audit names none; a test asks for the column. */
+  /**
+   * The place of the created entity's id, for the audit log: in the response or in the body. `[]` is each item of a list. Default:
+   * the audit log contains no such id. A test requires the field.
+   */
   readonly creates?: `${'answer' | 'body'}:${string}`
-  /** With the header `Idempotency-Key` the operation is done once. Default: the header has no meaning here, and no answer is stored. */
+  /** With the header `Idempotency-Key` the operation is executed once. Default: the header has no effect, and no response is stored. */
   readonly idempotencyKey?: true
-  /** The schema of the JSON body. Default: any JSON object or list, which the engine judges; hazards are refused all the same. */
+  /** The schema of the JSON body. Default: any JSON object or list, which the engine validates. Hazards are refused in either case. */
   readonly body?: BodyName
-  /** The schema of the query string. Default: any, which the engine judges. */
+  /** The schema of the query string. Default: any query string, which the engine validates. */
   readonly query?: QueryName
   /**
-   * `multipart`: the body is `multipart/form-data`. `none`: the engine reads no body, of whatever type; none is looked at here,
-   * and none is sent on. Default: JSON, and every other type is 415.
+   * `multipart`: the body is `multipart/form-data`. `none`: the engine reads no body of any type. The gateway neither parses nor
+   * forwards one. Default: JSON. Every other type is refused with 415.
    */
   readonly media?: 'multipart' | 'none'
-  /** The engine may hold the request open for the body's `asyncResponseTimeout`. Default: the timeouts of other requests count. */
+  /** The engine may hold the request open for the body's `asyncResponseTimeout`. Default: the timeouts of other requests apply. */
   readonly longPoll?: true
-  /** `none`: a success creates and unlocks no external task. Default: it may, and other nodes of the engine are nudged to check their long polls. */
+  /**
+   * `none`: the operation creates and unlocks no external task. Default: it may do so, and the gateway then makes the other nodes
+   * of the engine check their long polls.
+   */
   readonly newTasks?: 'none'
-  /** The answer holds absolute `links[].href` made from the Host that the engine saw; they are written anew. Default: the answer is passed on. */
+  /**
+   * The response contains absolute `links[].href`, which the engine builds from the Host that it received. The gateway rewrites them.
+   * Default: the response is passed on.
+   */
   readonly links?: true
-  /** Answered in HAL beside JSON, by `Accept`, with other entities embedded (Camunda 7.22). Default: only JSON; a test asks for the column. */
+  /**
+   * The response is HAL with embedded entities if `Accept` prefers it to JSON (Camunda 7.22). Default: only JSON. A test requires the
+   * field.
+   */
   readonly hal?: true
   /** The response is CSV instead of JSON if the client prefers it in `Accept`. Default: only JSON. */
   readonly csv?: true
-  /** The HAL response embeds variables of the items as well, if the filter names some. Default: it embeds definitions, users, groups and case definitions only. */
+  /**
+   * The HAL response also embeds variables of the items if the filter names any. Default: it embeds only definitions, users, groups
+   * and case definitions.
+   */
   readonly halVariables?: true
-  /** Links of the answer by their `rel`, each with the permission without which it is left out. Default: links pass. */
+  /** Links of the response by their `rel`, each with the permission that it requires. Without it, the link is left out. Default: links pass. */
   readonly allowedLinks?: Readonly<Record<string, PermissionTerm>>
-  /** The body, query string or stored query is a task query, whose members `*Expression` are code: they are refused. Default: not looked for; a test asks for the column. */
+  /**
+   * The body, query string or stored query is a task query. Its members `*Expression` contain code and are refused. Default: no such
+   * members are looked for. A test requires the field.
+   */
   readonly expressions?: 'refused'
-  /** What the engine refuses before it asks for permission, in its order; a missing entity comes first. Default: nothing. */
+  /** The conditions under which the engine refuses before it checks permissions, in its order. A missing entity precedes them. Default: none. */
   readonly preconditions?: readonly Precondition[]
-  /** The entity that the engine loads before it asks for permission, where no check names it: its tenant is checked. Default: none; the start asks for it where the path names what may be of a tenant. */
+  /**
+   * The entity that the engine loads before it checks permissions, if no check names it. Its tenant is checked. Default: none. The
+   * gateway does not start without the field if the path names an entity that may belong to a tenant.
+   */
   readonly entity?: Entity
-  /** What the engine answers where the path's entity is missing. Default: 403 `GW_CHECK_NOT_EXACT`; the request is never sent on. */
+  /** The engine's response if the path's entity is missing. Default: 403 `GW_CHECK_NOT_EXACT`. The request is never forwarded. */
   readonly notFound?: NotFoundAnswer
-  /** What the engine answers where the entity belongs to another tenant. Default: as if it were missing. */
+  /** The engine's response if the entity belongs to another tenant. Default: the same as if it were missing. */
   readonly otherTenant?: OtherTenantAnswer
-  /** The name by which the configuration opens the operation: then it is for everybody, without credentials, and its checks are not asked. Default: never. */
+  /**
+   * The name under which the configuration opens the operation. An open operation needs no credentials, and its checks do not run.
+   * Default: the operation cannot be opened.
+   */
   readonly open?: OpenName
-  /** Where it is open the gateway answers by itself: what of passwords it would say of Basic. Default: as where it is not open. */
+  /** If the operation is open, the gateway verifies the password itself, as it does for Basic. Default: an open operation is forwarded. */
   readonly openAnswer?: 'password-verdict'
-  /** What a caller hears about himself where the engine does not know him: users of files and tokens need not stand there. */
+  /** If the engine does not know the caller, the gateway responds with a profile itself. Users of files and tokens may be unknown to the engine. */
   readonly selfAnswer?: 'profile'
-  /** The gateway answers by itself, and nothing is sent on. Default: the engine answers. */
+  /** The gateway responds itself and does not forward the request. Default: the engine responds. */
   readonly answer?: 'engine-names' | 'authorization-check'
 }
 
-/** Rows of one tag, by operationId. */
+/** The operations of one tag, by operationId. */
 export type Rowset = Readonly<Record<string, Row>>
 
-/** A row with its name and its route taken apart. */
+/** A row of the table, with its operationId and with its route split into method and path. */
 export interface Operation extends Omit<Row, 'route' | 'retry'> {
   readonly id: string
   readonly method: Method
-  /** Below the base path, parameters in camelCase: `/task/:id`. */
+  /** The path below the base path, with parameters in camelCase: `/task/:id`. */
   readonly template: string
   readonly retry: 'always' | 'unsent'
 }

@@ -2,7 +2,7 @@ import { keyIn } from './acts-on.ts'
 import type { Check } from './notation.ts'
 import type { Row } from './table.ts'
 
-/** What stands before a path's first parameter where that names nothing of a tenant. Everything else may be of one. */
+/** Parts of a path before its first parameter. After one of these, the parameter names an entity that belongs to no tenant. */
 const UNTENANTED_PATHS: ReadonlySet<string> = new Set([
   'authorization',
   'filter',
@@ -12,10 +12,10 @@ const UNTENANTED_PATHS: ReadonlySet<string> = new Set([
   'user',
 ])
 
-/** Look-ups of what belongs to no tenant. */
+/** Lookups of entities that belong to no tenant. */
 export const UNTENANTED_LOOKUPS: ReadonlySet<string> = new Set(['authorization', 'group', 'tenant', 'user'])
 
-/** Resources whose ids name what belongs to no tenant. */
+/** Resources whose ids name entities that belong to no tenant. */
 const UNTENANTED_RESOURCES: ReadonlySet<string> = new Set([
   'APPLICATION',
   'AUTHORIZATION',
@@ -32,17 +32,17 @@ const UNTENANTED_RESOURCES: ReadonlySet<string> = new Set([
   'USER',
 ])
 
-/** A member of a request that names what may belong to a tenant, and how that tenant is known. */
+/** A part of a request that names an entity that may belong to a tenant, and how the gateway determines that tenant. */
 export interface Named {
-  /** `path`, or `body:processInstanceId`, `each of query:processDefinitionKeyIn[]`. */
+  /** For example `path`, `body:processInstanceId` or `each of query:processDefinitionKeyIn[]`. */
   readonly member: string
-  /** Null: the row does not say. */
+  /** Null if the operation declares no way. */
   readonly knownBy: string | null
 }
 
 /**
- * What a row names that may belong to a tenant: by its path, and by the members of the request that its checks ask about.
- * A member that no check asks about is not seen here.
+ * Returns the parts of a request that may name an entity of a tenant: the path, and the members that the checks of the operation
+ * refer to. Members that no check refers to are not included.
  */
 export function namedBy(row: Row): readonly Named[] {
   const [, template = ''] = row.route.split(' /')
@@ -57,13 +57,13 @@ export function namedBy(row: Row): readonly Named[] {
 }
 
 function pathKnownBy(row: Row): string | null {
-  // A check that does not apply looks nothing up.
+  // A check that depends on the body does not always run, and then it looks up no entity.
   const always = row.checks.filter(({ when }) => when?.startsWith('body:') !== true)
   if (row.otherTenant === 'ignored') return 'not asked for'
   const entities = [row.entity, ...always.flatMap(lookedUpIn)]
   const known = entities.find((one) => one !== undefined && isTenanted(one) && isByPath(one))
   if (known !== undefined) return known
-  // Each version is found, and its tenant with it.
+  // Every version is looked up, including its tenant.
   return row.actsOn?.startsWith('all versions') === true ? `actsOn: ${row.actsOn}` : null
 }
 
@@ -75,7 +75,7 @@ function isTenanted(entity: string): boolean {
   return !UNTENANTED_LOOKUPS.has(entity.split('(', 1)[0] ?? '')
 }
 
-/** Members of the body and the query by which a check's permissions name what may belong to a tenant. */
+/** Returns the members of the body and the query by which the permissions of a check name entities that may belong to a tenant. */
 function askedIn(check: Check): readonly string[] {
   const members = (check.allOf ?? check.anyOf ?? []).flatMap((atom) => {
     const [name = '', attribute = ''] = atom.split(' ')
@@ -89,7 +89,7 @@ function askedIn(check: Check): readonly string[] {
 function memberKnownBy(row: Row, member: string): string | null {
   const [, list] = /^each of (?:body|query):(\w+)\[\]$/.exec(member) ?? []
   if (list !== undefined) return listKnownBy(row, list)
-  // What is found for it brings its tenant along.
+  // The entities that are found for `each` include their tenant.
   if (member.startsWith('each of ')) return member.slice('each of '.length)
   if (keyIn(row) === 'body' && member === 'body:processDefinitionKey' && row.actsOn !== undefined)
     return `actsOn: ${row.actsOn}`
@@ -103,7 +103,7 @@ function listKnownBy(row: Row, list: string): string | null {
   return row.checks.flatMap(lookedUpIn).find((entity) => entity.includes('(each:') && isTenanted(entity)) ?? null
 }
 
-/** Entities that a check looks up for its permissions. */
+/** Returns the entities that a check looks up for its permissions. */
 function lookedUpIn(check: Check): readonly string[] {
   return (check.allOf ?? check.anyOf ?? []).flatMap((atom) => {
     const [, entity] = /^\S+ (\w+(?:\([^)]*\))?)\.\w+/.exec(atom) ?? []

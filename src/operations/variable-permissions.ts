@@ -4,8 +4,8 @@ import type { Operation } from './table.ts'
 
 /**
  * The permission that an engine with `enforceSpecificVariablePermission` checks when variables are read, by the permission
- * that it checks otherwise. Null: records on this resource do not make variables readable. Source: Camunda 7.22.0,
- * `AuthorizationCommandChecker` and `AuthorizationManager`.
+ * that it checks without this setting. Null if authorization records on this resource do not make variables readable. Source:
+ * Camunda 7.22.0, `AuthorizationCommandChecker` and `AuthorizationManager`.
  */
 const SPECIFIC: ReadonlyMap<string, PermissionName | null> = new Map<PermissionName, PermissionName | null>([
   ['TASK.READ', 'TASK.READ_VARIABLE'],
@@ -17,7 +17,7 @@ const SPECIFIC: ReadonlyMap<string, PermissionName | null> = new Map<PermissionN
 
 /**
  * Returns the operation as an engine with `enforceSpecificVariablePermission` checks it.
- * @throws Error when a check of variables names a permission that has no specific counterpart
+ * @throws Error if a check of variables names a permission without an equivalent that is specific to variables
  */
 export function withSpecificVariablePermissions(operation: Operation): Operation {
   const { checks, rows } = operation
@@ -28,12 +28,12 @@ export function withSpecificVariablePermissions(operation: Operation): Operation
   }
 }
 
-/** The permissions of a check, or of a restriction of rows, that reads variables. */
+/** Returns the permissions of a check, or of a list restriction, that reads variables. */
 function specificPermissionsOf({ anyOf, reads }: Pick<Check, 'anyOf' | 'reads'>): Pick<Check, 'anyOf'> {
   return reads === undefined || anyOf === undefined ? {} : { anyOf: anyOf.flatMap(specificTermsOf) }
 }
 
-/** The engine builds the check of a process instance's variables as a list of alternatives, with one entry. */
+/** The engine builds the check for variables of a process instance as a list of alternatives, even if the list has only one entry. */
 function wordingOf({ denied, reads, anyOf = [] }: Check): Pick<Check, 'wording'> {
   const isSingle = reads !== undefined && anyOf.length > 1 && anyOf.flatMap(specificTermsOf).length === 1
   return isSingle && denied === 403 ? { wording: 'alternatives' } : {}
@@ -48,7 +48,7 @@ function specificTermsOf(term: PermissionTerm): readonly PermissionTerm[] {
   return isTermOf(permission, specific) ? [specific] : []
 }
 
-/** Returns whether a text is a term of this permission. */
+/** Returns true if a text is a term of this permission. */
 function isTermOf(permission: PermissionName, text: string): text is PermissionTerm {
   return text === permission || text.startsWith(`${permission} `)
 }

@@ -28,7 +28,7 @@ export const group = {
     notFound: '404 InvalidRequestException: Group with id {id} does not exist',
     entity: 'group',
   },
-  // Written under the id in the body.
+  // The engine writes the group with the id in the body.
   updateGroup: {
     route: 'PUT /group/:id',
     checks: [

@@ -21,16 +21,16 @@ const MAY_WORK_ON_TASK = [
   ], denied: 403 },
 ] as const satisfies readonly Check[]
 
-/** Operations that Camunda 7.22 lacks, sorted by path, then method. An engine without them answers permitted callers with 404 or 405. */
+/** Operations that Camunda 7.22 lacks, sorted by path, then method. An engine that lacks them responds to permitted callers with 404 or 405. */
 export const newerEngines = {
-  // Not compared with a running CIB seven: open to its administrators alone.
+  // Not compared with a running CIB seven, so only administrators may use it.
   getConfiguration: {
     route: 'GET /configuration',
     only: 'CIB seven',
     checks: [{ admin: true, denied: 403 }],
     retry: 'always',
   },
-  // As the published `GET` of the same path.
+  // The same checks as the published `GET` of the same path.
   queryHistoricActivityStatistics: {
     route: 'POST /history/process-definition/:id/statistics',
     only: 'CIB seven',

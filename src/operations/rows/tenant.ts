@@ -22,7 +22,7 @@ export const tenant = {
     notFound: '404 InvalidRequestException: Tenant with id {id} does not exist',
     entity: 'tenant',
   },
-  // Written under the id in the body.
+  // The engine writes the tenant with the id in the body.
   updateTenant: {
     route: 'PUT /tenant/:id',
     checks: [

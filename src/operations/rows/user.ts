@@ -36,7 +36,7 @@ export const user = {
     checks: [
       { anyOf: ['USER.READ caller'], denied: 403 },
       { anyOf: ['USER.READ path:id'], denied: 404 },
-      // The engine looks for the user after its first check, so that its refusal does not show which users exist.
+      // The engine looks up the user after its first check, so a refusal of that check does not show which users exist.
       { anyOf: ['USER.UPDATE path:id'], entity: 'user', denied: 403 },
     ],
     notFound: '404 InvalidRequestException: User with id {id} does not exist',
@@ -50,7 +50,7 @@ export const user = {
     entity: 'user',
     selfAnswer: 'profile',
   },
-  // The engine writes what it has read by the path's id, password and all, under the id in the body.
+  // The engine reads the user with the path's id and writes all its data, including the password, under the id in the body.
   updateProfile: {
     route: 'PUT /user/:id/profile',
     checks: [
