@@ -37,56 +37,56 @@ import { createUnlocks, type UnlockResult, type Unlocks } from './long-polls/unl
 
 export interface UpstreamOptions extends Omit<RequestPolicy, 'cookies' | 'requestHeaders'> {
   readonly engine: string
-  /** Default: the headers of the API, and a redirect is refused. */
+  /** The response headers that clients receive. Default: the headers of the API. A redirect is then refused. */
   readonly responseHeaders?: ResponseHeaderNames
-  /** `http://host:8080/engine-rest`, at least one. */
+  /** URLs such as `http://host:8080/engine-rest`, at least one. */
   readonly nodes: readonly (string | NodeAddress)[]
-  /** The engine's name on its nodes; without it the plain base path is used. */
+  /** The engine's name on its nodes. Without it, requests use the plain base path. */
   readonly remoteName?: string
   readonly timeouts: {
-    /** For one connection; then the next node is tried. */
+    /** Limit for opening one connection. After it the next node is tried. */
     readonly connectMs: number
-    /** From dispatch to the head of the answer; a request may set its own. */
+    /** From dispatch to the head of the response. A request may set its own limit. */
     readonly headersMs: number
-    /** Without a byte of the answer's body, and without the client reading one. */
+    /** The longest time without a byte of the response body, and the longest time in which the client reads no byte. */
     readonly bodyMs: number
-    /** For the complete body of an answer, default 10 minutes. */
+    /** Limit for the complete response body. Default: 10 minutes. */
     readonly answerMs?: number
   }
-  /** Of an application: the path that a probe asks for. Without it the nodes are an engine's, and asked for their engines. */
+  /** The path that a probe requests from an application. Without it, the nodes belong to an engine, and a probe requests their list of engines. */
   readonly probePath?: string | undefined
-  /** For `https://` nodes. */
+  /** The TLS settings for `https://` nodes. */
   readonly tls?: ClientTls | undefined
-  /** Per node. */
+  /** The number of connections to each node. */
   readonly connections: number
   readonly health?: HealthOptions
-  /** How many requests may wait for a free node, and how long; more are refused with 503. Default: 1000, 2 s. */
+  /** How many requests may wait for a free node, and how long. More requests are refused with 503. Default: 1000 requests, 2 s. */
   readonly queue?: QueueOptions
-  /** Default: few, and none of them longer than an engine would hold it. */
+  /** The limits of long polls. Default: few polls, and none is held longer than an engine would hold it. */
   readonly polls?: PollLimits
-  /** Of the engine. Default: the format of an engine that is not configured otherwise. */
+  /** The date format of the engine. Default: the engine's default format. */
   readonly dateFormat?: DateFormat
   readonly onAttempt?: (event: AttemptEvent) => void
-  /** Traces the attempts of the request in whose course it is called; null: it is called in the course of none. Default: none are traced. */
+  /** Returns the function that traces the attempts of the current request, or null outside of a request. Default: no attempt is traced. */
   readonly traced?: () => StartAttempt | null
-  /** A node is ejected, has recovered, or is ejected for another reason. */
+  /** Called when a node is ejected, recovers, or remains ejected for another reason. */
   readonly onNodeChange?: (event: NodeEvent) => void
   readonly now?: () => number
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number
   /** Resolves node names. Default: the system's resolver. */
   readonly resolve?: Resolve
-  /** How long a connection to a node's name is reused, default 30 s. */
+  /** How long a connection to the host name of a node is reused. Default: 30 s. */
   readonly renewedMs?: number
 }
 
 export interface PollLimits {
-  /** Upper bound of every client's wait. */
+  /** The longest time that any client waits. */
   readonly maxHoldMs: number
   readonly perNode: number
-  /** Waiting in the gateway while all nodes are full. */
+  /** The number of polls that may wait in the gateway while all nodes are full. */
   readonly waiting: number
-  /** Credentials with which the gateway nudges nodes, and unlocks tasks of clients that are gone. */
+  /** The credentials with which the gateway nudges nodes and unlocks tasks of clients that have disconnected. */
   readonly unlockAs: Credentials
   readonly onEnd: (end: PollEnd) => void
   readonly onUnlock: (result: UnlockResult) => void
@@ -103,7 +103,7 @@ const DEFAULT_POLLS: PollLimits = {
   onUnlock: () => {},
 }
 
-/** Shared by upstreams that differ in their credentials. */
+/** The parts that upstreams share if they differ only in their credentials. */
 interface Shared {
   readonly nodes: NodePool
   readonly sendOptions: SendOptions
@@ -133,7 +133,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     traced: options.traced,
     onWritten: (node) => nudges.written(node),
   }
-  // Unlocks belong to no request: who waited for the tasks has gone.
+  // Unlocks belong to no request, because the client that waited for the tasks has disconnected.
   const unlocks = createUpstreamUnlocks(options, { ...sendOptions, traced: undefined })
   const polls = createPolls(options, { nodes, sendOptions, unlocks }, () => nudges.watch())
   const nudges = createUpstreamNudges(options, { nodes, sendOptions, polls })
@@ -141,7 +141,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   return upstreamOf(options, shared)
 }
 
-/** Limit of an answer to an unlock request. */
+/** Limit for the response to an unlock request. */
 const MAX_UNLOCK_BYTES = 64 * 1024
 
 function createUpstreamUnlocks(options: UpstreamOptions, sendOptions: SendOptions): Unlocks {
@@ -250,7 +250,7 @@ function upstreamOf(options: UpstreamOptions, shared: Shared): Upstream {
     polls,
     async close() {
       shared.prober?.close()
-      // Polls first: unlocking their tasks needs the other connections.
+      // Polls close first, because unlocking their tasks needs the other connections.
       await polls.close()
       await nudges.close()
       await nodes.close()
@@ -283,7 +283,7 @@ function createProberOf(options: UpstreamOptions, { nodes, sendOptions }: Shared
   })
 }
 
-/** What the gateway asks a node for itself, and as whom. */
+/** Returns the engine name and the headers, with credentials, for the gateway's own requests to a node. */
 function ownQuestionOf(options: UpstreamOptions) {
   const { probePath, remoteName = 'default' } = options
   const isEngine = probePath === undefined

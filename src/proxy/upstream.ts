@@ -8,49 +8,52 @@ import type { Answer } from '../request/answer.ts'
 export interface ProbeTimes {
   readonly intervalMs: number
   readonly timeoutMs: number
-  /** Whether to read the deployments registered at each node, default no. */
+  /** Whether to read the deployments that are registered at each node. Default: no. */
   readonly deployments?: boolean
 }
 
-/** A node that can be asked whether it is of use. */
+/** A node whose usability can be tested. */
 export interface ReachableNode {
   /** `http://host:8080/engine-rest` */
   readonly node: string
   readonly isDrained: boolean
-  /** Resolves with the version, null where the node does not say it, as an application. @throws Error that says why the node is of no use */
+  /**
+   * Tests the node once. Resolves to its version, or to null if it does not report one, as an application does.
+   * @throws Error that explains why the node is not usable
+   */
   readonly reach: (withinMs: number) => Promise<string | null>
 }
 
-/** One engine, or one application, and its nodes. */
+/** An engine or an application, with its nodes. */
 export interface Upstream {
   readonly engine: string
-  /** Streams the answer to the client. Rejects only if nothing was written to it. */
+  /** Streams the response to the client. Rejects only if nothing was written to the client. */
   relay(
     upstreamRequest: UpstreamRequest,
     sink: ServerResponse,
     headers: Readonly<Record<string, string>>,
   ): Promise<Relayed>
-  /** The complete answer, not encoded. An answer larger than `limitBytes` is an error. */
+  /** Resolves to the complete response, without content encoding. A response larger than `limitBytes` is an error. */
   fetch(upstreamRequest: UpstreamRequest, limitBytes: number): Promise<Answer>
-  /** The same nodes, with other credentials. */
+  /** Returns an upstream with the same nodes and other credentials. */
   withCredentials(credentials: Credentials): Upstream
-  /** Starts probing the nodes, with these credentials. Without probes, requests find out. */
+  /** Starts to probe the nodes with the credentials of this upstream. Without probes, requests detect whether a node has recovered. */
   startProbes(times: ProbeTimes): void
-  /** A deployment was created or deleted: reads the registered deployments again where they are needed. */
+  /** Reads the registered deployments again if they are needed. Call it after a deployment was created or deleted. */
   deployed(): Promise<void>
   nodes(): readonly NodeState[]
-  /** Each node with a question that finds out whether it is of use, drained ones included. */
+  /** Returns each node, including drained nodes, with a function that tests whether it is usable. */
   reachable(): readonly ReachableNode[]
-  /** Requests that wait for a free node. */
+  /** Returns the number of requests that wait for a free node. */
   waiting(): number
-  /** Requests have waited for so long that new ones may wait for the target only. */
+  /** Returns true if requests have waited for so long that a new request may wait only for the queue's target time. */
   isQueueStanding(): boolean
-  /** Unlocks all tasks of an answer that nobody receives. Resolves when the engine has answered. */
+  /** Unlocks all tasks of a response that no client receives. Resolves when the engine has responded. */
   giveBack(answer: Answer): Promise<void>
-  /** A write that may have created external tasks succeeded at this node through another gateway. */
+  /** Handles the report of another gateway that a write, which may have created external tasks, succeeded at this node. */
   writtenElsewhere(node: string): void
-  /** Long polls, which have connections of their own. */
+  /** Long polls, which use separate connections. */
   readonly polls: LongPolls
-  /** Waits for requests in flight. */
+  /** Closes all connections after the requests in flight have ended. */
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { ConnectionAware, Connection } from '../nodes/node-connection.ts'
 import type { Node } from '../nodes/node.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 
-/** Receives the events of one attempt, in this order. `ended` is called once and last. An error thrown by `head` or `data` ends the attempt. */
+/** Receives the events of one attempt, in this order. `ended` is called once, as the last one. If `head` or `data` throws, the attempt ends. */
 export interface AttemptOwner {
   head(attempt: Attempt, headers: ParsedHeaders): void
   data(attempt: Attempt, chunk: Buffer): void
@@ -16,16 +16,19 @@ export interface WireRequest {
   readonly path: string
   readonly headers: string[]
   readonly body: Buffer | null
-  /** From dispatch to the head of the answer, including the wait for a connection. Infinity: the owner keeps the time itself. */
+  /** From dispatch to the head of the response, including the wait for a connection. Infinity if the owner limits the time itself. */
   readonly headersMs: number
-  /** Between two chunks of the answer's body. */
+  /** The longest time between two chunks of the response body. */
   readonly bodyMs: number
-  /** From the head of the answer to its end. */
+  /** The longest time from the head of the response to its end. */
   readonly answerMs: number
 }
 
 interface NodeDispatchOptions extends Dispatcher.DispatchOptions {
-  /** Undici 8.12.4, lib/core/request.js: without it, the name in `Host`, and a connection for each client's. Null: no TLS. */
+  /**
+   * The TLS server name, or null without TLS. Without this option undici uses the name in `Host`, and opens a connection for the
+   * `Host` of each client (undici 8.12.4, lib/core/request.js).
+   */
   readonly servername: string | null
 }
 
@@ -37,13 +40,13 @@ const NO_TIMEOUTS: Times = { headersMs: Infinity, bodyMs: Infinity, answerMs: In
 export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   readonly node: Node
   /**
-   * A byte of the request may have reached the node. Undici calls `onRequestStart` directly before it writes to a
+   * True if a byte of the request may have reached the node. Undici calls `onRequestStart` directly before it writes to a
    * connected socket: undici 8.12.4, `writeH1` in lib/dispatcher/client-h1.js.
    */
   sent = false
-  /** The request ran on a reused connection. If that one breaks, this says nothing about the node. */
+  /** True if the request ran on a reused connection. If such a connection breaks, this is no sign of a fault of the node. */
   isReused = false
-  /** Status of the answer's head; 0 before it arrives. */
+  /** The status of the response, or 0 before the response head arrives. */
   status = 0
   isCancelled = false
   readonly #owner: AttemptOwner
@@ -53,7 +56,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   #times = NO_TIMEOUTS
   #startedAtMs = 0
   #headAtMs = 0
-  /** When the last chunk of the answer arrived; Infinity while reading is paused. */
+  /** When the last chunk of the response arrived. Infinity while reading is paused. */
   #progressAtMs = 0
   #isOver = false
 
@@ -62,14 +65,14 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
     this.#owner = owner
   }
 
-  /** @param isDedicated whether the request needs a new connection: a reused one may be about to close */
+  /** @param isDedicated whether the request needs a new connection, because a reused one may close */
   start(request: WireRequest, isDedicated: boolean): void {
     const { node } = this
     const { headersMs, bodyMs, answerMs } = request
     node.inFlight += 1
     this.#times = request
     this.#startedAtMs = performance.now()
-    // The earliest possible deadline. Nearly every answer is complete by then and has cost one timer.
+    // The earliest possible deadline. Nearly every response is complete by then, so it needs only one timer.
     if (headersMs !== Infinity) this.#schedule(Math.min(headersMs, bodyMs, answerMs))
     const options: NodeDispatchOptions = {
       origin: node.origin,
@@ -78,8 +81,8 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
       headers: request.headers,
       body: request.body,
       servername: node.serverName,
-      // The timers of this class replace undici's. They cover the wait in the pool's queue and are exact; undici's have a resolution of about 500 ms:
-      // github.com/nodejs/undici/pull/5543.
+      // The timers of this class replace undici's. They include the wait in the pool's queue and are exact. Undici's timers have a
+      // resolution of about 500 ms: github.com/nodejs/undici/pull/5543.
       headersTimeout: 0,
       bodyTimeout: 0,
     }
@@ -112,8 +115,9 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // The attempt was aborted in the queue, or undici writes the request a second time: after an informational error its `onHttpSocketClose` (undici
-    // 8.12.4, lib/dispatcher/client-h1.js) queues running requests again. A throw here prevents the write and keeps the connection.
+    // Either the attempt was aborted in the queue, or undici writes the request a second time: after an informational error its
+    // `onHttpSocketClose` (undici 8.12.4, lib/dispatcher/client-h1.js) queues running requests again. An exception here prevents the
+    // write and keeps the connection.
     if (this.#isOver || this.sent) throw new errors.RequestAbortedError('not to be sent')
     this.sent = true
     this.isReused = this.#connection?.isFresh === false
@@ -125,7 +129,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   }
 
   onResponseStart(_controller: unknown, status: number, headers: ParsedHeaders): void {
-    if (status < 200) return // informational: the head follows
+    if (status < 200) return // an informational response, which the final head follows
     this.status = status
     this.#headAtMs = performance.now()
     this.#progressAtMs = this.#headAtMs
@@ -143,8 +147,8 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    // The request failed before it was written, in the turn of the event loop in which undici validates an idle socket: undici 8.12.4,
-    // `scheduleIdleSocketValidation` in lib/dispatcher/client-h1.js; github.com/nodejs/undici/pull/5707.
+    // The request failed before it was written, in the iteration of the event loop in which undici validates an idle socket: undici
+    // 8.12.4, `scheduleIdleSocketValidation` in lib/dispatcher/client-h1.js; github.com/nodejs/undici/pull/5707.
     if (this.#controller === null) this.isReused = this.#connection?.hasSocket === true
     this.#end(error)
   }
@@ -156,7 +160,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
   #checkDeadline(): void {
     const nowMs = performance.now()
     const leftMs = this.#leftMs(nowMs)
-    // At most the time between two chunks: a paused answer may resume at any moment.
+    // The timer runs for at most the time between two chunks, because a paused response may resume at any moment.
     if (leftMs > 0) this.#schedule(Math.min(leftMs, this.#times.bodyMs))
     else
       this.abort(
@@ -164,7 +168,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
       )
   }
 
-  /** Milliseconds until the current deadline. */
+  /** Returns the milliseconds until the current deadline. */
   #leftMs(nowMs: number): number {
     const { headersMs, bodyMs, answerMs } = this.#times
     return this.status === 0
@@ -172,7 +176,7 @@ export class Attempt implements Dispatcher.DispatchHandler, ConnectionAware {
       : Math.min(this.#headAtMs + answerMs, this.#progressAtMs + bodyMs) - nowMs
   }
 
-  /** After the head, the client may be what slows the answer down: a long answer says nothing about the node. */
+  /** Returns the error for a timeout. After the head, a slow client may delay the response, so a long response is no fault of the node. */
   #timeoutError(nowMs: number): Error {
     if (this.status === 0) return new errors.HeadersTimeoutError()
     const isStalled = this.#progressAtMs + this.#times.bodyMs <= nowMs

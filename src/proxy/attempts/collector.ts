@@ -12,13 +12,13 @@ import { API_RESPONSE_HEADERS } from '../wire/allowed-headers.ts'
 import type { Answer } from '../../request/answer.ts'
 import type { Receiver } from './receiver.ts'
 
-/** Buffers one answer, up to a limit. */
+/** Buffers one response, up to a limit. */
 export class Collector implements Receiver<Answer> {
   readonly #method: string
   readonly #limitBytes: number
   readonly #names: ResponseHeaderNames
   #headers: ParsedHeaders = {}
-  /** The body so far, and room for more of it. */
+  /** The body received so far, with free space for more. */
   #memory = Buffer.allocUnsafeSlow(0)
   #bytes = 0
 
@@ -68,8 +68,9 @@ export class Collector implements Receiver<Answer> {
   }
 
   /**
-   * A chunk is a slice of a read of 64 KiB, which a cached answer of 200 bytes would keep alive; those of a long answer would
-   * get old, and wait in memory for a collection of all. So each is copied as it comes.
+   * Grows the buffer. Each chunk is copied when it arrives. A chunk is a slice of a 64 KiB read buffer, and a cached response of 200
+   * bytes would keep that buffer in memory. The chunks of a long response would become old objects, which only a full garbage
+   * collection frees.
    */
   #growTo(bytes: number): void {
     const { buffer, length } = this.#memory
@@ -77,7 +78,7 @@ export class Collector implements Receiver<Answer> {
     else if (bytes > length) this.#memory = Buffer.from(buffer.transfer(Math.max(bytes, 2 * length)))
   }
 
-  /** In memory of its own, of just its length. */
+  /** Returns the body in a separate buffer of exactly its length. */
   #body(): Buffer {
     const { buffer, length } = this.#memory
     return length === this.#bytes ? this.#memory : Buffer.from(buffer.transfer(this.#bytes))

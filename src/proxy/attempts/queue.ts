@@ -1,12 +1,12 @@
 /** A request that waits for a free node. */
 export interface Waiter {
-  /** Upper bound for this request, whatever the queue allows. */
+  /** The longest wait of this request, even if the queue allows more. */
   readonly waitMs: number
-  /** False: no node is free for it, and it keeps waiting. */
+  /** Starts the request. Returns false if no node is free for it. It then continues to wait. */
   readonly start: () => boolean
-  /** True: only some nodes qualify. Requests behind it may start while it waits. */
+  /** True if only some nodes qualify. Requests behind it may start while it waits. */
   readonly isSelective: boolean
-  /** Called when its time is over. */
+  /** Called when the request has waited for its longest time. */
   readonly expire: () => void
 }
 
@@ -14,17 +14,17 @@ export interface Waiter {
 export type WaitResult = 'sent' | 'refused' | 'left'
 
 export interface QueueOptions {
-  /** Requests that wait at the same time. */
+  /** The number of requests that may wait at the same time. */
   readonly max: number
-  /** Longest wait of any request. */
+  /** The longest wait of any request. */
   readonly waitMs: number
-  /** Longest wait of a request that joins a standing queue. `waitMs` or more: the same as for others. Default 100 ms. */
+  /** The longest wait of a request that joins a standing queue. With `waitMs` or more, it is the same as for other requests. Default: 100 ms. */
   readonly targetMs?: number
-  /** Called for every request that could not start at once, including those that a full queue refuses. */
+  /** Called for every request that could not start immediately, including requests that a full queue refuses. */
   readonly onEnd?: (result: WaitResult, waitedMs: number) => void
-  /** Monotonic milliseconds. */
+  /** The monotonic clock, in milliseconds. */
   readonly now?: () => number
-  /** @returns a function that cancels the timer. Default: `setTimeout`. */
+  /** Starts a timer and returns a function that cancels it. Default: `setTimeout`. */
   readonly schedule?: (work: () => void, ms: number) => () => void
 }
 
@@ -34,19 +34,19 @@ interface QueueEntry {
 }
 
 const TARGET_MS = 100
-/** RFC 8289 (CoDel): the target is best a tenth to a twentieth of the interval. */
+/** RFC 8289 (CoDel) recommends a target of a twentieth to a tenth of the interval. */
 const INTERVAL_TARGETS = 10
 
 /**
- * Requests of one engine that wait for a free node: first come, first served.
+ * The requests of one engine that wait for a free node: first come, first served.
  *
- * A request of a burst may wait for the full time. A standing queue makes every request wait without more work being done,
- * so a request that joins it waits for the target only. The timeouts are those of "Fail at Scale" (B. Maurer, ACM Queue
+ * A request of a burst may wait for the full time. A standing queue delays every request without increasing the throughput, so a
+ * request that joins it waits only for the target time. The timeouts are those of "Fail at Scale" (B. Maurer, ACM Queue
  * 13.8, 2015, queue.acm.org/detail.cfm?id=2839461).
  *
- * CoDel (RFC 8289) tells when a queue stands: nothing has left it within the target for an interval; or a request is late,
- * and the queue stood less than an interval ago. It stands until it is empty, also if timeouts empty it: with few
- * connections and slow answers, no request would otherwise wait for the next free one.
+ * CoDel (RFC 8289) defines when a queue is standing: if for an interval no request has left it within the target time, or if a
+ * request is late and the queue was standing less than an interval ago. It remains standing until it is empty, even if timeouts
+ * empty it. Otherwise, with few connections and slow responses, no request would wait for the next free connection.
  */
 export class Queue {
   readonly #max: number
@@ -59,7 +59,7 @@ export class Queue {
   readonly #waiting = new Map<Waiter, QueueEntry>()
   #isSending = false
   #isStanding = false
-  /** Since then no request has left within the target. */
+  /** The time since which no request has left within the target time. */
   #lateSinceMs = Infinity
   #lastStoodMs = -Infinity
 
@@ -78,12 +78,12 @@ export class Queue {
     return this.#waiting.size
   }
 
-  /** New requests wait for the target only. */
+  /** True if new requests wait only for the target time. */
   get isStanding(): boolean {
     return this.#isStanding
   }
 
-  /** False: the queue is full. */
+  /** Adds a request. Returns false if the queue is full. */
   add(waiter: Waiter): boolean {
     const sinceMs = this.#now()
     this.#checkOldest(sinceMs)
@@ -109,7 +109,7 @@ export class Queue {
 
   /** Starts waiting requests. Call it when a node may be free. */
   send(): void {
-    // A request that starts may fail at once and free its node during this loop.
+    // A request that starts may fail immediately and free its node during this loop.
     if (this.#isSending) return
     this.#isSending = true
     try {
@@ -135,7 +135,7 @@ export class Queue {
     this.#onEnd(result, waitedMs)
   }
 
-  /** Detects lateness also if nothing leaves the queue. */
+  /** Detects a late request even if no request leaves the queue. */
   #checkOldest(nowMs: number): void {
     const [oldest] = this.#waiting.values()
     if (oldest !== undefined && nowMs - oldest.sinceMs >= this.#targetMs) this.#onLate(nowMs)

@@ -1,17 +1,17 @@
 import type { Attempt } from './attempt.ts'
 import type { ParsedHeaders } from '../wire/headers.ts'
 
-/** Receives the answer of the attempt that succeeds. */
+/** Receives the response of the attempt that succeeds. */
 export interface Receiver<T> {
-  /** An attempt starts. Pause and cancel apply to it from now on. */
+  /** Called when an attempt starts. From then on, pause and cancel apply to this attempt. */
   onStart(attempt: Attempt): void
   head(attempt: Attempt, headers: ParsedHeaders): void
   data(attempt: Attempt, chunk: Buffer): void
   onComplete(attempt: Attempt): T
-  /** Part of this answer has been delivered. No other answer can replace it. */
+  /** Returns true if a part of the response has been delivered. No other response can replace it then. */
   hasDelivered(): boolean
-  /** The answer will not complete. Returns the result if it can still be reported; null if nothing was delivered, which is an error. */
+  /** Called if the response is incomplete. Returns the result if a part was delivered. Returns null if nothing was delivered, which is an error. */
   onAbort(attempt: Attempt): T | null
-  /** The request onQueued in the queue. No attempt starts after a call of `giveUp`. Default: it onQueued until its time is over. */
+  /** Called when the request waits in the queue. After a call of `giveUp` no attempt starts. Default: it waits until its time is over. */
   onQueued?(giveUp: (result: T) => void): void
 }

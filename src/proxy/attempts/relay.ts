@@ -12,34 +12,34 @@ import type { Relayed, UpstreamRequest } from '../wire/upstream-request.ts'
 import type { Receiver } from './receiver.ts'
 import { KEPT_ANSWER_BYTES } from '../../request/answer.ts'
 
-/** Answers of a known length up to this size are collected and leave in one write. Before that nothing is delivered. */
+/** Responses of a known length up to this size are buffered and sent in one write. Before that, nothing is delivered. */
 const COLLECT_BYTES = 64 * 1024
 const ONE_PIECE_BYTES = 4096
-/** nginx's status for a client that closed the connection before the answer; never sent. */
+/** nginx's status for a client that closed the connection before the response. It is never sent. */
 const CLIENT_CLOSED = 499
 
-/** The result of a read whose client disconnected before the first attempt; no node is asked. */
+/** The result of a read whose client disconnected before the first attempt. No request is sent to a node. */
 export const CLIENT_GONE: Relayed = { status: CLIENT_CLOSED, node: '', bytes: 0, ended: 'client-gone' }
 
 export interface RelayOptions {
   readonly upstreamRequest: UpstreamRequest
   readonly headers: Readonly<Record<string, string>>
   readonly responseHeaders: ResponseHeaderNames
-  /** After this time without progress the client is disconnected, because it holds a connection to the engine. */
+  /** The time without progress after which the client is disconnected, because it occupies a connection to the engine. */
   readonly stallMs: number
 }
 
-/** Relays one answer to a client, at the rate at which the client reads. */
+/** Relays one response to a client, at the rate at which the client reads. */
 export class Relay implements Receiver<Relayed> {
   readonly #sink: ServerResponse
   readonly #options: RelayOptions
   #attempt: Attempt | null = null
-  /** Null: an attempt has started, or none has to wait. */
+  /** Ends the wait in the queue. Null if the request does not wait. */
   #giveUp: ((result: Relayed) => void) | null = null
   #collected: { readonly headers: ParsedHeaders; readonly chunks: Buffer[] } | null = null
-  /** The head of a streamed answer. It leaves with the first chunk of the body; Node would delay it until then. */
+  /** The head of a streamed response. It is sent with the first chunk of the body, because Node would delay it until then. */
   #head: ParsedHeaders = {}
-  /** The answer so far, for the caller; null: it is not wanted, or too long. */
+  /** The body received so far, for the caller of `relay`. Null if it is not requested or too long. */
   #kept: Buffer[] | null = null
   #bytes = 0
   #isStreaming = false
@@ -131,7 +131,7 @@ export class Relay implements Receiver<Relayed> {
     if (status === 204) delete headers['content-length'] // RFC 9110 section 8.6
     this.#sink.writeHead(status, headers)
     const body = joined(chunks)
-    // Batches the write with others of this turn of the event loop, as for requests: see gateway.ts.
+    // Batches the write with others of this iteration of the event loop, as for requests: see gateway.ts.
     setImmediate(() => end(this.#sink, body))
   }
 
@@ -158,7 +158,10 @@ export class Relay implements Receiver<Relayed> {
     this.#sink.on('drain', resume).on('close', resume)
   }
 
-  /** The client closed its connection, or has its answer. A read is cancelled; a write continues, and its answer is discarded. */
+  /**
+   * Handles the end of the client's connection or response. If the response was not complete, a read is cancelled, and a write
+   * continues with its response discarded.
+   */
   #onClientClose(): void {
     if (this.#isComplete) return
     this.#isClientGone = true
@@ -178,13 +181,13 @@ function isKept({ status }: Attempt, headers: ParsedHeaders): boolean {
   return status >= 200 && status < 300 && headers['content-encoding'] === undefined
 }
 
-/** A short body written as text leaves in one piece with the head. This saves a fourteenth of a bare server's work for an answer. */
+/** Ends the response. A short body written as text is sent in one piece with the head. This saves a fourteenth of a bare server's work. */
 function end(sink: ServerResponse, body: Buffer): void {
   if (body.length <= ONE_PIECE_BYTES) sink.end(body.toString('latin1'), 'latin1')
   else sink.end(body)
 }
 
-/** A client of HTTP/1.0 takes a closed connection for the end of the answer. Only a reset tells it that the answer is incomplete. */
+/** Cuts the connection. A client of HTTP/1.0 treats a closed connection as the end of the response. Only a reset marks it as incomplete. */
 function cut(sink: ServerResponse): void {
   if (sink.req.httpVersion === '1.0' && sink.socket !== null) sink.socket.resetAndDestroy()
   else sink.destroy()

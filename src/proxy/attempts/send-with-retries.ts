@@ -16,24 +16,24 @@ import type { AttemptSpan, StartAttempt } from '../../request/attempt-span.ts'
 
 export interface SendOptions {
   readonly pick: Balance
-  /** False if all nodes are drained: waiting would not help. */
+  /** False if all nodes are drained. A request then does not wait. */
   readonly hasNodes: boolean
-  /** All nodes are known to be unreachable. A request does not wait to find that out. */
+  /** Returns true if all nodes are known to be unreachable. A request then does not wait. */
   readonly isUnreachable: () => boolean
   readonly budget: RetryBudget
   readonly queue: Queue
   readonly now: () => number
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly onAttempt: ((event: AttemptEvent) => void) | undefined
-  /** A request that may have created external tasks succeeded at this node. Default: not reported. */
+  /** Called when a request that may have created external tasks succeeded at this node. Default: not reported. */
   readonly onWritten?: ((node: string) => void) | undefined
   readonly engine: string
-  /** For the request in whose course it is called; null: its attempts are not traced. */
+  /** Returns the function that traces the attempts of the current request, or null if they are not traced. */
   readonly traced: (() => StartAttempt | null) | undefined
 }
 
-/** Sends a request, on another node where that is safe, until it has a final answer or error. Only this module repeats requests. */
+/** Sends a request until it has a final response or error. Retries it on another node if that is safe. Only this module retries requests. */
 export function sendWithRetries<T>(
   options: SendOptions,
   upstreamRequest: UpstreamRequest,
@@ -55,10 +55,10 @@ interface SendTask<T> {
 
 const NO_NODES: readonly Node[] = []
 const MAX_CONFLICTS = 2
-/** New connections in place of reused ones that broke before a byte of the request was written. */
+/** The maximum number of new connections that replace reused ones that broke before a byte of the request was written. */
 const MAX_RENEWED = 3
 
-/** Ends an attempt whose answer is discarded in favour of another node. */
+/** Ends an attempt whose response is discarded because the request is retried on another node. */
 class TryNextNode extends Error {
   readonly next: Node
 
@@ -74,13 +74,13 @@ class RetryingSend<T> implements AttemptOwner {
   #triedNodes = NO_NODES
   #hasRepeated = false
   #conflicts = 0
-  /** The next attempt gets a new connection. */
+  /** True if the next attempt needs a new connection. */
   #needsDedicated = false
   #renewed = 0
   #bufferedError: BufferedError | null = null
   #attemptStartedAtMs = 0
   #headAtMs = 0
-  /** Taken at the start: later steps run in the course of other requests, on whose connections they come. */
+  /** Read at the start, because later steps may run in the context of other requests. */
   readonly #startSpan: StartAttempt | null
   #span: AttemptSpan | null = null
   #attempts = 0
@@ -94,7 +94,7 @@ class RetryingSend<T> implements AttemptOwner {
   start(): void {
     const { budget, queue, hasNodes } = this.#options
     budget.deposit()
-    // Queued requests go first, unless they wait for other nodes.
+    // Queued requests have precedence, unless they wait for other nodes.
     if (queue.size === 0 && this.#startOnFreeNode()) return
     if (!hasNodes) this.#rejectNoNode()
     else if (!this.#rejectIfUnreachable()) this.#wait(queue)
@@ -137,7 +137,7 @@ class RetryingSend<T> implements AttemptOwner {
     else this.#fail(attempt, failure)
   }
 
-  /** False: no node is free for it. */
+  /** Starts an attempt. Returns false if no node is free for it. */
   #startOnFreeNode(): boolean {
     const node = this.#options.pick(NO_NODES, this.#task.upstreamRequest)
     if (node !== null) this.#attempt(node)
@@ -190,7 +190,7 @@ class RetryingSend<T> implements AttemptOwner {
     )
   }
 
-  /** The request as this attempt sends it. */
+  /** Starts the span of an attempt and returns the request with the trace headers of that span. */
   #trace(request: WireRequest, { name: node }: Node, startSpan: StartAttempt): WireRequest {
     const { method, headers } = request
     this.#span = startSpan({ engine: this.#options.engine, node, method, resends: this.#attempts })
@@ -210,7 +210,7 @@ class RetryingSend<T> implements AttemptOwner {
     setTimeout(() => this.#attempt(this.#options.pick(NO_NODES, this.#task.upstreamRequest) ?? last), pauseMs)
   }
 
-  /** Forwards the buffered error: it is no conflict. */
+  /** Forwards the buffered error, which is not a conflict. */
   #release(attempt: Attempt): void {
     const buffered = this.#bufferedError
     this.#bufferedError = null
@@ -219,7 +219,7 @@ class RetryingSend<T> implements AttemptOwner {
     for (const chunk of buffered.chunks) this.#task.receiver.data(attempt, chunk)
   }
 
-  /** Delivers the complete answer. Returns the error if the answer cannot be written. */
+  /** Delivers the complete response. Returns the error if the response cannot be written. */
   #finish(attempt: Attempt): Error | null {
     try {
       this.#release(attempt)
@@ -244,7 +244,7 @@ class RetryingSend<T> implements AttemptOwner {
     else reject(failureOf(cause, { sent, status, isReused, repeatable: upstreamRequest.retry === 'always' }))
   }
 
-  /** The node for the next attempt, or null if this failure is final. */
+  /** Returns the node for the next attempt, or null if this failure is final. */
   #next(attempt: Attempt, cause: Error): Node | null {
     if (isStaleConnection(cause, attempt)) {
       const node = this.#renew(attempt)
@@ -257,11 +257,11 @@ class RetryingSend<T> implements AttemptOwner {
     }
     if (!isOfTheNode(cause) || faultOf(cause, attempt) === 'timeout') return null
     if (this.#task.receiver.hasDelivered()) return null
-    // If there is no other node, the same one: it usually closed the connection while the request was written.
+    // If there is no other node, the same one is used. It usually closed the connection while the request was written.
     return this.#repeatOn(attempt.node, attempt.node)
   }
 
-  /** The node for a new connection. The same one qualifies, because it did not fail. Null: handle the failure as any other. */
+  /** Returns the node for a new connection. The same node qualifies, because it did not fail. Returns null if the failure counts like any other. */
   #renew({ sent, node }: Attempt): Node | null {
     const { pick, budget } = this.#options
     const { upstreamRequest } = this.#task
@@ -272,7 +272,7 @@ class RetryingSend<T> implements AttemptOwner {
     return pick([...this.#triedNodes, node]) ?? node
   }
 
-  /** The node on which to repeat a sent request: another one, or `last` if there is none. Null if it may not be repeated. */
+  /** Returns the node on which to retry a sent request: another node, or `last` if there is none. Returns null if it may not be retried. */
   #repeatOn(failed: Node, last: Node | null = null): Node | null {
     if (this.#task.upstreamRequest.retry !== 'always' || this.#hasRepeated) return null
     this.#triedNodes = [...this.#triedNodes, failed]
@@ -313,7 +313,7 @@ function mayCreateTasks({ retry, newTasks }: UpstreamRequest): boolean {
   return retry === 'unsent' && newTasks !== 'none'
 }
 
-/** Whether it may wait for one node while others are free. */
+/** Returns true if the request may wait for one node while other nodes are free. */
 function isSelective({ deployment, preferredNode }: UpstreamRequest): boolean {
   return deployment !== undefined || (preferredNode !== undefined && preferredNode !== null)
 }

@@ -1,8 +1,8 @@
 import type { Schedule } from '../../files/source-state.ts'
 
 /**
- * Returns a function that calls `work` at once, and at most once in each `gapMs` after that. The last call within a gap is
- * never lost: it leads to a call of `work` at the end of the gap.
+ * Returns a function that calls `work` immediately, and at most once in each `gapMs` after that. Calls within a gap are not lost:
+ * they lead to one call of `work` at the end of the gap.
  */
 export function coalesce(work: () => void, gapMs: number, schedule: Schedule): () => void {
   let isResting = false

@@ -16,7 +16,7 @@ import { LEAST_GAP_MS, Nudges, type NudgeResult, type NudgeTarget } from './nudg
 export interface NudgeSettings {
   readonly everyMs: number
   readonly turns: TurnTaker
-  /** Tells other gateways that a write succeeded at a node. */
+  /** Notifies other gateways that a write succeeded at a node. */
   readonly announce: (node: string) => void
   readonly onNudge: (result: NudgeResult) => void
   /** Default: timers that do not keep the process alive. */
@@ -31,18 +31,18 @@ interface NudgeOptions extends NudgeSettings {
   readonly isParkedAt: (node: string) => boolean
 }
 
-/** Events that the nudges of an upstream react to. */
+/** The events that trigger nudges of an upstream. */
 export interface UpstreamNudges {
-  /** A poll was sent to a node. */
+  /** Starts the periodic nudges. Call it when a poll was sent to a node. */
   readonly watch: () => void
-  /** A write through this gateway succeeded at this node. */
+  /** Nudges the other nodes and notifies other gateways. Call it when a write through this gateway succeeded at this node. */
   readonly written: (node: string) => void
-  /** A write through another gateway succeeded at this node. */
+  /** Nudges the other nodes. Call it when a write through another gateway succeeded at this node. */
   readonly writtenElsewhere: (node: string) => void
   readonly close: () => Promise<void>
 }
 
-/** Nothing is nudged: there is one node only, or the configuration turns nudges off. */
+/** Sends no nudges. It is used if there is only one node, or if the configuration disables nudges. */
 export const NO_NUDGES: UpstreamNudges = {
   watch: () => undefined,
   written: () => undefined,
@@ -50,11 +50,11 @@ export const NO_NUDGES: UpstreamNudges = {
   close: () => Promise.resolve(),
 }
 
-/** An engine checks its polls one after the other and may be late with many of them. */
+/** The timeout of a nudge. An engine checks its polls one after the other and is slow if it has many. */
 const NUDGE_MS = 30_000
 const MAX_NUDGE_BYTES = 64 * 1024
 
-/** Creates the nudges of an engine's nodes. Each node has one further connection for them. */
+/** Creates the nudges for the nodes of an engine. Each node has one additional connection for nudges. */
 export function createNudges(options: NudgeOptions): UpstreamNudges {
   const { nodes, announce, everyMs, turns, onNudge, sendOptions, schedule = scheduleTimer } = options
   if (nodes.live.length < 2) return NO_NUDGES
@@ -80,7 +80,7 @@ export function createNudges(options: NudgeOptions): UpstreamNudges {
   }
 }
 
-/** The same node with a connection of its own: a nudge must not wait for other requests, nor count as one of them. */
+/** Returns the same node with a separate connection. A nudge must not wait for other requests and must not count as one of them. */
 function nudgeNodeOf(node: Node): Node {
   return { ...node, pool: node.openPool(1), capacity: 1, ceiling: 1, inFlight: 0 }
 }
@@ -112,8 +112,8 @@ function targetOf(
 }
 
 /**
- * A poll that an engine parks for one millisecond; with every poll that arrives it checks all parked ones. No process can
- * have a task of this topic, so it locks nothing.
+ * A poll that an engine parks for one millisecond. For every poll that arrives, an engine checks all parked polls. No process can
+ * have a task with this topic, so the nudge locks no task.
  */
 const NUDGE: UpstreamRequest = {
   method: 'POST',
@@ -130,6 +130,6 @@ const NUDGE: UpstreamRequest = {
   ),
   retry: 'unsent',
   newTasks: 'none',
-  // The time of a long poll says nothing about the node.
+  // With this option the attempt counts as a long poll, whose duration does not depend on the speed of the node.
   headersMs: NUDGE_MS,
 }

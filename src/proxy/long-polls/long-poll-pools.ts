@@ -1,12 +1,12 @@
 import type { Node } from '../nodes/node.ts'
 import type { NodePool } from '../nodes/node-pool.ts'
 
-/** About the time that an engine takes to check all polls that it holds. */
+/** Approximately the time that an engine needs to check all polls that it holds. */
 const COOL_DOWN_MS = 1000
 
 /**
- * The connections of long polls, separate from those of other requests, which must always find a free one. Each node has a
- * second `Node` object here with its own pool and count. Both share the node's health.
+ * The connections of long polls. They are separate, so that other requests always find a free connection. Each node has a second
+ * `Node` object here with its own pool and its own count of requests in flight. Both objects share the node's health.
  */
 export class LongPollPools {
   readonly #nodes: NodePool
@@ -25,7 +25,7 @@ export class LongPollPools {
     )
   }
 
-  /** Of the nodes that take requests, without `tried`, the one with the fewest polls; null: all are full. */
+  /** Returns the used node with the fewest polls that is not in `tried`, or null if all nodes are full. */
   pick(tried: readonly Node[]): Node | null {
     const trialNode = this.#nodes.trial((node) => this.#openOf(node, tried) !== null, this.#now)
     const pollNode = trialNode === null ? null : this.#openOf(trialNode, tried)
@@ -34,7 +34,7 @@ export class LongPollPools {
     return chosen === null && tried.length > 0 ? this.#cheapest(this.#nodes.lastResort(), tried) : chosen
   }
 
-  /** Whether there is a node other than `tried`, full or not. An ejected one counts: it may have recovered. */
+  /** Returns true if a node exists that is not in `tried`, even if it is full. An ejected node counts, because it may have recovered. */
   hasOther(tried: readonly Node[]): boolean {
     return this.#nodes.lastResort().some((node) => {
       const pollNode = this.#pools.get(node)
@@ -42,7 +42,7 @@ export class LongPollPools {
     })
   }
 
-  /** The node reported that it takes no more polls: others are preferred for a while. */
+  /** Makes `pick` prefer other nodes for `COOL_DOWN_MS`. Call it when the node reported that it accepts no more polls. */
   coolDown(pollNode: Node): void {
     this.#coolDownUntilMs.set(pollNode, this.#now() + COOL_DOWN_MS)
   }

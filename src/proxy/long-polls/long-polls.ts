@@ -4,38 +4,38 @@ import type { Answer } from '../../request/answer.ts'
 
 /** The long polls of one engine. */
 export interface LongPolls {
-  /** Resolves to the engine's answer, or to `[]` at the poll's time. @throws GatewayError */
+  /** Resolves to the engine's response, or to `[]` when the time of the poll is over. @throws GatewayError */
   ask(request: PollRequest): Promise<Polled>
-  /** Ends all polls for their clients, and from now on new ones at once. */
+  /** Ends all polls for their clients. New polls then end immediately. */
   drain(): void
   counts(): PollCounts
 }
 
-/** A client's poll, as far as the gateway needs to know it. */
+/** The data of a client's poll that the gateway needs. */
 export interface PollRequest {
   readonly upstreamRequest: UpstreamRequest
-  /** How long the engine may hold it, as its body requests. */
+  /** How long the engine may hold the poll, as its body requests. */
   readonly holdMs: number
-  /** The caller: nobody else receives tasks that were locked for this poll. */
+  /** The caller. No other caller receives tasks that were locked for this poll. */
   readonly caller: string
-  /** Receives the answer; when it closes, the client has disconnected. */
+  /** The sink for the response. If it closes, the client has disconnected. */
   readonly sink: Pick<ServerResponse, 'destroyed' | 'on' | 'off'>
   readonly limitBytes: number
-  /** Receives a function that answers the client with `[]` now. Once the poll has ended, it must not be called. */
+  /** Receives a function that immediately responds to the client with `[]`. It must not be called after the poll has ended. */
   readonly onParked?: (end: () => void) => void
 }
 
 export interface Polled {
   readonly answer: Answer
-  /** Null: the answer is the gateway's own. */
+  /** The node that sent the response, or null if the gateway itself responds. */
   readonly node: string | null
 }
 
 export interface PollCounts {
-  /** Held by a node for a client. */
+  /** The number of polls that a node holds for a client. */
   readonly open: number
-  /** Waiting in the gateway. */
+  /** The number of polls that wait in the gateway. */
   readonly waiting: number
-  /** Held by a node without a client. */
+  /** The number of polls that a node holds although their client has disconnected. */
   readonly abandoned: number
 }

@@ -1,37 +1,37 @@
 import type { Schedule } from '../../files/source-state.ts'
 import type { TurnTaker } from '../../redis/shared-turns.ts'
 
-/** `skipped`: the node is ejected, or has reached its limit of concurrent requests. */
+/** The result of a nudge. `skipped`: the node is ejected, or has reached its limit of concurrent requests. */
 export type NudgeResult = 'ok' | 'failed' | 'skipped'
 
 /** A node that can be nudged. */
 export interface NudgeTarget {
   readonly name: string
-  /** Whether the node holds a poll of a connected client. */
+  /** Returns true if the node holds a poll of a connected client. */
   readonly isParked: () => boolean
-  /** Whether the node can take a nudge now. */
+  /** Returns true if the node can process a nudge now. */
   readonly isUsable: () => boolean
-  /** Resolves to whether the engine has accepted the nudge. */
+  /** Resolves to true if the engine has accepted the nudge. */
   readonly send: () => Promise<boolean>
 }
 
 export interface NudgesOptions {
   readonly targets: readonly NudgeTarget[]
-  /** Longest time between two nudges of a node that holds polls. */
+  /** The longest time between two nudges of a node that holds polls. */
   readonly everyMs: number
-  /** Shared with all processes that nudge the same nodes. */
+  /** The turns, shared with all processes that nudge the same nodes. */
   readonly turns: TurnTaker
   readonly onNudge: (result: NudgeResult) => void
-  /** Monotonic milliseconds. */
+  /** The monotonic clock, in milliseconds. */
   readonly now: () => number
   readonly schedule: Schedule
 }
 
-/** Least time from the beginning of one nudge of a node to the beginning of the next one. */
+/** The shortest time from the beginning of one nudge of a node to the beginning of the next one. */
 export const LEAST_GAP_MS = 50
-/** The gap is at least this multiple of the last nudge's duration, so a node is busy with nudges for a third of the time at most. */
+/** The gap is at least this multiple of the last nudge's duration, so a node spends at most a third of its time on nudges. */
 const GAP_FACTOR = 3
-/** After failures a node is not nudged for up to this time. */
+/** The longest time without nudges after failures of a node. */
 const LONGEST_PAUSE_MS = 60_000
 
 /**
@@ -41,18 +41,18 @@ const LONGEST_PAUSE_MS = 60_000
 export class Nudges {
   readonly #nodes: readonly NodeNudges[]
 
-  /** @param options with fewer than two targets nothing is ever nudged: a single node notices its own tasks */
+  /** @param options with fewer than two targets, no node is nudged, because a single node notices its own tasks */
   constructor(options: NudgesOptions) {
     const targets = options.targets.length > 1 ? options.targets : []
     this.#nodes = targets.map((target) => new NodeNudges(target, options))
   }
 
-  /** A poll was sent to a node. Starts the periodic nudges of every node that holds polls. */
+  /** Starts the periodic nudges of every node that holds polls. Call it when a poll was sent to a node. */
   watch(): void {
     for (const node of this.#nodes) node.watch()
   }
 
-  /** A write that may have created external tasks succeeded at the node `at`: every other node that holds polls is nudged soon. */
+  /** Nudges every other node that holds polls soon. Call it when a write at the node `at` succeeded that may have created external tasks. */
   written(at: string): void {
     for (const node of this.#nodes) if (node.name !== at) node.request()
   }
@@ -62,16 +62,16 @@ export class Nudges {
   }
 }
 
-/** The nudges of one node: at most one at a time. */
+/** The nudges of one node. At most one nudge runs at a time. */
 class NodeNudges {
   readonly #target: NudgeTarget
   readonly #options: NudgesOptions
   #cancelTimer: (() => void) | null = null
   #isBusy = false
   #isClosed = false
-  /** Tasks were created since the last nudge began. */
+  /** True if tasks may have been created since the last nudge began. */
   #isRequested = false
-  /** Number of the other process's turn for which the request waits; null: it does not wait for one. */
+  /** The number of the turn of another process for whose end the request waits, or null if it does not wait. */
   #awaitedTurn: number | null = null
   #gapMs = LEAST_GAP_MS
   #failures = 0
@@ -115,7 +115,7 @@ class NodeNudges {
   async #run(): Promise<void> {
     this.#cancelTimer = null
     const { everyMs, onNudge } = this.#options
-    // The next poll arms the timer again.
+    // The next poll starts the timer again.
     if (!this.#target.isParked()) {
       this.#isRequested = false
       return
@@ -131,14 +131,14 @@ class NodeNudges {
     this.#arm(delayMs)
   }
 
-  /** Resolves to the delay until the next run. */
+  /** Sends a nudge if this process gets the turn. Resolves to the delay until the next run. */
   async #nudge(): Promise<number> {
     const { everyMs, turns } = this.#options
     const wasRequested = this.#isRequested
     const turn = await turns.take(this.name, wasRequested ? this.#gapMs : Math.max(everyMs, this.#gapMs))
     if (this.#isClosed) return everyMs
     if (turn.isTaken) {
-      // Only now: a write until here precedes the nudge, and a later one requests another nudge.
+      // The flag is cleared only now. A write before this point precedes the nudge, and a later write requests another nudge.
       this.#isRequested = false
       this.#awaitedTurn = null
       await this.#send()

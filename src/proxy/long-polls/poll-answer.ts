@@ -1,24 +1,24 @@
 import type { Answer } from '../../request/answer.ts'
 import type { LockedTask } from './unlocks.ts'
 
-/** An engine's answer if there was nothing to lock. */
+/** The response of an engine that found no task to lock. */
 export const NO_TASKS: Answer = {
   status: 200,
   headers: { 'content-type': 'application/json' },
   body: Buffer.from('[]'),
 }
 
-/** Why an engine ended a poll without locking a task. */
+/** The reason why an engine ended a poll without locking a task. */
 export type PollRefusal = 'full' | 'stopping'
 
-// The messages of FetchAndLockHandlerImpl, the same in all families. Both come as a 500 without another distinguishing mark.
+// The messages of FetchAndLockHandlerImpl, which are the same in all forks. Both are a 500 with no other distinguishing feature.
 const REFUSALS: readonly (readonly [RegExp, PollRefusal])[] = [
   [/"At the moment the server has to handle too many requests at the same time\b/, 'full'],
   [/"Request rejected due to shutdown of application server\b/, 'stopping'],
 ]
 const LONGEST_REFUSAL_BYTES = 4096
 
-/** Null: the engine answered the poll. */
+/** Returns the reason for which the engine refused the poll, or null if the response is a regular one. */
 export function pollRefusalOf({ status, body }: Answer): PollRefusal | null {
   if (status !== 500 || body.length > LONGEST_REFUSAL_BYTES) return null
   const text = body.toString('utf8')
@@ -29,7 +29,7 @@ export function isEmptyList({ status, body }: Answer): boolean {
   return status === 200 && body.length <= 16 && body.toString('latin1').replace(/\s/g, '') === '[]'
 }
 
-/** The tasks that an answer has locked; none if it is not a list of tasks. */
+/** Returns the tasks that are locked according to a response. Returns an empty list if the response is not a list of tasks. */
 export function lockedTasksIn({ status, body }: Answer): readonly LockedTask[] {
   if (status !== 200) return []
   try {

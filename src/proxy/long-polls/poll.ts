@@ -9,31 +9,31 @@ import type { Node } from '../nodes/node.ts'
 import type { StartAttempt } from '../../request/attempt-span.ts'
 import type { Receiver } from '../attempts/receiver.ts'
 
-/** Is told when a poll ends by itself. */
+/** The owner of a poll. It is notified when the poll ends by itself. */
 export interface PollOwner {
   readonly dismiss: (poll: Poll, end: 'time' | 'left') => void
 }
 
 interface PollOptions {
   readonly request: PollRequest
-  /** How long its client waits. */
+  /** How long the client waits. */
   readonly waitMs: number
   readonly owner: PollOwner
-  /** Null: it is not traced. */
+  /** Null if the poll is not traced. */
   readonly startAttempt: StartAttempt | null
 }
 
 /**
- * The client's side of a poll. It ends at its own time, whatever happens to the engine's side. Thousands wait at once, so
- * the memory of one matters: see docs/runbooks/GatewayLongPollsParked.md.
+ * The client's side of a poll. It ends after its own time, independently of the engine's side. Thousands of polls wait at once, so
+ * the memory of each poll matters: see docs/runbooks/GatewayLongPollsParked.md.
  */
 export class Poll {
   readonly request: PollRequest
   readonly ended: Promise<Polled>
   readonly startAttempt: StartAttempt | null
-  /** The engine's side; null while the poll waits in the gateway. */
+  /** The engine's side of the poll, or null while the poll waits in the gateway. */
   upstreamPoll: UpstreamPoll | null = null
-  /** Nodes whose engine takes no more polls. */
+  /** The nodes that refused the poll. */
   refusedBy = NONE
   readonly #owner: PollOwner
   readonly #timer: NodeJS.Timeout
@@ -77,15 +77,18 @@ const NONE: readonly Node[] = []
 
 interface UpstreamPollOptions {
   readonly poll: Poll
-  /** On the gateway's clock; no engine holds a poll longer. */
+  /** The time on the gateway's clock after which no engine holds the poll any longer. */
   readonly untilMs: number
 }
 
-/** The engine's side of a poll. It is never aborted while the engine may hold it: the engine does not notice, and would lock tasks for a closed connection. */
+/**
+ * The engine's side of a poll. It is never aborted while the engine may hold it. The engine would not notice the abort and would
+ * lock tasks for a closed connection.
+ */
 export class UpstreamPoll implements Receiver<Answer> {
-  /** Null: its client has been answered, or has disconnected. */
+  /** The client's side, or null if the client has received a response or has disconnected. */
   poll: Poll | null
-  /** It was sent for another client than the current one. */
+  /** True if the poll was sent for a different client from the current one. */
   isAdopted = false
   node: Node | null = null
   readonly #request: PollRequest
@@ -104,14 +107,14 @@ export class UpstreamPoll implements Receiver<Answer> {
     poll.upstreamPoll = this
   }
 
-  /** Its client has disconnected. From now on its own timer ends it if the engine does not. */
+  /** Detaches the poll from its client. From now on, the poll's own timer ends it if the engine does not. */
   abandon(nowMs: number): void {
     this.poll = null
     this.#key = pollKeyOf(this.#request)
     this.#timer = setTimeout(abortPoll, Math.max(0, this.#untilMs - nowMs), this)
   }
 
-  /** A client with the same request takes over. */
+  /** Attaches the poll to another client with the same request. */
   adopt(poll: Poll): void {
     clearTimeout(this.#timer)
     this.poll = poll
@@ -162,7 +165,7 @@ function abortPoll(upstreamPoll: UpstreamPoll): void {
   upstreamPoll.abort()
 }
 
-/** Equal for polls that neither an engine nor a client can tell apart. */
+/** Returns a key that is equal for polls that neither an engine nor a client can distinguish. */
 export function pollKeyOf({ upstreamRequest, caller }: PollRequest): string {
   const { accept = '', authorization = '' } = upstreamRequest.headers
   const identity = JSON.stringify([caller, upstreamRequest.path, accept, authorization])

@@ -19,11 +19,11 @@ export interface PollsOptions {
   readonly unlocks: Unlocks
   readonly sendOptions: SendOptions
   readonly requestOf: (upstreamRequest: UpstreamRequest) => WireRequest
-  /** Upper bound of every client's wait. */
+  /** The longest time that any client waits. */
   readonly maxHoldMs: number
   readonly maxWaiting: number
   readonly onEnd: (end: PollEnd) => void
-  /** A client has a poll at a node. */
+  /** Called when a node holds the poll of a client. */
   readonly onParked?: () => void
 }
 
@@ -33,20 +33,20 @@ const OVERLOAD = {
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 }
 
-/** An engine checks its polls one after the other, and is late with many of them. After this delay it will not answer. */
+/** The longest delay of an engine. It checks its polls one after the other and is slow if it has many. After this delay no response is expected. */
 const LATE_MS = 30_000
 const NO_NODES: readonly Node[] = []
 
-/** The long polls of one engine: a bounded number at each node, the others in the gateway, first come first served. */
+/** The long polls of one engine. Each node holds a bounded number of them. The others wait in the gateway, first come, first served. */
 export class Polls implements LongPolls {
   readonly #options: PollsOptions
-  /** In order of arrival. */
+  /** The waiting polls in order of arrival. */
   readonly #waiting = new Set<Poll>()
-  /** Sent once, and to be sent again before all that wait. */
+  /** Polls that were sent once and must be sent again, before all waiting polls. */
   readonly #returned = new Set<Poll>()
   readonly #sent = new Set<UpstreamPoll>()
   readonly #abandoned = new Set<UpstreamPoll>()
-  /** A poll is sent only when its node has room, so it never queues. */
+  /** A poll is sent only if its node has a free connection, so it never waits in a queue. */
   readonly #noQueue = new Queue({ max: 0, waitMs: 0 })
   #isDraining = false
   readonly #whenEmpty: (() => void)[] = []
@@ -55,7 +55,7 @@ export class Polls implements LongPolls {
     this.#options = options
   }
 
-  /** Resolves to the engine's answer, or to `[]` at the poll's time. @throws GatewayError */
+  /** Resolves to the engine's response, or to `[]` when the time of the poll is over. @throws GatewayError */
   ask(request: PollRequest): Promise<Polled> {
     const { maxHoldMs, maxWaiting, sendOptions } = this.#options
     if (request.sink.destroyed) return this.#answerAtOnce('left')
@@ -64,7 +64,7 @@ export class Polls implements LongPolls {
     if (adopted === null && !sendOptions.hasNodes) return this.#refuse('failed', 'GW_NO_NODE')
     if (adopted === null && this.#waiting.size >= maxWaiting) return this.#refuse('overload', 'GW_OVERLOADED')
     const waitMs = Math.min(request.holdMs, maxHoldMs)
-    // It is sent in the course of whatever request makes room for it.
+    // The span is taken now, because the poll may be sent later, while another request is handled.
     const poll = new Poll({ request, waitMs, owner: this, startAttempt: sendOptions.traced?.() ?? null })
     if (adopted !== null) this.#adopt(adopted, poll)
     else this.#waiting.add(poll)
@@ -73,7 +73,7 @@ export class Polls implements LongPolls {
     return poll.ended
   }
 
-  /** Sends waiting polls to free nodes. Call it when a node takes requests again. */
+  /** Sends waiting polls to free nodes. Call it when a node can process requests again. */
   send(): void {
     const { pools } = this.#options
     for (const poll of this.#returned) {
@@ -87,7 +87,7 @@ export class Polls implements LongPolls {
     }
   }
 
-  /** Ends all polls for their clients, and from now on new ones at once. */
+  /** Ends all polls for their clients. New polls then end immediately. */
   drain(): void {
     this.#isDraining = true
     for (const poll of [...this.#returned, ...this.#waiting]) this.dismiss(poll, 'drain')
@@ -103,13 +103,13 @@ export class Polls implements LongPolls {
     }
   }
 
-  /** Whether this node holds the poll of a connected client. */
+  /** Returns true if this node holds the poll of a connected client. */
   isParkedAt(name: string): boolean {
     for (const { poll, node } of this.#sent) if (poll !== null && node?.name === name) return true
     return false
   }
 
-  /** Resolves when the engine holds no poll and no task is left to unlock. */
+  /** Closes the pools. Resolves after the engine holds no poll and no task is left to unlock. */
   async close(): Promise<void> {
     if (!this.#isEmpty()) await new Promise<void>((resolve) => this.#whenEmpty.push(resolve))
     await this.#options.unlocks.idle()
@@ -148,7 +148,7 @@ export class Polls implements LongPolls {
     this.#waiting.delete(poll)
     const { sendOptions, requestOf, pools } = this.#options
     const { request } = poll
-    // The poll keeps its time itself.
+    // The poll has its own timer, so the request needs no timeout.
     const upstreamRequest: UpstreamRequest = {
       ...request.upstreamRequest,
       headersMs: Infinity,
@@ -186,7 +186,7 @@ export class Polls implements LongPolls {
 
   #answer(poll: Poll, upstreamPoll: UpstreamPoll, answer: Answer): void {
     const { node } = upstreamPoll
-    // It was sent for a client that came earlier: this one's time is not over.
+    // The poll was sent for an earlier client. The time of the current client is not over.
     if (upstreamPoll.isAdopted && isEmptyList(answer)) return this.#requeue(poll)
     if (node !== null && pollRefusalOf(answer) !== null) {
       this.#options.pools.coolDown(node)
@@ -205,7 +205,7 @@ export class Polls implements LongPolls {
     this.#afterEnd()
   }
 
-  /** No engine has locked a task for it, so it may be sent again: now, or when there is room. */
+  /** Sends the poll again, now or when a node has a free connection. This is safe because no engine has locked a task for it. */
   #tryAnother(poll: Poll, refusing: Node, error: GatewayError): void {
     poll.refusedBy = [...poll.refusedBy, refusing]
     if (this.#options.pools.hasOther(poll.refusedBy)) this.#requeue(poll)
@@ -217,7 +217,7 @@ export class Polls implements LongPolls {
     this.#returned.add(poll)
   }
 
-  /** Answers the client with `[]`. The engine's side continues for the next client with the same request. */
+  /** Responds to the client with `[]`. The engine's side remains for the next client with the same request. */
   dismiss(poll: Poll, end: 'time' | 'left' | 'drain' | 'withdrawn'): void {
     const { upstreamPoll } = poll
     if (upstreamPoll !== null) {

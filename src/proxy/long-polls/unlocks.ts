@@ -4,17 +4,20 @@ import { bodyValue } from '../../request/body.ts'
 import type { DateFormat } from '../../request/date-format.ts'
 import { jsonIn } from '../../request/engine-request.ts'
 
-/** `failed`: the engine did not unlock the task. `dropped`: too many at once, or the lock has expired. The lock then expires by itself. */
+/**
+ * The result for one task. `failed`: the engine did not unlock the task. `dropped`: too many tasks waited, or the lock has expired.
+ * A lock that is not removed expires by itself.
+ */
 export type UnlockResult = 'unlocked' | 'failed' | 'dropped'
 
-/** Unlocks tasks that an engine has locked for a client that is gone. */
+/** Unlocks tasks that an engine has locked for a client that has disconnected. */
 export interface Unlocks {
   readonly unlock: (tasks: readonly LockedTask[]) => void
   /** Resolves when no task is left to unlock. */
   readonly idle: () => Promise<void>
 }
 
-/** The members of a task that identify one lock, as the engine wrote them. */
+/** The members of a task that identify its lock, as the engine wrote them. */
 export interface LockedTask {
   readonly id: string
   readonly workerId: unknown
@@ -25,7 +28,7 @@ export interface UnlocksOptions {
   readonly send: (upstreamRequest: UpstreamRequest) => Promise<Answer>
   readonly onUnlock: (result: UnlockResult) => void
   readonly dateFormat: DateFormat
-  /** The wall clock, on which engines report the end of a lock. */
+  /** The wall clock. Engines report the end of a lock in wall-clock time. */
   readonly wallMs: () => number
 }
 
@@ -40,18 +43,18 @@ export function createUnlocks({ send, onUnlock, dateFormat, wallMs }: UnlocksOpt
   async function unlock(task: LockedTask): Promise<void> {
     const { id } = task
     try {
-      // An engine unlocks a task for any caller. If the lock has expired, another worker may have locked the task.
+      // An engine unlocks a task for any caller. If the lock has expired, another worker may have locked the task, so it must stay locked.
       const lockedUntilMs = dateFormat.toMs(task.lockExpirationTime)
       const isExpired =
         lockedUntilMs === null
-          ? // The date cannot be read. Two locks are the same if the engine shows the same worker and the same text.
+          ? // The date cannot be parsed. The lock is the same if the engine reports the same worker and the same text.
             !isSameLock(task, await send(taskRequest(id)))
           : lockedUntilMs <= wallMs()
       if (isExpired) return onUnlock('dropped')
       const { status } = await send(unlockRequest(id))
       onUnlock(status >= 200 && status < 300 ? 'unlocked' : 'failed')
     } catch {
-      // Not repeated: the engine may have done it.
+      // The request is not retried, because the engine may have unlocked the task.
       onUnlock('failed')
     }
   }

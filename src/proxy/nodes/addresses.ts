@@ -1,29 +1,29 @@
 import { lookup as askSystem, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
-/** The system's resolver returns no time to live. */
+/** How long resolved addresses are used. The system's resolver returns no time to live. */
 const FRESH_MS = 30_000
-/** A resolver that does not answer must not use up the time of the connection itself. */
+/** How long a connection waits for the resolver if earlier addresses exist. A slow resolver must not use up the time for the connection. */
 const PATIENCE_MS = 300
 
-/** All addresses of a host. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (
   hostname: string,
   options: { readonly all: true },
   callback: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void
 
-/** The addresses of one host. If its name no longer resolves, the last good addresses stay in use. */
+/** The addresses of one host. If its name no longer resolves, the last resolved addresses stay in use. */
 export interface Addresses {
-  /** For `net.connect`. */
+  /** The lookup function for `net.connect`. */
   readonly lookup: LookupFunction
-  /** A connection failed: the next one resolves again. */
+  /** Makes the next connection resolve the name again. Call it after a connection failed. */
   readonly expire: () => void
 }
 
 export interface AddressesOptions {
   readonly now: () => number
-  /** Default: the system's. */
+  /** Default: the system's resolver. */
   readonly resolve?: Resolve | undefined
 }
 
@@ -60,7 +60,7 @@ export function createAddresses({ now, resolve = askSystem }: AddressesOptions):
       if (now() < freshUntilMs) return respond(null)
       waiting.push(respond)
       if (waiting.length === 1 && good.length > 0) patienceTimer = setTimeout(settle, PATIENCE_MS, null)
-      // One query at a time: otherwise a hanging resolver gets another query for each connection that times out on it.
+      // Only one query runs at a time. Otherwise a resolver that hangs gets another query for each connection that times out on it.
       if (!isAsking) ask(hostname)
     },
     expire() {

@@ -3,8 +3,8 @@ import type { UpstreamRequest } from '../wire/upstream-request.ts'
 import type { NodePool } from './node-pool.ts'
 
 /**
- * Chooses the node of the next attempt: not one of `tried`, and not a full one; null if no node is left. If some nodes are
- * what is wanted, only those qualify, full or not.
+ * Chooses the node of the next attempt. Nodes in `tried` and full nodes do not qualify. Returns null if no node is left. If some
+ * nodes match `wanted`, only those qualify, and the request waits for them if they are full.
  */
 export type Balance = (tried: readonly Node[], wanted?: WantedNode) => Node | null
 
@@ -14,14 +14,14 @@ const ANY_NODE: WantedNode = {}
 
 export interface BalanceOptions {
   readonly now: () => number
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
 }
 
-/** Below this, differences are noise. A node without samples must not look infinitely fast either. */
+/** Differences below this value are noise. It also prevents a node without samples from looking infinitely fast. */
 const LEAST_LATENCY_MS = 1
 
-/** Power of two choices: takes two random nodes and returns the one whose queue ends sooner. */
+/** Creates a load balancer with the power of two choices: it takes two random nodes and returns the one whose queue ends sooner. */
 export function createBalance(nodes: NodePool, { now, random }: BalanceOptions): Balance {
   function better(open: readonly Node[]): Node | null {
     const count = open.length
@@ -39,14 +39,14 @@ export function createBalance(nodes: NodePool, { now, random }: BalanceOptions):
       (node.name === preferredNode && tried.length === 0)
     const isSelective = nodes.used.some(isWanted)
     const isOpen = (node: Node): boolean =>
-      // A request that another node failed to take does not wait.
+      // A request that failed on another node does not wait.
       node.inFlight < (tried.length === 0 ? node.capacity : node.ceiling) &&
       !tried.includes(node) &&
       (!isSelective || isWanted(node))
     const isCandidate = (node: Node): boolean => isOpen(node) && !nodes.isSkipped(node)
     const chosen = nodes.trial(isOpen, now) ?? better(nodes.used.filter(isCandidate))
     if (chosen !== null || tried.length === 0) return chosen
-    // Nothing was sent yet, or the request may be repeated: trying an ejected node costs less than an error.
+    // Nothing was sent yet, or the request may be retried. An attempt on an ejected node costs less than an error.
     return better(nodes.lastResort().filter(isCandidate))
   }
 }

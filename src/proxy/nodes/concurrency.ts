@@ -1,32 +1,35 @@
-/** Fewer samples say nothing about a node. */
+/** The minimum number of samples for an adaptation. Fewer samples are not meaningful. */
 const LEAST_SAMPLES = 10
 const MOST_SAMPLES = 200
 const WINDOW_MS = 500
-/** Every node can take this many requests at once. */
+/** The lowest limit: every node can process this many requests at once. */
 const LEAST = 16
-/** Below this, differences are noise. */
+/** Differences below this latency are noise. */
 const LEAST_USUAL_MS = 5
-/** How much longer than usual answers may take before a node gets fewer requests: requests differ. */
+/** How many times longer than usual responses may take before a node gets fewer requests, because requests differ. */
 const TOLERANCE = 2
 const LEAST_GRADIENT = 0.5
-/** Weight of one window in the new limit. */
+/** The weight of one window in the new limit. */
 const SMOOTHING = 0.4
-/** Weight of one window in the usual latency. The mix of requests changes, and the load of a node must not count as a slower mix. */
+/**
+ * The weight of one window in the usual latency. The usual latency must follow changes in the mix of requests, but a loaded node
+ * must not be mistaken for a slower mix.
+ */
 const SHARE_IF_SLOWER = 0.01
 const SHARE_IF_QUICKER = 0.2
 const AFTER_OVERLOAD = 0.9
 
 export interface Sample {
   readonly latencyMs: number
-  /** At the node when this request ended, including it. */
+  /** The number of requests at the node when this request ended, including this request. */
   readonly inFlight: number
   readonly nowMs: number
 }
 
 /**
- * Limits how many requests a node gets at once. The limit shrinks when answers take longer than usual, because they then
- * wait inside the node. It grows by a square root. This is the gradient limit of Netflix's concurrency-limits
- * (github.com/Netflix/concurrency-limits), on medians, so that one slow report among fast reads changes nothing.
+ * Limits how many requests a node gets at once. The limit shrinks when responses take longer than usual, because requests then
+ * wait inside the node. It grows by the square root of the limit. This is the gradient limit of Netflix's concurrency-limits
+ * (github.com/Netflix/concurrency-limits). It uses medians, so one slow report among fast reads has no influence.
  */
 export class Concurrency {
   readonly #most: number
@@ -38,7 +41,7 @@ export class Concurrency {
   #isOverloaded = false
   #windowEndsAtMs = 0
 
-  /** `most` is also the first limit: nothing is limited without a reason. */
+  /** @param most the highest limit, which is also the first one, because nothing is limited without a reason */
   constructor(most: number) {
     this.#most = most
     this.#least = Math.min(LEAST, most)
@@ -49,14 +52,14 @@ export class Concurrency {
     return Math.floor(this.#size)
   }
 
-  /** An answer came. */
+  /** Records a response. */
   answered({ latencyMs, inFlight, nowMs }: Sample): void {
     if (this.#samples.length < MOST_SAMPLES) this.#samples.push(latencyMs)
     this.#busiest = Math.max(this.#busiest, inFlight)
     this.#closeWindow(nowMs)
   }
 
-  /** The node reported overload, or did not answer in time. */
+  /** Records that the node reported overload or did not respond in time. */
   overloaded(nowMs: number): void {
     this.#isOverloaded = true
     this.#closeWindow(nowMs)
@@ -75,7 +78,7 @@ export class Concurrency {
 
   #adapt(latencyMs: number): void {
     const usualMs = this.#updateUsual(latencyMs)
-    // A node that was never full does not show what it can take.
+    // A node that was less than half full does not show how many requests it can process.
     if (this.#busiest < this.#size / 2) return
     const gradient = Math.min(1, Math.max(LEAST_GRADIENT, (TOLERANCE * usualMs) / latencyMs))
     const wanted = this.#size * gradient + Math.sqrt(this.#size)

@@ -5,18 +5,18 @@ export interface ConnectionPoolOptions extends Pool.Options {
   readonly connect: buildConnector.connector
 }
 
-/** The connections to one node: persistent ones, and dedicated ones for a single request each. */
+/** The connections to one node: persistent connections, and dedicated connections that are used for a single request. */
 export class ConnectionPool {
   readonly #persistent: Pool
   readonly #openDedicated: () => Pool
-  /** Null: none was needed yet. */
+  /** Null until a dedicated connection is needed. */
   #dedicated: Pool | null = null
 
-  /** @param options how many there may be of each kind, and their bounds */
+  /** @param options the maximum number of connections of each kind, and their limits */
   constructor(origin: string, { connect, ...options }: ConnectionPoolOptions) {
     const factory = (url: URL, own: object): Dispatcher => ConnectionReportingClient.open(url, own, connect)
     this.#persistent = new Pool(origin, { ...options, factory })
-    // `pipelining: 0` disables keep-alive, so that no connection is used twice: undici docs, docs/api/Client.md.
+    // `pipelining: 0` disables keep-alive, so no connection is used twice: undici docs, docs/api/Client.md.
     this.#openDedicated = () => new Pool(origin, { ...options, factory, pipelining: 0 })
   }
 
@@ -36,12 +36,12 @@ export class ConnectionPool {
     return this.#dedicated.dispatch(options, handler)
   }
 
-  /** Waits for requests in flight. */
+  /** Closes the connections after the requests in flight have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#persistent.close(), this.#dedicated?.close()])
   }
 
-  /** Aborts requests in flight. */
+  /** Closes the connections and aborts the requests in flight. */
   async destroy(): Promise<void> {
     await Promise.all([this.#persistent.destroy(), this.#dedicated?.destroy()])
   }

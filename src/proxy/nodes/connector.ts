@@ -7,22 +7,22 @@ import { createTlsMaterial, LEAST_VERSION, type TlsMaterial } from '../../tls/tl
 import type { Addresses } from './addresses.ts'
 
 export interface NodeCertificate {
-  /** In ms since 1970; null: it has shown none. */
+  /** The end of its validity, in ms since 1970. Null if the node has presented no certificate yet. */
   endsAtMs: number | null
 }
 
 interface ConnectorOptions {
   readonly connectMs: number
   readonly tls?: ClientTls | undefined
-  /** Whose certificate the node must show: a name or an address. Null: none, without TLS. */
+  /** The name or address for which the node's certificate must be valid. Null without TLS. */
   readonly serverName: string | null
-  /** What the node shows is written there. */
+  /** Receives the validity of the certificate that the node presents. */
   readonly certificate: NodeCertificate
 }
 
 /**
- * Undici's connect timer has a resolution of 500 ms and may be a second late (undici 8.12.4, lib/util/timers.js;
- * github.com/nodejs/undici/pull/3552). This one is exact; undici's then frees the socket.
+ * Creates a connector with an exact connect timeout. Undici's own timer has a resolution of 500 ms and may be a second late (undici
+ * 8.12.4, lib/util/timers.js; github.com/nodejs/undici/pull/3552). After the timeout, undici's timer frees the socket.
  */
 export function createConnector(
   { connectMs, tls, serverName, certificate }: ConnectorOptions,
@@ -37,7 +37,7 @@ export function createConnector(
       expire()
       callback(new errors.ConnectTimeoutError(`no connection within ${connectMs} ms`), null)
     }
-    // Timers run before pending I/O. If this process was late, the connection may be open by now.
+    // Timers run before pending I/O. If this process was blocked, the connection may already be open.
     const timer = setTimeout(() => setImmediate(giveUp), connectMs)
     connect(options, function connected(...outcome) {
       clearTimeout(timer)
@@ -51,15 +51,15 @@ export function createConnector(
 }
 
 /**
- * Opens connections with the files as they are then. Sessions are resumed only where the files are the same: a new authority
- * must see a certificate.
+ * Creates a connector that reads the TLS files for each connection. Sessions are resumed only if the files have not changed,
+ * because a new certificate authority must verify the node's certificate.
  */
 function createTlsConnect(
   options: buildConnector.BuildOptions,
   { tls, serverName }: Pick<ConnectorOptions, 'tls' | 'serverName'>,
 ): buildConnector.connector {
   if (serverName === null) return buildConnector(options)
-  // An address is no name to be sent: RFC 6066 section 3.
+  // An IP address must not be sent as a server name: RFC 6066 section 3.
   const servername = isIP(serverName.replace(/^\[|\]$/g, '')) === 0 ? serverName : ''
   const read = createTlsMaterial(tls ?? {})
   const build = (material: TlsMaterial) => ({
@@ -75,7 +75,7 @@ function createTlsConnect(
     try {
       if (latest?.material !== material) latest = build(material)
     } catch (error) {
-      // Node does not take what the files hold.
+      // Node rejects the contents of the files.
       callback(error instanceof Error ? error : new Error(messageOf(error)), null)
       return
     }
@@ -83,7 +83,7 @@ function createTlsConnect(
   }
 }
 
-/** A resumed session may have none to show: the one before counts. */
+/** Stores the end of the certificate's validity. A resumed session may have no certificate. The previous value then remains. */
 function readCertificate(socket: TLSSocket, certificate: NodeCertificate): void {
   const endsAtMs = Date.parse(socket.getPeerCertificate().valid_to)
   if (!Number.isNaN(endsAtMs)) certificate.endsAtMs = endsAtMs

@@ -1,45 +1,45 @@
-/** Why a node is ejected. */
+/** The reason why a node is ejected. */
 export type EjectionReason =
   /** No connection could be opened. */
   | 'refused'
-  /** No answer in time, several times in a row. */
+  /** The node did not respond in time, several times in a row. */
   | 'timeout'
-  /** It broke the connection, several times in a row. */
+  /** The node closed the connection during a request, several times in a row. */
   | 'reset'
-  /** 502, 503 or 504 several times in a row. An engine's 500 never counts: a faulty request causes one. */
+  /** 502, 503 or 504 several times in a row. An engine's 500 never counts, because a faulty request can cause it. */
   | 'gateway-error'
-  /** The probe had no good answer, twice in a row. */
+  /** The probe got no valid response, twice in a row. */
   | 'probe'
-  /** The probe's answer names other engines. */
+  /** The response to the probe names other engines. */
   | 'wrong-engine'
 
-/** Result of a probe; `ok`: the node answers and has the engine. */
+/** The result of a probe. `ok`: the node responds and has the engine. */
 export type ProbeResult = 'ok' | 'refused' | 'probe' | 'wrong-engine'
 
 interface Ejection {
   readonly reason: EjectionReason
-  /** No trial before this time. */
+  /** No trial request is sent before this time. */
   readonly untilMs: number
 }
 
 export interface HealthChange {
-  /** Null: the node has recovered. */
+  /** Null if the node has recovered. */
   readonly reason: EjectionReason | null
-  /** What the probe saw, or empty. */
+  /** The finding of the probe, or an empty string. */
   readonly detail: string
-  /** Until the first trial. */
+  /** The time until the first trial request. */
   readonly periodMs: number
 }
 
 const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504])
 const FAILURES_IN_ROW = 5
 const PROBES_IN_ROW = 2
-/** One lost packet does not make a node silent. */
+/** The number of connect timeouts after which a node counts as silent. One lost packet is not enough. */
 const SILENCES_IN_ROW = 2
 const FIRST_PERIOD_MS = 1000
-/** After this long without a fault, ejection starts with the shortest period again. */
+/** After this time without a fault, ejection starts with the shortest period again. */
 const FORGET_MS = 60_000
-/** After this long a recovered node gets its full share again: its caches and its just-in-time compiler start cold. */
+/** The time after which a recovered node gets its full share again. Its caches and its just-in-time compiler start cold. */
 const RAMP_MS = 10_000
 const MIN_SHARE = 0.1
 
@@ -49,18 +49,18 @@ export function isGatewayError(status: number): boolean {
 
 const TOO_MANY_REQUESTS = 429
 
-/** Sent by a proxy in front of the engine, or by an overloaded node: not an answer of the engine itself. */
+/** Returns true for a status that a proxy in front of the engine or an overloaded node sends, but not the engine itself. */
 export function isRejection(status: number): boolean {
   return isGatewayError(status) || status === TOO_MANY_REQUESTS
 }
 
-/** The section `health` of the configuration, as far as it is about ejections. */
+/** The options of the configuration section `health` that concern ejections. */
 export interface HealthOptions {
-  /** The longest time without a trial, in ms. Default 60,000. */
+  /** The longest period without a trial request, in ms. Default: 60,000. */
   readonly maxEjection?: number
 }
 
-/** The health of one node, from attempts and probes. Times are of the injected clock. */
+/** The health of one node, derived from attempts and probes. All times are times of the injected clock. */
 export class Health {
   readonly #onChange: (change: HealthChange) => void
   readonly #maxPeriodMs: number
@@ -84,17 +84,17 @@ export class Health {
     return this.#ejection?.reason ?? null
   }
 
-  /** It cannot be reached, or is another engine: no load makes it useful. */
+  /** True if the node cannot be reached or belongs to another engine. It is then not used, however high the load of the other nodes is. */
   get isUnreachable(): boolean {
     return this.reason === 'refused' || this.reason === 'wrong-engine'
   }
 
-  /** It does not answer at all: a request to it would wait the full time for a connection. */
+  /** True if the node does not react at all. A request to it would wait for the full connect timeout. */
   get isSilent(): boolean {
     return this.#ejection !== null && this.#silences >= SILENCES_IN_ROW
   }
 
-  /** A request that started before the last change says nothing about the time after it. */
+  /** Records a response. A request that started before the last change of state has no influence on the state after it. */
   answered(status: number, startedAtMs: number, nowMs: number): void {
     this.#answeredAtMs = nowMs
     this.#silences = 0
@@ -104,9 +104,9 @@ export class Health {
     if (this.reason !== null && !this.#isProbeReason()) this.#recover(nowMs)
   }
 
-  /** It neither accepted nor refused a connection in time. Call it before `failed`. */
+  /** Records that the node neither accepted nor refused a connection in time. Call it before `failed`. */
   silent(startedAtMs: number): void {
-    // Answers in between came over another connection.
+    // A response that arrived in the meantime came over another connection.
     if (startedAtMs > this.#answeredAtMs) this.#silences += 1
   }
 
@@ -125,31 +125,31 @@ export class Health {
     if (result === 'ok') return this.#probedWell(nowMs)
     this.#badProbes += 1
     if (this.#ejection !== null) this.#worsen(result, nowMs, detail)
-    // A garbage collection pause is no reason to eject.
+    // One failed probe is no reason for an ejection, because a garbage collection pause can cause it.
     else if (result !== 'probe' || this.#badProbes >= PROBES_IN_ROW) this.#eject(result, nowMs, detail)
   }
 
-  /** True if the next request may be the trial that ends the ejection; then false for a while. */
+  /** Returns true if the next request may be the trial that ends the ejection. The method then returns false for one ejection period. */
   takeTrial(nowMs: number): boolean {
     if (this.#ejection === null || nowMs < this.#ejection.untilMs || nowMs < this.#trialAtMs) return false
     this.#trialAtMs = nowMs + this.#periodMs
     return true
   }
 
-  /** Until the next probe; `usualMs` for a healthy node. */
+  /** Returns the time until the next probe. It is `usualMs` for a healthy node. */
   probeInMs(usualMs: number, nowMs: number): number {
     if (this.#ejection !== null)
       return Math.min(usualMs, Math.max(this.#ejection.untilMs - nowMs, FIRST_PERIOD_MS))
     return this.#badProbes > 0 ? Math.min(usualMs, FIRST_PERIOD_MS) : usualMs
   }
 
-  /** Share of its weight; grows to 1 after a recovery. */
+  /** Returns the share of the node's weight. It grows to 1 after a recovery. */
   shareAt(nowMs: number): number {
     const ramped = (nowMs - this.#recoveredAtMs) / RAMP_MS
     return ramped >= 1 ? 1 : Math.max(MIN_SHARE, ramped)
   }
 
-  /** A good probe at once ends what a probe can see. What only requests have seen lasts for its period. */
+  /** Ends an ejection whose reason a probe can detect at once. An ejection for a reason that only requests detect lasts for its period. */
   #probedWell(nowMs: number): void {
     this.#badProbes = 0
     const ejection = this.#ejection
@@ -168,7 +168,7 @@ export class Health {
     this.#onChange({ reason, detail, periodMs: this.#periodMs })
   }
 
-  /** A trial failed, or another fault was found than the current one. */
+  /** Handles a failed trial, or a fault other than the current reason. */
   #worsen(seen: EjectionReason, nowMs: number, detail: string): void {
     const ejection = this.#ejection
     if (ejection === null) return
@@ -178,7 +178,7 @@ export class Health {
     if (reason !== ejection.reason) this.#onChange({ reason, detail, periodMs: this.#periodMs })
   }
 
-  /** An unreachable node is worse than one with bad answers. Of probe results the last one counts. */
+  /** An unreachable node is worse than a node with error responses. Among results of probes, the last one counts. */
   #hasPrecedence(seen: EjectionReason): boolean {
     return seen === 'refused' || seen === 'wrong-engine' || (seen === 'probe' && this.isUnreachable)
   }

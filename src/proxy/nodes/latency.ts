@@ -1,7 +1,7 @@
-/** A sample of this age counts for about a third (1/e). */
+/** A sample of this age has a weight of about a third (1/e). */
 const FADE_MS = 10_000
 
-/** A moving average of a node's latency, weighted by time: one slow operation among a thousand fast ones changes little. */
+/** The moving average of a node's latency, weighted by time. One slow operation among a thousand fast ones changes it only slightly. */
 export class Latency {
   #meanMs = 0
   #atMs: number
@@ -16,13 +16,13 @@ export class Latency {
     this.#atMs = nowMs
   }
 
-  /** Replaces the average, for a node that recovers. */
+  /** Replaces the average. It is used for a node that recovers. */
   seed(latencyMs: number, nowMs: number): void {
     this.#meanMs = latencyMs
     this.#atMs = nowMs
   }
 
-  /** Decays without samples, so that a node that was slow once is asked again. */
+  /** Returns the average. It decays without samples, so that a node that was slow once gets requests again. */
   readMs(nowMs: number): number {
     return this.#meanMs * decayOf(nowMs - this.#atMs)
   }

@@ -2,36 +2,36 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
 
-/** The connection of one client of a pool: at most one at a time, replaced when it ends. */
+/** The connection of one client of a pool. A client has at most one connection at a time, which is replaced when it ends. */
 export class Connection {
   #socket: Socket | null = null
   #isFresh = false
 
-  /** A connection is open, or was closed and not yet replaced. */
+  /** True if a connection is open, or was closed and not yet replaced. */
   get hasSocket(): boolean {
     return this.#socket !== null
   }
 
   /**
-   * The connection was opened in this call: undici writes the waiting request before any other event. Undici 8.12.4:
-   * `connect` in lib/dispatcher/client.js calls its resume function in the connector's callback.
+   * True while the connector's callback runs for a new connection. In this callback undici writes the waiting request, before any
+   * other event. Undici 8.12.4: `connect` in lib/dispatcher/client.js calls its resume function in the connector's callback.
    */
   get isFresh(): boolean {
     return this.#isFresh
   }
 
   /**
-   * Whether the system accepted no byte of the request, because the connection was closed. Call it directly after a
-   * request is written. Node makes one system call at once (`uv_try_write`), which fails as a whole and sets
-   * `socket.errored` before `write` returns; a later failure may have sent a part. Read in Node 24.21 (lib/net.js,
-   * src/stream_base.cc); see github.com/libuv/libuv/pull/2321. Always false for TLS, where the encrypted bytes are written
+   * Returns true if the system accepted no byte of the request, because the connection was closed. Call it directly after a
+   * request is written. Node immediately makes one system call (`uv_try_write`), which fails as a whole and sets
+   * `socket.errored` before `write` returns. If a later call fails, a part may have been sent. Source: Node 24.21 (lib/net.js,
+   * src/stream_base.cc); see github.com/libuv/libuv/pull/2321. Always false for TLS, because the encrypted bytes are written
    * later.
    */
   wroteNothing(): boolean {
     return this.#socket !== null && !(this.#socket instanceof TLSSocket) && this.#socket.errored !== null
   }
 
-  /** Wraps a connector so that this object follows the current socket. */
+  /** Wraps a connector so that this object always has the current socket. */
   watch(connect: buildConnector.connector): buildConnector.connector {
     return (options, callback) => {
       this.#socket = null
@@ -46,12 +46,12 @@ export class Connection {
   }
 }
 
-/** A handler that is told which connection its request uses. */
+/** A handler that receives the connection of its request. */
 export interface ConnectionAware {
   onConnection(connection: Connection): void
 }
 
-/** A client of a pool that tells each request its connection. */
+/** A client of a pool that passes its connection to the handler of each request. */
 export class ConnectionReportingClient extends Client {
   readonly #connection: Connection
 

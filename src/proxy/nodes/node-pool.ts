@@ -5,9 +5,9 @@ import { createNode, type Node, type NodeOptions } from './node.ts'
 export interface NodeAddress {
   /** `http://host:8080/engine-rest` */
   readonly url: string
-  /** Its share of the requests relative to the other nodes. Default 1. */
+  /** Its share of the requests relative to the other nodes. Default: 1. */
   readonly weight?: number
-  /** True: it gets no new requests, whatever the state of the others. Default false. */
+  /** True if the node gets no new requests, regardless of the state of the other nodes. Default: false. */
   readonly drain?: boolean
 }
 
@@ -15,23 +15,23 @@ export interface NodeAddress {
 export interface NodeState {
   readonly node: string
   readonly isDrained: boolean
-  /** Null: it is healthy. */
+  /** The reason for its ejection, or null if it is healthy. */
   readonly reason: EjectionReason | null
-  /** Its limit of concurrent requests. */
+  /** The limit of concurrent requests. */
   readonly limit: number
-  /** Deployments that it has registered, as last read. */
+  /** The deployments that are registered at the node, as last read. */
   readonly registered: ReadonlySet<string>
   readonly inFlight: number
-  /** Moving average; 0 where it was not asked for long. */
+  /** The moving average. It is near 0 if the node has had no request for a long time. */
   readonly latencyMs: number
   readonly ejections: number
-  /** When the certificate that it showed last ends, in ms since 1970; null: it has shown none. */
+  /** When the certificate that the node presented last expires, in ms since 1970. Null if it has presented none. */
   readonly certificateEndsAtMs: number | null
 }
 
 export interface NodeEvent extends HealthChange {
   readonly node: string
-  /** Of the engine's nodes, without drained ones. */
+  /** The number of healthy nodes of the engine, without drained nodes. */
   readonly healthy: number
   readonly nodes: number
 }
@@ -42,12 +42,12 @@ export interface NodePoolOptions extends Omit<NodeOptions, 'url' | 'weight' | 'i
   readonly onChange: (event: NodeEvent, node: Node) => void
 }
 
-/** The nodes of one engine, and which of them are used. */
+/** The nodes of one engine, with the choice of the nodes that are used. */
 export class NodePool {
   readonly all: readonly Node[]
-  /** All but the drained ones. */
+  /** All nodes except drained ones. */
   readonly live: readonly Node[]
-  /** True: a probe ends ejections. False: a request has to try. */
+  /** True if probes end ejections. False if a trial request must end them. */
   isProbed = false
   readonly #options: NodePoolOptions
   #used: readonly Node[]
@@ -64,22 +64,22 @@ export class NodePool {
     return this.#used
   }
 
-  /** The nodes to try when all others failed. */
+  /** Returns the nodes to try if all others failed. */
   lastResort(): readonly Node[] {
     return this.live.filter(({ health }) => health.reason !== 'wrong-engine')
   }
 
-  /** It is silent, and something checks whether it has recovered: a probe, or without probes one request at a time. */
+  /** Returns true if a node is silent and a probe checks whether it has recovered. Without probes, one request at a time checks this. */
   isSkipped({ health, inFlight }: Node): boolean {
     return health.isSilent && (this.isProbed || inFlight > 0)
   }
 
-  /** No node can take requests, and none should wait for one. */
+  /** True if no node can process requests. A request should not wait for a node then. */
   get isUnreachable(): boolean {
     return this.#hasEjected && this.#used.every((node) => this.isSkipped(node))
   }
 
-  /** A node whose ejection period is over, if no probe checks whether it has recovered. */
+  /** Returns a node whose ejection period is over, if no probes run. */
   trial(isOpen: (node: Node) => boolean, now: () => number): Node | null {
     if (!this.#hasEjected || this.isProbed) return null
     return this.live.find((node) => isOpen(node) && node.health.takeTrial(now())) ?? null
@@ -133,9 +133,9 @@ export class NodePool {
 }
 
 /**
- * The healthy nodes, and as many ejected ones with bad answers as are needed to use half of the nodes: fewer could not
- * carry the load. Unreachable nodes do not help. If no node is left, all are used, because the health data may then be
- * wrong.
+ * Returns the healthy nodes, and ejected nodes if fewer than half of the nodes are healthy, because fewer nodes could not carry the
+ * load. Ejected nodes are added until half of the nodes are used. Unreachable nodes are not added. If no node is left, all are
+ * used, because the health data may be wrong.
  */
 function usedOf(live: readonly Node[], healthy: readonly Node[]): readonly Node[] {
   const missing = Math.ceil(live.length / 2) - healthy.length

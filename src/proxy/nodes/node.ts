@@ -9,31 +9,31 @@ import { Latency } from './latency.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { createConnector, type NodeCertificate } from './connector.ts'
 
-// Shorter than the 20 s after which Tomcat closes an idle connection, so that the gateway closes it first. A node may shorten it.
+// Tomcat closes an idle connection after 20 s. The gateway closes it earlier. A node may shorten this time.
 const KEEP_ALIVE_MS = 4000
 const MAX_HEADER_BYTES = 16 * 1024
-/** Factor of a node's connections: its limit while others are unreachable. */
+/** The limit of a node for requests that failed on other nodes, as a multiple of its connections. */
 const CEILING = 4
-/** Connections to a host name are renewed after this time, so that they follow a changed address. */
+/** Connections to a host name are renewed after this time, so that a changed address is used. */
 const RENEWED_MS = 30_000
 
-/** One node of an engine: its connections, the attempts in flight on it, and its health. */
+/** One node of an engine, with its connections, its attempts in flight and its health. */
 export interface Node {
   readonly name: string
   readonly origin: string
-  /** Prefix of every upstream request's path. */
+  /** The prefix of the path of every upstream request. */
   readonly prefix: string
-  /** What a probe asks for. */
+  /** The path that a probe requests. */
   readonly probePath: string
   readonly pool: ConnectionPool
   /** Opens another pool to the same node. */
   readonly openPool: (connections: number) => ConnectionPool
   readonly connect: buildConnector.connector
-  /** Whose certificate it must show; null: none, without TLS. */
+  /** The name for which the node's certificate must be valid. Null without TLS. */
   readonly serverName: string | null
-  /** Limit of concurrent attempts; adapts to its answers. */
+  /** The limit of concurrent attempts. It adapts to the node's responses. */
   capacity: number
-  /** Limit of attempts that other nodes failed to take. Those beyond its connections wait for one. */
+  /** The limit for attempts after a failure on another node. Attempts beyond the number of connections wait for a connection. */
   readonly ceiling: number
   readonly concurrency: Concurrency
   readonly weight: number
@@ -42,20 +42,20 @@ export interface Node {
   readonly latency: Latency
   readonly health: Health
   inFlight: number
-  /** Ejections, and changes of their reason. */
+  /** The number of ejections and of changes of their reason. */
   ejections: number
-  /** What it showed on its newest connection. */
+  /** The certificate that the node presented on its newest connection. */
   readonly certificate: NodeCertificate
-  /** Deployments registered at the node, as last read. */
+  /** The deployments that are registered at the node, as last read. */
   registered: ReadonlySet<string>
 }
 
 export interface NodeOptions {
   /** `http://host:8080/engine-rest` */
   readonly url: string
-  /** Appended to the node's base path: `/engine/{name}`, or empty. */
+  /** The suffix of the node's base path: `/engine/{name}`, or empty. */
   readonly suffix: string
-  /** Default: the engines, below the base path. */
+  /** Default: the list of engines, below the base path. */
   readonly probePath?: string | undefined
   readonly connections: number
   readonly connectMs: number
@@ -64,11 +64,11 @@ export interface NodeOptions {
   readonly now: () => number
   readonly onChange: (change: HealthChange) => void
   readonly health?: HealthOptions | undefined
-  /** For an `https://` node; undefined: as Node.js does by itself. */
+  /** The TLS settings for an `https://` node. Default: the settings of Node.js. */
   readonly tls?: ClientTls | undefined
   /** Default: the system's resolver. */
   readonly resolve?: Resolve | undefined
-  /** Default 30 s. */
+  /** How long a connection to a host name is reused. Default: 30 s. */
   readonly renewedMs?: number | undefined
 }
 
@@ -110,7 +110,7 @@ function isAddress(hostname: string): boolean {
   return hostname.startsWith('[') || isIP(hostname) !== 0
 }
 
-/** The limits of every pool. */
+/** Returns the limits of every pool. */
 export function poolOptions(connections: number) {
   return {
     connections,

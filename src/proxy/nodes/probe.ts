@@ -7,17 +7,17 @@ import type { ProbeResult } from './health.ts'
 export interface ProbeRequest {
   readonly path: string
   readonly headers: string[]
-  /** Must be among the names in the node's answer. Null: an application is asked, and its status says all. */
+  /** The engine name that the node's response must contain. Null for an application, where only the status counts. */
   readonly engine: string | null
-  /** For the complete answer. */
+  /** The timeout for the complete response. */
   readonly timeoutMs: number
 }
 
 export interface Probed {
   readonly result: ProbeResult
-  /** For the log: what was found instead of a good answer. */
+  /** The finding for the log if the response is not valid. */
   readonly detail: string
-  /** A connection was neither opened nor refused in time. */
+  /** True if a connection was neither opened nor refused in time. */
   readonly isSilent?: true
 }
 
@@ -27,8 +27,8 @@ const MAX_DETAIL_CHARS = 200
 const MAX_VERSION_CHARS = 50
 
 /**
- * Asks a node for its engines, or whether its application is well, on a new connection: a reused one does not show whether the
- * node accepts new ones. Redirects are not followed.
+ * Requests the list of engines of a node, or a page of an application. Uses a new connection, because a reused one does not show
+ * whether the node accepts new connections. Redirects are not followed.
  */
 export async function probe(client: Client, request: ProbeRequest): Promise<Probed> {
   const { path, headers, engine, timeoutMs } = request
@@ -44,7 +44,7 @@ export async function probe(client: Client, request: ProbeRequest): Promise<Prob
   }
 }
 
-/** The deployments registered at a node; null: it does not report them. */
+/** Returns the deployments that are registered at a node, or null if it does not report them. */
 export async function readRegistered(
   client: Client,
   { path, headers, timeoutMs }: Omit<ProbeRequest, 'engine'>,
@@ -60,8 +60,8 @@ export async function readRegistered(
 }
 
 /**
- * What a node says of its version, with the gateway's own credentials; null: it is too old to say. @throws Error that says why
- * it gives no answer
+ * Returns the version that a node reports to the gateway's own credentials, or null if the node is too old to report one.
+ * @throws Error with the reason if the node gives no version
  */
 export async function readVersion(
   client: Client,
@@ -77,7 +77,7 @@ export async function readVersion(
   return stringIn(parsedJson(text), 'version')?.slice(0, MAX_VERSION_CHARS) ?? null
 }
 
-/** Null: it is no JSON. */
+/** Returns null if the text is not JSON. */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -86,7 +86,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** A redirect leads to a login, or to the first page: what sends it is alive. Of a long page the beginning is enough. */
+/** Returns the result for an application. A redirect leads to a login or to the first page, so it counts as `ok`. At most `MAX_BYTES` are read. */
 async function applicationResultOf(status: number, body: AsyncIterable<Buffer>): Promise<Probed> {
   let bytes = 0
   for await (const chunk of body) {

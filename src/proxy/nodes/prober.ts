@@ -4,24 +4,24 @@ import { probe, readRegistered } from './probe.ts'
 
 export interface ProberOptions {
   readonly nodes: readonly Node[]
-  /** Between two probes of a healthy node; an ejected one is probed sooner. */
+  /** The time between two probes of a healthy node. An ejected node is probed sooner. */
   readonly intervalMs: number
   readonly timeoutMs: number
-  /** Whether to read the registered deployments too. */
+  /** Whether to read the registered deployments as well. */
   readonly deployments: boolean
-  /** The engine's name on its nodes; null: they are those of an application. */
+  /** The engine's name on its nodes. Null for the nodes of an application. */
   readonly engine: string | null
   readonly headers: string[]
   readonly now: () => number
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
 }
 
-/** Probes every node, at once and then periodically. */
+/** Probes every node, immediately and then periodically. */
 export interface Prober {
-  /** The state of the node has changed: schedules its next probe again. */
+  /** Schedules the next probe of a node again. Call it when the state of the node has changed. */
   readonly reschedule: (node: Node) => void
-  /** Reads the deployments of all nodes if they are needed. Resolves when all have answered or timed out. */
+  /** Reads the deployments of all nodes if they are needed. Resolves when all nodes have responded or timed out. */
   readonly readRegistered: () => Promise<void>
   readonly close: () => void
 }
@@ -61,7 +61,7 @@ class NodeProber {
   schedule(): void {
     if (this.#isProbing || this.#isClosed) return
     const { intervalMs, random, now } = this.#options
-    // Gateways that started together must not probe together.
+    // Gateways that started at the same time must not probe at the same time.
     const usualMs = intervalMs * (0.9 + 0.2 * random())
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => void this.#probe(), this.#node.health.probeInMs(usualMs, now())).unref()
@@ -73,7 +73,7 @@ class NodeProber {
     void this.#client.destroy()
   }
 
-  /** Keeps the last known deployments if there is no answer. */
+  /** Reads the deployments of the node. The last known deployments remain if there is no response. */
   async readRegistered(): Promise<void> {
     const { headers, timeoutMs, deployments } = this.#options
     if (!deployments || this.#isClosed) return

@@ -3,17 +3,17 @@ import type { Node } from './node.ts'
 import { probe, readVersion } from './probe.ts'
 
 interface ReachOptions {
-  /** The engine's name on its nodes; null: they are those of an application. */
+  /** The engine's name on its nodes. Null for the nodes of an application. */
   readonly engine: string | null
   readonly headers: string[]
-  /** For the complete answers. */
+  /** The timeout for both responses together. */
   readonly withinMs: number
 }
 
 /**
- * Asks a node once what the health check asks, and that of an engine for its version, with the gateway's own credentials: what a
- * health check asks for a secured engine answers to everybody. Resolves with the version, or null. @throws Error that says why
- * the node is of no use
+ * Probes a node once and reads the version of an engine with the gateway's own credentials. The version is read because a secured
+ * engine responds to a probe without checking credentials. Resolves to the version, or to null.
+ * @throws Error that explains why the node is not usable
  */
 export async function reachNode(
   node: Pick<Node, 'origin' | 'connect' | 'probePath' | 'prefix'>,

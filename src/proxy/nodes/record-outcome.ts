@@ -2,25 +2,25 @@ import { isGatewayError, isRejection } from './health.ts'
 import type { AttemptResult } from '../wire/upstream-request.ts'
 import type { Node } from './node.ts'
 
-/** Outcome of one attempt. */
+/** The outcome of one attempt. */
 export interface AttemptOutcome {
   readonly result: AttemptResult
-  /** Of the answer's head; 0 if there was none. */
+  /** The status of the response, or 0 if no response head arrived. */
   readonly status: number
   readonly sent: boolean
-  /** The node is not the cause: a limit of the gateway, or a request that cannot be written. */
+  /** True if the node is not the cause: a limit of the gateway was reached, or the request cannot be written. */
   readonly isGatewayFault: boolean
-  /** A reused connection broke: says nothing about the node. */
+  /** True if a reused connection broke, which is no sign of a fault of the node. */
   readonly isStaleConnection: boolean
-  /** A long poll: its duration says nothing about the node. */
+  /** True for a long poll. Its duration does not depend on the speed of the node. */
   readonly isLongPoll: boolean
   readonly startedAtMs: number
-  /** When the head arrived; without a head, when the attempt ended. */
+  /** When the response head arrived. Without a head, when the attempt ended. */
   readonly headAtMs: number
   readonly nowMs: number
 }
 
-/** An error counts as at least this slow. Otherwise the node that fails fastest would get all requests. */
+/** The lowest latency that an error counts with. Otherwise the node that fails fastest would get all requests. */
 const ERROR_COUNTS_AS_MS = 5000
 
 /** Updates a node's health, latency and limit after an attempt. */
@@ -45,7 +45,7 @@ function latencyOf(outcome: AttemptOutcome, knownMs: number): number | null {
   const isFailed = result === 'ok' ? isGatewayError(status) : result !== 'cancelled'
   if (isFailed) return Math.max(elapsedMs, ERROR_COUNTS_AS_MS)
   if (isLongPoll) return null
-  // Errors of the engine are fast, and a client that disconnected would have waited longer: neither makes a node look faster.
+  // Errors of the engine are fast, and a client that disconnected would have waited longer. Neither may make a node look faster.
   return status >= 500 || status === 0 ? Math.max(elapsedMs, knownMs) : elapsedMs
 }
 
@@ -54,7 +54,7 @@ function limit(node: Node, outcome: AttemptOutcome): void {
   const { result, status, sent, startedAtMs, headAtMs, nowMs } = outcome
   const isOverload = isRejection(status) || (result === 'timeout' && sent)
   if (isOverload) node.concurrency.overloaded(nowMs)
-  // Errors of the engine are faster than answers.
+  // Errors of the engine are faster than other responses, so they do not count.
   else if (result === 'ok' && status < 500)
     node.concurrency.answered({ latencyMs: headAtMs - startedAtMs, inFlight: node.inFlight + 1, nowMs })
   node.capacity = node.concurrency.limit

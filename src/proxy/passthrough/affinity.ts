@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto'
 import type { ParsedHeaders } from '../wire/headers.ts'
 
-/** Says at which node a session is. Its value names no host. */
+/** The cookie that identifies the node of a session. Its value does not contain the host. */
 export const AFFINITY_COOKIE = 'engine-gateway-node'
 
 export interface Affinity {
-  /** The node that the cookies of a request name; null: none of these. `cookies`: the header. */
+  /** Returns the node that the cookies of a request name, or null if they name none of the nodes. `cookies` is the header. */
   readonly nodeOf: (cookies: string | undefined) => string | null
-  /** The headers of an answer that a node gave to a request for `wanted`, with a cookie that names the node where the client has a session there. */
+  /** Returns the headers of a response, with a cookie that names the responding node if the client has a session there. */
   readonly remember: (headers: ParsedHeaders, answer: AnsweredBy) => ParsedHeaders
 }
 
 interface AnsweredBy {
-  /** Its name. */
+  /** The name of the node that responded. */
   readonly node: string
-  /** That the request named; null: none. */
+  /** The node that the request's cookie named, or null. */
   readonly wanted: string | null
-  /** The client came by TLS. */
+  /** True if the client uses TLS. */
   readonly isSecure: boolean
 }
 
 /**
- * Keeps a session at the node where it began: applications keep it in memory. It begins with the first cookie of an answer.
- * A node that is gone is replaced, and the application has the user log in again.
- * @param nodes their names
+ * Keeps a session at the node where it began, because applications keep sessions in memory. A session begins with the first cookie
+ * in a response. If its node is no longer available, another node takes over, and the application asks the user to log in again.
+ * @param nodes the names of the nodes
  */
 export function createAffinity(prefix: string, nodes: readonly string[]): Affinity {
   const ids = new Map(nodes.map((node) => [idOf(node), node]))

@@ -1,25 +1,25 @@
 import type { ParsedHeaders } from '../wire/headers.ts'
 
-/** Where an application stands for clients of the gateway, and where it stands by itself. */
+/** The addresses of an application: its prefix for clients of the gateway, and the URLs of its nodes. */
 export interface ApplicationPlace {
   readonly prefix: string
-  /** URLs of its nodes, of one path. */
+  /** The URLs of its nodes, which all have the same path. */
   readonly nodes: readonly string[]
-  /** `prefix`: cookies are restricted to paths below the prefix. `keep`: the path and domain of the application stay. */
+  /** `prefix`: cookies are restricted to paths below the prefix. `keep`: cookies keep the path and domain that the application sets. */
   readonly cookies: 'prefix' | 'keep'
 }
 
 /** The target of a client's request. */
 export interface ClientTarget {
-  /** `Host` as the client wrote it. */
+  /** The `Host` that the client sent. */
   readonly host: string
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string
 }
 
 /**
- * Returns the headers of an application's response for a client of the gateway: redirects lead to where the client reaches the
- * application, and its cookies are restricted to its prefix.
+ * Creates a function that returns the headers of an application's response for a client of the gateway. Redirects lead to the
+ * address at which the client reaches the application, and its cookies are restricted to its prefix.
  */
 export function createAnswerHeaders(
   place: ApplicationPlace,
@@ -40,8 +40,8 @@ export function createAnswerHeaders(
 }
 
 /**
- * Where a redirect of the application leads for a client of the gateway. Its own path becomes the prefix again; a path that has
- * the prefix already stays. Relative references and other origins stay, too.
+ * Creates a function that rewrites a redirect of the application for a client of the gateway. The application's own base path
+ * becomes the prefix again. A path that already has the prefix, a relative reference and another origin are not changed.
  */
 export function createLocationRewrite({
   prefix,
@@ -63,10 +63,10 @@ export function createLocationRewrite({
 }
 
 /**
- * Restricts the cookies of an application to paths below its prefix and to the host that the client named. Every other path
- * becomes the prefix, and so does a missing path if the default path lies above the prefix. A `Domain` that the client would
- * accept, or that is the upstream's, is removed: the cookie would be sent to other hosts. RFC 6265 sections 5.1.3, 5.1.4, 5.2. A name that begins with `__Host-` needs the path
- * `/` (RFC 6265bis section 4.1.3.2).
+ * Creates a function that restricts the cookies of an application to paths below its prefix and to the host that the client named.
+ * Every other path becomes the prefix, and so does a missing path if the default path is above the prefix. A `Domain` that the
+ * client would accept, or that contains the upstream, is removed, because the cookie would be sent to other hosts. RFC 6265
+ * sections 5.1.3, 5.1.4, 5.2. A name that begins with `__Host-` needs the path `/` (RFC 6265bis section 4.1.3.2).
  */
 function createCookieRewrite({
   prefix,
@@ -96,25 +96,25 @@ function createCookieRewrite({
   }
 }
 
-/** Whether a `Domain` attribute has one of these hosts in its domain. */
+/** Returns true if an attribute is a `Domain` that contains one of these hosts. */
 function isOfHosts(attribute: string, hosts: readonly string[]): boolean {
   const domain = valueOf(attribute)
   return isNamed(attribute, 'domain') && hosts.some((host) => isInDomain(host, domain))
 }
 
-/** Returns whether a client accepts a `Domain` attribute: a client refuses a domain of the upstream that its own host is not in. */
+/** Returns a predicate for attributes that a client accepts. A client refuses a `Domain` of the upstream that does not contain its own host. */
 function isTakenBy(host: string, upstreamHosts: readonly string[]): (attribute: string) => boolean {
   return (attribute) =>
     !isOfHosts(attribute, upstreamHosts) || isInDomain(hostnameOf(host), valueOf(attribute))
 }
 
-/** Returns the value of a cookie attribute, or an empty text. */
+/** Returns the value of a cookie attribute, or an empty string. */
 function valueOf(attribute = ''): string {
   const at = attribute.indexOf('=')
   return at === -1 ? '' : attribute.slice(at + 1).trim()
 }
 
-/** Returns whether an attribute has this name. `attribute` is the text of the header, with spaces and the value. */
+/** Returns true if an attribute has this name. `attribute` is the text of the header, with spaces and the value. */
 function isNamed(attribute: string, wanted: string): boolean {
   const [name = ''] = attribute.split('=', 1)
   return name.trim().toLowerCase() === wanted
@@ -129,7 +129,7 @@ function hostnameOf(host: string): string {
   return host.replace(/:\d*$/, '').toLowerCase()
 }
 
-/** The path below the prefix; null: it is none of the application's. */
+/** Creates a function that returns the path below the prefix, or null if the path does not belong to the application. */
 function createPathRewrite(prefix: string, basePath: string): (path: string) => string | null {
   return (path) => {
     if (basePath !== '' && isBelow(path, basePath)) return prefix + path.slice(basePath.length)
@@ -138,7 +138,7 @@ function createPathRewrite(prefix: string, basePath: string): (path: string) => 
   }
 }
 
-/** `/app` of `http://web:8080/app/`; empty where there is none. */
+/** Returns the base path of a URL, `/app` for `http://web:8080/app/`, or an empty string if the URL has none. */
 export function basePathOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, '')
 }

@@ -1,6 +1,6 @@
 /**
- * Trace headers: W3C Trace Context, B3 (Zipkin), Jaeger, AWS X-Ray and Google Cloud. `baggage` is not among them: its members
- * are free, and applications put users and tenants there.
+ * Trace headers: W3C Trace Context, B3 (Zipkin), Jaeger, AWS X-Ray and Google Cloud. `baggage` is not included, because its members
+ * can be chosen freely, and applications put users and tenants there.
  */
 const TRACE_HEADERS = [
   'b3',
@@ -41,7 +41,7 @@ export const API_REQUEST_HEADERS: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-/** Headers that browsers and the pages of web applications send. None of them says who the client is or where it is. */
+/** Headers that browsers and the pages of web applications send. No header in the list contains the client's identity or address. */
 export const APPLICATION_REQUEST_HEADERS: ReadonlySet<string> = new Set([
   ...API_REQUEST_HEADERS,
   'access-control-request-headers',
@@ -71,9 +71,9 @@ export const APPLICATION_REQUEST_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Headers of an engine's response that a client of the API may see: they describe the body, say how it may be stored and used,
+ * Headers of an engine's response that a client of the API may see. They describe the body, control how it may be stored and used,
  * or belong to the status. Cookies of a node or of its load balancer, redirects, CORS headers and headers of the server's
- * software are not among them.
+ * software are not included.
  */
 export const API_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
   'accept-ranges',
@@ -110,7 +110,7 @@ export const API_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
   'x-xss-protection',
 ])
 
-/** Returns the names of one of the lists with the names that the configuration adds, in lower case. */
+/** Returns the names of one of these lists together with the names that the configuration adds, in lower case. */
 export function withAdded(names: ReadonlySet<string>, added: readonly string[]): ReadonlySet<string> {
   return added.length === 0 ? names : new Set([...names, ...added])
 }

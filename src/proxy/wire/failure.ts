@@ -11,7 +11,7 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ])
 
-// The last four: undici parsed the head, but Node refuses to write it to the client.
+// The last four codes mean that undici parsed the head, but Node refuses to write it to the client.
 const INVALID: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_OVERFLOW',
   'ERR_ASSERTION', // undici's parser asserts against values that llhttp accepts, for example a status below 100
@@ -30,30 +30,30 @@ const UNSENT: ReadonlySet<string> = new Set([
   'ENETUNREACH',
 ])
 
-/** How far a request had got when it failed. */
+/** The progress of a request when it failed. */
 export interface Progress {
-  /** A byte of it may have reached the node. */
+  /** True if a byte of the request may have reached the node. */
   readonly sent: boolean
-  /** Status of the answer's head; 0 if there was none. */
+  /** The status of the response, or 0 if no response head arrived. */
   readonly status: number
-  /** On a reused connection. Default false. */
+  /** True if the request ran on a reused connection. Default: false. */
   readonly isReused?: boolean
 }
 
-/** What a transport error says about the node. */
+/** Returns the fault of the node that a transport error indicates. */
 export function faultOf(cause: unknown, { sent, status, isReused = false }: Progress): Fault {
   const code = codeOf(cause)
-  if (cause instanceof GatewayError) return sent ? 'invalid' : 'timeout' // an answer that is too large, or a wait that is too long
+  if (cause instanceof GatewayError) return sent ? 'invalid' : 'timeout' // a response that is too large, or a wait that is too long
   if (!sent && isReused) return 'reset'
   if (TIMEOUTS.has(code)) return 'timeout'
   if (!sent) return 'refused'
   if (INVALID.has(code) || cause instanceof errors.HTTPParserError) return 'invalid'
-  // Undici's name for any fault in an answer with a length: before the head it is the framing, after it the missing rest.
+  // Undici uses this code for any fault in a response with a length. Before the head the framing is wrong, after it the body is incomplete.
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && status === 0) return 'invalid'
   return 'reset'
 }
 
-/** Maps transport errors to answers; only this function does. `repeatable`: a pure read, whose outcome does not matter. */
+/** Maps a transport error to an error response. No other function does so. `repeatable`: the request only reads, so it had no effect. */
 export function failureOf(
   cause: unknown,
   request: Progress & { readonly repeatable: boolean },
@@ -71,27 +71,27 @@ export function failureOf(
 }
 
 /**
- * Whether a reused connection broke without an answer. A server that closes an idle connection cannot know that a request
- * is on its way, so this says nothing about the node.
+ * Returns true if a reused connection broke without a response. A server that closes an idle connection cannot know that a request
+ * is in transit, so this is no sign of a fault of the node.
  */
 export function isStaleConnection(cause: Error, progress: Progress): boolean {
   const { isReused = false, status } = progress
   return isReused && status === 0 && isOfTheNode(cause) && faultOf(cause, progress) === 'reset'
 }
 
-/** True if the error's code alone proves that there was no connection: for callers that cannot see the attempt. */
+/** Returns true if the code of an error proves that no connection was opened. It is for callers without access to the attempt. */
 export function isUnsent(cause: unknown): boolean {
   return UNSENT.has(codeOf(cause))
 }
 
-/** The node neither accepted nor refused the connection in time. */
+/** Returns true if the node neither accepted nor refused the connection in time. */
 export function isConnectTimeout(cause: unknown): boolean {
   return codeOf(cause) === 'UND_ERR_CONNECT_TIMEOUT'
 }
 
 const OURS: ReadonlySet<string> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
 
-/** False if no other node would do better: a deadline of the gateway, or a request that undici refuses to write. */
+/** Returns false if another node would not help: for a deadline of the gateway, or a request that undici refuses to write. */
 export function isOfTheNode(cause: Error): boolean {
   return !(cause instanceof GatewayError) && !OURS.has(codeOf(cause))
 }

@@ -1,14 +1,14 @@
-/** Which headers tell a server behind the gateway who has asked, and by which address. `forwarded`: RFC 7239. */
+/** The headers that contain the client and the address it used, for a server behind the gateway. `forwarded`: RFC 7239. */
 export type ForwardedKind = 'none' | 'x-forwarded' | 'forwarded'
 
 export interface ForwardedFor {
-  /** The client's address; empty: it has none. */
+  /** The client's address, or empty if it has none. */
   readonly client: string
-  /** What the client writes before the path, as `https://host:8443`; a path behind it is left out. */
+  /** Scheme and host that the client used, for example `https://host:8443`. A path after the host is ignored. */
   readonly address: string
 }
 
-/** Written anew: what a caller itself has sent of them does not pass. */
+/** Returns the forwarding headers. They are always built by the gateway: forwarding headers that the client sent are not passed on. */
 export function forwardedHeaders(
   kind: ForwardedKind,
   { client, address }: ForwardedFor,
@@ -27,7 +27,7 @@ export function forwardedHeaders(
   }
 }
 
-/** RFC 7239 section 6: an IPv6 address stands in brackets and quotes. */
+/** Returns the address in the notation of RFC 7239 section 6: an IPv6 address has brackets and quotes. */
 function nodeOf(address: string): string {
   return address.includes(':') ? `"[${address}]"` : address
 }

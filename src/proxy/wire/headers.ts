@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import { API_REQUEST_HEADERS, API_RESPONSE_HEADERS } from './allowed-headers.ts'
 import { createUserHeaderValue, type UserHeader } from './user-header.ts'
 
-/** The credentials sent upstream in place of the caller's. */
+/** The credentials that are sent upstream instead of the caller's. */
 export type Credentials =
   | 'none'
   | 'forward'
@@ -11,15 +11,15 @@ export type Credentials =
 
 export interface RequestPolicy {
   readonly credentials: Credentials
-  /** `client`: the caller's Host, from which the engine builds its links. `node`: the node's own. */
+  /** `client`: the caller's Host, from which the engine builds its links. `node`: the node's own Host. */
   readonly host: 'client' | 'node'
-  /** Default false. Passthrough needs them: the web applications keep their session in a cookie. */
+  /** Whether cookies are sent. Passthrough needs them, because web applications keep their session in a cookie. Default: false. */
   readonly cookies?: boolean
-  /** Names of the client's headers that are sent, in lower case; the members above decide on their headers. Default: the headers of the API. */
+  /** Names of the client's headers that are sent, in lower case. The options above decide about their own headers. Default: the API's headers. */
   readonly requestHeaders?: ReadonlySet<string>
 }
 
-// RFC 9110 section 7.6.1. Not forwarded in either direction, nor are the names listed in Connection, except END_TO_END.
+// RFC 9110 section 7.6.1. These headers and the names listed in Connection are not forwarded in either direction, except END_TO_END.
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -34,8 +34,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ])
 
 /**
- * End-to-end headers: a sender must not list them in Connection. If it does and they are removed, the engine reads another
- * request than the one that was checked, or a cache stores another answer.
+ * End-to-end headers. A sender must not list them in Connection. If it does and they are removed, the engine receives a different
+ * request from the one that was checked, or a cache stores a different response.
  */
 const END_TO_END: ReadonlySet<string> = new Set([
   'accept',
@@ -73,7 +73,7 @@ const END_TO_END: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-// For these the first value counts, as in Node. The others may be lists and are joined.
+// If one of these occurs several times, the first value counts, as in Node. Other headers may be lists, and their values are joined.
 const SINGLE: ReadonlySet<string> = new Set([
   'authorization',
   'content-type',
@@ -84,8 +84,8 @@ const SINGLE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the client's headers (`request.rawHeaders`) that an engine may see. Only listed names are sent: with another one the
- * client could claim an identity, an address, or another target than the one that was checked.
+ * Returns the client's headers (`request.rawHeaders`) that an engine may see. Only listed names are sent. With any other header the
+ * client could claim an identity, an address, or a different target from the one that was checked.
  */
 export function upstreamHeaders(raw: readonly string[], policy: RequestPolicy): Record<string, string> {
   const named = connectionNames(raw)
@@ -100,7 +100,7 @@ export function upstreamHeaders(raw: readonly string[], policy: RequestPolicy): 
   return headers
 }
 
-/** How the engine is told who the caller is; null: it is not, or by the caller's own credentials. */
+/** Returns the header that contains the caller's id for the engine. Null if the engine gets no id, or gets the caller's own credentials. */
 export function userHeaderOf({ credentials }: Pick<RequestPolicy, 'credentials'>): UserHeader | null {
   return typeof credentials === 'object' && 'header' in credentials ? credentials : null
 }
@@ -123,10 +123,10 @@ function connectionNames(raw: readonly string[]): string[] | null {
   return named
 }
 
-/** Names of the response headers that clients receive, in lower case. `all` is for an application, which decides about its responses itself. */
+/** Names of the response headers that clients receive, in lower case. `all` is for an application, which controls its own responses. */
 export type ResponseHeaderNames = ReadonlySet<string> | 'all'
 
-/** Returns the headers of a response that the client may see; `added` replaces headers of the same name, and joins `Vary`. */
+/** Returns the headers of a response that the client may see. `added` replaces headers of the same name, except that `Vary` is joined. */
 export function clientHeaders(
   parsed: ParsedHeaders,
   added?: Readonly<Record<string, string>>,
@@ -140,7 +140,7 @@ export function clientHeaders(
     if (names === 'all' ? !isUpstreamOnly(name) : names.has(name)) headers[name] = value
   }
   if (added !== undefined) addHeaders(headers, added)
-  // Set last: Node refuses a Content-Disposition with a byte above 127 after it has seen a length.
+  // The length is set last, because Node refuses a Content-Disposition with a byte above 127 once a length is set.
   const length = parsed['content-length']
   if (length !== undefined) headers['content-length'] = length
   return headers
@@ -159,19 +159,19 @@ function addHeaders(
 }
 
 /**
- * Whether the gateway's own headers of an answer say which origins may read it: with `cors` each has `Vary: Origin`. An engine's
- * headers of CORS (`isOfCors`) then do not count, also where the gateway has none for the request's origin.
+ * Returns true if the gateway's own headers decide which origins may read a response. With `cors` every response has
+ * `Vary: Origin`. The engine's CORS headers (`isOfCors`) are then removed, even if the gateway sends none for the request's origin.
  */
 export function saysWhoReads(own: Readonly<Record<string, string>>): boolean {
   return own['vary'] !== undefined
 }
 
-/** `name`: in lower case. */
+/** Returns true for a CORS response header. `name` is in lower case. */
 export function isOfCors(name: string): boolean {
   return name.startsWith('access-control-')
 }
 
-/** `Vary` of an answer that varies by what the engine says, and by what the gateway adds (RFC 9110 section 12.5.5). */
+/** Returns the `Vary` header with the engine's names and the gateway's own name (RFC 9110 section 12.5.5). */
 export function joinedVary(engines: number | string | string[] | undefined, own: string): string {
   const names = String(engines ?? '')
     .split(',')
@@ -197,7 +197,10 @@ function listOf(value: string): string[] {
   return names.filter((name) => !END_TO_END.has(name))
 }
 
-/** Returns what is sent, as a flat list of names and values. The last check: whoever built the request, credentials leave only as configured. */
+/**
+ * Returns the headers that are sent, as a flat list of names and values. This is the last check: credentials are sent only as
+ * configured, regardless of the code that built the request.
+ */
 export type WireHeaders = (headers: Readonly<Record<string, string>>) => string[]
 
 export function createWireHeaders(policy: RequestPolicy): WireHeaders {
@@ -226,7 +229,10 @@ export function createWireHeaders(policy: RequestPolicy): WireHeaders {
   }
 }
 
-/** The same list with another `traceparent` and `tracestate` (W3C Trace Context section 3). `list`: names in lower case, each before its value. */
+/**
+ * Returns the list with another `traceparent` and `tracestate` (W3C Trace Context section 3). `list` contains names in lower case,
+ * each followed by its value.
+ */
 export function withTraceContext(
   list: readonly string[],
   context: Readonly<Record<string, string>>,
@@ -240,7 +246,7 @@ export function withTraceContext(
   return replaced
 }
 
-// With one of these an engine may omit the body, send a part of it, or send it encoded.
+// With one of these headers an engine may omit the body, send a part of it, or send it encoded.
 const PARTIAL: ReadonlySet<string> = new Set([
   'accept-encoding',
   'if-match',
@@ -251,7 +257,7 @@ const PARTIAL: ReadonlySet<string> = new Set([
   'range',
 ])
 
-/** The headers of the same request for a complete, readable answer: one that is cached or inspected. */
+/** Returns the headers without those that could make the response partial or encoded, for a response that is cached or inspected. */
 export function wholeHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const whole: Record<string, string> = {}
   for (const name in headers) {
@@ -261,13 +267,13 @@ export function wholeHeaders(headers: Readonly<Record<string, string>>): Record<
   return whole
 }
 
-/** The announced length of an answer's body; null if there is none. */
+/** Returns the announced length of a response body, or null if none is announced. */
 export function lengthOf(parsed: ParsedHeaders): number | null {
   const value = parsed['content-length']
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : null
 }
 
-/** False for the answers that never carry a body (RFC 9110 section 6.4.1). */
+/** Returns false for responses that never have a body (RFC 9110 section 6.4.1). */
 export function hasBody(method: string, status: number): boolean {
   return method !== 'HEAD' && status !== 204 && status !== 304
 }
@@ -276,8 +282,8 @@ export function hasBody(method: string, status: number): boolean {
 export type ParsedHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /**
- * Refuses a redirect of an engine. The API sends none: the response comes from a proxy or a login page in front of the node, and
- * its target may be an address that only the gateway's network knows.
+ * Refuses a redirect of an engine. The API sends no redirects, so the response comes from a proxy or a login page in front of the
+ * node. Its target may be an address that is known only in the gateway's network.
  * @throws GatewayError GW_UPSTREAM_INVALID
  */
 export function assertNoRedirect(status: number, names: ResponseHeaderNames): void {

@@ -2,9 +2,9 @@ const OPENING = '"href":"'
 const ENDS: ReadonlySet<number> = new Set(Buffer.from('/?#"'))
 
 /**
- * Replaces `from` by `to` where a link starts with it: `"href":"<from>/task/x"` becomes `"href":"<to>/task/x"`. Works on
- * bytes, so numbers keep their digits. Inside a JSON string quotes are escaped, so text that looks like a link is not
- * changed.
+ * Replaces `from` by `to` at the start of links: `"href":"<from>/task/x"` becomes `"href":"<to>/task/x"`. The function works on
+ * bytes, so numbers keep their digits. Quotes inside a JSON string are escaped, so a string that contains text like a link is
+ * not changed.
  */
 export function rewriteLinks(body: Buffer, from: string, to: string): Buffer {
   if (from === '' || from === to) return body

@@ -1,54 +1,57 @@
 import type { ParsedHeaders } from './headers.ts'
 
-/** One request to an engine, built anew: no part of the client's target is copied without being checked. */
+/** A request to an engine. The gateway builds it from checked parts and copies no unchecked part of the client's target. */
 export interface UpstreamRequest {
   readonly method: string
-  /** Below the node's base, query included: `/task/x?a=b`. Sent byte for byte. */
+  /** The path below the node's base path, with the query: `/task/x?a=b`. It is sent byte for byte. */
   readonly path: string
   /** Lower-case names, as `upstreamHeaders` returns them. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer | null
-  /** `always`: a pure read, which may be repeated. `unsent`: repeated only if no byte of it was sent. */
+  /** `always`: the request only reads and may be retried. `unsent`: it is retried only if no byte of it was sent. */
   readonly retry: 'always' | 'unsent'
-  /** `repeat`: sent again when the engine reports that another transaction was faster and this one was rolled back. */
+  /** `repeat`: the request is sent again if the engine reports that another transaction was faster and this one was rolled back. */
   readonly conflict?: 'repeat' | undefined
-  /** Checked before each attempt. False: the decision that permitted the request no longer holds, and no attempt starts. Default: it holds. */
+  /**
+   * Called before each attempt. Returns false if the decision that permitted the request no longer holds. No attempt starts then.
+   * Default: the decision holds.
+   */
   readonly isStillPermitted?: (() => boolean) | undefined
-  /** Deployment of the definition that it starts. If some nodes have it registered, only those qualify. */
+  /** The deployment of the definition that the request starts. If some nodes have registered it, only those nodes qualify. */
   readonly deployment?: string
-  /** The only node that qualifies while it is believed healthy, by its name, unless an attempt there has failed. */
+  /** The name of the only node that qualifies, as long as it counts as healthy and no attempt there has failed. */
   readonly preferredNode?: string | null
-  /** Whether `relay` also gives the body of a successful answer to its caller, where it is short. Default: no. */
+  /** Whether `relay` also returns the body of a successful response if the body is short. Default: no. */
   readonly keepsAnswer?: boolean
-  /** Makes of the headers of an answer that `relay` streams those that the client is shown. `node`: its name. Default: they stay. */
+  /** Converts the headers of a response that `relay` streams for the client. `node` is the node's name. Default: they are not changed. */
   readonly shownHeaders?: (headers: ParsedHeaders, node: string) => ParsedHeaders
-  /** `none`: a success creates and unlocks no external task. Default: it may, unless `retry` is `always`. */
+  /** `none`: a successful request creates and unlocks no external task. Default: it may do so, unless `retry` is `always`. */
   readonly newTasks?: 'none' | undefined
   /** Replaces the upstream's `headersMs` for this request: a long poll waits longer than a lookup. */
   readonly headersMs?: number
 }
 
-/** How one attempt ended. `cancelled`: the client of a read disconnected, which says nothing about the node. */
+/** How an attempt ended. `cancelled`: the client of a read disconnected, which is no sign of a fault of the node. */
 export type AttemptResult = 'ok' | 'refused' | 'timeout' | 'reset' | 'invalid' | 'cancelled'
 
 export interface AttemptEvent {
-  /** Scheme, host, port and base path as configured: a bounded label. */
+  /** Scheme, host, port and base path as configured. As a metric label it has a bounded number of values. */
   readonly node: string
   readonly result: AttemptResult
-  /** Status of the answer's head; 0 if there was none. */
+  /** The status of the response, or 0 if no response head arrived. */
   readonly status: number
   readonly seconds: number
 }
 
-/** The result of an answer that was streamed to its client. */
+/** The result of a response that was streamed to its client. */
 export interface Relayed {
-  /** Of the engine's answer; 499 if the client disconnected before it. */
+  /** The status of the engine's response, or 499 if the client disconnected before it. */
   readonly status: number
   readonly node: string
-  /** Of the body, as written to the client's connection. */
+  /** The length of the body, as written to the client's connection. */
   readonly bytes: number
-  /** Where the request has asked for it: of an answer with a status of 2xx, not encoded, and of `KEPT_ANSWER_BYTES` at most. */
+  /** The body, if the request has `keepsAnswer` and the response has a 2xx status, no content encoding and at most `KEPT_ANSWER_BYTES`. */
   readonly body?: Buffer
-  /** `broken`: the engine ended the answer early, and the client's connection was closed. */
+  /** `broken`: the engine ended the response early, and the gateway closed the client's connection. */
   readonly ended: 'whole' | 'client-gone' | 'broken'
 }

@@ -2,35 +2,38 @@ import { createHmac } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../../errors.ts'
 
-/** How an engine is told who the caller is. */
+/** The header that contains the id of the caller for an engine. */
 export interface UserHeader {
-  /** In lower case. */
+  /** The header name, in lower case. */
   readonly header: string
-  /** Absent: the header is the plain id, and whoever reaches a node may write it. */
+  /** The signature of the header. Absent if the value is the plain id. Any client that can reach a node can then write the header. */
   readonly sign?: UserSignature | undefined
 }
 
 export interface UserSignature {
-  /** In base64. */
+  /** The secret, in base64. */
   readonly secret: string
   readonly algorithm: keyof typeof DIGESTS
-  /** Of a token, in ms. */
+  /** The lifetime of a token, in ms. */
   readonly lifetime: number
 }
 
 const DIGESTS = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' } as const
 
-/** Tokens that are kept, one for each of so many users. */
+/** The maximum number of cached tokens, one for each user. */
 const MAX_TOKENS = 10_000
-/** What a header carries so that every reader sees the same: RFC 9110 section 5.5, without blanks at the ends. */
+/** Header values that every recipient reads in the same way: RFC 9110 section 5.5, without spaces at the ends. */
 const TELLABLE = /^[!-~](?:[ -~]*[!-~])?$/
 
-/** @throws GatewayError GW_USER_NOT_TOLD where an id does not fit into a plain header */
+/**
+ * Checks that a user id can be sent in the header.
+ * @throws GatewayError GW_USER_NOT_TOLD if the id contains characters that a plain header cannot carry
+ */
 export function assertTellable({ sign }: UserHeader, user: string): void {
   if (sign === undefined && !TELLABLE.test(user)) throw new GatewayError('GW_USER_NOT_TOLD')
 }
 
-/** Makes the value of the header of a user's id. `wallMs`: the time of the day, in ms since 1970. */
+/** Creates a function that returns the header value for a user id. `wallMs` returns the wall-clock time, in ms since 1970. */
 export function createUserHeaderValue(
   { header, sign }: UserHeader,
   wallMs: () => number = Date.now,
@@ -46,13 +49,13 @@ export function createUserHeaderValue(
     const known = tokens.get(user)
     if (known !== undefined && nowMs < known.renewAtMs) return known.value
     const value = scheme + tokenOf(user, nowMs)
-    // Half of its life is left for the way to the engine.
+    // Half of the lifetime remains for the transmission to the engine.
     tokens.set(user, { value, renewAtMs: nowMs + sign.lifetime / 2 })
     return value
   }
 }
 
-/** A JSON Web Token: RFC 7519 sections 4.1.2, 4.1.4 and 4.1.6, signed as RFC 7518 section 3.2 says. */
+/** Creates JSON Web Tokens (RFC 7519 sections 4.1.2, 4.1.4 and 4.1.6), signed according to RFC 7518 section 3.2. */
 function createTokenOf({ secret, algorithm, lifetime }: UserSignature) {
   const key = Buffer.from(secret, 'base64')
   const head = base64Of({ alg: algorithm, typ: 'JWT' })
