@@ -16,23 +16,23 @@ import type { TokenAuthenticator, TokenMethod } from './tokens.ts'
 
 export type AuthenticationResult = 'remembered' | 'verified' | 'failed' | 'missing' | 'throttled'
 
-/** `none`: nothing was sent that names one. */
+/** The method by which a request authenticates. `none`: the request contains no credentials of a known method. */
 export type AuthenticationMethod = TokenMethod | 'none'
 
 export interface AuthenticatorOptions extends CredentialMemoryOptions {
-  /** The engine's name: the realm of the challenge. */
+  /** The engine's name, which is the realm of the challenge. */
   readonly engine: string
   readonly source: Pick<IdentitySource, 'verify' | 'stampOf' | 'noticesAll' | 'principalOf'>
   readonly throttle?: ThrottleOptions
-  /** Absent or null: bearer tokens are not accepted. */
+  /** The authenticator of bearer tokens. If absent or null, bearer tokens are not accepted. */
   readonly tokens?: TokenAuthenticator | null
-  /** State of a previous authenticator for the same users. */
+  /** The state of a previous authenticator for the same users. */
   readonly kept?: KeptAuthentication
-  /** Called once per request with Basic credentials or none, for metrics; not if the users are unavailable (503). */
+  /** Called once for each request with Basic credentials or without credentials, for metrics. Not called if the users are unavailable (503). */
   readonly onResult?: (result: AuthenticationResult, method: AuthenticationMethod) => void
 }
 
-/** Credentials and failures of one engine's users: plain values that outlive the configuration that created them. */
+/** The cached credentials and failures of one engine's users. They are plain values that remain when the configuration is replaced. */
 export interface KeptAuthentication {
   readonly credentials: RememberedCredentials
   readonly throttle: Throttle
@@ -41,29 +41,32 @@ export interface KeptAuthentication {
 export interface Authenticator {
   readonly kept: KeptAuthentication
   /**
-   * Identifies the caller. Synchronous for a cached credential, else a promise. Throws (or rejects with) EngineRefusal 401
-   * and GatewayError GW_THROTTLED, GW_OVERLOADED or, of a bearer token, GW_TOKEN_INVALID.
+   * Identifies the caller. Returns the principal for a cached credential, otherwise a promise. Throws, or rejects with,
+   * EngineRefusal 401 and GatewayError GW_THROTTLED, GW_OVERLOADED or, for a bearer token, GW_TOKEN_INVALID.
    */
   readonly authenticate: (header: string | undefined, address: string) => Principal | Promise<Principal>
   /**
-   * Whom a certificate names, which the connection has proven. Synchronous for a cached user. Throws (or rejects with)
-   * EngineRefusal 401 for a user whom the source does not know.
+   * Identifies the user that a client certificate names. The connection has verified the certificate. Returns the principal for a
+   * cached user, otherwise a promise. Throws, or rejects with, EngineRefusal 401 for a user that the source does not know.
    */
   readonly vouchFor: (user: string) => Principal | Promise<Principal>
   /**
-   * Whether nothing has changed that this authenticator notices since it identified the caller: the user, the token's expiry, the
-   * keys of its issuer. @throws GatewayError if users or keys are unavailable now
+   * Returns true if nothing has changed since this authenticator identified the caller. It notices changes of the user, the expiry
+   * of the token, and changes of its issuer's keys. @throws GatewayError if users or keys are unavailable now
    */
   readonly isCurrent: (principal: Principal) => boolean
-  /** Whether the identification is so recent that a new request would rely on it, or no change can go unnoticed. */
+  /** Returns true if the identification is recent enough to be valid for a new request, or if the source notices every change. */
   readonly isRecent: (principal: Principal) => boolean
-  /** Whether `authenticate` would take this for Basic; counted and throttled as there. Rejects with GatewayError as it does. */
+  /**
+   * Resolves to true if `authenticate` would accept this credential as Basic. The attempt is counted and throttled in the same way.
+   * Rejects with the same GatewayErrors.
+   */
   readonly accepts: (credential: BasicCredential, address: string) => Promise<boolean>
 }
 
 const BY_CERTIFICATE: Authentication = { method: 'certificate', issuer: null }
 
-/** Basic authentication against the users of one engine, and by bearer tokens where they are accepted. */
+/** Creates the authenticator of one engine: Basic authentication against its users, and bearer tokens if they are accepted. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { source, now, tokens = null } = options
   const kept = options.kept ?? {
@@ -72,11 +75,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
   const { throttle } = kept
   const memory = createCredentialMemory(options, kept.credentials)
-  /** Apart from credentials: no header must be taken for one. */
+  /** The users of certificates. They are separate from credentials, so that an Authorization header never matches a user name. */
   const vouched = createCredentialMemory(options)
 
   function prove({ user, password }: BasicCredential, key: string, address: string) {
-    // A credential that was correct before is not a guess: its owner gets in while others at the same address are throttled.
+    // A credential that was correct before is not a guess, so it is not throttled together with others from the same address.
     const proven = memory.wasVerified(key)
     const verify = () => source.verify({ user, password, from: networkOf(address), proven })
     return memory.verifyOnce(key, { user, stampOf: source.stampOf }, () =>
@@ -150,7 +153,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-/** Null: Basic cannot say it (RFC 7617 section 2: no colon in a user-id). */
+/** Returns the Basic header of a credential, or null if Basic cannot express it (RFC 7617 section 2: no colon in a user-id). */
 function headerOf({ user, password }: BasicCredential): string | null {
   const text = `${user}:${password}`
   if (user.includes(':') || LONE_SURROGATE.test(text)) return null
@@ -172,7 +175,7 @@ function challenge({ engine, tokens = null }: AuthenticatorOptions, reason: stri
   const basic = `Basic realm="${engine}"`
   return new EngineRefusal({
     status: 401,
-    // RFC 9110 section 11.6.1: one header may hold several challenges.
+    // RFC 9110 section 11.6.1: one header may contain several challenges.
     headers: { 'www-authenticate': tokens === null ? basic : `${basic}, Bearer realm="${engine}"` },
     reason,
   })

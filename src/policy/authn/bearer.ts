@@ -2,24 +2,24 @@ import { readJson } from '../../request/json.ts'
 import { isObject, stringIn } from '../../request/value.ts'
 import { MAX_BEARER_CHARS, type TokenFault } from './token-faults.ts'
 
-/** RFC 7515 section 7.1 in RFC 6750 section 2.1. An unsigned token has no third part. */
+/** The syntax of RFC 7515 section 7.1 within RFC 6750 section 2.1. An unsigned token has an empty third part and does not match. */
 const BEARER = /^bearer +(([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+)$/i
 const SCHEME = /^bearer(?: |$)/i
 /** The first byte of a byte order mark, which RFC 8259 section 8.1 forbids to send and `readJson` ignores. */
 const FIRST_BYTE_OF_MARK = 0xef
 
-/** What a token says of itself. Nothing of it is proved. */
+/** The contents of a token whose signature has not been verified. */
 export interface UnverifiedToken {
   readonly compact: string
   readonly alg: string
-  /** Null: none. */
+  /** The key id, or null if the token has none. */
   readonly kid: string | null
-  /** In lower case, without `application/`; null: none. */
+  /** The type, in lower case and without `application/`, or null if the token has none. */
   readonly typ: string | null
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** Members that bring a key or a place of one, or change how the rest is read (RFC 7515 section 4.1). None is ever followed. */
+/** Header members that contain a key or its location, or change how the token is read (RFC 7515 section 4.1). They are never used. */
 const REFUSED_MEMBERS = ['crit', 'jku', 'jwk', 'x5u', 'x5c', 'b64', 'zip'] as const
 const MAX_KID_CHARS = 256
 
@@ -27,7 +27,7 @@ export function isBearer(header: string): boolean {
   return SCHEME.test(header)
 }
 
-/** Reads a token without a look at its signature; else says why it can be none. */
+/** Returns the contents of a token without verifying its signature, or the reason why the header contains no valid token. */
 export function readBearer(header: string): UnverifiedToken | TokenFault {
   if (header.length > MAX_BEARER_CHARS) return 'too-long'
   const [, compact, head, payload] = BEARER.exec(header) ?? []
@@ -39,7 +39,7 @@ export function readBearer(header: string): UnverifiedToken | TokenFault {
   return signature === null ? 'malformed' : { compact, ...signature, claims }
 }
 
-/** Null: a member is not of the type that it must have. */
+/** Returns the members of the header that concern the signature, or null if a member has the wrong type. */
 function signatureIn({
   alg,
   kid = null,
@@ -51,7 +51,10 @@ function signatureIn({
   return typeof typ === 'string' ? { alg, kid, typ: typ.toLowerCase().replace(/^application\//, '') } : null
 }
 
-/** Returns null for a member that is given twice as well: another reader of the token may take the other value (RFC 7519 section 4). */
+/**
+ * Returns the encoded JSON object, or null if it is not valid. A member that occurs twice is not valid, because another reader of
+ * the token may use the other value (RFC 7519 section 4).
+ */
 function objectIn(encoded = ''): Readonly<Record<string, unknown>> | null {
   const bytes = Buffer.from(encoded, 'base64url')
   if (bytes[0] === FIRST_BYTE_OF_MARK) return null
@@ -63,18 +66,18 @@ function objectIn(encoded = ''): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** What every token is held against, beside its keys. */
+/** The rules that every token must satisfy in addition to its signature. */
 export interface TokenRules {
   readonly algorithms: ReadonlySet<string>
-  /** In lower case; a token without a type is a `jwt`. */
+  /** The accepted types, in lower case. A token without a type counts as `jwt`. */
   readonly types: ReadonlySet<string>
-  /** One of these must be in `aud`; null: the tokens have none, and one that has is meant for somebody else. */
+  /** The audiences of which `aud` must contain one. Null if tokens must have no audience. A token with one is then meant for another recipient. */
   readonly audience: ReadonlySet<string> | null
-  /** How far the clocks may differ. */
+  /** The accepted difference between the clocks. */
   readonly skewSeconds: number
 }
 
-/** The first rule that a token breaks; null: only its signature is left to look at. RFC 7519 section 4.1, RFC 9068 section 4. */
+/** Returns the first rule that a token breaks, or null if only its signature remains to be verified. RFC 7519 section 4.1, RFC 9068 section 4. */
 export function brokenRuleOf(
   { alg, typ, claims }: UnverifiedToken,
   { algorithms, types, audience, skewSeconds }: TokenRules,
@@ -99,10 +102,13 @@ function isFor(aud: unknown, audience: ReadonlySet<string> | null): boolean {
   return named.some((one) => typeof one === 'string' && audience.has(one))
 }
 
-/** Keycloak names its tokens in the claim `typ`. */
+/** The values by which Keycloak marks other kinds of tokens in the claim `typ`. */
 const OTHER_TYPES: ReadonlySet<string> = new Set(['ID', 'Refresh', 'Offline', 'Logout'])
 
-/** ID tokens tell a client who has logged in, and open nothing. Only they have these hashes: OpenID Connect Core section 3. */
+/**
+ * Returns true for a token that is not an access token. ID tokens inform a client about the logged-in user and grant no access. Only
+ * ID tokens contain these hashes: OpenID Connect Core section 3.
+ */
 function isOtherToken(claims: UnverifiedToken['claims']): boolean {
   return (
     OTHER_TYPES.has(stringIn(claims, 'typ') ?? '') ||

@@ -2,23 +2,23 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { throttled } from './throttled.ts'
 
 export interface ConstantTimeOptions {
-  /** No failure is reported earlier; default 50 ms. */
+  /** The earliest time at which a failure is reported. Default: 50 ms. */
   readonly minMs?: number
-  /** Failures that may wait to be reported; default 256. Beyond it: 429 with Retry-After 1. */
+  /** The number of failures that may wait to be reported. Default: 256. Further failures get 429 with Retry-After 1. */
   readonly maxWaiting?: number
-  /** Monotonic milliseconds; default performance.now. */
+  /** The monotonic clock, in milliseconds. Default: performance.now. */
   readonly now?: () => number
   readonly delay?: (ms: number) => Promise<unknown>
 }
 
-/** Reports `true` at once, and `false` on a coarse time grid. */
+/** Resolves to `true` immediately, and to `false` at the next step of a coarse time grid. */
 export type ConstantTime = (work: () => Promise<boolean>) => Promise<boolean>
 
 const MAX_MS = 1_000
 
 /**
- * Hides how long a failure took: an engine answers faster for an unknown name, because it computes no hash. A grid step is
- * twice the usual time of a success, so that failures of both kinds end on the first step.
+ * Creates a function that hides the duration of failures. An engine responds faster for an unknown name, because it computes no
+ * hash. A grid step is twice the usual duration of a success, so failures for known and unknown names both end at the first step.
  */
 export function createConstantTime(options: ConstantTimeOptions = {}): ConstantTime {
   const { minMs = 50, maxWaiting = 256, now = () => performance.now(), delay = wait } = options

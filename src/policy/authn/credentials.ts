@@ -8,17 +8,17 @@ export interface BasicCredential {
   readonly password: string
 }
 
-// RFC 7617: `Basic` SP token68, the scheme in any case. 1,024 characters hold 766 bytes of user and password.
+// RFC 7617: `Basic` SP token68, with the scheme in any case. 1,024 characters contain 766 bytes of user and password.
 const BASIC = /^basic +([A-Za-z0-9+/]{1,1024}={0,2})$/i
 // oxlint-disable-next-line no-control-regex -- RFC 7617 forbids exactly these in user-id and password
 const CONTROL = /[\u0000-\u001f\u007f]/
-// A byte order mark is a character of the name like any other. Removing it would make two names equal.
+// A byte order mark is a regular character of the name. If it were removed, two different names would be equal.
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A longer Authorization header is not parsed: it contains no credential that `readBasic` accepts, or many blanks. */
+/** The longest Authorization header that is parsed. A longer header contains no credential that `readBasic` accepts, or many spaces. */
 export const MAX_HEADER_CHARS = 1100
 
-/** The Basic credential in an Authorization header; null if there is none that can be parsed unambiguously. */
+/** Returns the Basic credential in an Authorization header, or null if the header has none that can be parsed unambiguously. */
 export function readBasic(header: string): BasicCredential | null {
   const encoded = BASIC.exec(header)?.[1]
   if (encoded === undefined || encoded.length % 4 !== 0) return null
@@ -29,32 +29,35 @@ export function readBasic(header: string): BasicCredential | null {
 }
 
 export interface CredentialMemoryOptions {
-  /** How long a verified credential needs no new verification; default 5,000 ms. 0 verifies on every request. */
+  /** How long a verified credential needs no new verification. Default: 5,000 ms. With 0, every request is verified. */
   readonly ttlMs?: number
-  /** How long a wrong credential is refused without another check; default 5,000 ms. */
+  /** How long a wrong credential is refused without another verification. Default: 5,000 ms. */
   readonly failureTtlMs?: number
-  /** Monotonic milliseconds; default performance.now. */
+  /** The monotonic clock, in milliseconds. Default: performance.now. */
   readonly now?: () => number
 }
 
-/** A value on which a user's verification depends; a change invalidates the user's cached credentials. @throws GatewayError if no decision is possible */
+/**
+ * Returns the value on which the verification of a user depends. If it changes, the user's cached credentials are invalid.
+ * @throws GatewayError if no decision is possible
+ */
 export type StampOf = (user: string) => unknown
 
 /**
- * Caches correct credentials, and for a short time wrong ones. They are stored under a hash with a secret of this process,
- * so no password can be recovered from them.
+ * Caches correct credentials, and for a short time wrong credentials. They are stored under a hash that includes a secret of this
+ * process, so no password can be recovered from them.
  */
 export interface CredentialMemory {
-  /** The key of a header as sent, of at most MAX_HEADER_CHARS: a cached one needs no parsing. */
+  /** Returns the key of a header as sent, of at most MAX_HEADER_CHARS. A cached header needs no parsing. */
   readonly keyOf: (header: string) => string
   readonly recall: (key: string, stampOf: StampOf) => Principal | null
-  /** It was wrong recently: another check would tell nothing new, and an engine would count it. */
+  /** Returns true if the credential was wrong recently. Another verification would give the same result, and an engine would count it. */
   readonly failedLately: (key: string, stampOf: StampOf) => boolean
-  /** It was correct at some time, however long ago: the caller is not guessing. */
+  /** Returns true if the credential was correct at any earlier time. The caller is then not guessing. */
   readonly wasVerified: (key: string) => boolean
-  /** Whether this memory verified the principal and the user has not changed since; null: it did not verify this object. */
+  /** Returns true if this memory verified the principal and the user has not changed since. Null if it did not verify this object. */
   readonly isCurrent: (principal: Principal, stampOf: StampOf) => boolean | null
-  /** Whether the principal was verified within `ttlMs`. */
+  /** Returns true if the principal was verified within `ttlMs`. */
   readonly isRecent: (principal: Principal) => boolean
   /** Runs `verify` once for all concurrent callers, and caches the result. */
   readonly verifyOnce: (
@@ -65,39 +68,45 @@ export interface CredentialMemory {
 }
 
 interface Remembered {
-  /** Null: the credential was wrong. */
+  /** Null if the credential was wrong. */
   readonly principal: Principal | null
   readonly user: string
   readonly stamp: unknown
   readonly at: number
 }
 
-/** The cached data as plain values: another configuration may take it over, and it has no reference to the previous one. */
+/** The cached data as plain values without references to the configuration, so that the next configuration can use it. */
 export interface RememberedCredentials {
   readonly keyOf: (header: string) => string
   readonly right: LRUCache<string, Remembered>
   readonly wrong: LRUCache<string, Remembered>
-  /** By the principal that a verification returned, for as long as a request holds it. */
+  /** The entries by the principal that a verification returned. An entry remains as long as a request refers to the principal. */
   readonly byPrincipal: WeakMap<Principal, Remembered>
 }
 
-/** @param max limit of cached correct credentials, and of wrong ones; the one verified longest ago is removed first */
+/**
+ * Creates the data of an empty cache.
+ * @param max limit for correct credentials, and for wrong ones. The credential that was verified the longest time ago is removed first
+ */
 export function createRememberedCredentials(max = 10_000): RememberedCredentials {
-  // `max` would allocate all entries at once, a quarter of a megabyte for each of the two.
+  // The option `max` would allocate all entries at once, a quarter of a megabyte for each of the two caches.
   const create = () => new LRUCache<string, Remembered>({ maxSize: max, sizeCalculation: () => 1 })
   return { keyOf: createHeaderHash(), right: create(), wrong: create(), byPrincipal: new WeakMap() }
 }
 
 /**
- * A hash that starts with a secret can be extended by whoever sees it (an HMAC cannot), but these hashes never leave the
- * process. The secret always has the same length, so two headers never make the same text.
+ * Creates a keyed hash. Unlike an HMAC, a hash that starts with a secret can be extended by anyone who has the hash, but these
+ * hashes never leave the process. The secret always has the same length, so two headers never result in the same text.
  */
 export function createHeaderHash(): (header: string) => string {
   const secret = randomBytes(32).toString('base64')
   return (header) => hash('sha256', secret + header, 'base64')
 }
 
-/** @param remembered data of a previous cache; times are on the clock of `options` */
+/**
+ * Creates a cache of credentials.
+ * @param remembered data of a previous cache, with times of the clock in `options`
+ */
 export function createCredentialMemory(
   options: CredentialMemoryOptions = {},
   remembered: RememberedCredentials = createRememberedCredentials(),
@@ -105,7 +114,7 @@ export function createCredentialMemory(
   const { ttlMs = 5_000, failureTtlMs = 5_000 } = options
   const { now = () => performance.now() } = options
   const { keyOf, right, wrong, byPrincipal } = remembered
-  /** With the stamp of each. */
+  /** The running verifications, each with its stamp. */
   const verifications = new SingleFlight<Principal | null, unknown>()
 
   function recall(from: typeof right, forMs: number, key: string, stampOf: StampOf): Remembered | null {
@@ -121,7 +130,7 @@ export function createCredentialMemory(
   ) {
     const stamp = stampOf(user)
     const principal = await verify()
-    // The call may have waited: the result is valid only if nothing has changed meanwhile.
+    // The verification may have waited. Its result is stored only if nothing has changed in the meantime.
     if (stampOf(user) !== stamp) return principal
     const [at, other] = principal === null ? [wrong, right] : [right, wrong]
     other.delete(key)

@@ -10,13 +10,16 @@ import { createLockout, type Lockout, type LockoutOptions } from './lockout.ts'
 
 export interface EngineIdentityOptions extends LockoutOptions, ConstantTimeOptions {
   readonly ask: AskEngine
-  /** Holds another object after users may have changed. It stays valid for cached credentials when it is handed to another configuration. */
+  /**
+   * Contains a new object after users may have changed. If the next configuration gets the same `epoch`, cached credentials remain
+   * valid.
+   */
   readonly epoch?: { current: object }
 }
 
-/** The engine's own users. */
+/** The identity source of the engine's own users. */
 export interface EngineIdentity extends IdentitySource, Pick<Lockout, 'count'> {
-  /** Users, groups or tenants have changed: invalidates all cached data about them. */
+  /** Invalidates all cached data about users. Call it when users, groups or tenants have changed. */
   readonly changed: () => void
 }
 
@@ -24,8 +27,8 @@ const MAX_VERDICT_BYTES = 64 * 1024
 const MAX_LIST_BYTES = 8 * 1024 ** 2
 
 /**
- * Asks the engine for the identity of a user, as its own Basic filter does: first the password, then groups and tenants.
- * It also reads the user, because authorization records may spell the name differently.
+ * Creates an identity source that reads a user from the engine, as the engine's own Basic filter does: it verifies the password and
+ * then reads groups and tenants. It also reads the user, because authorization records may spell the name differently.
  */
 export function createEngineIdentity(options: EngineIdentityOptions): EngineIdentity {
   const { ask, epoch = { current: {} }, now = () => performance.now() } = options
@@ -48,13 +51,13 @@ export function createEngineIdentity(options: EngineIdentityOptions): EngineIden
 
   return {
     verify: ({ user, password, proven }) => {
-      // Authorization records use this name for everybody.
+      // In authorization records this name means all users.
       const isRight = async () =>
         user !== '*' && lockout.attempt({ user, proven }, () => isVerified(ask, user, password))
       return findCondition(user, () => inEvenTime(isRight))
     },
     principalOf: (userId) => principalOf(ask, userId),
-    // A directory behind the engine may hold any number of them.
+    // A directory behind the engine may contain any number of users.
     everybody: () => null,
     groupsOf: (userId) => readIds(ask, `/group?member=${encodeURIComponent(userId)}`),
     stampOf: () => epoch.current,
@@ -80,15 +83,15 @@ async function isVerified(ask: AskEngine, username: string, password: string): P
   throw invalidAnswer(`The engine answered ${path} without a verdict`)
 }
 
-/** The user under the name that the records use, with groups and tenants; null: the directory does not list the user. */
+/** Returns the user with the name that the directory uses, with groups and tenants, or null if the directory does not list the user. */
 async function principalOf(ask: AskEngine, user: string): Promise<Principal | null> {
   const { listed, groups, tenants } = await findUser(ask, user)
   return listed === null ? null : { userId: listed, groups, tenants }
 }
 
 /**
- * The user whose password the engine has verified. Some directories verify passwords and list no users. The engine's own filter
- * does not read the user, so the name is used as it was sent.
+ * Returns the user whose password the engine has verified. Some directories verify passwords but list no users. The engine's own
+ * filter does not read the user, so in this case the name is used as it was sent.
  */
 async function provenPrincipalOf(ask: AskEngine, user: string): Promise<Principal> {
   const { listed, groups, tenants } = await findUser(ask, user)
@@ -96,7 +99,7 @@ async function provenPrincipalOf(ask: AskEngine, user: string): Promise<Principa
 }
 
 interface FoundUser {
-  /** As the directory spells the name; null: it does not list the user. */
+  /** The name as the directory spells it, or null if it does not list the user. */
   readonly listed: string | null
   readonly groups: readonly string[]
   readonly tenants: readonly string[]
@@ -109,7 +112,7 @@ async function findUser(ask: AskEngine, user: string): Promise<FoundUser> {
     readIds(ask, `/group?member=${id}`),
     readIds(ask, `/tenant?userMember=${id}&includingGroupsOfUser=true`),
   ])
-  // If the engine ignores the case of names, another spelling verifies too. It would match no record, including those that revoke.
+  // If the engine ignores case in names, it also verifies another spelling. That spelling would match no record, not even a REVOKE record.
   const listed =
     users.find((found) => found === user) ?? users.find((found) => isSameName(found, user)) ?? null
   if (listed === null && users.length > 0) throw invalidAnswer('The engine answered /user with somebody else')

@@ -1,16 +1,16 @@
 import { messageOf } from '../../errors.ts'
 
 export interface FetchJsonOptions {
-  /** For the whole answer. */
+  /** The timeout for the complete response. */
   readonly withinMs: number
-  /** Of the decoded body. */
+  /** The limit for the decoded body. */
   readonly maxBytes: number
 }
 
-/** Reads a JSON document. @throws Error that names the URL and says why there is none */
+/** Reads a JSON document. @throws Error with the URL and the reason if the document cannot be read */
 export type FetchJson = (url: string, options: FetchJsonOptions) => Promise<unknown>
 
-/** With node's own client. A redirect is an error: it would lead to where the configuration does not. */
+/** Reads a JSON document with Node's own client. A redirect is an error, because it could lead to an address that is not configured. */
 export const fetchJson: FetchJson = async (url, { withinMs, maxBytes }) => {
   try {
     const response = await fetch(url, {
@@ -39,14 +39,14 @@ async function textOf({ body }: Response, maxBytes: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** `fetch failed` has its reason behind it. */
+/** Returns the reason of an error. The error `fetch failed` contains the reason in its `cause`. */
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'the answer is no JSON'
   const cause = error instanceof Error ? error.cause : undefined
   return cause instanceof Error ? causeOf(cause) : messageOf(error)
 }
 
-/** Of several addresses that refuse a connection the message is empty. */
+/** Returns the message of a cause, or its code. The message is empty if several addresses of a host refuse the connection. */
 function causeOf(cause: Error): string {
   return cause.message === '' && 'code' in cause ? String(cause.code) : cause.message
 }

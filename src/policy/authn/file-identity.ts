@@ -6,13 +6,13 @@ import type { SourceState } from '../../files/source-state.ts'
 import type { User, Users } from '../../files/users-file.ts'
 
 interface FileIdentityOptions {
-  /** Null: nothing could be read for too long. */
+  /** The users. `current` returns null if the file could not be read for too long. */
   readonly file: { readonly current: () => Users | null; readonly state: () => SourceState }
-  /** Shared by all engines: its limit is per process. */
+  /** Shared by all engines, because its limit applies to the process. */
   readonly passwords: Pick<Passwords, 'verify'>
 }
 
-/** Users in a file, with the hashes of their passwords. */
+/** Creates the identity source for users in a file with password hashes. */
 export function createFileIdentity({ file, passwords }: FileIdentityOptions): IdentitySource {
   const stampOfUser = createStamps()
   const users = (): Users => {
@@ -22,7 +22,7 @@ export function createFileIdentity({ file, passwords }: FileIdentityOptions): Id
     return current
   }
   return {
-    // Computes a hash for an unknown user too: the time of the answer must not reveal which names exist.
+    // A hash is computed for an unknown user as well, because the response time must not reveal which names exist.
     verify: async ({ user, password, from, proven }) => {
       const { find, dummyHash } = users()
       const found = find(user)
@@ -45,7 +45,7 @@ function principalOf({ id, groups, tenants }: User): Principal {
   return { userId: id, groups, tenants }
 }
 
-/** Created once per user and file; equal for equal data, also after the file was read again. */
+/** Creates a function that returns the stamp of a user. A stamp is created once for each user and file. Equal data has equal stamps. */
 function createStamps(): (user: User | undefined) => string | undefined {
   const stamps = new WeakMap<User, string>()
   return (user) => {

@@ -5,25 +5,28 @@ import type { SourceState } from '../../files/source-state.ts'
 export interface Proof {
   readonly user: string
   readonly password: string
-  /** The origin by which attempts are counted: an address, or the network of one subscriber. */
+  /** The origin for which attempts are counted: an address, or the network of one subscriber. */
   readonly from: string
-  /** This credential was correct at some time: the caller is not guessing. */
+  /** True if this credential was correct at an earlier time. The caller is then not guessing. */
   readonly proven: boolean
 }
 
 /** The users of one engine. */
 export interface IdentitySource {
-  /** Null: unknown user or wrong password, after the same time. @throws GatewayError if the users are unavailable now */
+  /**
+   * Resolves to null for an unknown user or a wrong password, after the same time in both cases.
+   * @throws GatewayError if the users are unavailable now
+   */
   readonly verify: (proof: Proof) => Promise<Principal | null>
-  /** The user without a proof of identity, for explanations. Null: unknown. @throws GatewayError if the users are unavailable now */
+  /** Resolves to a user without verifying credentials, or to null if the user is unknown. @throws GatewayError if the users are unavailable now */
   readonly principalOf: (userId: string) => Promise<Principal | null>
-  /** Everybody; null: this source cannot say who there is. @throws GatewayError if the users are unavailable now */
+  /** Returns all users, or null if this source cannot list its users. @throws GatewayError if the users are unavailable now */
   readonly everybody: () => readonly Principal[] | null
-  /** Of any user, also of one who sends no request. */
+  /** Resolves to the groups of any user, also of users that send no request. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
-  /** A change invalidates the user's cached credentials. @throws GatewayError if no decision is possible any more */
+  /** Returns the stamp of a user. A changed stamp invalidates cached credentials. @throws GatewayError if no decision is possible any more */
   readonly stampOf: StampOf
-  /** Whether every change of a user changes the stamp. False: users may also be changed where this source does not notice. */
+  /** True if every change of a user changes the stamp. False if users may also be changed in a way that this source does not notice. */
   readonly noticesAll: boolean
   readonly state: () => SourceState
 }

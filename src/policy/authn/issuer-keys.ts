@@ -5,63 +5,64 @@ import { fetchJson, type FetchJson } from './fetch-json.ts'
 import { type VerificationKey, verificationKeyOf } from './verification-key.ts'
 
 export interface IssuerSettings {
-  /** As `iss` has it. */
+  /** The issuer, as in `iss`. */
   readonly issuer: string
-  /** Null: as the issuer's discovery document says. */
+  /** The URL of the keys, or null if it is read from the issuer's discovery document. */
   readonly jwksUri: string | null
-  /** From one reading to the next. */
+  /** The time between two reads of the keys. */
   readonly refreshMs: number
-  /** Keys that were last read longer ago verify nothing. */
+  /** The maximum age of keys. Older keys are not used for verification. */
   readonly staleAfterMs: number
 }
 
 export interface IssuerKeysOptions extends IssuerSettings {
-  /** Of a configuration before, for the same issuer. */
+  /** The state of the previous configuration for the same issuer. */
   readonly kept?: KeptIssuerKeys
-  /** When the keys cannot be read any more, and when they are read again (null). */
+  /** Called when the keys can no longer be read, and with null when they can be read again. */
   readonly onChange?: (problem: string | null) => void
   readonly fetchJson?: FetchJson
-  /** Monotonic milliseconds; default performance.now. */
+  /** The monotonic clock, in milliseconds. Default: performance.now. */
   readonly now?: () => number
   readonly schedule?: Schedule
 }
 
-/** What was read of one issuer: plain values, that outlive the configuration. */
+/** The keys that were read from one issuer. They are plain values that remain when the configuration is replaced. */
 export interface KeptIssuerKeys {
   keys: readonly VerificationKey[]
-  /** Null: never. */
+  /** Null if the keys were never read. */
   readAt: number | null
   problem: string | null
 }
 
 export interface IssuerKeys {
   readonly kept: KeptIssuerKeys
-  /** Reads now and from time to time; resolves after the first reading, however it ends. */
+  /** Reads the keys now and then periodically. Resolves after the first read, whether it succeeds or fails. */
   readonly start: () => Promise<void>
   readonly close: () => void
   /**
-   * The one key that verifies a token; null: there is none. An unknown `kid` has the keys read anew, at most once in COOLDOWN_MS.
-   * @throws GatewayError GW_RECORDS_UNAVAILABLE where no keys were read for too long, GW_OVERLOADED where too many wait
+   * Returns the one key that verifies a token, or null if there is none or more than one. For an unknown `kid` the keys are read
+   * again, at most once in COOLDOWN_MS.
+   * @throws GatewayError GW_RECORDS_UNAVAILABLE if no keys were read for too long, GW_OVERLOADED if too many tokens wait
    */
   readonly find: (kid: string | null, alg: string) => VerificationKey | null | Promise<VerificationKey | null>
-  /** Whether the issuer still has this key. @throws GatewayError GW_RECORDS_UNAVAILABLE as `find` */
+  /** Returns true if the issuer still has this key. @throws GatewayError GW_RECORDS_UNAVAILABLE as `find` */
   readonly has: (key: VerificationKey) => boolean
   readonly state: () => SourceState
-  /** Reads the keys without a change of what is in force. Resolves with their number. @throws Error */
+  /** Reads the keys without replacing the keys in use. Resolves to their number. @throws Error */
   readonly count: (withinMs: number) => Promise<number>
 }
 
 const MAX_DOCUMENT_BYTES = 256 * 1024
 const MAX_KEYS = 100
 const FETCH_MS = 5_000
-/** After a reading that failed. */
+/** The time until the next read after a failed one. */
 const RETRY_MS = 5_000
-/** Of readings for a `kid` that is not known: whoever makes one up costs the issuer no more. */
+/** The shortest time between two reads for an unknown `kid`. It limits the load that invented key ids cause at the issuer. */
 const COOLDOWN_MS = 10_000
-/** Tokens that wait for such a reading. */
+/** The number of tokens that may wait for such a read. */
 const MAX_WAITING = 256
 
-/** The public keys of one issuer. While it is away the last good ones count for a while. */
+/** Creates the reader of one issuer's public keys. While the issuer is unavailable, the last keys remain valid for `staleAfterMs`. */
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { now = () => performance.now(), schedule = scheduleTimer, refreshMs, staleAfterMs } = options
   const kept = options.kept ?? { keys: [], readAt: null, problem: null }
@@ -76,7 +77,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     try {
       const keys = await readKeys(options, FETCH_MS)
       const known = new Map(kept.keys.map((key) => [key.id, key]))
-      // The same object for the same key: what was verified with it is remembered.
+      // An unchanged key keeps its object, so that tokens that were verified with it remain cached.
       kept.keys = keys.map((key) => known.get(key.id) ?? key)
       kept.readAt = now()
       kept.problem = null
@@ -117,7 +118,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     return key === undefined || more.length > 0 ? null : key
   }
 
-  /** Whether a reading now may bring what is missing. */
+  /** Returns true if a read may find the missing key. */
   function isWorthReading(kid: string | null): boolean {
     if (now() - forcedAt < COOLDOWN_MS) return reading !== null
     return kept.readAt === null || (kid !== null && !kept.keys.some((key) => key.kid === kid))
@@ -167,17 +168,17 @@ async function readKeys(
   if (!Array.isArray(listed)) throw new Error(`${uri}: has no list of keys`)
   if (listed.length > MAX_KEYS) throw new Error(`${uri}: has more than ${MAX_KEYS} keys`)
   const keys = listed.map(verificationKeyOf).filter((key) => key !== null)
-  // Of an issuer without keys nothing could be verified: that is a mistake more often than a wish.
+  // Without keys no token of the issuer can be verified. This is usually a mistake in the configuration, not an intention.
   if (keys.length === 0) throw new Error(`${uri}: has no key that verifies signatures`)
   return keys
 }
 
-/** OpenID Connect Discovery 1.0 section 4. */
+/** Returns the URL of the discovery document (OpenID Connect Discovery 1.0 section 4). */
 function discoveryUrlOf(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
 }
 
-/** Section 4.3: the document of another issuer would bring its keys. @throws Error */
+/** Returns the URL of the keys. Refuses the document of another issuer, which would provide that issuer's keys (section 4.3). @throws Error */
 function discoveredUri(document: unknown, issuer: string): string {
   const url = discoveryUrlOf(issuer)
   if (stringIn(document, 'issuer') !== issuer) throw new Error(`${url}: is not of the issuer ${issuer}`)

@@ -5,39 +5,39 @@ import { foldedName } from '../../request/same-name.ts'
 
 export interface LockoutOptions {
   /**
-   * Wrong passwords of one user that may reach the engine, from 1 to 4; default 4. After that one in each pause, and after
-   * twice as many in a row only credentials that were correct before. Danger: replicas that share no Redis count
-   * separately, and the engine locks a user permanently after ten.
+   * The number of wrong passwords of one user that may reach the engine, from 1 to 4. Default: 4. After that, one password reaches
+   * the engine in each pause. After twice as many failures in a row, only credentials that were correct before reach it. Danger:
+   * replicas that share no Redis count separately, and the engine locks a user permanently after ten failures.
    */
   readonly maxFailures?: number
-  /** How long no guess reaches the engine after the limit; default 300,000 ms. */
+  /** How long no guess reaches the engine after the limit. Default: 300,000 ms. */
   readonly pauseMs?: number
-  /** Users counted; default 10,000, the one who failed longest ago is removed first. */
+  /** The number of counted users. Default: 10,000. The user whose last failure is the oldest is removed first. */
   readonly maxCounted?: number
-  /** Monotonic milliseconds; default performance.now. */
+  /** The monotonic clock, in milliseconds. Default: performance.now. */
   readonly now?: () => number
-  /** Receives the results seen here, for the replicas. */
+  /** Receives the outcomes of this process, for the other replicas. */
   readonly onOutcome?: (outcome: LoginOutcome, user: string) => void
 }
 
-/** `renewed`: correct, as before. It resets the engine's count; guesses from elsewhere are still slowed down. */
+/** The outcome of a login. `renewed`: correct, as before. It resets the engine's count, but guesses from other clients are still slowed down. */
 export type LoginOutcome = 'failed' | 'succeeded' | 'renewed'
 
 export interface LockoutAttempt {
   readonly user: string
-  /** The credential was correct before: it waits only while the engine would refuse even the right password. */
+  /** True if the credential was correct before. It is then refused only while the engine would refuse even the right password. */
   readonly proven: boolean
 }
 
-/** Tracks from outside what an engine counts against its users. */
+/** Tracks the failed logins that an engine counts for its users. */
 export interface Lockout {
-  /** Asks the engine, unless it would refuse any password or has refused too many. @throws GatewayError GW_THROTTLED */
+  /** Calls `ask`, unless the engine would refuse any password or has refused too many. @throws GatewayError GW_THROTTLED */
   readonly attempt: (who: LockoutAttempt, ask: () => Promise<boolean>) => Promise<boolean>
-  /** Applies a result of a replica. False: it changes nothing. */
+  /** Applies an outcome of another replica. Returns false if it changes nothing. */
   readonly count: (outcome: LoginOutcome, user: string) => boolean
 }
 
-/** Keeps wrong passwords from the engine. The engine's own lock would hit the real user, and be permanent after the tenth. */
+/** Creates a lockout that keeps wrong passwords from the engine. The engine's own lock would affect the real user, permanently after ten failures. */
 export function createLockout(options: LockoutOptions = {}): Lockout {
   const counts = new Counts(options)
   const guesses = createInFlight()
@@ -45,12 +45,12 @@ export function createLockout(options: LockoutOptions = {}): Lockout {
     attempt: async ({ user, proven }, ask) => {
       const key = foldedName(user)
       const before = counts.refuse(key, proven)
-      // One guess at a time: several simultaneous failures would lock the user for longer.
+      // Only one guess runs at a time, because several simultaneous failures would lock the user for longer.
       if (!proven && guesses.of(key) > 0) throw throttled(1_000)
       if (!proven) guesses.enter(key)
       try {
         const right = await ask()
-        // A guess failed meanwhile, which may be the only reason for the engine's refusal.
+        // If a guess failed in the meantime, it may be the only reason for the engine's refusal.
         if (!right && proven && counts.get(key) !== before) counts.refuse(key, proven)
         const outcome = !right ? 'failed' : proven ? 'renewed' : 'succeeded'
         if (counts.add(key, outcome)) options.onOutcome?.(outcome, user)
@@ -64,19 +64,19 @@ export function createLockout(options: LockoutOptions = {}): Lockout {
 }
 
 interface Count {
-  /** In a row, as the engine counts them. */
+  /** The failures in a row, as the engine counts them. */
   readonly failures: number
-  /** As `failures`, but not reset by a credential that was correct before. */
+  /** The same as `failures`, but not reset by a credential that was correct before. */
   readonly guesses: number
   readonly lastAt: number
-  /** Until then the engine itself refuses every request of the user. */
+  /** The time until which the engine itself refuses every request of the user. */
   readonly lockedUntil: number
 }
 
-// The engine locks a user for 3 s after the first failure, doubles the time with each further one, up to 60 s.
+// The engine locks a user for 3 s after the first failure. It doubles the time with each further failure, up to 60 s.
 const FIRST_LOCK_MS = 3_000
 const MAX_LOCK_MS = 60_000
-/** For an engine whose database rounds its times. */
+/** A margin for engines whose database rounds times. */
 const MARGIN_MS = 250
 
 class Counts {
@@ -86,7 +86,7 @@ class Counts {
   constructor(options: LockoutOptions) {
     const { maxFailures = 4, pauseMs = 300_000, maxCounted = 10_000, now = () => performance.now() } = options
     this.#options = { maxFailures, pauseMs, now }
-    // `max` would take room for all of them at once.
+    // The option `max` would allocate all entries at once.
     this.#counts = new LRUCache({ maxSize: maxCounted, sizeCalculation: () => 1 })
   }
 

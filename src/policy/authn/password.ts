@@ -3,9 +3,12 @@ import bcrypt from 'bcrypt'
 import { createTurnstile, type TurnstileClaim } from './turnstile.ts'
 
 export interface PasswordOptions {
-  /** Hashes computed at the same time; default 4. They occupy libuv threads (4 unless UV_THREADPOOL_SIZE says otherwise), which DNS and file reads need too. */
+  /**
+   * The number of hashes that are computed at the same time. Default: 4. They occupy libuv threads, which DNS and file reads also
+   * need. There are 4 threads unless UV_THREADPOOL_SIZE is set.
+   */
   readonly concurrency?: number
-  /** Hashes that wait for a free thread; default 256. Beyond it: 503 GW_OVERLOADED, Retry-After 1. */
+  /** The number of hashes that may wait for a free thread. Default: 256. Further hashes get 503 GW_OVERLOADED with Retry-After 1. */
   readonly maxQueued?: number
 }
 
@@ -15,10 +18,10 @@ export interface Passwords {
   hash(password: string): Promise<string>
 }
 
-// OWASP's first choice for argon2id: 19 MiB, two passes, one lane; about 11 ms of one core.
+// OWASP's first recommendation for argon2id: 19 MiB, two passes, one lane. It takes about 11 ms of one core.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** Computes hashes off the main thread, a few at a time. One per process: a limit per engine would not bound the process. */
+/** Computes hashes outside the main thread, a few at a time. A process needs one instance, because limits per engine would not bound the process. */
 export function createPasswords(options: PasswordOptions = {}): Passwords {
   const withSemaphore = createTurnstile(options.concurrency ?? 4, options.maxQueued ?? 256)
   return {
@@ -30,6 +33,6 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
 
 function verifyHash(hash: string, password: string): Promise<boolean> {
   if (hash.startsWith('$argon2id$')) return argon2.verify(hash, password)
-  // PHP and Apache write $2y$ where everybody else writes $2b$, which is the only one that the library knows.
+  // PHP and Apache write $2y$ instead of $2b$. The library supports only $2b$.
   return bcrypt.compare(password, hash.startsWith('$2y$') ? `$2b$${hash.slice(4)}` : hash)
 }

@@ -5,33 +5,45 @@ import { throttled } from './throttled.ts'
 import { createTurns, type Turns, type TurnsOptions } from './turns.ts'
 
 export interface ThrottleOptions extends Pick<TurnsOptions, 'schedule'> {
-  /** How long a failure counts; default 30,000 ms from the first one. */
+  /** How long failures count, from the first one. Default: 30,000 ms. */
   readonly windowMs?: number
-  /** Failures of one user from one address before further attempts of this pair are queued; default 5. */
+  /** The number of failures of one user from one address after which further attempts of this pair are queued. Default: 5. */
   readonly perUserAndAddress?: number
-  /** Refuses such attempts with 429 instead; default false. For a source that itself locks users who fail. The user can log in from any other address. */
+  /**
+   * Whether such attempts are refused with 429 instead. Default: false. It is for a source that itself locks users after failures.
+   * The user can still log in from any other address.
+   */
   readonly refusesPairs?: boolean
-  /** Failures of one address, for any user, before all attempts from it are queued; default 50. */
+  /** The number of failures of one address, for any user, after which all attempts from it are queued. Default: 50. */
   readonly perAddress?: number
-  /** Interval between queued attempts of a pair; default 200 ms: five guesses a second. */
+  /** The interval between queued attempts of a pair. Default: 200 ms, which is five guesses per second. */
   readonly pairTurnMs?: number
-  /** Interval between queued attempts of an address; default 50 ms: twenty guesses a second. */
+  /** The interval between queued attempts of an address. Default: 50 ms, which is twenty guesses per second. */
   readonly addressTurnMs?: number
-  /** How long the answer to a wrong credential, or to one that found no place in the queue, is delayed at least while attempts are queued; default 1,000 ms. */
+  /**
+   * The shortest delay of a failure while attempts are queued. It applies to a wrong credential and to an attempt that the queue
+   * refused. Default: 1,000 ms.
+   */
   readonly holdMs?: number
-  /** What part of `holdMs` comes on top, from 0 to 1; default Math.random. Without it, those who are held together come again together. */
+  /**
+   * Returns the part of `holdMs` that is added to the delay, from 0 to 1. Default: Math.random. Without it, clients that are delayed
+   * at the same time would retry at the same time.
+   */
   readonly spread?: () => number
-  /** Answers delayed at the same time; default 256. Beyond it they are not delayed. */
+  /** The number of failures that are delayed at the same time. Default: 256. Further failures are not delayed. */
   readonly maxHeld?: number
-  /** Failures of one user from all addresses before every attempt has to wait; default 20. It never refuses: that would lock out the real user. */
+  /**
+   * The number of failures of one user from all addresses after which every attempt has to wait. Default: 20. Attempts are not
+   * refused because of these failures, because this would lock out the real user.
+   */
   readonly slowUserAfter?: number
-  /** That wait; default 1,000 ms. */
+  /** The duration of that wait. Default: 1,000 ms. */
   readonly slowMs?: number
-  /** Attempts that may wait at the same time; default 256. Beyond it: 429 with Retry-After 1. */
+  /** The number of attempts that may wait at the same time. Default: 256. Further attempts get 429 with Retry-After 1. */
   readonly maxWaiting?: number
-  /** Limit of counted users, addresses and pairs, each; default 10,000, the oldest is removed first. */
+  /** The limit for counted users, for addresses and for pairs. Default: 10,000 each. The oldest entry is removed first. */
   readonly maxCounted?: number
-  /** Monotonic milliseconds; default performance.now. */
+  /** The monotonic clock, in milliseconds. Default: performance.now. */
   readonly now?: () => number
   readonly delay?: (ms: number) => Promise<unknown>
 }
@@ -42,14 +54,14 @@ export interface ThrottleAttempt {
 }
 
 export interface Throttle {
-  /** Runs `verify`, delayed after many failures. A null result counts as one more. @throws GatewayError GW_THROTTLED if too many wait */
+  /** Runs `verify`, delayed after many failures. A null result counts as a failure. @throws GatewayError GW_THROTTLED if too many attempts wait */
   readonly attempt: <T>(who: ThrottleAttempt, verify: () => Promise<T | null>) => Promise<T | null>
 }
 
 /**
- * Counts failed attempts, so that guessing is slow here and the engine's own lockout never hits a real user. A correct
- * password is not refused for failures of others at the same address: it does not use up its slot, and its answer is not
- * delayed.
+ * Creates a throttle that counts failed attempts. Guessing is slow at the gateway, so the engine's own lockout never affects a real
+ * user. A correct password is not refused because of failures of other users at the same address: it gives its turn back, and its
+ * response is not delayed.
  */
 export function createThrottle(options: ThrottleOptions = {}): Throttle {
   const { windowMs = 30_000, maxCounted = 10_000, now = () => performance.now() } = options
@@ -63,7 +75,7 @@ export function createThrottle(options: ThrottleOptions = {}): Throttle {
   const hold = createHold(options)
   const takeTurn = createTakeTurn(options)
 
-  /** Attempts in flight count as failures of the pair. Otherwise a burst of guesses would pass before the first one fails. */
+  /** Refuses a pair with too many failures. Attempts in flight count as well, because a burst of guesses would pass before the first one fails. */
   function refuseTooMany(pair: string): void {
     const failed = pairs.read(pair)
     if (failed.count >= perUserAndAddress) throw throttled(failed.resetMs)
@@ -107,7 +119,7 @@ interface Failures {
 
 type TakeTurn = (who: ThrottleAttempt, failures: Failures) => ReturnType<Turns['take']> | null
 
-/** Null: too few failures to queue. */
+/** Creates a function that takes a turn in the queue. It returns null if there are too few failures for a queue. */
 function createTakeTurn(options: ThrottleOptions): TakeTurn {
   const { perUserAndAddress = 5, perAddress = 50, pairTurnMs = 200, addressTurnMs = 50 } = options
   const turns = createTurns(options)
@@ -120,13 +132,13 @@ function createTakeTurn(options: ThrottleOptions): TakeTurn {
   }
 }
 
-/** Failures per key in a window that starts with the first one. */
+/** Creates a counter of failures for each key, in a window that starts with the first failure. */
 function createCounter({
   windowMs,
   maxCounted,
   now,
 }: Required<Pick<ThrottleOptions, 'windowMs' | 'maxCounted' | 'now'>>) {
-  // `max` would take room for all of them at once.
+  // The option `max` would allocate all entries at once.
   const windows = new LRUCache<string, { count: number; readonly until: number }>({
     maxSize: maxCounted,
     sizeCalculation: () => 1,
@@ -155,9 +167,9 @@ function createCounter({
   }
 }
 
-/** Attempts in flight per key. */
+/** Creates a counter of attempts in flight for each key. */
 export function createInFlight() {
-  const counts = new Map<string, number>() // bounded: each holds a place among the waiting or the hashes
+  const counts = new Map<string, number>() // bounded, because the numbers of waiting attempts and of hashes are limited
   return {
     of: (key: string) => counts.get(key) ?? 0,
     enter: (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1),
@@ -182,7 +194,7 @@ function createSlowDown({ slowMs = 1_000, maxWaiting = 256, delay = wait }: Thro
   }
 }
 
-/** Who is answered at once comes again at once: refusals alone would keep the process busy. */
+/** Delays the refusal of a turn. A client that is refused immediately retries immediately, and the refusals alone would occupy the process. */
 async function heldIfRefused<T>(turn: Promise<T>, hold: () => Promise<void>): Promise<T> {
   try {
     return await turn
@@ -192,7 +204,7 @@ async function heldIfRefused<T>(turn: Promise<T>, hold: () => Promise<void>): Pr
   }
 }
 
-/** Delays the answer to a wrong credential; the slot stays occupied if the client disconnects earlier. */
+/** Creates a function that delays a failure. The delay continues to count towards `maxHeld` if the client disconnects earlier. */
 function createHold({ holdMs = 1_000, maxHeld = 256, spread = Math.random, delay = wait }: ThrottleOptions) {
   let delayed = 0
   return async function hold(): Promise<void> {
@@ -206,7 +218,7 @@ function createHold({ holdMs = 1_000, maxHeld = 256, spread = Math.random, delay
   }
 }
 
-/** One subscriber counts as one address: an IPv6 client has a /64, and could guess from each of its 2^64 addresses. */
+/** Returns the network of one subscriber, which counts as one address. An IPv6 client has a /64 and could use all its 2^64 addresses for guesses. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address.replace(/^::ffff:/i, '')
   const [head = '', tail] = address.replace(/%.*$/, '').split('::')

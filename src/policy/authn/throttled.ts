@@ -1,11 +1,11 @@
 import { GatewayError } from '../../errors.ts'
 
-/** The refusal of an attempt to authenticate. @param afterMs when to try again; sent in whole seconds, at least one */
+/** Returns the refusal of an authentication attempt. @param afterMs when to try again. It is sent in whole seconds, at least one */
 export function throttled(afterMs: number): GatewayError {
   return new GatewayError('GW_THROTTLED', { retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1_000)) })
 }
 
-/** The outcome of an attempt; `onThrottled` is told where it was refused so. */
+/** Resolves to the result of an attempt. Calls `onThrottled` if the attempt was refused with GW_THROTTLED. */
 export async function outcomeOf<T>(attempt: Promise<T>, onThrottled: () => void): Promise<T> {
   try {
     return await attempt

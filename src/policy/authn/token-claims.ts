@@ -2,13 +2,13 @@ import type { Principal } from '../../request/principal.ts'
 import { isObject } from '../../request/value.ts'
 import type { TokenFault } from './token-faults.ts'
 
-/** The names of nested members, from the outermost on. */
+/** The names of nested members, from the outermost to the innermost. */
 export type ClaimPath = readonly string[]
 
-/** Where a token says who its user is. */
+/** The claims that contain the user, groups and tenants of a token. */
 export interface ClaimSettings {
   readonly user: ClaimPath
-  /** Where `user` is absent; null: such a token is refused. */
+  /** The claim that is used if `user` is absent. If null, a token without `user` is refused. */
   readonly client: ClaimPath | null
   readonly groups: readonly ClaimPath[]
   readonly tenants: readonly ClaimPath[]
@@ -20,16 +20,17 @@ export interface ClaimSettings {
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** As long as a user or a group may be in the engine's authorization records. */
+/** The longest name of a user or group in the engine's authorization records. */
 const MAX_NAME_CHARS = 255
-/** Of groups, and of tenants: each decision looks at all of them. */
+/** The maximum number of groups, and of tenants, because every decision checks all of them. */
 const MAX_NAMES = 500
-/** What cannot be seen, or turns what follows it around: one name would look like another in a log. */
+/** Invisible characters, and characters that change the direction of text. With them, one name could look like another in a log. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
 /**
- * Returns the user, groups and tenants that the claims of a token name, or the reason why the token is refused. A claim that
- * is unreadable, or that the issuer has left out, refuses the token: an authorization record may revoke a permission for a group.
+ * Returns the user, groups and tenants that the claims of a token name, or the reason why the token is refused. A token with a claim
+ * that cannot be read, or that the issuer has left out, is refused, because an authorization record may revoke a permission of a
+ * group.
  */
 export function principalIn(claims: Claims, settings: ClaimSettings): Principal | TokenFault {
   const left = missingClaimIn(claims, settings)
@@ -45,7 +46,7 @@ export function principalIn(claims: Claims, settings: ClaimSettings): Principal 
   return groups === null || tenants === null ? 'groups' : { userId, groups, tenants }
 }
 
-/** The reason why a configured claim is not in the token although the user may have values for it; null: no claim was left out. */
+/** Returns the reason why a configured claim is not in the token although the user may have values for it, or null if no claim is missing. */
 function missingClaimIn(claims: Claims, settings: ClaimSettings): TokenFault | null {
   const { user, client, groups, tenants, required } = settings
   const paths = [user, ...(client === null ? [] : [client]), ...groups, ...tenants]
@@ -54,8 +55,9 @@ function missingClaimIn(claims: Claims, settings: ClaimSettings): TokenFault | n
 }
 
 /**
- * Tells whether the issuer keeps the values of a claim elsewhere: distributed and aggregated claims (OpenID Connect Core 1.0
- * section 5.6.2), and `hasgroups` of Microsoft Entra, which leaves out more than 200 groups, or more than 5 in the implicit flow.
+ * Returns true if the issuer provides the values of a claim in another place: distributed and aggregated claims (OpenID Connect Core
+ * 1.0 section 5.6.2), and `hasgroups` of Microsoft Entra, which omits the groups if there are more than 200, or more than 5 in the
+ * implicit flow.
  */
 function isDistributed(claims: Claims, name: string): boolean {
   const names = claimIn(claims, ['_claim_names']) ?? null
@@ -64,7 +66,7 @@ function isDistributed(claims: Claims, name: string): boolean {
   return names !== null && (!isObject(names) || Object.hasOwn(names, name))
 }
 
-/** Null: something there is no name. */
+/** Returns the names in these claims, or null if a value is not a valid name or there are too many. */
 function namesIn(claims: Claims, paths: readonly ClaimPath[], prefix: string): readonly string[] | null {
   const names = new Set<string>()
   for (const path of paths) {
@@ -78,7 +80,7 @@ function namesIn(claims: Claims, paths: readonly ClaimPath[], prefix: string): r
   return names.size > MAX_NAMES ? null : [...names]
 }
 
-/** Own members alone: every object has a `constructor`. */
+/** Returns the value at a path. Only own members count, because every object inherits members such as `constructor`. */
 function claimIn(claims: Claims, path: ClaimPath): unknown {
   let value: unknown = claims
   for (const name of path) {
@@ -88,7 +90,7 @@ function claimIn(claims: Claims, path: ClaimPath): unknown {
   return value
 }
 
-/** `*` means everybody in authorization records. Databases take a name with blanks at its end for the one without. */
+/** Returns true for a valid name. `*` means all users in authorization records. Databases ignore spaces at the end of a name. */
 function isName(text: string): boolean {
   return text !== '*' && text.length <= MAX_NAME_CHARS && text.trim() === text && !INVISIBLE.test(text)
 }

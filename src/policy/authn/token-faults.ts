@@ -1,9 +1,9 @@
 import { GatewayError } from '../../errors.ts'
 
-/** A longer Authorization header is not parsed. Node takes 16 KiB of headers in all. */
+/** The longest Authorization header that is parsed. Node accepts 16 KiB of headers in total. */
 export const MAX_BEARER_CHARS = 12 * 1024
 
-/** Why a token is refused, in the caller's words. None of them quotes the token. */
+/** The messages for the caller that explain why a token is refused. No message quotes the token. */
 export const TOKEN_FAULTS = {
   malformed: 'The bearer token is not a signed JSON Web Token',
   'too-long': `The Authorization header has more than the ${MAX_BEARER_CHARS} characters that are accepted here`,
@@ -28,7 +28,7 @@ export const TOKEN_FAULTS = {
 export type TokenFault = keyof typeof TOKEN_FAULTS
 
 /**
- * The 401 of a refused token, with the challenge of RFC 6750 section 3.
+ * Returns the 401 for a refused token, with the challenge of RFC 6750 section 3.
  * @param realm the engine's name
  * @param chars the length of the `Authorization` header
  */
@@ -37,7 +37,7 @@ export function tokenRefusalOf(fault: TokenFault, realm: string, chars: number):
   return new GatewayError('GW_TOKEN_INVALID', {
     message,
     rule: `token: ${fault}`,
-    // Only Bearer: a browser would ask its user for a password where Basic is offered to a page with a token.
+    // Only Bearer is offered. With Basic, a browser would ask its user for a password, although the page uses a token.
     headers: {
       'www-authenticate': `Bearer realm="${realm}", error="invalid_token", error_description="${message}"`,
     },

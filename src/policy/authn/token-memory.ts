@@ -4,21 +4,21 @@ import { createHeaderHash } from './credentials.ts'
 import type { TokenFault } from './token-faults.ts'
 import type { VerificationKey } from './verification-key.ts'
 
-/** A token that was verified. */
+/** A verified token. */
 export interface VerifiedToken {
   readonly principal: Principal
-  /** What its keys are asked for. */
+  /** The issuer, by which its keys are found. Null for a token without an issuer. */
   readonly issuer: string | null
   readonly key: VerificationKey
-  /** Of the user's entry in the source, where it was asked; else undefined. */
+  /** The stamp of the user in the identity source, or undefined if the source was not used. */
   readonly stamp: unknown
-  /** On the monotonic clock. */
+  /** The end of caching, on the monotonic clock. */
   readonly until: number
   /** `exp` with the skew, on the wall clock. */
   readonly expiresAtSeconds: number
 }
 
-/** A token whose signature was looked at, and that was refused. */
+/** A token that was refused after its signature was checked. */
 export interface RefusedToken {
   readonly fault: TokenFault
   readonly key: VerificationKey
@@ -26,23 +26,24 @@ export interface RefusedToken {
   readonly until: number
 }
 
-/** Tokens by the keyed hash of the header, as plain values: another configuration of the same tokens may take them over. */
+/** Tokens by the keyed hash of their header. They are plain values, so that the next configuration for the same tokens can use them. */
 export interface RememberedTokens {
   readonly keyOf: (header: string) => string
   readonly right: LRUCache<string, VerifiedToken>
   readonly wrong: LRUCache<string, RefusedToken>
-  /** By the principal that a verification returned, for as long as a request holds it. */
+  /** The tokens by the principal that a verification returned. An entry remains as long as a request refers to the principal. */
   readonly byPrincipal: WeakMap<Principal, VerifiedToken>
 }
 
 /**
- * @param max limit of each of the two, for users with up to 1,024 characters of groups and tenants; one with more counts for
- *   several. The least recently used is removed first.
+ * Creates the data of an empty cache of tokens.
+ * @param max limit of each of the two caches, for users with up to 1,024 characters of groups and tenants. A user with more counts
+ *   as several. The least recently used token is removed first.
  */
 export function createRememberedTokens(max = 10_000): RememberedTokens {
   return {
     keyOf: createHeaderHash(),
-    // `max` would allocate all entries at once.
+    // The option `max` would allocate all entries at once.
     right: new LRUCache({ maxSize: max, sizeCalculation: ({ principal }) => weightOf(principal) }),
     wrong: new LRUCache({ maxSize: max, sizeCalculation: () => 1 }),
     byPrincipal: new WeakMap(),

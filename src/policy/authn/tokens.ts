@@ -11,13 +11,13 @@ import type { RememberedTokens, VerifiedToken } from './token-memory.ts'
 import type { Turnstile } from './turnstile.ts'
 import { isSignedBy } from './verification-key.ts'
 
-/** Where groups or tenants come from: the token's claims, the identity source, or both together. */
+/** The origin of groups or tenants: the token's claims, the identity source, or both together. */
 export type NamesFrom = 'token' | 'source' | 'both'
 
-/** Whose tokens are believed, and what is made of them. */
+/** An issuer whose tokens are accepted, and how they are evaluated. */
 export interface TokenIssuer extends TokenRules {
   readonly authentication: Authentication
-  /** Null: the tokens of shared secrets, which name no issuer. */
+  /** The issuer. Null for tokens of shared secrets, which name no issuer. */
   readonly iss: string | null
   readonly keys: Pick<IssuerKeys, 'find' | 'has'>
   readonly claims: ClaimSettings
@@ -26,37 +26,38 @@ export interface TokenIssuer extends TokenRules {
 }
 
 export interface TokensOptions {
-  /** The engine's name: the realm of the challenge. */
+  /** The engine's name, which is the realm of the challenge. */
   readonly engine: string
-  /** By `iss`; null: the tokens that have none. */
+  /** The issuers by `iss`. The key null is for tokens without `iss`. */
   readonly issuers: ReadonlyMap<string | null, TokenIssuer>
   readonly source: Pick<IdentitySource, 'principalOf' | 'stampOf'>
   readonly remembered: RememberedTokens
   /** How long a verified token needs no new verification. */
   readonly rememberMs: number
-  /** How long the answer of the source counts. */
+  /** How long the data of the identity source is used. */
   readonly rememberSourceMs: number
-  /** How long a wrong signature is refused without another look. */
+  /** How long a wrong signature is refused without another verification. */
   readonly rememberFailuresMs: number
-  /** Bounds the verifications of the process. */
+  /** Limits the verifications of the process. */
   readonly turnstile: Turnstile
-  /** Bounds those of one address once many of its signatures were wrong. */
+  /** Limits the verifications of one address after many wrong signatures. */
   readonly throttle: Throttle
   readonly onResult?: (result: TokenResult, method: TokenMethod) => void
-  /** Monotonic milliseconds; default performance.now. */
+  /** The monotonic clock, in milliseconds. Default: performance.now. */
   readonly now?: () => number
-  /** Seconds of the wall clock; default Date.now. */
+  /** The wall clock, in seconds. Default: Date.now. */
   readonly nowSeconds?: () => number
 }
 
 export type TokenResult = 'remembered' | 'verified' | 'failed' | 'throttled'
-/** `bearer`: what no issuer can be told of. */
+/** The method of a token. `bearer`: a token whose issuer is not known. */
 export type TokenMethod = Authentication['method'] | 'bearer'
 
 /**
- * Nobody finds a signature by guessing: this bounds what wrong ones cost. After 50 of one address in 30 seconds its tokens are
- * looked at in turns, 200 wrong ones a second and by the users that they name; right ones use up no turn. A user is not slowed
- * down by what others send in his name from elsewhere.
+ * The limits for tokens with wrong signatures. Signatures cannot be guessed, so these limits only bound the cost of verifications.
+ * After 50 wrong signatures of one address in 30 seconds, its tokens are verified in turns by the users that they name, at most 200
+ * wrong ones per second. Correct tokens use no turn. A user is not slowed down by tokens that others send with the same user name
+ * from other addresses.
  */
 export const TOKEN_THROTTLE: ThrottleOptions = {
   perUserAndAddress: Number.POSITIVE_INFINITY,
@@ -69,27 +70,28 @@ export const TOKEN_THROTTLE: ThrottleOptions = {
 export interface TokenAuthenticator {
   readonly remembered: RememberedTokens
   /**
-   * Synchronous for a token that is remembered, else a promise. Throws (or rejects with) GatewayError: GW_TOKEN_INVALID,
-   * GW_RECORDS_UNAVAILABLE where keys or users are away, GW_THROTTLED and GW_OVERLOADED where too many verifications wait.
+   * Identifies the user of a token. Returns the principal for a cached token, otherwise a promise. Throws, or rejects with,
+   * GatewayError: GW_TOKEN_INVALID, GW_RECORDS_UNAVAILABLE if keys or users are unavailable, GW_THROTTLED and GW_OVERLOADED if too
+   * many verifications wait.
    */
   readonly authenticate: (header: string, address: string) => Principal | Promise<Principal>
   /**
-   * Whether a token that was verified still counts: not after it expired, its key was withdrawn or its user changed. Null: no
-   * token was verified for this object. @throws GatewayError if users or keys are unavailable
+   * Returns true if a verified token is still valid: it has not expired, its key was not withdrawn and its user has not changed.
+   * Null if no token was verified for this object. @throws GatewayError if users or keys are unavailable
    */
   readonly isCurrent: (principal: Principal) => boolean | null
-  /** Whether the token was verified within the time for which a verification counts; null as in `isCurrent`. */
+  /** Returns true if the token was verified within the time for which a verification is cached. Null as in `isCurrent`. */
   readonly isRecent: (principal: Principal) => boolean | null
 }
 
-/** Authentication by bearer tokens (RFC 6750) of issuers, and by session tokens of a shared secret. */
+/** Creates the authentication by bearer tokens (RFC 6750) of issuers, and by session tokens of a shared secret. */
 export function createTokenAuthenticator(options: TokensOptions): TokenAuthenticator {
   const { issuers, source, remembered } = options
   const { now = () => performance.now(), nowSeconds = () => Date.now() / 1000 } = options
   const { keyOf, right, wrong, byPrincipal } = remembered
   const flights = new SingleFlight<Principal | TokenFault>()
 
-  /** @throws GatewayError where nothing can be decided any more */
+  /** @throws GatewayError if no decision is possible any more */
   function recall(key: string): VerifiedToken | null {
     const entry = right.get(key)
     return entry !== undefined && now() < entry.until && isValid(entry) ? entry : null
@@ -106,7 +108,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
     return asksSource(issuer) ? source.stampOf(userId) : undefined
   }
 
-  /** Only this costs more than the reading of a token: a few at a time, and in turns by origin. */
+  /** Verifies a token. Only this step is more expensive than parsing a token, so few verifications run at a time, in turns by origin. */
   async function verify(candidate: ReadToken, key: string, address: string): Promise<Principal | TokenFault> {
     const { token, issuer, principal } = candidate
     const verifying = await issuer.keys.find(token.kid, token.alg)
@@ -121,7 +123,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
     const look = () => options.turnstile(() => isSignedBy(verifying, signed), claim)
     const isSigned = claim.proven ? await look() : await attempt(look, { user: principal.userId, address })
     const known = isSigned ? await withSource(principal, issuer) : 'signature'
-    // The source may have changed while it was asked.
+    // The source may have changed while it was read.
     if (stampOf(issuer, principal) !== stamp) return known
     if (typeof known === 'string')
       wrong.set(key, { fault: known, key: verifying, stamp, until: at + options.rememberFailuresMs })
@@ -149,12 +151,12 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
     return asksSource(issuer) ? Math.min(rememberMs, rememberSourceMs) : rememberMs
   }
 
-  /** Whose groups or tenants are the source's must be known there: who was removed there is let in no more. */
+  /** Adds groups and tenants of the source. The user must exist there, so that a user who was removed there is refused. */
   async function withSource(principal: Principal, issuer: TokenIssuer): Promise<Principal | TokenFault> {
     const { authentication, groups, tenants } = issuer
     if (!asksSource(issuer)) return { ...principal, authentication }
     const found = await source.principalOf(principal.userId)
-    // A source that ignores the case of names finds somebody else's entry, too.
+    // A source that ignores case in names may find the entry of another user.
     if (found === null || found.userId !== principal.userId) return 'unknown-user'
     return {
       userId: principal.userId,
@@ -164,7 +166,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
     }
   }
 
-  /** All that can be told without a signature, which anybody could have written. */
+  /** Returns the parts of a token that can be evaluated without its signature. Any client could have written them. */
   function read(header: string): ReadToken | Refused {
     const token = readBearer(header)
     if (typeof token === 'string') return { fault: token, method: 'bearer' }
@@ -223,7 +225,7 @@ export function createTokenAuthenticator(options: TokensOptions): TokenAuthentic
 interface ReadToken {
   readonly token: UnverifiedToken
   readonly issuer: TokenIssuer
-  /** As the claims have it. */
+  /** The principal as in the claims. */
   readonly principal: Principal
 }
 

@@ -2,18 +2,18 @@ import { throttled } from './throttled.ts'
 import { type Schedule, scheduleTimer } from '../../files/source-state.ts'
 
 export interface TurnsOptions {
-  /** Attempts of one user at one address that wait; default 25. */
+  /** The number of attempts of one user at one address that may wait. Default: 25. */
   readonly maxOfUser?: number
-  /** Attempts at one address that wait; default 200. */
+  /** The number of attempts at one address that may wait. Default: 200. */
   readonly maxOfAddress?: number
-  /** Attempts that wait in all; default 1,024. */
+  /** The total number of attempts that may wait. Default: 1,024. */
   readonly maxWaiting?: number
-  /** Monotonic milliseconds; default performance.now. */
+  /** The monotonic clock, in milliseconds. Default: performance.now. */
   readonly now?: () => number
   readonly schedule?: Schedule
 }
 
-/** How long after this turn the next one begins; 0: it takes no turn there. */
+/** The time from this turn to the next one, for the user and for the address. 0 if the attempt needs no turn there. */
 export interface Spacing {
   readonly ofUserMs: number
   readonly ofAddressMs: number
@@ -26,8 +26,9 @@ export interface Who {
 
 export interface Turns {
   /**
-   * Resolves when the turn comes; what it resolves to gives the turn back: it was no guess. Users of one address take turns
-   * one after another, however many attempts each of them has waiting. @throws GatewayError GW_THROTTLED when too many wait
+   * Resolves when the turn begins, to a function that gives the turn back. Call that function if the attempt was not a guess. Users
+   * of one address take turns one after another, regardless of the number of their waiting attempts.
+   * @throws GatewayError GW_THROTTLED if too many attempts wait
    */
   readonly take: (who: Who, spacing: Spacing) => Promise<() => void>
 }
@@ -46,17 +47,17 @@ interface UserQueue {
 interface AddressQueue {
   readonly address: string
   nextAt: number
-  /** In the order of their turns. */
+  /** The users in the order of their turns. */
   readonly users: Map<string, UserQueue>
   waiting: number
   cancel: (() => void) | null
 }
 
-/** Spreads attempts over time, so that their number is bounded while nobody is refused who waits. */
+/** Creates a queue that spreads attempts over time, so that their rate is bounded without a refusal of attempts that wait. */
 export function createTurns(options: TurnsOptions = {}): Turns {
   const { maxOfUser = 25, maxOfAddress = 200, maxWaiting = 1024 } = options
   const { now = () => performance.now(), schedule = scheduleTimer } = options
-  const queues = new Map<string, AddressQueue>() // bounded: each has somebody waiting, or had a turn less than a spacing ago
+  const queues = new Map<string, AddressQueue>() // bounded: each has a waiting attempt, or had a turn less than one spacing ago
   let waiting = 0
 
   function forget(queue: AddressQueue, count: number): void {
@@ -64,7 +65,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     waiting -= count
   }
 
-  /** Who has most waiting makes room for who has fewer. */
+  /** Refuses the last attempt of the user with the most waiting attempts. Throws if no user has more of them than this user would have. */
   function makeRoom(queue: AddressQueue, own: UserQueue): void {
     if (own.waiting.length >= maxOfUser) throw throttled(1_000)
     if (queue.waiting < maxOfAddress && waiting < maxWaiting) return
@@ -80,7 +81,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     last.refuse(throttled(1_000))
   }
 
-  /** The first user whose turn it is; null: nobody's. */
+  /** Returns the first user whose turn is due, or null. */
   function nextOf(queue: AddressQueue, at: number): readonly [string, UserQueue] | null {
     for (const [user, own] of queue.users) {
       const [first] = own.waiting
@@ -100,7 +101,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     queue.users.set(user, own)
     const mine = { user: own.nextAt, address: queue.nextAt }
     waiter.begin(() => {
-      // Unless a later turn has moved it on.
+      // The times are only reset if no later turn has changed them.
       if (ofUserMs > 0 && own.nextAt === mine.user) own.nextAt = now()
       if (ofAddressMs > 0 && queue.nextAt === mine.address) queue.nextAt = now()
       serve(queue)

@@ -1,14 +1,14 @@
 import { GatewayError } from '../../errors.ts'
 
-/** Who wants a place. */
+/** The origin and the precedence of work that waits. */
 export interface TurnstileClaim {
-  /** The origin of the attempt: attempts of one origin wait for each other, not for those of other origins. */
+  /** The origin of the attempt. Attempts of one origin wait for each other, but not for attempts of other origins. */
   readonly from: string
-  /** The credential was correct before: it has precedence over all guesses. There are no more of them than credentials. */
+  /** True if the credential was correct before. It has precedence over all guesses. There are no more such attempts than credentials. */
   readonly proven: boolean
 }
 
-/** Runs the work when there is a place. @throws GatewayError GW_OVERLOADED if too many wait */
+/** Runs the work when a place is free. @throws GatewayError GW_OVERLOADED if too many wait */
 export type Turnstile = <T>(work: () => Promise<T>, claim?: TurnstileClaim) => Promise<T>
 
 interface Waiter {
@@ -18,10 +18,10 @@ interface Waiter {
 
 const ANYBODY: TurnstileClaim = { from: '', proven: false }
 
-/** A semaphore with round robin by origin: no origin keeps the others waiting. */
+/** Creates a semaphore that serves origins round robin, so that no origin can block the others. */
 export function createTurnstile(places: number, maxQueued: number): Turnstile {
   const proven: Waiter[] = []
-  const origins = new Map<string, Waiter[]>() // in the order of their turns, none is empty
+  const origins = new Map<string, Waiter[]>() // in the order of their turns, without empty lists
   let waiting = 0
   let busy = 0
   return async function limited<T>(work: () => Promise<T>, claim = ANYBODY): Promise<T> {
@@ -62,7 +62,7 @@ export function createTurnstile(places: number, maxQueued: number): Turnstile {
     return next
   }
 
-  /** Removes the last waiter of the longest queue; if that is the newcomer's, refuses the newcomer. @throws GatewayError GW_OVERLOADED */
+  /** Refuses the last waiter of the longest queue. @throws GatewayError GW_OVERLOADED if no queue is longer than the new waiter's would be */
   function makeRoom(ownCount: number): void {
     const overloaded = new GatewayError('GW_OVERLOADED', { retryAfterSeconds: 1 })
     const [longest] = [...origins].sort(([, one], [, other]) => other.length - one.length)

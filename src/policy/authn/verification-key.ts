@@ -2,18 +2,18 @@ import { type CryptoKey, importJWK, jwtVerify } from 'jose'
 import { isObject, stringIn } from '../../request/value.ts'
 import { SECRET_BYTES } from '../../config/shared-secret.ts'
 
-/** A key with which signatures are verified. */
+/** A key that verifies signatures. */
 export interface VerificationKey {
-  /** Its content: equal for equal keys. */
+  /** The content of the key, which is equal for equal keys. */
   readonly id: string
-  /** Null: the key has no id. */
+  /** The key id, or null if the key has none. */
   readonly kid: string | null
   readonly fits: (alg: string) => boolean
-  /** For one algorithm; cached. @throws Error if it is none */
+  /** Resolves to the key for one algorithm. The result is cached. @throws Error if the key is not valid for the algorithm */
   readonly forAlgorithm: (alg: string) => Promise<CryptoKey | Uint8Array>
 }
 
-/** RFC 7518 section 3.1, RFC 8037 and RFC 9864: the type of key, and the curve, of each algorithm. */
+/** The key type and the curve of each algorithm: RFC 7518 section 3.1, RFC 8037 and RFC 9864. */
 const KEY_OF_ALGORITHM: Readonly<Record<string, string>> = {
   RS256: 'RSA',
   RS384: 'RSA',
@@ -29,13 +29,13 @@ const KEY_OF_ALGORITHM: Readonly<Record<string, string>> = {
 }
 const KINDS: ReadonlySet<string> = new Set(Object.values(KEY_OF_ALGORITHM))
 
-/** Of an RSA modulus: 2048 bits are the least that RFC 7518 section 3.3 allows, and time grows with the square. */
+/** The size of an RSA modulus. RFC 7518 section 3.3 requires at least 2048 bits. The time of a verification grows with the square of the size. */
 const RSA_BYTES = { least: 256, most: 1024 } as const
-/** Of its public exponent: 65537 has three. A long one makes a verification cost as much as a signature. */
+/** The size of the public exponent. 65537 has three bytes. A long exponent makes a verification as expensive as a signature. */
 const MAX_EXPONENT_BYTES = 4
 const MAX_KID_CHARS = 256
 
-/** The public key in a JWK; null: it is none that verifies signatures here. Members that are not needed are dropped. */
+/** Returns the public key in a JWK, or null if it does not verify signatures of supported algorithms. Members that are not needed are dropped. */
 export function verificationKeyOf(jwk: unknown): VerificationKey | null {
   if (!isObject(jwk) || !isForSignatures(jwk)) return null
   const { kid } = jwk
@@ -59,7 +59,7 @@ export function verificationKeyOf(jwk: unknown): VerificationKey | null {
 }
 
 function createImports<T>(load: (alg: string) => Promise<T>): (alg: string) => Promise<T> {
-  const imported = new Map<string, Promise<T>>() // bounded: one for each algorithm that fits
+  const imported = new Map<string, Promise<T>>() // bounded: one entry for each algorithm that fits
   return (alg) => {
     const key = imported.get(alg) ?? load(alg)
     imported.set(alg, key)
@@ -67,12 +67,12 @@ function createImports<T>(load: (alg: string) => Promise<T>): (alg: string) => P
   }
 }
 
-/** RFC 9864: `Ed25519` is what `EdDSA` means here. */
+/** Returns true for the same algorithm. `EdDSA` and `Ed25519` are the same here (RFC 9864). */
 function isSameAlgorithm(one: string, other: string): boolean {
   return one === other || [one, other].every((name) => name === 'EdDSA' || name === 'Ed25519')
 }
 
-/** A private key that is published is nobody's any more. */
+/** Returns true if a key may verify signatures. A key with its private part is refused, because anyone could use a published private key. */
 function isForSignatures({ use, key_ops: operations, d }: Readonly<Record<string, unknown>>): boolean {
   if (d !== undefined || (use !== undefined && use !== 'sig')) return false
   return operations === undefined || (Array.isArray(operations) && operations.includes('verify'))
@@ -82,11 +82,11 @@ function isSoundRsa(jwk: Readonly<Record<string, unknown>>): boolean {
   const n = numberIn(jwk, 'n')
   const e = numberIn(jwk, 'e')
   if (n.length < RSA_BYTES.least || n.length > RSA_BYTES.most) return false
-  // With the exponent 1 a signature would be what it signs.
+  // With the exponent 1, a signature would be equal to the signed value.
   return e.length > 0 && e.length <= MAX_EXPONENT_BYTES && e.readUIntBE(0, e.length) >= 3
 }
 
-/** The bytes of an unsigned number, without zeros before it. */
+/** Returns the bytes of an unsigned number without leading zeros. */
 function numberIn(jwk: Readonly<Record<string, unknown>>, name: string): Buffer {
   const bytes = Buffer.from(stringIn(jwk, name) ?? '', 'base64url')
   const first = bytes.findIndex((byte) => byte !== 0)
@@ -95,7 +95,7 @@ function numberIn(jwk: Readonly<Record<string, unknown>>, name: string): Buffer 
 
 const LEAST_BYTES: Readonly<Record<string, number>> = SECRET_BYTES
 
-/** A shared secret as a key. */
+/** Returns the verification key for a shared secret. */
 export function secretKeyOf(secret: Buffer): VerificationKey {
   return {
     id: 'secret',
@@ -105,7 +105,7 @@ export function secretKeyOf(secret: Buffer): VerificationKey {
   }
 }
 
-/** Whether the signature of a token is that of the key: off the main thread, by Web Crypto. Claims are looked at before. */
+/** Returns true if a key verifies the signature of a token. Web Crypto does this outside the main thread. Claims are checked before. */
 export async function isSignedBy(key: VerificationKey, token: SignedToken): Promise<boolean> {
   const { compact, alg, nowSeconds, skewSeconds } = token
   try {
@@ -117,7 +117,7 @@ export async function isSignedBy(key: VerificationKey, token: SignedToken): Prom
     })
     return true
   } catch {
-    // Whatever the library does not like: nothing but a verified token opens anything.
+    // Every error of the library counts as a refusal, because only a verified token is accepted.
     return false
   }
 }
