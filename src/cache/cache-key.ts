@@ -1,22 +1,22 @@
-/** Everything that decides what an engine answers to a shared read. */
+/** The parts of a shared read that determine the engine's response. */
 export interface KeyParts {
   readonly engine: string
   readonly template: string
-  /** Decoded path parameters, in the template's order. */
+  /** The decoded path parameters, in the order of the template. */
   readonly params: Readonly<Record<string, string>>
-  /** As received, without `?`; `''` when there is none. */
+  /** The query string as received, without `?`. Empty if the target has no query. */
   readonly query: string
   readonly accept: string | undefined
 }
 
-/** The entry's key. Requests with the same key have the same meaning; a meaning that can be written in two ways may have two keys. */
+/** Returns the key of a cache entry. Requests with the same key are equivalent. Equivalent requests with different texts may have two keys. */
 export function cacheKeyOf({ engine, template, params, query, accept }: KeyParts): string {
   return JSON.stringify([engine, template, params, sortedQueryOf(query), accept ?? null])
 }
 
 /**
- * Sorts parameters by name and keeps the order of equal names: the engine takes the first. Nothing is decoded (`+`, bad
- * UTF-8). Names written with `%` or `+` could equal another name, so such a query keeps its order.
+ * Sorts parameters by name. Keeps the order of equal names, because the engine uses the first one. Nothing is decoded, because of
+ * `+` and invalid UTF-8. A name that is written with `%` or `+` could be equal to another name, so such a query keeps its order.
  */
 export function sortedQueryOf(query: string): string {
   if (!query.includes('&')) return query

@@ -9,8 +9,9 @@ import { isStorable } from './storable.ts'
 export type CacheTier = 'memory' | 'redis' | 'upstream'
 
 /**
- * `joined`: waited for another request's fill. `refused`: not stored. `displaced`: made room. `skipped`: Redis is
- * unreachable. `gap`: evictions of other replicas may have been missed, so all tagged entries were dropped.
+ * The result of a cache access. `joined`: the request waited for the fill of another request. `refused`: the response was not
+ * stored. `displaced`: an entry was removed to make room. `skipped`: Redis is unreachable. `gap`: evictions of other replicas may
+ * have been missed, so all tagged entries were dropped.
  */
 export type CacheResult =
   | 'hit'
@@ -28,23 +29,23 @@ export type CacheResult =
   | 'gap'
 
 interface CacheOptions {
-  /** Limit of the memory tier; one entry may use an eighth of it. 0: nothing is cached in memory. */
+  /** The limit of the memory tier. One entry may use an eighth of it. With 0, nothing is cached in memory. */
   readonly maxBytes: number
   readonly redis: SharedTier | null
-  /** Monotonic milliseconds, as `performance.now`. */
+  /** The monotonic clock, in milliseconds, for example `performance.now`. */
   readonly now: () => number
   readonly onEvent: (tier: CacheTier, result: CacheResult) => void
 }
 
-/** Of the tier that replicas share; `unknown`: it was not reached yet. */
+/** The state of the tier that replicas share. `unknown`: Redis has neither replied nor failed yet. */
 export type SharedState = 'none' | 'unknown' | 'up' | 'down'
 
 export interface Cache {
-  /** A fresh entry of this process, without waiting. */
+  /** Returns a fresh entry of this process without waiting, or null. */
   peek(key: string): CacheHit | null
-  /** After a `peek` that found nothing: asks Redis, then calls `fill` once for all concurrent callers. Rejects only if `fill` does. */
+  /** Reads Redis, then calls `fill` once for all concurrent callers. Call it after a `peek` without a result. Rejects only if `fill` does. */
   load(key: string, rule: CacheRule, fill: () => Promise<Answer>): Promise<CacheHit>
-  /** Clears this process before it returns. The promise is for Redis and the other replicas, and never rejects. */
+  /** Evicts the entries of this process before it returns. The promise is for Redis and the other replicas, and never rejects. */
   evict(tags: readonly string[]): Promise<void>
   readonly size: { readonly entries: number; readonly bytes: number }
   readonly shared: SharedState
@@ -57,7 +58,7 @@ export function createCache(options: CacheOptions): Cache {
 
 interface Fill {
   readonly tags: readonly string[]
-  /** The answer may be older than the eviction: current waiters get it, later callers do not. */
+  /** True if the response may be older than an eviction. Callers that already wait get it, later callers do not. */
   evicted: boolean
 }
 
@@ -100,7 +101,7 @@ class TieredCache implements Cache {
       this.#options.onEvent('upstream', 'joined')
       return running.result
     }
-    // Filled between the caller's peek and now.
+    // The entry may have been filled since the caller's `peek`.
     const nowMs = this.#options.now()
     const entry = this.#memory.get(key, nowMs)
     if (entry !== undefined) return Promise.resolve(cacheHitOf(entry, 'memory', nowMs))
@@ -160,7 +161,7 @@ class TieredCache implements Cache {
     return cacheHitOf(entry, 'upstream', nowMs)
   }
 
-  /** Takes an entry from Redis, with its remaining time there. */
+  /** Stores an entry from Redis in memory, with its remaining time. */
   #adopt(key: string, { tags }: CacheRule, found: SharedEntry): CacheHit {
     const nowMs = this.#options.now()
     const { answer, seconds, ttlMs } = found

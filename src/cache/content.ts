@@ -3,8 +3,8 @@ import type { Answer } from '../request/answer.ts'
 import { isObject } from '../request/value.ts'
 
 /**
- * Returns whether a response has this content. A fault page with the status 200 has not: stored, it would be served after the fault
- * has ended.
+ * Returns true if a response has this content. An error page with the status 200 does not have it. If such a page were stored, it
+ * would still be served after the error has ended.
  */
 export function hasContent(
   { headers, body }: Pick<Answer, 'headers' | 'body'>,
@@ -19,7 +19,7 @@ export function hasContent(
   return isObject(value) && ['bpmn20Xml', 'dmnXml'].some((name) => typeof value[name] === 'string')
 }
 
-/** The engine names the type of an image by the suffix of its file; without a known one it sends octets. */
+/** The engine derives the media type of an image from the suffix of its file. For an unknown suffix it sends `application/octet-stream`. */
 function isImage(mediaType: string): boolean {
   return mediaType.startsWith('image/') || mediaType === 'application/octet-stream'
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Answer } from '../request/answer.ts'
 
-/** How long a row's answer is cached; tags name what evicts it. */
+/** How long the response of an operation is cached. An eviction of one of the tags removes it. */
 export interface CacheRule {
   readonly seconds: number
   readonly tags: readonly string[]
@@ -11,18 +11,18 @@ export interface CacheRule {
 
 export interface Entry extends Omit<CacheRule, 'accepts'> {
   readonly answer: Answer
-  /** On the injected monotonic clock; negative for an entry that another process stored before this one started. */
+  /** The time on the injected monotonic clock. Negative for an entry that another process stored before this process started. */
   readonly storedAtMs: number
 }
 
-/** An answer and its source. */
+/** A response and its source. */
 export interface CacheHit {
   readonly answer: Answer
   readonly ageSeconds: number
-  /** Remaining time; 0 for an answer that is not cached. */
+  /** The remaining time. 0 for a response that is not cached. */
   readonly ttlSeconds: number
   readonly from: 'memory' | 'redis' | 'upstream'
-  /** The answer came from upstream and is now cached, or was cached before. */
+  /** True if the response came from upstream and is now cached, or was cached before. */
   readonly stored: boolean
 }
 
@@ -32,13 +32,13 @@ export function cacheHitOf(entry: Entry, from: CacheHit['from'], nowMs: number):
   return { answer: entry.answer, ageSeconds, ttlSeconds, from, stored: true }
 }
 
-/** The form in which an answer is cached and shared: frozen, with a strong `etag`, its body in memory of its own. */
+/** Returns the form in which a response is cached and shared: frozen, with a strong `etag`, and with its body in a separate buffer. */
 export function cacheableOf({ status, headers, body }: Answer): Answer {
   const etag = headers['etag'] ?? `"${createHash('sha1').update(body).digest('base64')}"`
   return Object.freeze({ status, headers: Object.freeze({ ...headers, etag }), body: ownCopyOf(body) })
 }
 
-// A small Buffer is usually a view of a slab of 8 or 64 KiB, which a cached view would keep alive.
+// A small Buffer is usually a view of a buffer of 8 or 64 KiB. A cached view would keep the whole buffer in memory.
 function ownCopyOf(body: Buffer): Buffer {
   if (body.buffer.byteLength === body.length) return body
   const copy = Buffer.allocUnsafeSlow(body.length)

@@ -3,29 +3,29 @@ import type { Answer } from '../request/answer.ts'
 import { isStorable } from './storable.ts'
 import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
 
-/** An entry as Redis stores it. Redis itself keeps the remaining time. */
+/** An entry as it is stored in Redis. Redis itself stores the remaining time. */
 export interface DecodedEntry {
   readonly answer: Answer
   readonly seconds: number
-  /** Tokens of the entry's tags, read before the answer was requested. */
+  /** The tokens of the entry's tags, which were read before the response was requested. */
   readonly tokens: string
-  /** When it was stored, on the clock of the process that stored it: milliseconds since 1970. */
+  /** When the entry was stored, on the clock of the process that stored it, in milliseconds since 1970. */
   readonly atMs: number
 }
 
-/** Format and version: another version is a miss, not an error. */
+/** The format and its version. An entry of another version is a miss, not an error. */
 const MAGIC = Buffer.from('EGC2')
 const HEAD_AT = 12
-/** The key may be as long as a URL, with JSON escapes. */
+/** The head contains the key, which may be as long as a URL with JSON escapes. */
 const MAX_HEAD_BYTES = 128 * 1024
-/** A larger value would take too much of the command timeout on a busy link; it stays in memory. */
+/** A larger value would use too much of the command timeout on a busy connection. It is cached only in memory. */
 const MAX_BODY_BYTES = 1024 ** 2
 /** The longest value that `encode` returns. */
 export const MAX_ENCODED_BYTES = HEAD_AT + MAX_HEAD_BYTES + MAX_BODY_BYTES
-/** A week: longer than the cache time of any row. */
+/** One week, which is longer than the cache time of any operation. */
 const MAX_SECONDS = 7 * 24 * 3600
 
-/** `EGC2`, the crc32 of everything after it, the length of the head, the head in JSON, the body. Null: it is too long. */
+/** Returns `EGC2`, the crc32 of everything after it, the length of the head, the head in JSON, and the body. Null if the entry is too long. */
 export function encode(key: string, { answer, seconds, tokens, atMs }: DecodedEntry): Buffer | null {
   const { status, body } = answer
   const headers = storedHeadersOf(answer)
@@ -42,7 +42,7 @@ export function encode(key: string, { answer, seconds, tokens, atMs }: DecodedEn
   return value
 }
 
-/** Null for any value that `encode` did not make for this key. */
+/** Returns the entry, or null for a value that `encode` did not create for this key. */
 export function decode(key: string, value: Buffer): DecodedEntry | null {
   if (value.length < HEAD_AT || !value.subarray(0, 4).equals(MAGIC)) return null
   if (value.readUInt32BE(4) !== crc32(value.subarray(8))) return null
@@ -70,7 +70,7 @@ function headOf(bytes: Buffer): Head | null {
   }
 }
 
-// The checksum only detects damage: anyone who can write to Redis can write a checksum too.
+// The checksum only detects damage. A client that can write to Redis can also write a valid checksum, so the members are checked.
 function isHead(head: unknown): head is Head {
   if (typeof head !== 'object' || head === null) return false
   const { key, tokens, seconds, atMs, length } = head as Partial<Record<keyof Head, unknown>>

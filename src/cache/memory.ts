@@ -3,21 +3,21 @@ import type { Answer } from '../request/answer.ts'
 import type { Entry } from './entry.ts'
 
 /**
- * Memory of an entry beside its bytes: list links, objects, tag index and the buffer's own bookkeeping. Measured over
+ * The memory of an entry in addition to its bytes: list links, objects, tag index and the bookkeeping of the buffer. Measured over
  * 50,000 small entries: 0.65 KiB on the heap, 1.5 KiB of resident memory.
  */
 const OVERHEAD_BYTES = 1536
 
 interface MemoryOptions {
   readonly maxBytes: number
-  /** An entry was removed to make room for another. */
+  /** Called when an entry was removed to make room for another one. */
   readonly onDisplaced: () => void
 }
 
-/** The entries of this process: bounded in bytes, evicted least recently used first, found by key and by tag. */
+/** The entries of this process, by key and by tag. Their bytes are limited. The least recently used entry is evicted first. */
 export class MemoryTier {
   readonly #entries: LRUCache<string, Entry>
-  /** Has a key exactly as long as its entry exists. */
+  /** The keys of each tag. A key is removed together with its entry. */
   readonly #keysByTag = new Map<string, Set<string>>()
 
   constructor({ maxBytes, onDisplaced }: MemoryOptions) {
@@ -40,7 +40,7 @@ export class MemoryTier {
     }
   }
 
-  /** A fresh entry, or `undefined`. */
+  /** Returns a fresh entry, or `undefined`. */
   get(key: string, nowMs: number): Entry | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined || nowMs - entry.storedAtMs < entry.seconds * 1000) return entry
@@ -61,7 +61,7 @@ export class MemoryTier {
   /** Returns the number of evicted entries. */
   evict(tags: Iterable<string>): number {
     const before = this.#entries.size
-    // Each deletion removes its key from the set in iteration, which a Set allows.
+    // Each deletion removes its key from the set during the iteration, which a Set allows.
     for (const tag of tags) for (const key of this.#keysByTag.get(tag) ?? []) this.#entries.delete(key)
     return before - this.#entries.size
   }
@@ -84,7 +84,7 @@ export class MemoryTier {
   }
 }
 
-/** The bytes of an entry that count towards the limit. */
+/** Returns the bytes of an entry that count towards the limit. */
 export function entryBytesOf(key: string, { headers, body }: Answer): number {
   let bytes = OVERHEAD_BYTES + 2 * key.length + body.length
   for (const [name, value] of Object.entries(headers)) bytes += name.length + String(value).length

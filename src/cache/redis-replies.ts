@@ -4,22 +4,22 @@ import type { Reply } from '../redis/redis-client.ts'
 import { replyCodeOf } from '../redis/redis-link.ts'
 import type { Signer } from '../redis/signature.ts'
 
-/** What a stored value must match. */
+/** The expectations for a stored value. */
 interface Expected {
   readonly key: string
-  /** Its key in Redis. */
+  /** The key in Redis. */
   readonly name: string
-  /** The longest time that its row allows. */
+  /** The longest cache time that its operation allows. */
   readonly seconds: number
   readonly signer: Signer
-  /** On the wall clock: milliseconds since 1970. */
+  /** The wall-clock time, in milliseconds since 1970. */
   readonly nowMs: number
 }
 
-/** Allowed difference between the clocks of two gateways. */
+/** The allowed difference between the clocks of two gateways. */
 const MAX_SKEW_MS = 5 * 60_000
 
-/** The entry in the replies to PTTL and GETRANGE; null: none. */
+/** Returns the entry in the replies to PTTL and GETRANGE, or null if they contain no entry. */
 export function foundIn(
   [ttl, value]: readonly Reply[],
   { key, name, signer, ...expected }: Expected,
@@ -36,8 +36,8 @@ export function foundIn(
 }
 
 /**
- * False for a value that this gateway did not write: without a time to live (-1), with a longer one than it was given,
- * stored too long ago, or to be stored longer than its row allows. It may also expire right now (-2).
+ * Returns false for a value that no gateway has written: it has no time to live (-1) or a longer one than it was given, it was stored
+ * too long ago, or its cache time is longer than its operation allows. Accepts a value that expired between the two commands (-2).
  */
 function isInTime(
   { seconds, atMs }: DecodedEntry,
@@ -54,17 +54,17 @@ function isInTime(
   )
 }
 
-/** The form of a token. */
+/** The syntax of a token. */
 const TOKEN = /^[\w-]{12}$/
-/** One byte more than a token, to detect longer values. */
+/** One byte more than a token has, to detect longer values. */
 export const TOKEN_READ_BYTES = 13
 
-/** The tokens in the replies to one GETRANGE per tag, as one string; null if a tag has no token. */
+/** Returns the tokens in the replies to one GETRANGE for each tag, as one string. Null if a tag has no token. */
 export function tokensOf(replies: readonly Reply[]): string | null {
   return replies.every(isToken) ? replies.map(([, token]) => token).join(' ') : null
 }
 
-/** Whether the key of a token holds another value. */
+/** Returns true if the key of a token contains a value that is not a token. */
 export function isInvalidToken(reply: Reply | undefined): boolean {
   if (reply === undefined || isToken(reply)) return false
   const [error, token] = reply
@@ -75,12 +75,12 @@ function isToken([error, token]: Reply): boolean {
   return error === null && typeof token === 'string' && TOKEN.test(token)
 }
 
-/** Matches every tag. */
+/** The tag that means all tags. */
 export const ALL = '*'
-/** More tags than this are sent as one eviction of everything, and read as one. */
+/** If an eviction has more tags, it is sent as an eviction of all entries. A received message with more tags is treated in the same way. */
 export const MAX_TAGS = 1000
 
-/** A message of another replica; null for anything else. */
+/** Parses a message of another replica. Returns null for any other text. */
 export function parseMessage(
   text: string,
 ): { readonly from: string; readonly tags: readonly string[] } | null {

@@ -25,14 +25,14 @@ interface RedisTierOptions {
   readonly namespace: string
   readonly signer: Signer
   readonly now: () => number
-  /** Milliseconds since 1970; default `Date.now`. */
+  /** The wall clock, in milliseconds since 1970. Default: `Date.now`. */
   readonly wallNow?: () => number
   readonly log: RedisLog
 }
 
 const TOKEN_TTL_MS = 7 * 24 * 3600 * 1000
 const MAX_MESSAGE_CHARS = 64 * 1024
-/** Longer than a server that becomes the primary may be behind the lost one, and than its election takes. */
+/** Longer than the replication delay of a server that becomes the primary, and longer than its election. */
 const REPEAT_MS = 60_000
 
 const SKIPPED: SharedReading = { result: 'skipped', found: null, tokens: null }
@@ -43,9 +43,9 @@ export function createRedisTier(options: RedisTierOptions): SharedTier {
 }
 
 /**
- * Each tag has a random token in Redis. An entry carries the tokens that its tags had *before* its answer was requested,
- * and is valid only while they are unchanged. Evicting a tag deletes its token. So an answer that was in flight during an
- * eviction of its tag is never served, whichever replica requested it.
+ * The tier in Redis. Each tag has a random token in Redis. An entry contains the tokens that its tags had *before* its response was
+ * requested, and it is valid only while they are unchanged. The eviction of a tag deletes its token. Therefore a response that was
+ * in flight during an eviction of its tag is never served, regardless of the replica that requested it.
  */
 class RedisTier implements SharedTier {
   readonly #options: RedisTierOptions
@@ -54,11 +54,11 @@ class RedisTier implements SharedTier {
   readonly #prefix: string
   readonly #channel: string
   readonly #self = randomUUID()
-  /** Evicted here, and not yet sent to Redis. */
+  /** Tags that were evicted in this process and not yet sent to Redis. */
   readonly #pending = new Set<string>()
-  /** Sent to Redis within `REPEAT_MS`, by the time on `now`; a server that becomes the primary may not have heard of them. */
+  /** Tags that were sent to Redis within `REPEAT_MS`, with their times. A server that becomes the primary may not have received them. */
   readonly #recent = new Map<string, number>()
-  /** Being sent to Redis. */
+  /** Tags that are being sent to Redis. */
   readonly #inFlight = new Set<string>()
   #flushing: Promise<void> | null = null
   #listener: TierListener | null = null
@@ -100,7 +100,7 @@ class RedisTier implements SharedTier {
     const tokenNames = this.#tokenNamesOf(tags)
     const replies = await this.#link.run([
       ['pttl', name],
-      // At most the length that this gateway writes.
+      // At most the length that a gateway writes is read.
       ['getrangeBuffer', name, 0, SIGNATURE_BYTES + MAX_ENCODED_BYTES],
       ...readsOf(tokenNames),
     ])
@@ -144,7 +144,7 @@ class RedisTier implements SharedTier {
     this.#pending.add(ALL)
   }
 
-  /** Redis copies to its replicas after it has answered: after a failover, tokens may be there again. */
+  /** Repeats recent evictions. Redis replicates after it has replied, so deleted tokens may exist again after a failover. */
   async #repeat(): Promise<void> {
     this.#dropOldRecent()
     this.#addPending(this.#recent.keys())
@@ -154,7 +154,7 @@ class RedisTier implements SharedTier {
   #addRecent(tags: readonly string[]): void {
     this.#dropOldRecent()
     const nowMs = this.#options.now()
-    // Set anew, so that the oldest is the first.
+    // Each tag is deleted and inserted again, so that the oldest one is always the first.
     for (const tag of this.#recent.size + tags.length > MAX_TAGS ? [ALL] : tags) {
       this.#recent.delete(tag)
       this.#recent.set(tag, nowMs)
@@ -183,7 +183,7 @@ class RedisTier implements SharedTier {
   async #flushAll(): Promise<void> {
     while (this.#pending.size > 0) {
       const tags = [...this.#pending]
-      // Kept separate from `#pending`: an eviction that is added during the send must not count as sent.
+      // The tags are kept separate from `#pending`, because an eviction that is added during the send must not count as sent.
       move(tags, this.#pending, this.#inFlight)
       const isSent = await this.#send(tags)
       if (isSent) this.#addRecent(tags)
@@ -195,13 +195,13 @@ class RedisTier implements SharedTier {
 
   async #send(tags: readonly string[]): Promise<boolean> {
     const deletions = tags.map((tag) => ['del', this.#tokenNameOf(tag)] as const)
-    // Before the message: a replica that has read it must not find the tokens.
+    // The tokens are deleted before the message is sent. A replica that has received the message must not find the tokens.
     if (typeof (await this.#link.run(deletions, true)) === 'string') return false
     const message = JSON.stringify({ from: this.#self, tags })
     return typeof (await this.#link.run([['publish', this.#channel, message]], true)) !== 'string'
   }
 
-  // Awaited before the answer is requested: an eviction from now on deletes this token.
+  // Completed before the response is requested, so that every later eviction deletes this token.
   async #claim(names: readonly string[]): Promise<string | null> {
     const replies = await this.#link.run([
       ...names.map((name) => ['set', name, newToken(), 'PX', TOKEN_TTL_MS, 'NX'] as const),
@@ -209,7 +209,7 @@ class RedisTier implements SharedTier {
     ])
     if (typeof replies === 'string') return null
     const read = replies.slice(names.length)
-    // An invalid value would block the token. Deleting it evicts the tag, which is always safe.
+    // An invalid value would prevent a token. Its deletion evicts the tag, which is always safe.
     const invalid = names.filter((_, index) => isInvalidToken(read[index]))
     if (invalid.length > 0) await this.#link.run(invalid.map((name) => ['del', name] as const))
     return tokensOf(read)

@@ -1,7 +1,7 @@
 import type { Answer } from '../request/answer.ts'
 import type { CacheRule } from './entry.ts'
 
-/** An entry as the tier has it. */
+/** An entry of the shared tier. */
 export interface SharedEntry {
   readonly answer: Answer
   readonly seconds: number
@@ -12,11 +12,11 @@ export interface SharedEntry {
 export interface SharedReading {
   readonly result: 'hit' | 'miss' | 'corrupt' | 'error' | 'skipped'
   readonly found: SharedEntry | null
-  /** The tokens for a write after this miss; null: do not write. */
+  /** The tokens for a write after this miss. Null if nothing must be written. */
   readonly tokens: string | null
 }
 
-/** Is told what other replicas evict. */
+/** Receives the evictions of other replicas. */
 export interface TierListener {
   readonly onEvicted: (tags: readonly string[]) => void
   readonly onGap: () => void
@@ -24,7 +24,7 @@ export interface TierListener {
 
 /** The tier that the replicas share. It never rejects, and never waits longer than the command timeout. */
 export interface SharedTier {
-  /** Whether it answers; null: it was not reached yet. */
+  /** True if Redis replies. Null if it has neither replied nor failed yet. */
   readonly isUp: boolean | null
   read(key: string, rule: CacheRule): Promise<SharedReading>
   write(
@@ -32,7 +32,7 @@ export interface SharedTier {
     entry: Omit<SharedEntry, 'ttlMs'>,
     tokens: string,
   ): Promise<'stored' | 'refused' | 'error' | 'skipped'>
-  /** Resolves when Redis, and through it the other replicas, are informed, or cannot be informed now. */
+  /** Resolves when Redis and the other replicas have received the eviction, or cannot receive it now. */
   evict(tags: readonly string[]): Promise<void>
   listen(listener: TierListener): void
   close(): Promise<void>

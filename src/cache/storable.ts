@@ -1,9 +1,9 @@
 import type { Answer } from '../request/answer.ts'
 
-/** Headers that the key covers. An answer that varies by another one is not stored. */
+/** Request headers that are part of the key or do not affect a stored response. A response that varies by any other header is not stored. */
 const IN_KEY: ReadonlySet<string> = new Set(['accept', 'accept-encoding', 'host'])
 
-/** Whether this answer may be served to others. The engine's `no-cache` does not forbid it: the row decides on freshness. */
+/** Returns true if a response may be served to other callers. The engine's `no-cache` is ignored, because the operation defines the cache time. */
 export function isStorable({
   status,
   headers,
@@ -15,12 +15,12 @@ export function isStorable({
     headers['set-cookie'] === undefined &&
     !namesOf(headers['cache-control']).some((name) => name === 'private' || name === 'no-store') &&
     namesOf(headers['vary']).every((name) => IN_KEY.has(name)) &&
-    // The key has no Accept-Encoding: only an unencoded body suits every caller.
+    // The key does not contain Accept-Encoding, so only a body without content encoding is suitable for every caller.
     namesOf(headers['content-encoding']).every((name) => name === 'identity')
   )
 }
 
-// `private="x-a, x-b"` counts as `private`: stricter than the field requires.
+// `private="x-a, x-b"` counts as `private`, which is stricter than the standard requires.
 function namesOf(field: string | string[] | undefined): string[] {
   if (field === undefined) return []
   return String(field)
