@@ -2,13 +2,13 @@ import { GatewayError } from '../errors.ts'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'
 
-/** Visible ASCII without a comma, which joins repeated headers. */
+/** Visible ASCII without a comma, because commas join repeated headers. */
 const BARE = /^[!#-+\x2d-~]+$/
 /** A string of RFC 9651, as the draft of the Idempotency-Key header requires. */
 const QUOTED = /^"((?:[!#-[\]-~]|\\["\\])+)"$/
 const MAX_CHARS = 255
 
-/** The client's key, quoted or bare: `"a"` and `a` are equal. @throws GatewayError if it is missing, repeated or invalid */
+/** Returns the client's key. It may be quoted or bare: `"a"` and `a` are equal. @throws GatewayError if it is missing, repeated or invalid */
 export function idempotencyKeyOf(rawHeaders: readonly string[]): string {
   const values: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2)

@@ -16,18 +16,18 @@ import { isStoredHead, storedHeadersOf } from '../redis/stored-answer.ts'
 
 interface IdempotencyStoreOptions {
   readonly redis: RedisSettings
-  /** Separates deployments that share a Redis and have other engines of the same name. */
+  /** Separates deployments that share a Redis and have different engines of the same name. */
   readonly namespace: string
   readonly signer: Signer
   /** How long an outcome is stored. */
   readonly keepMs: number
-  /** Monotonic milliseconds, as `performance.now`. */
+  /** The monotonic clock, in milliseconds, for example `performance.now`. */
   readonly now: () => number
   /** The claims of the store that this one replaces in the same process. */
   readonly openClaims?: OpenClaims
 }
 
-/** A claim that this process has made, and whose outcome Redis does not have yet. */
+/** A claim of this process whose outcome is not yet stored in Redis. */
 interface OpenClaim {
   /** The value in Redis. */
   readonly claimed: Buffer
@@ -35,57 +35,63 @@ interface OpenClaim {
   readonly keepMs: number
 }
 
-/** Open claims by their keys in Redis. A Redis that loses its data must not admit a request a second time in the same process. */
+/** The open claims by their keys in Redis. If Redis loses its data, the same process must not admit a request a second time. */
 export type OpenClaims = Map<string, OpenClaim>
 
 /** A request that must be executed once. */
 export interface KeyedRequest {
-  /** The caller and the client's key. */
+  /** The caller and the client's idempotency key. */
   readonly key: string
-  /** Hash of everything that decides what the request does. */
+  /** The hash of everything that determines the effect of the request. */
   readonly fingerprint: string
-  /** How long it can be in flight. */
+  /** The longest time for which the request can be in flight. */
   readonly underWayMs: number
 }
 
 export type Claiming =
   | { readonly state: 'first'; readonly claim: Claim }
   | PreviousOutcome
-  /** Redis cannot be asked now: the request must not proceed. */
+  /** Redis is not available now, so the request must not be executed. */
   | { readonly state: 'unavailable' }
 
-/** The outcome of the first request. `reused`: that one was a different request. `unreadable`: the stored value is no gateway's, or no key has signed it. */
+/**
+ * The outcome of the first request. `reused`: the first request with this key was a different one. `unreadable`: the stored value
+ * was not written by a gateway, or its signature matches no key.
+ */
 export type PreviousOutcome =
   | Done
   | NotKept
   | { readonly state: 'in progress' | 'unknown' | 'unreadable' | 'reused' }
 
-/** The right to execute the request, until one of these is called. They resolve to false if Redis could not be informed; they never reject. */
+/**
+ * The right to execute the request until one of the functions is called. They resolve to false if Redis did not receive the outcome,
+ * and never reject.
+ */
 export interface Claim {
   readonly keep: (outcome: Omit<Done, 'state'>) => Promise<boolean>
-  /** The request may have been executed: it must not be executed again. */
+  /** Records that the request may have been executed. It must not be executed again. */
   readonly leaveUnknown: () => Promise<boolean>
-  /** Nothing was executed: the next request with this key is the first. */
+  /** Removes the claim of a request that was not executed. The next request with this key counts as the first. */
   readonly release: () => Promise<boolean>
 }
 
-/** Records which requests with an idempotency key were executed and how they were answered, for all gateways that share a Redis. */
+/** Records which requests with an idempotency key were executed, with their responses, for all gateways that share a Redis. */
 export interface IdempotencyStore {
   claim(request: KeyedRequest): Promise<Claiming>
-  /** Reads the outcome without claiming; null: there is none, or Redis cannot answer. */
+  /** Resolves to the outcome without claiming the key, or to null if no outcome is stored or Redis is not available. */
   find(request: Omit<KeyedRequest, 'underWayMs'>): Promise<PreviousOutcome | null>
   readonly openClaims: OpenClaims
-  /** Waits for the claims of this process. */
+  /** Closes the store after all claims of this process have an outcome. */
   close(): Promise<void>
 }
 
-/** How long a new link is awaited: after a reload it connects a few milliseconds after the gateway starts. */
+/** The longest wait for a new connection. After a reload, it is established a few milliseconds after the gateway starts. */
 const CONNECT_MS = 1000
-/** Limits of what is stored for a later send while Redis is unreachable; the oldest is dropped first. */
+/** The limits for outcomes that wait to be sent while Redis is unreachable. The oldest outcome is dropped first. */
 const MAX_PENDING = 1000
 const MAX_PENDING_BYTES = 8 * 1024 ** 2
 
-// Also written if nothing is stored: Redis may have lost the claim, but the request was executed.
+// The outcome is also written if no value is stored. Redis may have lost the claim, but the request was executed.
 const REPLACE = `local current = redis.call('GET', KEYS[1])
 if current and current ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
@@ -99,7 +105,7 @@ export function createIdempotencyStore(options: IdempotencyStoreOptions): Idempo
   return new RedisIdempotencyStore(options)
 }
 
-/** What replaces a claim; null: nothing. */
+/** The value that replaces a claim. If `becomes` is null, the claim is deleted. */
 interface Settlement {
   /** The key in Redis. */
   readonly name: string
@@ -115,7 +121,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
   readonly #connected: Promise<void>
   #onConnected: (() => void) | null = null
   readonly openClaims: OpenClaims
-  /** Claims without an outcome. */
+  /** The number of claims without an outcome. */
   #open = 0
   #onIdle: (() => void) | null = null
   readonly #pending = new Set<Settlement>()
@@ -128,14 +134,14 @@ class RedisIdempotencyStore implements IdempotencyStore {
     this.#signer = signer
     this.#connected = new Promise((resolve) => {
       this.#onConnected = resolve
-      // The link may be connected by now if this process was late.
+      // If this process was blocked, the connection may already be established.
       setTimeout(() => setImmediate(resolve), CONNECT_MS).unref()
     })
     const onReady = (): void => {
       this.#onConnected?.()
       void this.#flush()
     }
-    // The cache's link logs the state: both connect to the same server.
+    // The connection of the cache logs the state. Both connect to the same server.
     this.#link = new RedisLink({ redis, prefix: this.#prefix, now, log: () => undefined, onReady })
   }
 
@@ -144,7 +150,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
     const name = this.#nameOf(key)
     const known = this.openClaims.get(name)
     if (known !== undefined) return this.#claimAgain(name, known, fingerprint)
-    // If it expired during the request, it would admit a second one.
+    // A claim that expired during the request would admit a second request.
     const keepMs = Math.max(this.#keepMs, 2 * underWayMs)
     const owner = randomUUID()
     const claimed = this.#encode(name, { state: 'claimed', fingerprint, owner, keepMs, underWayMs })
@@ -158,16 +164,16 @@ class RedisIdempotencyStore implements IdempotencyStore {
     if (replies === 'skipped') return UNAVAILABLE
     const [set, ...found] = typeof replies === 'string' ? [] : replies
     if (set === undefined || set[0] !== null) {
-      // The claim may have succeeded all the same, for a request that is not sent.
+      // The claim may have succeeded nevertheless, although the request is not sent.
       this.#addPending({ name, claimed, becomes: null })
       return UNAVAILABLE
     }
     if (this.#pending.size > 0) void this.#flush()
-    // If the outcome has expired since, the client's next attempt decides.
+    // If the outcome has expired in the meantime, the client's next attempt is decided again.
     return this.#previousIn(name, found, fingerprint) ?? { state: 'in progress' }
   }
 
-  /** Stores an open claim again if Redis has lost it, and never admits the request. */
+  /** Stores an open claim again if Redis has lost it. Never admits the request. */
   async #claimAgain(
     name: string,
     { claimed, keepMs, fingerprint: first }: OpenClaim,
@@ -258,7 +264,7 @@ class RedisIdempotencyStore implements IdempotencyStore {
     return this.#signer.sign(name, encodeRecord(stored))
   }
 
-  /** Null: nothing is stored. An unreadable value was not written for a request that is still to be executed. */
+  /** Returns the outcome, or null if nothing is stored. An unreadable value does not belong to a request that is still to be executed. */
   #previousIn(
     name: string,
     [ttl, value, exists]: readonly Reply[],
@@ -285,7 +291,7 @@ function isSet(replies: Awaited<ReturnType<RedisLink['run']>>): boolean {
   return error === null && reply === 'OK'
 }
 
-/** Includes the stored headers. A session that was opened by the first request is not opened again. */
+/** Returns the outcome with the headers that may be stored. A session that the first request opened is not opened again. */
 function storedOutcomeOf({ answer, address }: Omit<Done, 'state'>): Done | NotKept {
   const { status, body } = answer
   const headers = storedHeadersOf(answer)
@@ -296,8 +302,8 @@ function storedOutcomeOf({ answer, address }: Omit<Done, 'state'>): Done | NotKe
 }
 
 /**
- * Reads the time to live first: a record that expires between the two commands then does not look like one without a
- * value. Reads at most the length of a record.
+ * Returns the commands that read a record. The time to live is read first, so that a record that expires between the commands does
+ * not look like a record without a value. At most the length of a record is read.
  */
 function readsOfRecord(name: string): readonly RedisCommand[] {
   return [
@@ -307,7 +313,10 @@ function readsOfRecord(name: string): readonly RedisCommand[] {
   ]
 }
 
-/** A record written between the two commands has no time to live yet (-2). A record without expiry (-1) was not written by a gateway. */
+/**
+ * Returns true if the claimed request may still be in flight. A record that was written between the two commands has no time to live
+ * yet (-2). A record without expiry (-1) was not written by a gateway.
+ */
 function isInFlight({ keepMs, underWayMs }: Extract<Stored, { readonly state: 'claimed' }>, ttl?: Reply) {
   const leftMs = ttl?.[1]
   if (leftMs === -2) return true

@@ -4,14 +4,14 @@ import { isStoredHead, isStoredStatus } from '../redis/stored-answer.ts'
 
 /** The value in Redis under an idempotency key. */
 export type Stored =
-  /** A request is in flight, or its gateway ended before the answer. */
+  /** A request is in flight, or its gateway ended before the response arrived. */
   | {
       readonly state: 'claimed'
       readonly fingerprint: string
       readonly owner: string
       /** The time to live that the claim was given. */
       readonly keepMs: number
-      /** After this time the request counts as lost; it is not executed again either way. */
+      /** After this time the request counts as lost. It is not executed again in either case. */
       readonly underWayMs: number
     }
   | { readonly state: 'unknown'; readonly fingerprint: string }
@@ -21,31 +21,31 @@ export type Stored =
 export interface Done {
   readonly state: 'done'
   readonly answer: Answer
-  /** Host and prefix of the links in the body. */
+  /** The host and prefix of the links in the body. */
   readonly address: string
 }
 
-/** Executed; the answer was too large to store. */
+/** The outcome of an executed request whose response was too large to store. */
 export interface NotKept {
   readonly state: 'not kept'
   readonly status: number
 }
 
-/** Larger answers are not stored. */
+/** The largest body that is stored. */
 export const MAX_KEPT_BYTES = 256 * 1024
 /** The longest line before a body. */
 const MAX_LINE_BYTES = 64 * 1024
 /** The longest value that `encodeRecord` returns. */
 export const MAX_RECORD_BYTES = MAX_LINE_BYTES + MAX_KEPT_BYTES
 
-/** A line of JSON, then the body. */
+/** Returns a line of JSON, followed by the body. */
 export function encodeRecord(stored: Stored): Buffer {
   if (stored.state !== 'done') return Buffer.from(`${JSON.stringify(stored)}\n`)
   const { body, ...answer } = stored.answer
   return Buffer.concat([Buffer.from(`${JSON.stringify({ ...stored, answer, length: body.length })}\n`), body])
 }
 
-/** Null for a value that `encodeRecord` did not make: anyone who can write to Redis can write a line of JSON. */
+/** Returns null for a value that `encodeRecord` did not create, because any client that can write to Redis can write a line of JSON. */
 export function decodeRecord(value: Buffer): Stored | null {
   const end = value.indexOf('\n')
   if (end > MAX_LINE_BYTES || value.length > MAX_RECORD_BYTES) return null
@@ -60,9 +60,9 @@ export function decodeRecord(value: Buffer): Stored | null {
 
 type Head = Readonly<Record<string, unknown>>
 
-/** Upper bound of every time in a record. */
+/** The upper limit of every time in a record. */
 const MAX_MS = Number.MAX_SAFE_INTEGER
-/** A host name of 253 characters, its port, a prefix and the name of an engine. */
+/** The longest address: a host name of 253 characters, its port, a prefix and the name of an engine. */
 const MAX_ADDRESS_CHARS = 1024
 
 function claimIn({ owner, keepMs, underWayMs }: Head, fingerprint: string): Stored | null {
