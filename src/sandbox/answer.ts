@@ -6,10 +6,10 @@ import { routes } from './routes.ts'
 
 const ROOT = '/engine-rest'
 
-/** One request's answer: its path, then its engine, then its route. */
+/** Returns the response to a request. Checks the path first, then the engine, then the route. */
 export function answer(engines: ReadonlyMap<string, Engine>, request: Seen): Reply {
   const { path, query } = partsOf(request.url)
-  // The container refuses encoded separators before the API sees the path.
+  // The servlet container refuses encoded separators before the API receives the path.
   if (/%2f|%5c|%00/i.test(path) || !isDecodable(path)) return html(400)
   if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return html(404)
   try {
@@ -35,7 +35,7 @@ function partsOf(url: string): { path: string; query: URLSearchParams } {
   return { path, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) }
 }
 
-/** Below the root; one trailing slash and path parameters (`;x=1`) do not count. */
+/** Returns the segments below the root, without one trailing slash and without path parameters (`;x=1`). */
 function segmentsOf(path: string): string[] {
   const below = path.slice(ROOT.length + 1).replace(/\/$/, '')
   return below.split('/').map((segment) => segment.split(';')[0] ?? '')

@@ -1,7 +1,7 @@
 import { NAMESPACE } from './models.ts'
 import type { Activity, FormField, ProcessModel } from './models.ts'
 
-/** The model as a BPMN document that a real engine deploys. */
+/** Returns the model as a BPMN document that a real engine can deploy. */
 export function bpmnOf(model: ProcessModel): string {
   const { key, name, version, activities } = model
   return `<?xml version="1.0" encoding="UTF-8"?>

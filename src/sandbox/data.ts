@@ -37,7 +37,7 @@ export interface Execution {
   readonly tenantId: string | null
 }
 
-/** A task in the members of the API, and the groups that may take it. */
+/** A task with the members of the API, and the groups that may claim it. */
 export interface Task {
   readonly id: string
   readonly created: string
@@ -60,10 +60,10 @@ export interface Task {
   tenantId: string | null
 }
 
-/** A row whose members are the API's own. */
+/** An item whose members are those of the API. */
 export type Row = Readonly<Record<string, unknown>> & { readonly id: string }
 
-/** One engine's rows: all of them live in memory and are gone with the process. */
+/** The data of one engine. It is stored only in memory and is lost when the process ends. */
 export interface Engine {
   nextId(): string
   readonly processDefinitions: Map<string, ProcessDefinition>
@@ -78,7 +78,7 @@ export interface Engine {
   readonly externalTaskLog: Row[]
   readonly identityLinkLog: Row[]
   readonly authorizations: Map<string, Row>
-  /** The job of the history clean-up: its id and the time it was made. */
+  /** The job of the history clean-up, with its id and the time of its creation. */
   cleanup: { readonly id: string; readonly createTime: string } | null
 }
 
@@ -112,19 +112,19 @@ export function createEngine(nextId: () => string): Engine {
   }
 }
 
-/** UUIDs that count, so that every start of the sandbox has the same ids. */
+/** Creates a generator of consecutive UUIDs, so that the ids are the same after every start of the sandbox. */
 export function countingUuids(): () => string {
   let last = 0x5a4d0000
   return () => `${((last += 1)).toString(16)}-0b0c-11f1-8a5e-02fc00000001`
 }
 
-/** Engines outside the Spring starter count their ids like this. */
+/** Creates a generator of consecutive numbers, which engines outside the Spring starter use as ids. */
 export function countingNumbers(): () => string {
   let last = 0
   return () => String((last += 1))
 }
 
-/** A time as the engine writes it: milliseconds and an offset without colon. */
+/** Returns a time as the engine writes it: with milliseconds and an offset without a colon. */
 export function timeOf(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '+0000')
 }

@@ -36,7 +36,7 @@ const asDiagram: Refuse = (_, why) => new Fault(400, 'NotFoundException', why, 0
 const asEvaluation: Refuse = (id, why) =>
   new Fault(404, 'InvalidRequestException', `Cannot evaluate decision ${id}: ${why}`, 0)
 
-/** The engine refuses an unknown id in three ways. */
+/** Returns the definition with the path's id. For an unknown id the engine has three different refusals. */
 function byId(ask: Ask, refuse: Refuse = asRead): Definition {
   const { id = '' } = ask.params
   const found = ask.engine.decisionDefinitions.get(id)
@@ -94,7 +94,7 @@ interface Rule {
   readonly discount: number
 }
 
-/** Decides the discount and writes the evaluation into the history; null when no rule fits. */
+/** Returns the rule that matches, or null if no rule matches. Writes the evaluation to the history. */
 export function evaluate(
   engine: Engine,
   definition: Definition,

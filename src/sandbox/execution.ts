@@ -8,7 +8,7 @@ import type { Route } from './router.ts'
 import { leave } from './runtime.ts'
 import { variablesOf } from './variables.ts'
 
-/** Executions, and the events that reach them. */
+/** The routes for executions, and for events that executions receive. */
 export const executionRoutes: readonly Route[] = [
   get('/execution', (ask) => json(page(ask, findExecutions(ask)))),
   get('/execution/:id', getExecution),
@@ -22,7 +22,7 @@ function findExecutions(ask: Ask): Json[] {
   const { executions, instances } = ask.engine
   const instanceOf = ({ processInstanceId }: Execution) => instances.get(processInstanceId)
   const running = [...instances.values()].filter(({ id, endTime }) => endTime === null && !executions.has(id))
-  // An instance is an execution too, also where it waits in others below it.
+  // A process instance is an execution as well, even if it waits in child executions.
   const roots = running.map(({ id, tenantId }) => ({ id, processInstanceId: id, activityId: '', tenantId }))
   const tests: Tests<Execution> = {
     ...executionTests,

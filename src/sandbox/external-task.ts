@@ -35,7 +35,7 @@ function find(ask: Ask): Row[] {
   return select(ask.engine.externalTasks.values(), queryOf(ask), tests)
 }
 
-/** No task is ever locked here. */
+/** Returns the distinct topics. The sandbox locks no task, so a query for locked tasks has no results. */
 function topicsOf(ask: Ask): string[] {
   if (ask.query.get('withLockedTasks') === 'true') return []
   return [...new Set([...ask.engine.externalTasks.values()].map(({ topicName }) => topicName))]

@@ -5,7 +5,7 @@ import { variableOf } from './variables.ts'
 
 const variableTypes = { string: 'String', long: 'Long', boolean: 'Boolean' } as const
 
-/** The form as the engine renders one for a process that only lists its fields. */
+/** Returns the form that the engine renders for a process that only lists its form fields. */
 export function renderForm(fields: readonly FormField[]): string {
   return `<form name="generatedForm" role="form">\n${fields.map(renderField).join('')}</form>\n`
 }
@@ -41,7 +41,7 @@ function attributesOf({ id, type, initial, min }: FormField): string {
   return attributes.join(' ')
 }
 
-/** The variables that a submitted form leaves: the given ones, and the initial values of fields left out. */
+/** Returns the variables after a form was submitted: the given ones, and the initial values of absent fields. */
 export function submittedOf(
   fields: readonly FormField[],
   given: ReadonlyMap<string, Variable>,

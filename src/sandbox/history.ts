@@ -45,7 +45,7 @@ function decisionInstance(ask: Ask): Reply {
   throw new Fault(404, 'InvalidRequestException', message)
 }
 
-/** Inputs and outputs are members only of an answer that was asked to include them. */
+/** Returns an item of the history. Inputs and outputs are included only if the query requests them. */
 function shown(ask: Ask, row: Row): Json {
   const { inputs, outputs, ...members } = row
   return {
@@ -94,7 +94,7 @@ function findLinks(ask: Ask): Row[] {
   return select(ask.engine.identityLinkLog, queryOf(ask), linkTests)
 }
 
-/** One job for good: asking again makes it due again. */
+/** Schedules the history clean-up. There is only one job. Another request makes the same job due again. */
 function cleanup({ engine }: Ask): Reply {
   const now = timeOf(Date.now())
   engine.cleanup ??= { id: engine.nextId(), createTime: now }

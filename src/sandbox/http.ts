@@ -3,7 +3,7 @@ import type { Engine } from './data.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** A request as it arrived. */
+/** A request as received. */
 export interface Seen {
   readonly method: string
   readonly url: string
@@ -11,14 +11,14 @@ export interface Seen {
   readonly body: Buffer
 }
 
-/** A request that reached its route. */
+/** A request that was matched to its route. */
 export interface Ask {
   readonly engine: Engine
-  /** Where this engine's paths begin, as the client wrote its Host: links are made from it. */
+  /** The base URL of this engine with the Host that the client sent. Links are built from it. */
   readonly base: string
   readonly query: URLSearchParams
   readonly body: Json
-  /** The path's parameters, decoded. */
+  /** The decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
 }
 
@@ -28,7 +28,7 @@ export interface Reply {
   readonly body: Buffer
 }
 
-/** An answer that is not the one asked for, in the engine's error shape. */
+/** An error response in the engine's format. */
 export class Fault extends Error {
   readonly status: number
   readonly type: string
@@ -58,13 +58,13 @@ export function nothing(): Reply {
   return { status: 204, headers: {}, body: Buffer.alloc(0) }
 }
 
-/** What the servlet container answers before the API is asked. */
+/** Returns the page with which the servlet container responds before the API receives the request. */
 export function html(status: 400 | 404 | 413): Reply {
   const page = Buffer.from(`<!doctype html><html lang="en"><title>HTTP Status ${status}</title></html>`)
   return content('text/html;charset=utf-8', page, status)
 }
 
-/** The request's bytes; null when there are more than `limitBytes`. */
+/** Resolves to the body of a request, or to null if it is larger than `limitBytes`. */
 export async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let size = 0
@@ -77,7 +77,7 @@ export async function readBytes(request: IncomingMessage, limitBytes: number): P
   return size <= limitBytes ? Buffer.concat(chunks) : null
 }
 
-/** A JSON body's members; an absent body has none. */
+/** Returns the members of a JSON body. An absent body has no members. */
 export function membersOf(bytes: Buffer): Json {
   const value = parse(bytes)
   if (isJson(value)) return value
@@ -101,9 +101,9 @@ export function isJson(value: unknown): value is Json {
 export function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
   const headers: Record<string, string> = { ...reply.headers }
   const [path = ''] = (request.url ?? '').split('?')
-  // The engine leaves it out where the path ends in xml, whatever the answer.
+  // The engine omits the header if the path ends in xml, for every response.
   if (request.method === 'GET' && !path.endsWith('xml')) headers['Cache-Control'] = 'no-cache'
-  // The container closes the connection after these.
+  // The servlet container closes the connection after these responses.
   if (reply.status === 400 || reply.status === 500) headers['Connection'] = 'close'
   response.writeHead(reply.status, '', headers)
   response.end(request.method === 'HEAD' ? undefined : reply.body)

@@ -6,7 +6,7 @@ import type { Tests } from './query.ts'
 import { get, post } from './router.ts'
 import type { Route } from './router.ts'
 
-/** Authorizations are kept and never applied; there are no users, groups or tenants. */
+/** The routes for authorizations and identities. Authorizations are stored but never applied. There are no users, groups or tenants. */
 export const identityRoutes: readonly Route[] = [
   get('/authorization', (ask) => json(page(ask, find(ask)))),
   get('/authorization/count', (ask) => json({ count: find(ask).length })),

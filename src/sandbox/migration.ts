@@ -32,7 +32,7 @@ function execute(ask: Ask): Reply {
   return nothing()
 }
 
-/** Without jobs to wait for, the batch is done when it is answered. */
+/** Migrates instances as a batch. There are no jobs, so the batch is complete before the response is sent. */
 function executeAsync(ask: Ask): Reply {
   const plan = validPlanOf(ask)
   const ids = instanceIdsOf(ask)

@@ -1,4 +1,4 @@
-/** A place where an instance waits. */
+/** An activity in which an instance waits. */
 export type Activity =
   | {
       readonly kind: 'user'
@@ -19,7 +19,7 @@ export interface FormField {
   readonly min: number | null
 }
 
-/** A process that starts, waits at all its activities at once, and ends when every one is left. */
+/** A process that waits in all its activities at once after its start. It ends when all activities are completed. */
 export interface ProcessModel {
   readonly key: string
   readonly name: string

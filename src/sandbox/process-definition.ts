@@ -32,7 +32,7 @@ function below(path: string, toRead: Resolve, toStart: Resolve): Route[] {
   ]
 }
 
-/** The latest version of a key, of the tenant in the path or of none. */
+/** Returns the latest version with the path's key and with the path's tenant, or without a tenant if the path has none. */
 function byKey(ask: Ask): ProcessDefinition {
   const { key = '' } = ask.params
   const tenantId = ask.params['tenantId'] ?? null

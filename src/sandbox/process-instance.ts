@@ -22,7 +22,7 @@ export const processInstanceRoutes: readonly Route[] = [
   get('/history/process-instance/:id', (ask) => json(historicBodyOf(ask))),
 ]
 
-/** The answer to a start: it carries a link to what was started. */
+/** Returns the response body after a start, with a link to the started instance. */
 export function startedBodyOf(ask: Ask, instance: Instance): Json {
   const self = { method: 'GET', href: `${ask.base}/process-instance/${instance.id}`, rel: 'self' }
   return { ...bodyOf(instance), links: [self], ended: instance.endTime !== null }
@@ -63,7 +63,7 @@ export function findInstances(engine: Engine, query: Json): Instance[] {
   return select(running(engine), query, tests)
 }
 
-/** Comments outlive the instance: the history is asked whether it ever was. */
+/** Returns the comments of an instance. Comments remain after the instance has ended, so ended instances are found as well. */
 function comments(ask: Ask): Reply {
   const { id = '' } = ask.params
   if (!ask.engine.instances.has(id)) {

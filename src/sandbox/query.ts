@@ -1,16 +1,16 @@
 import { Fault, isJson } from './http.ts'
 import type { Ask, Json } from './http.ts'
 
-/** A query's known members: whether a row fits one. `query` is for members that change what another means. */
+/** Predicates for the known members of a query: whether an item matches. `query` is for members that change the meaning of another member. */
 export type Tests<R> = Readonly<Record<string, (row: R, value: unknown, query: Json) => boolean>>
 
-/** A query's members from the query string; the first of a repeated name wins. */
+/** Returns the members of a query from the query string. If a name is repeated, the first value counts. */
 export function queryOf(ask: Ask): Json {
   const names = new Set(ask.query.keys())
   return Object.fromEntries([...names].map((name) => [name, ask.query.get(name)]))
 }
 
-/** The rows that fit every member and, in each or-block, at least one. Unknown members are ignored. */
+/** Returns the items that match every member, and at least one member of each or-query. Unknown members are ignored. */
 export function select<R>(rows: Iterable<R>, query: Json, tests: Tests<R>): R[] {
   const blocks = Array.isArray(query['orQueries']) ? query['orQueries'].filter(isJson) : []
   const all = matchesOf(query, tests)
@@ -27,14 +27,14 @@ function matchesOf<R>(query: Json, tests: Tests<R>): ((row: R) => boolean)[] {
   })
 }
 
-/** The engine ignores a flag that is false and a list that is empty: the whole table answers. */
+/** Returns true for a value that the engine ignores: null, a flag that is false, or an empty list. Such a member does not restrict the result. */
 function isUnset(value: unknown): boolean {
   return (
     value === null || value === false || value === 'false' || (Array.isArray(value) && value.length === 0)
   )
 }
 
-/** The rows between `firstResult` and `maxResults` of the query string. */
+/** Returns the page of items that `firstResult` and `maxResults` of the query string select. */
 export function page<R>(ask: Ask, rows: readonly R[]): R[] {
   const first = numberOf(ask, 'firstResult') ?? 0
   const max = numberOf(ask, 'maxResults') ?? rows.length
@@ -48,27 +48,27 @@ function numberOf(ask: Ask, name: string): number | null {
   throw new Fault(404, 'QueryParamException', 'HTTP 404 Not Found')
 }
 
-/** A list from a body, or from a query string where commas part it. */
+/** Returns a list from a body, or from a query string in which commas separate the values. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : String(value).split(',')
 }
 
-/** Tests for members that name a column: `equals({ assignee: 'assignee' })`. */
+/** Returns tests for members that must be equal to a member of the item: `equals({ assignee: 'assignee' })`. */
 export function equals<R extends object>(columns: Readonly<Record<string, keyof R>>): Tests<R> {
   return testsOf(columns, (cell, value) => cell === value || textOf(cell) === value)
 }
 
-/** A number or flag as a query string carries it. */
+/** Returns a number or flag as it is written in a query string. */
 function textOf(cell: unknown): string | null {
   return typeof cell === 'number' || typeof cell === 'boolean' ? String(cell) : null
 }
 
-/** Tests for members that list a column's values. */
+/** Returns tests for members that list the accepted values of a member of the item. */
 export function among<R extends object>(columns: Readonly<Record<string, keyof R>>): Tests<R> {
   return testsOf(columns, (cell, value) => listOf(value).includes(cell))
 }
 
-/** Tests for the tenants that a query asks for. `include`: the flag that adds the rows of none. */
+/** Returns tests for the tenants that a query selects. `include` is the flag that adds items without a tenant. */
 export function ofTenants(include = ''): Tests<object> {
   return {
     tenantIdIn: (row, value, query) =>

@@ -3,9 +3,9 @@ import type { Ask, Reply } from './http.ts'
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT'
-  /** Literal segments and `:parameters`. */
+  /** The path, with literal segments and `:parameters`. */
   readonly template: string
-  /** Media type of the answer, for requests that accept only another. */
+  /** The media type of the response. A request that does not accept it is refused. */
   readonly gives: string
   readonly takesBody: boolean
   handle(ask: Ask): Reply
@@ -30,7 +30,7 @@ export function put(template: string, handle: Handle): Route {
   return { method: 'PUT', template, gives: 'application/json', takesBody: true, handle }
 }
 
-/** The route of a path below an engine. Segments are as sent: a literal in percent-encoding is not found. */
+/** Returns the route of a path below an engine. Segments are compared as sent, so a literal in percent-encoding does not match. */
 export function find(routes: readonly Route[], method: string, segments: readonly string[]): Match {
   const template = routes.find((route) => paramsOf(route.template, segments) !== null)?.template
   if (template === undefined) throw new Fault(404, 'NotFoundException', 'HTTP 404 Not Found')
@@ -52,7 +52,7 @@ function paramsOf(template: string, segments: readonly string[]): Record<string,
   return params
 }
 
-/** Refuses what the route cannot read or the client will not take. */
+/** Refuses a request body that the route cannot read, and a client that does not accept the route's media type. */
 export function negotiate(route: Route, contentType: string | undefined, accept: string | undefined): void {
   const type = contentType?.split(';')[0]?.trim().toLowerCase()
   if (route.takesBody && type !== 'application/json') {

@@ -11,7 +11,7 @@ import { get } from './router.ts'
 import type { Route } from './router.ts'
 import { taskRoutes } from './task.ts'
 
-/** What the sandbox serves of the API. Of two templates that fit a path, the first counts. */
+/** The operations of the API that the sandbox serves. If two templates match a path, the first one counts. */
 export const routes: readonly Route[] = [
   get('/version', () => json({ version: '7.22.0' })),
   ...taskRoutes,

@@ -7,7 +7,7 @@ interface Start {
   readonly variables?: Map<string, Variable>
 }
 
-/** Starts an instance and lets it wait at every activity of its model. */
+/** Starts an instance, which then waits in every activity of its model. */
 export function startInstance(engine: Engine, definition: ProcessDefinition, start: Start = {}): Instance {
   const instance: Instance = {
     id: engine.nextId(),
@@ -22,7 +22,7 @@ export function startInstance(engine: Engine, definition: ProcessDefinition, sta
   engine.instances.set(instance.id, instance)
   const activities = definition.model.activities
   for (const activity of activities) {
-    // As in the engine: a lone user task waits in the instance's own execution, all else below it.
+    // As in the engine, a single user task waits in the execution of the instance. All other activities have child executions.
     const isLone = activities.length === 1 && activity.kind === 'user'
     const id = isLone ? instance.id : engine.nextId()
     const { tenantId } = instance
@@ -93,7 +93,7 @@ export function createTask(engine: Engine, members: Partial<Omit<Task, 'id' | 'c
   return task
 }
 
-/** Gives a task to a user, who stays tied to it in the history. */
+/** Assigns a task to a user, and records the identity link in the history. */
 export function assign(engine: Engine, task: Task, userId: string | null): void {
   if (task.assignee !== userId && userId !== null) logLink(engine, task, { type: 'assignee', userId })
   task.assignee = userId
@@ -158,7 +158,7 @@ function logOf(engine: Engine, shared: Readonly<Record<string, unknown>>): Row {
   return { id: engine.nextId(), timestamp: timeOf(Date.now()), removalTime: null, ...shared, ...kind }
 }
 
-/** Lets an execution go on; the instance ends with its last one. */
+/** Ends an execution. The instance ends with its last execution. */
 export function leave(engine: Engine, execution: Execution, variables: Map<string, Variable>): void {
   const { id, processInstanceId } = execution
   const instance = engine.instances.get(processInstanceId)

@@ -7,18 +7,18 @@ import type { Seen } from './http.ts'
 import { seedEngines } from './seed.ts'
 
 export interface SandboxOptions {
-  /** On 127.0.0.1; a free one when not given. */
+  /** The port on 127.0.0.1. Default: a free port. */
   readonly port?: number
 }
 
-/** A small engine in this process. It has no users and no authorization, like a bare engine. */
+/** A small engine in this process. Like an engine without authentication, it has no users and checks no permissions. */
 export interface Sandbox {
   readonly origin: string
-  /** Where the REST API of engine 'default' begins. */
+  /** The base URL of the REST API of the engine `default`. */
   readonly base: string
-  /** The last requests, the newest last. */
+  /** The most recent requests, in the order of arrival. */
   readonly seen: readonly Seen[]
-  /** All requests since the start. */
+  /** The number of requests since the start. */
   readonly requests: number
   readonly close: () => Promise<void>
 }
@@ -38,11 +38,11 @@ export async function startSandbox({ port = 0 }: SandboxOptions = {}): Promise<S
     if (seen.length > SEEN_LIMIT) seen.shift()
     send(request, response, body === null ? html(413) : answer(engines, { method, url, headers, body }))
   }
-  // A client that leaves in the middle of its body gets no answer.
+  // A client that disconnects while it sends its body gets no response.
   const server = createServer(
     (request, response) => void serve(request, response).catch(() => response.destroy()),
   )
-  // As long as the engine's container, which is longer than any client's pool keeps a connection.
+  // The same time as in the engine's servlet container. It is longer than the time for which the pool of any client keeps a connection.
   server.keepAliveTimeout = 60_000
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')

@@ -6,7 +6,7 @@ import type { ProcessModel } from './models.ts'
 import { assign, createTask, startInstance } from './runtime.ts'
 import { variableOf } from './variables.ts'
 
-/** The engines of the sandbox, by name. */
+/** Returns the engines of the sandbox, by name. */
 export function seedEngines(): ReadonlyMap<string, Engine> {
   return new Map([
     ['default', seedDefault()],

@@ -22,7 +22,7 @@ export const taskRoutes: readonly Route[] = [
   post('/task/:id/complete', complete),
 ]
 
-/** On the answers of which the engine has a HAL variant. */
+/** Adds `Vary: Accept`, which the engine sends with responses that also exist in HAL. */
 function vary(reply: Reply): Reply {
   return { ...reply, headers: { Vary: 'Accept', ...reply.headers } }
 }
@@ -41,7 +41,7 @@ function bodyOf(task: Task): Json {
   return { ...members, ...fixed, camundaFormRef: null, taskState }
 }
 
-/** A member that is left out is set to null, as in the engine. */
+/** Updates a task. An absent member is set to null, as in the engine. */
 function update(ask: Ask): Reply {
   const task = taskOf(ask)
   const text = (name: string) => textOf(ask.body[name])
@@ -60,7 +60,7 @@ function update(ask: Ask): Reply {
   return nothing()
 }
 
-/** For the user that the body names; nobody has the task then, if it names none. */
+/** Claims a task for the user that the body names. If the body names no user, the task becomes unassigned. */
 function claim(ask: Ask): Reply {
   const task = taskToChange(ask, 'NullValueException', '')
   const userId = textOf(ask.body['userId'])
@@ -73,7 +73,7 @@ function claim(ask: Ask): Reply {
   return nothing()
 }
 
-/** Ends a task, and lets its execution go on. */
+/** Completes a task, and ends its execution. */
 function complete(ask: Ask): Reply {
   const doing = `Cannot complete task ${ask.params['id'] ?? ''}`
   const task = taskToChange(ask, 'RestException', `${doing}: `)
@@ -85,7 +85,7 @@ function complete(ask: Ask): Reply {
   return nothing()
 }
 
-/** What changes a task calls a missing one otherwise than what reads it. */
+/** Returns the task of a request that changes it. If the task is missing, the error differs from the error of a read. */
 function taskToChange({ engine, params }: Ask, type: string, doing: string): Task {
   const { id = '' } = params
   const task = engine.tasks.get(id)
@@ -104,7 +104,7 @@ function linksOf(task: Task): Json[] {
     : [...groups, { userId: task.assignee, groupId: null, type: 'assignee' }]
 }
 
-/** Tasks that nobody has yet, by the groups that may take them; null counts those of no group. */
+/** Returns the number of unassigned tasks for each candidate group. The group null counts tasks without a candidate group. */
 function groupCountsOf(engine: Engine): Json[] {
   const counts = new Map<string | null, number>()
   for (const { assignee, candidateGroups } of engine.tasks.values()) {
@@ -165,7 +165,7 @@ function definitionKeyOf(task: Task): string | undefined {
   return task.processDefinitionId?.split(':')[0]
 }
 
-/** Candidates are asked about tasks that nobody has yet, unless the query says otherwise. */
+/** Returns true if a query for candidates includes the task: only unassigned tasks, unless the query has `includeAssignedTasks`. */
 function isOpen(task: Task, query: Json): boolean {
   return task.assignee === null || String(query['includeAssignedTasks']) === 'true'
 }

@@ -10,13 +10,13 @@ const javaTypes: Readonly<Record<string, string>> = {
 }
 const otherTypes = new Set(['Boolean', 'String', 'Date', 'Json', 'Xml', 'Object', 'Bytes', 'File', 'Null'])
 
-/** The variables of a body's map; `doing` begins the message of a refusal. */
+/** Returns the variables in a map of a body. `doing` is the beginning of the message of a refusal. */
 export function variablesOf(value: unknown, doing: string): Map<string, Variable> {
   const entries = isJson(value) ? Object.entries(value) : []
   return new Map(entries.map(([name, one]) => [name, variableOf(isJson(one) ? one : {}, doing)]))
 }
 
-/** A variable as the engine keeps it: a type left out is told from the value. */
+/** Returns a variable as the engine stores it. An absent type is derived from the value. */
 export function variableOf({ type, value = null }: Json, doing: string): Variable {
   const name = typeof type === 'string' ? type : typeOfValue(value)
   const javaType = Object.hasOwn(javaTypes, name) ? javaTypes[name] : undefined
