@@ -277,8 +277,8 @@ export function lengthOf(parsed: ParsedHeaders): number | null {
 export function hasBody(method: string, status: number): boolean {
   return method !== 'HEAD' && status !== 204 && status !== 304
 }
-/** Response headers as undici parses them: lower-case names, latin1 values. */
 
+/** Response headers as undici parses them: lower-case names, latin1 values. */
 export type ParsedHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /**
