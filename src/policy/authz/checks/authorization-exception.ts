@@ -1,17 +1,17 @@
 import { type EngineRefusal, jsonRefusalOf } from '../../../errors.ts'
 
-/** One permission the caller would have needed. */
+/** A permission that the caller lacks. */
 export interface MissingAuthorization {
   readonly permission: string
-  /** The resource's name in the engine's messages: `ProcessDefinition`. */
+  /** The name of the resource in the engine's messages, for example `ProcessDefinition`. */
   readonly resource: string
-  /** Null: the engine asked without an id, and does not name one. */
+  /** Null if the engine checked without an id. Its message then names no id. */
   readonly id: string | null
 }
 
 /**
- * Returns the engine's 403 for a check that failed. Several missing permissions are alternatives or all needed, the wording is
- * the same. A single one has a sentence of its own, unless the engine builds the check as a list.
+ * Returns the engine's 403 for a check that failed. The wording is the same whether one or all of the missing permissions
+ * are needed. A single missing permission has its own sentence, unless the engine builds the check as a list.
  */
 export function authorizationExceptionOf(
   userId: string,
@@ -26,12 +26,12 @@ export function authorizationExceptionOf(
   return forbidden(message, userId, missing)
 }
 
-/** The engine's 403 where only an admin may. */
+/** Returns the engine's 403 for an operation that only an admin may use. */
 export function adminExceptionOf(): EngineRefusal {
   return forbidden('ENGINE-03029 Required admin authenticated group or user.', null, [])
 }
 
-/** The engine's 403 where an admin may, or whoever has one of these permissions. */
+/** Returns the engine's 403 for an operation that requires an admin or one of these permissions. */
 export function adminOrPermissionExceptionOf(missing: readonly MissingAuthorization[]): EngineRefusal {
   return forbidden(
     `ENGINE-03110 Required admin authenticated group or user or any of the following permissions: ${phrasesOf(missing)}.`,

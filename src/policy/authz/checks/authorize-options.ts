@@ -13,10 +13,10 @@ export interface AuthorizeOptions extends EvaluationOptions, LookUps {
   readonly isOwn: IsOwn
   readonly tenantsOfKey: TenantsOfKey
   readonly findCondition: FindCondition
-  /** Null: links to tasks grant nothing. */
+  /** Null if links to tasks grant nothing. */
   readonly implicitGrants: ImplicitGrants | null
-  /** Whether users, groups and tenants are open to themselves and their members. */
+  /** Whether users, groups and tenants are visible to themselves and their members without a record. */
   readonly impliesIdentity: boolean
-  /** As the engine's `tenantCheckEnabled`. */
+  /** The engine's `tenantCheckEnabled`. */
   readonly checksTenants: boolean
 }

@@ -22,7 +22,7 @@ import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 import { NOT_APPLIED, PERMITTED, type Decision } from './decision.ts'
 import type { Authorize, TraceDecision } from './decision-trace.ts'
 
-/** The options, and who looks on while one request is decided. */
+/** The options, with the trace of one request's decisions. */
 interface Pass extends AuthorizeOptions {
   readonly trace?: TraceDecision
 }
@@ -34,7 +34,7 @@ interface Parts {
   readonly options: Pass
 }
 
-/** Binds the compiled checks of a row to one engine. */
+/** Binds the compiled checks of an operation to one engine. */
 export function createAuthorize(
   { before, after, preconditions, bodyReach }: CompiledChecks,
   options: AuthorizeOptions,
@@ -69,7 +69,8 @@ function runBefore(parts: Parts, context: EvaluationContext): MaybePromise<Decis
 function runChecks(parts: Parts, context: EvaluationContext): MaybePromise<Decision> {
   const { preconditions, options } = parts
   const { accessRequest } = context
-  // Another tenant's entity is refused before any permission is asked for, and a bare engine would not refuse it.
+  // Another tenant's entity is refused before any permission is checked, because an engine without authorization would not
+  // refuse it.
   if (preconditions.isTenanted && tenantsFor(accessRequest, options) !== null)
     return chain(
       refusedBefore(parts, context),
@@ -79,7 +80,7 @@ function runChecks(parts: Parts, context: EvaluationContext): MaybePromise<Decis
   return chain(runAll(parts, context), (decision) => inOrder(parts, context, decision))
 }
 
-/** The decision, or the answer of a postcondition to who is permitted. */
+/** Returns the decision, or the refusal of a postcondition if the request is permitted. */
 function refusedAfter(
   { preconditions, options }: Parts,
   context: EvaluationContext,
@@ -90,7 +91,10 @@ function refusedAfter(
   return refusal === null ? decision : { permitted: false, refusal }
 }
 
-/** The engine looks for what is asked about before it refuses it: nobody is forbidden what does not exist. */
+/**
+ * Replaces a refusal by that of a precondition. The engine loads the entities of a request before it checks permissions, so
+ * it reports a missing entity as missing, not as forbidden.
+ */
 function inOrder(parts: Parts, context: EvaluationContext, decision: Decision): MaybePromise<Decision> {
   const { entities, answers } = parts.preconditions
   if (decision.permitted || decision.isHidden === true || entities.length + answers.length === 0)
@@ -98,7 +102,7 @@ function inOrder(parts: Parts, context: EvaluationContext, decision: Decision): 
   return chain(refusedBefore(parts, context), (refused) => refused ?? decision)
 }
 
-/** The answer of a precondition; null: none refuses. */
+/** Returns the refusal of the first precondition that refuses, or null if none does. */
 function refusedBefore(
   { preconditions, options }: Parts,
   context: EvaluationContext,
@@ -112,17 +116,17 @@ function refusedBefore(
   )
 }
 
-/** Whether something that was looked for is not there. */
+/** Marks a decision if a lookup found no entity. */
 function goneIn({ loaded }: EvaluationContext): { readonly isGone?: true } {
   return loaded.lacksEntity() ? { isGone: true } : {}
 }
 
-/** Admins see every tenant's, and so does everybody where tenants are not checked. */
+/** Returns the caller's tenants. Null for admins, and for every caller if tenants are not checked: they see the entities of every tenant. */
 function tenantsFor({ principal }: AccessRequest, options: AuthorizeOptions): readonly string[] | null {
   return tenantsOf(principal, !options.checksTenants || isAdmin(principal, options))
 }
 
-/** The context in which a request is decided, before anything is looked up. */
+/** Creates the context in which a request is decided, before any lookup. */
 export function contextOf(
   accessRequest: AccessRequest,
   { impliesIdentity }: Pick<AuthorizeOptions, 'impliesIdentity'>,
@@ -130,7 +134,7 @@ export function contextOf(
   return { accessRequest, loaded: new LoadedEntities(), each: null, created: null, impliesIdentity }
 }
 
-/** Runs the checks in order; goes on asynchronously from the first that needs the engine. */
+/** Runs the checks in order. The checks are asynchronous from the first one that needs the engine. */
 function runAll({ checks, options }: Parts, context: EvaluationContext): MaybePromise<Decision> {
   for (const check of checks) {
     if (isOver(check, context.accessRequest, options)) continue
@@ -190,7 +194,7 @@ async function runOne(check: CompiledCheck, context: EvaluationContext, options:
   return decisionByEngine(check.when, decision, context, options)
 }
 
-/** A refusal by a check of which it is not known whether it applies. */
+/** Decides a refusal if the gateway does not know whether the check applies. The engine evaluates the condition of the check. */
 async function decisionByEngine(
   { ofEngine }: Condition,
   refused: Decision,
@@ -201,7 +205,7 @@ async function decisionByEngine(
   return holds === null ? NOT_EXACT : holds ? refused : NOT_APPLIED
 }
 
-/** Reads what the engine has loaded before the check. True: it does not exist. */
+/** Loads the entity of the check. Returns true if it does not exist. */
 async function isUnloaded(
   { entity }: CompiledCheck,
   context: EvaluationContext,
@@ -210,7 +214,7 @@ async function isUnloaded(
   return entity !== null && (await loadEntity(entity, context, lookUp)) === null
 }
 
-/** Reads what the check needs. True: an entity that the request names does not exist. */
+/** Loads the entities that the check needs. Returns true if an entity that the request names does not exist. */
 async function isMissing(
   check: CompiledCheck,
   context: EvaluationContext,
@@ -232,7 +236,10 @@ async function runEach(check: CompiledCheck, context: EvaluationContext, options
   return decision.permitted ? decision : undecided(decision)
 }
 
-/** The refusal of a candidate: the engine may act on another one. The audit log still names the missing permission. */
+/**
+ * Returns the decision for a refused candidate. It is not exact, because the engine may act on another candidate. The audit
+ * log still names the missing permission.
+ */
 function undecided({ denialReason }: Extract<Decision, { permitted: false }>): Decision {
   return denialReason === undefined ? NOT_EXACT : { ...NOT_EXACT, denialReason }
 }
@@ -246,7 +253,8 @@ async function runFound(
   const tenants = tenantsFor(context.accessRequest, options)
   if (check.needsTarget && targets.length === 0)
     return { ...emptyDecision(check, context, NO_SUCH_ENTITY), isGone: true }
-  // Another tenant's are not selected; here nothing is left out of what is sent, so only all of them are as good as none.
+  // The engine does not select entities of other tenants. The gateway removes nothing from the request that it forwards, so
+  // only a selection that consists entirely of such entities equals an empty one.
   const unseen = targets.filter((each) => each['isSelected'] === 'true' && isOfOtherTenant(each, tenants))
   if (unseen.length > 0)
     return unseen.length === targets.length ? emptyDecision(check, context, OF_OTHER_TENANT) : NOT_EXACT
@@ -266,7 +274,8 @@ async function runTargets(
     context.accessRequest.stillAwaited?.()
     const decision = await runTarget(check, { ...context, each }, options)
     if (decision.permitted) passed += 1
-    // A selection, too: what the caller may not see is left out, and only an empty one is refused.
+    // This check is a selection, too: the engine leaves out entities that the caller may not see, and refuses only an empty
+    // selection.
     else if (check.denied === 400) refused ??= decision
     else return decision
   }
@@ -274,8 +283,8 @@ async function runTargets(
 }
 
 /**
- * What cannot be found is decided by a grant on all, where nothing of it is another tenant's. A caller whom tenants do not
- * restrict has been asked for that grant before.
+ * Returns whether a set that cannot be determined is permitted: a grant on all ids decides it, if nothing in the set belongs
+ * to another tenant. If tenants do not restrict the caller, `isOver` has already checked that grant.
  */
 async function isOwnOnAll(
   check: CompiledCheck,
@@ -289,7 +298,7 @@ async function isOwnOnAll(
   )
 }
 
-/** What each member names and the engine lists is read at once, and not one by one. */
+/** Reads the process definitions that the targets name as a list, not one by one. */
 async function listEach(
   { permissions }: CompiledCheck,
   targets: readonly Attributes[],
@@ -310,7 +319,7 @@ async function listEach(
 }
 
 async function runTarget(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
-  // The engine asks for nothing on what is not there.
+  // The engine checks no permission on an entity that does not exist.
   if (await isMissing(check, context, options)) return PERMITTED
   const isAnothers = isOfOtherTenant(context.each ?? {}, tenantsFor(context.accessRequest, options))
   return isAnothers ? otherTenantDecision(check, context) : run(check, context, options)
@@ -329,7 +338,7 @@ function otherTenantDecision({ otherTenant }: CompiledCheck, context: Evaluation
   return { permitted: false, refusal: answerOf(otherTenant, context, OF_OTHER_TENANT) }
 }
 
-/** Links to a task are asked for only where the records say no: they can only open. */
+/** Reads the caller's links to a task only if the records deny the request, because links can only grant. */
 async function runLinked(check: CompiledCheck, context: EvaluationContext, options: Pass): Promise<Decision> {
   const decision = evaluate(check, context, options)
   const isKnown = decision.permitted || context.linked !== undefined
@@ -351,7 +360,7 @@ async function linksOf(
 }
 
 function isOver(check: CompiledCheck, accessRequest: AccessRequest, options: Pass): boolean {
-  // Among what only the engine finds may be another tenant's.
+  // The set may contain another tenant's entities, so a grant on all ids is not sufficient.
   if (check.each !== null && tenantsFor(accessRequest, options) !== null) return false
   const isOnAll = isSettled(check, accessRequest, options)
   if (isOnAll) options.trace?.({ check, context: null, decision: PERMITTED })
@@ -363,7 +372,7 @@ function run(check: CompiledCheck, context: EvaluationContext, options: Pass): D
   return options.trace?.({ check, context, decision }) ?? decision
 }
 
-/** What a check runs over; null: it cannot be determined. */
+/** Returns the entities that a check runs over, or null if they cannot be determined. */
 async function targetsOf(
   { each, list }: CompiledCheck,
   accessRequest: AccessRequest,

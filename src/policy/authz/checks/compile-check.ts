@@ -17,7 +17,7 @@ import type { NamingScope } from './naming-scope.ts'
 import { isSameReference } from './references.ts'
 import { NO_ROWS } from './refusals.ts'
 
-/** Compiles the checks of a row. @throws Error on what the notation does not know, or on what names something that is not there */
+/** Compiles the checks of an operation. @throws Error if the notation does not know a text, or a text names something that does not exist */
 export function compileChecks(operation: Operation): CompiledChecks {
   const parameters = parametersOf(operation.template)
   const hasBody = operation.method === 'POST' || operation.method === 'PUT'
@@ -27,7 +27,7 @@ export function compileChecks(operation: Operation): CompiledChecks {
   const scope = { ...row, entities: lookedUpBy(entity, named) }
   const compiled = named.map((names, index) => compileCheck(names, index, { operation, scope }))
   const before = compiled.filter(({ after }) => !after)
-  // Where no check and no entity takes the row's answers, a mistake in them is found all the same.
+  // The responses are compiled even if no check and no entity uses them, so that a mistake in them is found.
   const answers = compiled.length > 0 && entity === null ? null : compileAnswers(operation, scope)
   const first = entity === null || answers === null ? [] : [{ reference: entity, when: null, ...answers }]
   return {
@@ -47,12 +47,12 @@ function bodyReachOf({ method, template, checks, actsOn }: Operation): BodyReach
   return isBody && (actsOn === 'all versions' || actsOn === 'versions that the body names') ? actsOn : null
 }
 
-/** The parameters of a path. */
+/** Returns the names of the parameters in a path template. */
 export function parametersOf(template: string): ReadonlySet<string> {
   return new Set([...template.matchAll(/:(\w+)/g)].map(([, name = '']) => name))
 }
 
-/** What a check names, compiled. */
+/** The permissions and the entity that a check names, compiled. */
 interface CheckNames {
   readonly check: Check
   readonly permissions: readonly Permission[]
@@ -77,7 +77,7 @@ function referencesIn(permissions: readonly Permission[]): readonly Reference[] 
   return permissions.flatMap(({ attribute }) => (attribute.from === 'lookup' ? [attribute] : []))
 }
 
-/** The texts of a row, or of one of its checks. */
+/** The engine responses of an operation, or of one of its checks. */
 type Answers = Pick<Operation, 'notFound' | 'otherTenant'>
 
 function compileAnswers(
@@ -114,7 +114,7 @@ function compileCheck(
     list: listOf(each),
     needsTarget: each === 'versionsOfKey',
     denied: check.denied,
-    // What a check does not say, its row says.
+    // A response that the check does not define is taken from its operation.
     ...compileAnswers({ ...row.operation, ...check }, { ...row.scope, each, isAfter: after }),
     isFound,
     exempt: check.exempt ?? null,
@@ -124,16 +124,16 @@ function compileCheck(
   }
 }
 
-/** Where a set is a list in the request; null: it has to be found. */
+/** Returns the place of a set that is a list in the request, or null if the set has to be found. */
 function listOf(each: Each | null): CompiledCheck['list'] {
   const [, from, name] = /^(body|query):(\w+)\[\]$/.exec(each ?? '') ?? []
   return name === undefined ? null : { from: from === 'query' ? 'query' : 'body', name }
 }
 
-/** Entities whose definition or instance may be none, so that a grant on all definitions does not reach them. */
+/** Entities that may have no definition or instance. A grant on all definitions does not cover them. */
 const MAY_BE_MISSING: ReadonlySet<string> = new Set(['task', 'variableInstance', 'operationLogEntry'])
 
-/** Every entity that the request names and the checks look up, once. */
+/** Returns every entity that the request names and the checks look up. Each entity occurs once. */
 function requiredBy(
   checks: readonly CompiledCheck[],
   first: readonly RequiredEntity[],

@@ -11,7 +11,7 @@ type Holds = Condition['holds']
 type Named = Exclude<When, `${'body' | 'query'}:${string}` | Running>
 type Running = Exclude<Extract<When, `the job runs ${string}`>, 'the job runs an unknown command'>
 
-/** Compiles a condition. @throws Error on one that the notation does not know */
+/** Compiles a condition. @throws Error if the notation does not know it */
 export function compileCondition(when: When): Condition {
   return {
     holds: compileHolds(when),
@@ -64,7 +64,7 @@ const NAMED: Readonly<Record<Named, Holds>> = {
     ),
 }
 
-/** Incidents that end when their cause does. */
+/** The types of incidents that the engine creates itself. Such an incident ends when its cause ends. */
 const ENGINES_OWN: ReadonlySet<string> = new Set(['failedJob', 'failedExternalTask'])
 
 const OF_ENGINE: Readonly<Record<EngineCondition, true>> = {
@@ -90,12 +90,12 @@ function compileCommands(when: string): Holds {
   return (situation) => ofCommand(situation, (command) => commands.has(command))
 }
 
-/** Whether the path's job has no process definition, and its command is so. */
+/** Returns whether the job of the path has no process definition and `isSo` holds for its command. */
 function ofCommand(situation: Situation, isSo: (command: string) => boolean): boolean | null {
   return ofEntity('executedJob', situation, ({ command = null }) => command !== null && isSo(command))
 }
 
-/** What is true of the path's entity; null: nobody has looked at it, so only the engine can know. */
+/** Returns whether `isSo` holds for the entity of the path. Null if the entity was not looked up, so that only the engine knows. */
 function ofEntity(
   lookup: LookupName,
   { accessRequest, loaded }: Situation,
@@ -123,7 +123,7 @@ const WORKER_ID: Member = { from: 'body', name: 'workerId' }
 const MEMBER =
   /^(body|query):(\w+(?:\.\w+)*) (given|absent|is true|is not true|is another user|of another tenant)$/
 
-/** One comparison of one member. `when`: the whole condition, for the message. */
+/** Compiles one comparison of one member. `when` is the whole condition, for the error message. */
 function compileMember(term: string, when: string): (situation: Situation) => boolean {
   const [, from, name = '', comparison = ''] = MEMBER.exec(term) ?? []
   const compare = COMPARISONS.get(comparison)
@@ -151,7 +151,7 @@ const COMPARISONS: ReadonlyMap<string, (situation: Situation, member: Member) =>
   ],
 ])
 
-/** The engine reads a flag of the query string as text (`Boolean.valueOf`), and one of a body as JSON. */
+/** The engine reads a flag of the query string as text (`Boolean.valueOf`), and a flag of a body as JSON. */
 function isTrue({ accessRequest }: Situation, { from, name }: Member): boolean {
   if (from === 'body') return bodyFlag(accessRequest.body, name)
   return accessRequest.query.get(name)?.toLowerCase() === 'true'
@@ -161,7 +161,10 @@ function textOf({ accessRequest }: Situation, { from, name }: Member): string | 
   return from === 'query' ? (accessRequest.query.get(name) ?? null) : bodyText(accessRequest.body, name)
 }
 
-/** A parameter of the query that is a list restricts nothing without members. */
+/**
+ * Returns whether the request has a value for the member. A list parameter of the query without elements counts as absent,
+ * because it restricts nothing.
+ */
 function isGiven({ accessRequest }: Situation, { from, name }: Member): boolean {
   if (from === 'body') return (bodyValue(accessRequest.body, name) ?? null) !== null
   const text = accessRequest.query.get(name)

@@ -4,7 +4,7 @@ import { COMPOSITES, hasMember, isLookup } from '../entities/lookup-rules.ts'
 import type { Argument, CompiledAttribute, Permission, Place, Reference } from './compiled-permission.ts'
 import type { NamingScope } from './naming-scope.ts'
 
-/** Compiles the terms of a check. @throws Error on a term that names what is not there */
+/** Compiles the terms of a check. @throws Error if a term names something that does not exist */
 export function compilePermissions(
   terms: readonly PermissionTerm[],
   scope: Pick<NamingScope, 'parameters' | 'each' | 'isAfter'>,
@@ -16,7 +16,7 @@ export function compilePermissions(
   })
 }
 
-/** Compiles what is asked about the entity of the path before a link is offered. @throws Error on a term that names what is not there */
+/** Compiles the permission on the path's entity that a link in a response requires. @throws Error if the term names no parameter of the path */
 export function compileLinkPermission(
   term: PermissionTerm,
   parameters: NamingScope['parameters'],
@@ -28,7 +28,7 @@ export function compileLinkPermission(
   return permission
 }
 
-/** Compiles the terms of a restriction of rows, which ask about members of a row or about all rows. @throws Error on another term */
+/** Compiles the terms that restrict the items of a list. They name members of an item, or all items. @throws Error on any other term */
 export function compileRowPermissions(terms: readonly PermissionTerm[]): readonly Permission[] {
   return terms.map((term) => {
     const permission = compilePermission(term)
@@ -39,7 +39,7 @@ export function compileRowPermissions(terms: readonly PermissionTerm[]): readonl
   })
 }
 
-/** @throws Error on a term whose resource, permission or attribute the notation does not know */
+/** @throws Error if the notation does not know the resource, permission or attribute of the term */
 function compilePermission(term: PermissionTerm): Permission {
   const [name = '', attribute, ...more] = term.split(' ')
   const [resource = '', permission = ''] = name.split('.').map(internName)
@@ -54,7 +54,7 @@ function isResource(name: string): name is ResourceName {
   return Object.hasOwn(RESOURCES, name)
 }
 
-/** An id that is not there is left out, and with it what `allOf` asks for: so a term must name what can be there. */
+/** Checks that a term names an id that can exist. A check leaves out a term without an id, and would lose a permission that `allOf` requires. */
 function checkAttribute(
   attribute: CompiledAttribute,
   scope: Pick<NamingScope, 'parameters' | 'each' | 'isAfter'>,
@@ -98,20 +98,20 @@ function attributeOf(text: string | undefined): CompiledAttribute {
   return { from: 'lookup', ...referenceOf(entity), name }
 }
 
-/** Compiles an entity of the notation. @throws Error on one that the notation does not know, or that the row cannot name */
+/** Compiles an entity of the notation. @throws Error if the notation does not know it, or the operation cannot name it */
 export function compileReference(text: string, scope: Pick<NamingScope, 'parameters' | 'each'>): Reference {
   const reference = referenceOf(text)
   checkReference(reference, scope)
   return reference
 }
 
-/** Whether a text is meant for an entity of the notation. */
+/** Returns whether a text has the form of an entity of the notation. */
 export function isEntity(text: string): boolean {
   const [lookup = ''] = text.split('(', 1)
   return isLookup(lookup)
 }
 
-/** A look-up by what is not there finds nothing, and a check of nothing lets everybody in. */
+/** Checks that the request can name the entity. A lookup without an id finds nothing, and a check of nothing permits every caller. */
 function checkReference(
   { lookup, by }: Reference,
   { parameters, each }: Pick<NamingScope, 'parameters' | 'each'>,
@@ -136,8 +136,8 @@ function namesIn(pattern: RegExp, text: string): readonly (string | undefined)[]
 }
 
 /**
- * The same text as V8 keeps the names of members. By a piece of another text a member is found far more slowly, and what
- * V8 has compiled for a name is thrown away at each of them.
+ * Returns the text in the form in which V8 stores property names. Access by a slice of another string is much slower, and
+ * each such slice discards the code that V8 has compiled for the name.
  */
 export function internName(text: string): string {
   return Object.keys({ [text]: true })[0] ?? text

@@ -12,7 +12,7 @@ import { NO_ROWS, NO_SUCH_ENTITY } from './refusals.ts'
 const ANSWER = /^(\d{3}) (\w+Exception)( 0)?: (.+)$/s
 const PLACEHOLDER = /\{([^{}]*)\}/
 
-/** @throws Error on a text that is no answer, or that holds a placeholder which nothing can fill */
+/** Compiles a response of the engine. @throws Error if the text is no response, or a placeholder in it cannot be filled */
 export function compileTemplate(text: NotFoundAnswer, scope: NamingScope): Template {
   if (text === '200 []') return NO_ROWS
   if (text === '204') return (_context, reason = NO_SUCH_ENTITY) => new EngineRefusal({ status: 204, reason })
@@ -25,7 +25,7 @@ export function compileTemplate(text: NotFoundAnswer, scope: NamingScope): Templ
     jsonRefusalOf(status, { type, message: write(context), code: code === undefined ? null : 0 }, reason)
 }
 
-/** @throws Error as compileTemplate does */
+/** Compiles the response for another tenant's entity. @throws Error as compileTemplate does */
 export function compileOtherTenant(text: OtherTenantAnswer, scope: NamingScope): OtherTenantTemplate {
   return text === 'ignored' ? text : compileTemplate(text, scope)
 }
@@ -33,7 +33,7 @@ export function compileOtherTenant(text: OtherTenantAnswer, scope: NamingScope):
 type Read = (context: EvaluationContext) => string | null
 
 function compileMessage(message: string, scope: NamingScope): (context: EvaluationContext) => string {
-  // Every other piece is the name of a placeholder.
+  // Every second piece is the name of a placeholder.
   const pieces = message
     .split(PLACEHOLDER)
     .map((piece, index): Read => (index % 2 === 0 ? () => piece : compilePlaceholder(piece, scope)))
@@ -50,7 +50,7 @@ const CHOICE = /^(\w+)\?(\w+):(\w+)$/
 const MEMBER = /^(.+)\.(\w+)$/
 const BODY = /^\w+(?:\.\w+)*$/
 
-/** What stands for a placeholder; null: nothing does. */
+/** Returns a function that reads the value of a placeholder, or null if the name has no value. */
 function compileWord(name: string, scope: NamingScope): Read | null {
   if (name === 'created') return scope.isAfter ? ({ created }) => created ?? '' : null
   const [, holder = '', text = ''] = MEMBER.exec(name) ?? []
@@ -60,7 +60,7 @@ function compileWord(name: string, scope: NamingScope): Read | null {
   return compileRequestMember(internName(name), scope)
 }
 
-/** A parameter of the path, a member of the body, or a choice by a flag of the body. */
+/** Compiles a placeholder for a path parameter, a member of the body, or a choice by a flag of the body. */
 function compileRequestMember(name: string, { parameters, hasBody }: NamingScope): Read | null {
   if (parameters.has(name)) return ({ accessRequest }) => accessRequest.params[name] ?? null
   if (!hasBody) return null
@@ -69,7 +69,7 @@ function compileRequestMember(name: string, { parameters, hasBody }: NamingScope
   return BODY.test(name) ? ({ accessRequest }) => bodyText(accessRequest.body, name) : null
 }
 
-/** A member of an entity that the row looks up; null: the row does not look it up, or it has no such member. */
+/** Compiles a placeholder for a member of an entity. Null if the operation does not look up the entity, or the entity has no such member. */
 function compileMember(entity: string, member: string, scope: NamingScope): Read | null {
   const reference = compileReference(entity, scope)
   const isLookedUp = scope.entities.some((one) => isSameReference(one, reference))

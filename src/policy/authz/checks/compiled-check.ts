@@ -5,95 +5,95 @@ import type { PermissionCheck } from '../decision/permission-check.ts'
 import type { Permission, Reference } from './compiled-permission.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 
-/** What a condition may look at. */
+/** The part of the context that a condition may read. */
 export type Situation = Pick<EvaluationContext, 'accessRequest' | 'loaded' | 'each'>
 
 /** A compiled `when`. */
 export interface Condition {
-  /** Whether it holds for a request; null: only the engine knows, or the entity has not been looked up. */
+  /** Whether the condition holds for a request. Null if only the engine knows, or the entity has not been looked up. */
   readonly holds: (situation: Situation) => boolean | null
-  /** What the engine must be asked about; null: nothing. */
+  /** The condition that the engine must evaluate; null if there is no such condition. */
   readonly ofEngine: EngineCondition | null
-  /** Reads the body alone, so it can be decided before any entity is loaded. */
+  /** The condition reads only the body, so it can be decided before any entity is loaded. */
   readonly isOfBody: boolean
-  /** Holds only for what belongs to another tenant. */
+  /** The condition holds only for entities of another tenant. */
   readonly isOfTenant: boolean
 }
 
-/** A compiled answer of the engine. `reason` goes to the audit log only. */
+/** A compiled response of the engine. `reason` is written to the audit log only. */
 export type Template = (context: EvaluationContext, reason?: string) => EngineRefusal
 
-/** What the engine answers for another tenant's entity; `ignored`: it does not look at the tenant. */
+/** The engine's response for another tenant's entity. With `ignored` the engine does not check the tenant. */
 export type OtherTenantTemplate = Template | 'ignored'
 
-/** A compiled check of a row. */
+/** A compiled check of an operation. */
 export interface CompiledCheck {
-  /** Its place in the row. */
+  /** The position of the check in its operation. */
   readonly index: number
   readonly permissions: readonly Permission[]
-  /** Those that a grant on all surely reaches, asked for on all. */
+  /** The permissions that a grant on all ids certainly covers, as checks without an id. */
   readonly onAll: readonly PermissionCheck[]
   readonly mode: 'any' | 'all'
   /** The message of a refusal lists alternatives even if there is only one. */
   readonly listsAlternatives: boolean
   readonly admin: boolean
-  /** Null: it always applies. */
+  /** Null if the check always applies. */
   readonly when: Condition | null
-  /** What the check runs over; null: it runs once. */
+  /** The set that the check runs over; null if it runs once. */
   readonly each: Each | null
-  /** Where `each` is a list in the request; null: it is not. */
+  /** The place of `each` in the request; null if `each` is not a list in the request. */
   readonly list: { readonly from: 'body' | 'query'; readonly name: string } | null
   /** If `each` finds nothing, the entity is missing and the request is refused with `notFound`. */
   readonly needsTarget: boolean
   readonly denied: Denied
-  /** Null: the row does not say, and the gateway refuses with GW_CHECK_NOT_EXACT. */
+  /** Null if the operation does not define it. The gateway then refuses with GW_CHECK_NOT_EXACT. */
   readonly notFound: Template | null
   readonly otherTenant: OtherTenantTemplate | null
-  /** Found by a restricted query: an id that the entity lacks is asked for as `*`. */
+  /** The engine finds the entity by a restricted query. An id that the entity lacks is checked as `*`. */
   readonly isFound: boolean
   readonly exempt: Exempt | null
-  /** Loaded before the check. If it is missing, `notFound` comes before a refusal. */
+  /** The entity that the engine loads before the check. If it is missing, the response is `notFound`, before any refusal. */
   readonly entity: Reference | null
   readonly after: boolean
-  /** Asked for before the engine looks at what the body selects. */
+  /** The engine checks it before it reads the entities that the body selects. */
   readonly isUnselected: boolean
 }
 
-/** An entity that the engine loads before it asks for any permission. */
+/** An entity that the engine loads before it checks any permission. */
 export interface RequiredEntity {
   readonly reference: Reference
-  /** Null: it is always loaded. */
+  /** Null if the entity is always loaded. */
   readonly when: Condition | null
   readonly notFound: Template | null
   readonly otherTenant: OtherTenantTemplate | null
 }
 
-/** A compiled precondition of a row. */
+/** A compiled precondition of an operation. */
 export interface CompiledPrecondition {
   readonly when: Condition
   readonly answer: Template
   readonly afterPermission: boolean
 }
 
-/** What the engine loads and looks at before it asks for any permission. */
+/** The entities that the engine loads, and the conditions that it evaluates, before it checks any permission. */
 export interface Preconditions {
   readonly entities: readonly RequiredEntity[]
   readonly answers: readonly CompiledPrecondition[]
-  /** Whether a tenant may be concerned: of an entity, or of what is to be made. */
+  /** Whether the tenant of an entity, or of an entity to be created, may matter. */
   readonly isTenanted: boolean
-  /** Whether some of it is looked at only once permission is granted. */
+  /** Whether some of them are evaluated only after the permission is granted. */
   readonly hasPostconditions: boolean
 }
 
-/** The compiled checks of one row. */
+/** The compiled checks of one operation. */
 export interface CompiledChecks {
-  /** Asked before the request goes to the engine, in the row's order. */
+  /** The checks that run before the request is sent to the engine, in the operation's order. */
   readonly before: readonly CompiledCheck[]
-  /** Asked after the engine has answered, in the row's order. */
+  /** The checks that run after the engine's response, in the operation's order. */
   readonly after: readonly CompiledCheck[]
   readonly preconditions: Preconditions
-  /** The definitions of the body's key that the operation changes. Null: the body names none by a key. */
+  /** The definitions that the operation changes if the body names them by key. Null if the body has no key. */
   readonly bodyReach: BodyReach | null
-  /** The answer to a body whose queries find nothing; null: the row does not say. */
+  /** The response to a body whose queries find nothing; null if the operation does not define it. */
   readonly empty: Template | null
 }

@@ -3,13 +3,13 @@ import type { ResourceName } from '../../../operations/permissions.ts'
 
 export type Place = 'path' | 'query' | 'body' | 'row' | 'each'
 
-/** Where an atom's id comes from. `none` is asked without an id, `any` with the id `*`; both mean "on all". */
+/** The source of the id in a permission check. `none` checks without an id, `any` checks the id `*`; both mean "on all". */
 export type CompiledAttribute =
   | { readonly from: 'none' | 'any' | 'caller' | 'created' }
   | { readonly from: Place; readonly name: string }
   | ({ readonly from: 'lookup'; readonly name: string } & Reference)
 
-/** Which entity a look-up reads: the one named by this member of the request, or of what the check runs over. */
+/** The member that names the entity of a lookup. It is a member of the request, or of the set that the check runs over. */
 export interface Argument {
   readonly from: 'path' | 'query' | 'body' | 'each'
   readonly name: string
@@ -21,7 +21,7 @@ export interface Reference {
   readonly by: Argument
 }
 
-/** A row's atom taken apart once, at start-up. */
+/** A permission term of an operation, parsed once at startup. */
 export interface Permission {
   readonly resource: ResourceName
   readonly permission: string

@@ -9,42 +9,42 @@ import type { ListRow } from '../entities/look-ups.ts'
 /** One decision of a check. */
 export interface DecisionTrace {
   readonly check: CompiledCheck
-  /** Null: settled by records on all, before any id was known. */
+  /** Null if records on all ids decided the check before any id was known. */
   readonly context: EvaluationContext | null
   readonly decision: Decision
 }
 
-/** Follows the checks as they are decided. It returns the decision to go on with, which shows what follows a refusal. */
+/** Receives each decision of a check and returns the decision to continue with. If it replaces a refusal, the checks after it run, too. */
 export type TraceDecision = (seen: DecisionTrace) => Decision
 
-/** Entities, and links of the caller to a task, that were read before the decision. */
+/** The entities, and the caller's links to a task, that were read before the decision. */
 export type KnownEntities = Pick<EvaluationContext, 'loaded' | 'linked'>
 
-/** The checks of one operation, ready to be asked. */
+/** The checks of one operation, bound to one engine. */
 export interface Authorize {
-  /** Before the engine is asked. Without look-ups the answer comes at once. @throws GatewayError when a look-up fails */
+  /** Runs the checks before the request is sent. Returns no promise if no lookup is needed. @throws GatewayError if a lookup fails */
   readonly before: (
     accessRequest: AccessRequest,
     trace?: TraceDecision,
     known?: KnownEntities,
   ) => MaybePromise<Decision>
-  /** After the engine has answered; null: this operation has no such check. */
+  /** Runs the checks after the engine's response. Null if the operation has no such check. */
   readonly after: ((accessRequest: AccessRequest, created: string, trace?: TraceDecision) => Decision) | null
 }
 
-/** Decides one operation for each item of a list. The first refusal is the decision. */
+/** Decides one operation for each item of a list. Returns the first refusal. */
 export type CheckItems = (
   accessRequest: AccessRequest,
   template: string,
   items: readonly ListRow[],
 ) => Promise<Decision>
 
-/** Goes on behind a refusal that grants would change. */
+/** Returns the decision to continue with. A refusal that grants would change is replaced by a permit. */
 export function continueBehind({ decision }: DecisionTrace): Decision {
   return decision.permitted || decision.denialReason === undefined ? decision : PERMITTED
 }
 
-/** All that was missing, numbered through. */
+/** Returns all missing permissions. Their `need` numbers are consecutive across the checks. */
 export function missingPermissionsOf(seen: readonly DecisionTrace[]): readonly MissingPermission[] {
   const all: MissingPermission[] = []
   for (const { decision } of seen) {
@@ -55,7 +55,7 @@ export function missingPermissionsOf(seen: readonly DecisionTrace[]): readonly M
   return all
 }
 
-/** A refusal with what is missing for every check, not only for the first that refuses: those behind it are looked at too. */
+/** Adds the missing permissions of all checks to a refusal. The checks after the first refusal are evaluated as well. */
 export function withAllMissing(
   before: (trace?: TraceDecision) => MaybePromise<Decision>,
 ): MaybePromise<Decision> {
@@ -79,7 +79,7 @@ function completed(
   }))
 }
 
-/** The refusal behind all missing permissions, which no record changes. */
+/** Returns the refusal that remains if all missing permissions are granted. No record changes it. */
 function otherRefusalOf(end: Decision): Pick<DenialReason, 'otherRefusal'> {
   if (end.permitted) return {}
   return { otherRefusal: 'code' in end.refusal ? end.refusal.code : end.refusal.reason }

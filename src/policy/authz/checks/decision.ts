@@ -1,21 +1,24 @@
 import type { EngineRefusal, GatewayError, DenialReason } from '../../../errors.ts'
 
-/** An expected "no" is a value. `refusal` is what the caller gets; without `grounds` no record would change it. */
+/**
+ * The result of the checks. An expected refusal is a value. `refusal` is the response to the caller. Without `denialReason`,
+ * no record would change the refusal.
+ */
 export type Decision =
   | { readonly permitted: true; readonly because?: PermitReason }
   | {
       readonly permitted: false
       readonly refusal: EngineRefusal | GatewayError
       readonly denialReason?: DenialReason
-      /** It looks as if there were no such entity: whether there is one makes no difference. */
+      /** The response is the one for a missing entity, so it does not matter whether the entity exists. */
       readonly isHidden?: boolean
-      /** There is no such entity, or there is none any more. */
+      /** The entity does not exist, or no longer exists. */
       readonly isGone?: boolean
-      /** It comes before the engine looks at what the body selects. */
+      /** The engine refuses before it reads the entities that the body selects. */
       readonly isUnselected?: boolean
     }
 
-/** Why a check passes although no record was asked. */
+/** The reason why a check passes without an authorization record. */
 export type PermitReason =
   | 'it does not apply'
   | 'of an admin group or user'

@@ -33,7 +33,7 @@ export const NOT_EXACT = {
   refusal: new GatewayError('GW_CHECK_NOT_EXACT'),
 } satisfies Decision
 
-/** One check against the records: the pure decision, and what its refusal looks like. */
+/** Decides one check from the records. A pure function: returns the decision, with the response of a refusal. */
 export function evaluate(
   check: CompiledCheck,
   context: EvaluationContext,
@@ -52,7 +52,7 @@ export function evaluate(
   if (open !== null) return open
   const records = options.records()
   const permissionChecks = permissionChecksOf(check, context)
-  // Nothing to ask about: the entity belongs to no definition and no instance, and the engine lets everybody in.
+  // The entity belongs to no definition and no instance, so no id can be checked. The engine permits every caller.
   if (permissionChecks.length === 0) return isKnown(check, context) ? NOTHING_ASKED : NOT_EXACT
   const permitted =
     check.mode === 'all'
@@ -83,7 +83,7 @@ function refused(
   }
 }
 
-/** The engine asks for no permission on a task of a case, nor on what everybody finds. */
+/** Returns a permit for a task of a case, or for an entity that every caller finds. The engine checks no permission on them. */
 function openOf({ permissions, exempt }: CompiledCheck, context: EvaluationContext): Decision | null {
   for (const { attribute } of permissions) {
     if (attribute.from !== 'lookup') continue
@@ -94,14 +94,14 @@ function openOf({ permissions, exempt }: CompiledCheck, context: EvaluationConte
   return null
 }
 
-/** Whether that which has no ids was looked at at all: without it an empty check says nothing. */
+/** Returns whether the entity without ids was loaded. If it was not loaded, an empty check decides nothing. */
 function isKnown({ permissions }: CompiledCheck, context: EvaluationContext): boolean {
   return permissions.some(
     ({ attribute }) => attribute.from === 'lookup' && attributesOf(attribute, context) !== null,
   )
 }
 
-/** What can be settled without knowing ids: an admin's pass, or a grant on all when no revocation counts for the caller. */
+/** Returns whether a check passes without any id: the caller is an admin, or a grant on all ids applies and no revocation counts for the caller. */
 export function isSettled(
   check: CompiledCheck,
   { principal }: AccessRequest,
@@ -115,7 +115,7 @@ export function isSettled(
   return onAll.length > 0 && decideAny(records, principal, onAll)
 }
 
-/** What a refused check wanted. An answer of no ends the engine's "one of", so alternatives behind it would not help. */
+/** Returns the permissions that a refused check lacks. A denial ends the engine's "one of", so the alternatives after it would not help. */
 function denialReasonOf(
   { index, mode, admin }: Pick<CompiledCheck, 'index' | 'mode' | 'admin'>,
   permissionChecks: readonly PermissionCheck[],
@@ -140,12 +140,12 @@ function untilFirst<T>(list: readonly T[], isLast: (item: T) => boolean): readon
   return at < 0 ? list : list.slice(0, at + 1)
 }
 
-/** Whether a check applies; null: only the engine knows, or the entity has not been looked up. */
+/** Returns whether a check applies. Null if only the engine knows, or the entity has not been looked up. */
 export function applies(when: Condition | null, situation: Situation): boolean | null {
   return when === null ? true : when.holds(situation)
 }
 
-/** Whether everybody finds the entity, whatever the records say. */
+/** Returns whether every caller finds the entity, whatever the records say. */
 function isExempt(exempt: Exempt | null, attributes: Attributes | null): boolean {
   if (exempt === null || attributes === null) return false
   if (exempt === 'case') return (attributes['caseExecutionId'] ?? null) !== null

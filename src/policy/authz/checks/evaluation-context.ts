@@ -3,15 +3,15 @@ import type { Attributes } from '../../../request/attributes.ts'
 import type { ImplicitBits } from '../entities/implicit-bits.ts'
 import type { LoadedEntities } from '../entities/loaded-entities.ts'
 
-/** Everything an atom's id may come from. */
+/** The sources of the id in a permission check. */
 export interface EvaluationContext {
   readonly accessRequest: AccessRequest
   readonly loaded: LoadedEntities
   readonly each: Attributes | null
-  /** The id an operation has just created; only for checks that come after. */
+  /** The id that an operation has just created. It is set only for checks after the engine's response. */
   readonly created: string | null
-  /** What the caller's links to the task grant on it. */
+  /** The permissions that the caller's links to the task grant on it. */
   readonly linked?: ImplicitBits
-  /** Whether users, groups and tenants are open to themselves and their members. */
+  /** Whether users, groups and tenants are visible to themselves and their members without a record. */
   readonly impliesIdentity: boolean
 }

@@ -17,8 +17,8 @@ interface ItemCheckOptions extends Pick<AuthorizeOptions, 'implicitGrants'> {
 }
 
 /**
- * Creates the decision of an operation whose path names one entity, for the items of a list of these entities. An item
- * has the members that a lookup of its entity would return, so no entity is looked up.
+ * Creates a function that decides an operation for each item of a list. The path of the operation names one entity, and the
+ * list contains such entities. An item has the members that a lookup of its entity would return, so no entity is looked up.
  */
 export function createItemChecks(
   checks: CompiledChecks,
@@ -46,7 +46,7 @@ export function createItemChecks(
   }
 }
 
-/** Items that are decided in one turn of the event loop: about 5 µs each. */
+/** The number of items that are decided in one turn of the event loop. One item takes about 5 µs. */
 const ITEMS_OF_A_TURN = 1000
 
 const NO_LINKS: ImplicitTasks = { user: new Set(), groups: new Set(), bits: 0 }
@@ -56,7 +56,7 @@ function requestFor({ principal, stillAwaited }: AccessRequest, item: ListRow): 
   return { principal, stillAwaited, params: { id }, query: new Map(), body: undefined }
 }
 
-/** The entity of the path, as the item describes it. */
+/** Returns the entity of the path, as the item describes it. */
 function entitiesOf(
   { preconditions }: CompiledChecks,
   item: ListRow,
@@ -70,7 +70,7 @@ function entitiesOf(
     const { members, definition } = LOOKUPS[reference.lookup]
     const names = definition === undefined ? members : [...members, KEY]
     const known: Attributes = Object.fromEntries(names.map((name) => [name, attribute(name)]))
-    // An entity whose definition is deleted is deleted, too: it must not look like an entity without a definition.
+    // An entity whose definition is deleted is deleted, too. It must not look like an entity without a definition.
     const isGone = definition !== undefined && stringOf(item[definition]) !== null && attribute(KEY) === null
     loaded.add(reference.lookup, id, isGone ? null : known)
   }

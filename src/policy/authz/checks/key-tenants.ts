@@ -9,7 +9,7 @@ import { NOT_EXACT } from './evaluate.ts'
 
 interface KeyTenantsOptions {
   readonly tenantsOfKey: TenantsOfKey
-  /** The caller's tenants; null where tenants restrict nothing. */
+  /** The caller's tenants; null if tenants restrict nothing. */
   readonly tenants: readonly string[] | null
 }
 
@@ -21,7 +21,7 @@ const NEEDED: Readonly<Record<BodyReach, string>> = {
 
 /**
  * Decides whether everything that the body names by a definition's key belongs to the caller's tenants. An engine without
- * authorization changes the definitions of every tenant. As at the engine, a tenant in the body takes precedence over the
+ * authorization changes the definitions of every tenant. As in the engine, a tenant in the body takes precedence over the
  * flag `processDefinitionWithoutTenantId`.
  */
 export function decideKeyTenants(
@@ -43,7 +43,7 @@ export function decideKeyTenants(
   })
 }
 
-/** For a body that names a tenant without the caller as a member. A secured engine then changes nothing and responds 204. */
+/** The refusal of a body that names a tenant of which the caller is not a member. A secured engine then changes nothing and responds 204. */
 const NOTHING_DONE: Decision = {
   permitted: false,
   refusal: new EngineRefusal({ status: 204, reason: 'another tenant is named' }),

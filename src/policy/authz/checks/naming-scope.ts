@@ -1,15 +1,15 @@
 import type { Each } from '../../../operations/notation.ts'
 import type { Reference } from './compiled-permission.ts'
 
-/** What the terms and the templates of a row, or of one of its checks, can name. */
+/** The names that the terms and templates of an operation, or of one of its checks, can use. */
 export interface NamingScope {
-  /** Parameters of the path. */
+  /** The parameters of the path. */
   readonly parameters: ReadonlySet<string>
   readonly hasBody: boolean
-  /** What a check runs over; null: nothing. */
+  /** The set that a check runs over; null if it runs once. */
   readonly each: Each | null
-  /** Whether the engine has done its work, so that there may be something new. */
+  /** Whether the engine has executed the operation, so that a new entity may exist. */
   readonly isAfter: boolean
-  /** What the row looks up. */
+  /** The entities that the operation looks up. */
   readonly entities: readonly Reference[]
 }

@@ -16,8 +16,9 @@ type IdOf = {
 }
 
 /**
- * The id an atom asks about; null asks without an id. `undefined`: the entity has no such id (a standalone task has no
- * definition), so the engine leaves the atom out. A request that names no id asks without one, as the engine does.
+ * Reads the id that a permission is checked on. Null checks without an id, and a request that names no id is checked without
+ * one, as in the engine. `undefined` if the entity has no such id (a standalone task has no definition): the engine leaves
+ * the permission out.
  */
 const ID_OF: IdOf = {
   none: () => null,
@@ -40,7 +41,7 @@ function idOf<F extends CompiledAttribute['from']>(
   return read(attribute, context)
 }
 
-/** What the engine would ask for, with ids filled in. */
+/** Returns the permission checks of the engine, with their ids. */
 export function permissionChecksOf(
   { permissions, isFound }: CompiledCheck,
   context: EvaluationContext,

@@ -11,16 +11,16 @@ import { answerOf, NO_ROWS, OF_OTHER_TENANT } from './refusals.ts'
 
 export interface PreconditionOptions {
   readonly lookUp: LookUp
-  /** Whose entities are there for the caller, beside those of no tenant; null: every tenant's. */
+  /** The tenants whose entities exist for the caller, besides entities without a tenant. Null if the entities of every tenant do. */
   readonly tenants: readonly string[] | null
 }
 
-/** Null: nothing speaks against the request. */
+/** Null if the request is not refused. */
 type Refused = EngineRefusal | GatewayError | null
 
 type LoadedEntity = RequiredEntity & { readonly attributes: Attributes }
 
-/** Looks in the engine's order at what is asked about. @throws GatewayError when a look-up fails, or rejects with it */
+/** Checks the preconditions in the engine's order. @throws GatewayError, or rejects with it, if a lookup fails */
 export function checkPreconditions(
   preconditions: Preconditions,
   context: EvaluationContext,
@@ -65,7 +65,7 @@ function isRefused({ otherTenant, attributes }: LoadedEntity, tenants: readonly 
   return otherTenant !== 'ignored' && otherTenant !== NO_ROWS && isOfOtherTenant(attributes, tenants)
 }
 
-/** The answer of the first precondition that holds. */
+/** Returns the response of the first precondition that holds. */
 function firstAnswer(
   answers: readonly CompiledPrecondition[],
   context: EvaluationContext,
@@ -77,7 +77,10 @@ function firstAnswer(
   return first === undefined ? null : answerOf(first.answer, context, 'a precondition of the engine')
 }
 
-/** The answer to who is permitted and asks about another tenant's; null: nothing of it is another's. */
+/**
+ * Returns the response to a permitted request that concerns another tenant's entity, or that a precondition refuses after
+ * the permission check. Null if there is no such response.
+ */
 export function checkPostconditions(
   { entities, answers }: Preconditions,
   context: EvaluationContext,
@@ -95,7 +98,7 @@ export function checkPostconditions(
   )
 }
 
-/** Reads an entity, once for a request. `undefined`: the request names none. */
+/** Loads an entity, once for each request. `undefined` if the request names none. */
 export function loadEntity(
   reference: Reference,
   context: Pick<EvaluationContext, 'accessRequest' | 'each' | 'loaded'>,
@@ -114,13 +117,13 @@ export function loadEntity(
   )
 }
 
-/** Whether an entity belongs to a tenant that is none of these. */
+/** Returns whether an entity belongs to a tenant that is not in the list. */
 export function isOfOtherTenant(attributes: Attributes, tenants: readonly string[] | null): boolean {
   const tenantId = attributes['tenantId'] ?? null
   return tenantId !== null && tenants !== null && !tenants.includes(tenantId)
 }
 
-/** The caller's tenants; null where tenants restrict nothing. */
+/** Returns the caller's tenants, or null if tenants restrict nothing. */
 export function tenantsOf({ tenants }: Principal, isFree: boolean): readonly string[] | null {
   return isFree ? null : tenants
 }

@@ -6,7 +6,7 @@ import type { Reference } from './compiled-permission.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 
-/** The id of the entity that is referred to; null: the request does not give one. */
+/** Returns the id of the referenced entity, or null if the request does not contain it. */
 export function argumentOf(
   { lookup, by }: Reference,
   { accessRequest, each }: Pick<EvaluationContext, 'accessRequest' | 'each'>,
@@ -20,7 +20,7 @@ export function argumentOf(
     : bodyText(accessRequest.body, by.name)
 }
 
-/** The argument of a look-up by several path parameters; null: one is enough for it. */
+/** Returns the argument of a lookup by several path parameters, or null if the lookup needs only one. */
 export function compositeOf(lookup: LookupName, { params }: Pick<AccessRequest, 'params'>): string | null {
   const names = COMPOSITES[lookup]
   if (names === undefined) return null
@@ -32,7 +32,7 @@ export function compositeOf(lookup: LookupName, { params }: Pick<AccessRequest, 
   return id
 }
 
-/** What is known of an entity; null: it is not there, or was not looked up. */
+/** Returns the loaded attributes of an entity, or null if it does not exist or was not looked up. */
 export function attributesOf(
   reference: Reference,
   context: Pick<EvaluationContext, 'accessRequest' | 'each' | 'loaded'>,
@@ -40,7 +40,7 @@ export function attributesOf(
   return context.loaded.find(reference.lookup, argumentOf(reference, context)) ?? null
 }
 
-/** Whether two references name the same entity in the same way. */
+/** Returns whether two references name the same entity in the same way. */
 export function isSameReference(one: Reference, other: Reference): boolean {
   return one.lookup === other.lookup && one.by.from === other.by.from && one.by.name === other.by.name
 }

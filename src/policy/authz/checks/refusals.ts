@@ -2,16 +2,16 @@ import { type EngineRefusal, GatewayError, jsonRefusalOf } from '../../../errors
 import type { CompiledCheck, Template } from './compiled-check.ts'
 import type { EvaluationContext } from './evaluation-context.ts'
 
-/** What the audit log says where the caller gives no other reason. */
+/** The reason in the audit log if none is given. */
 export const NO_SUCH_ENTITY = 'no such entity'
 
-/** What the audit log says of what is there, and of a tenant that the caller is no member of. */
+/** The reason in the audit log for an existing entity of a tenant of which the caller is not a member. */
 export const OF_OTHER_TENANT = "another tenant's"
 
-/** The answer without rows. */
+/** The response without items. */
 export const NO_ROWS: Template = (_context, reason = NO_SUCH_ENTITY) => jsonRefusalOf(200, [], reason)
 
-/** The refusal as the engine shows it: openly, or as one of its other answers. */
+/** Returns the refusal in the engine's form: as a 403, or as one of its other responses. */
 export function mask(
   { denied, notFound }: Pick<CompiledCheck, 'denied' | 'notFound'>,
   forbidden: EngineRefusal,
@@ -28,9 +28,9 @@ export function mask(
 }
 
 /**
- * The engine's answer for an entity that does not exist, or a refusal of the gateway's own where the row does not say.
- * It is given here, never fetched: a request forwarded for an unknown id could meet an entity that came into being after
- * the look-up, or one that the look-up cannot see.
+ * Returns the engine's response for an entity that does not exist, or a refusal of the gateway if the operation does not
+ * define one. The gateway writes it and never fetches it: a request that is forwarded for an unknown id could reach an
+ * entity that was created after the lookup, or one that the lookup cannot see.
  */
 export function answerOf(
   template: Template | null,
