@@ -11,17 +11,18 @@ import { integerOf } from '../../request/paging.ts'
 
 interface CheckOptions {
   readonly records: Records
-  /** Null: links to tasks grant nothing. */
+  /** Null if links to tasks grant nothing. */
   readonly implicitGrants: Pick<ImplicitGrants, 'on'> | null
-  /** Whether users, groups and tenants are open to themselves and their members. */
+  /** Whether users, groups and tenants are visible to themselves and their members without a record. */
   readonly impliesIdentity: boolean
-  /** Groups of a user other than the caller, whom the row's own check has let ask. */
+  /** Reads the groups of a user other than the caller. The operation's own check has permitted the request before. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
 }
 
 /**
- * Answers `GET /authorization/check`: a bare engine knows no caller and always says 401. Of another user's groups only
- * those count that the caller may read, as at the engine (7.22: without GROUP READ they look empty).
+ * Returns the response to `GET /authorization/check`. An engine without authentication knows no caller and always responds
+ * with 401. Groups of another user count only if the caller may read them, as in the engine (7.22: without GROUP READ the
+ * groups look empty).
  */
 export async function answerAuthorizationCheck(
   accessRequest: AccessRequest,
@@ -29,7 +30,7 @@ export async function answerAuthorizationCheck(
 ): Promise<unknown> {
   const { records } = options
   const { query, principal } = accessRequest
-  // The engine's framework reads it before anything is looked at.
+  // The engine's framework parses this parameter before the engine reads any other.
   const type = integerOf(query.get('resourceType'))
   if (Number.isNaN(type)) throw refusal(404, 'QueryParamException', 'HTTP 404 Not Found')
   const permissionName = given(query, 'permissionName')
@@ -59,7 +60,7 @@ async function otherUser(
   return { userId, groups: (await groupsOf(userId)).filter(isReadable), tenants: [] }
 }
 
-/** The grants that a secured engine would have written for the user, and that no record holds. */
+/** Returns the grants that a secured engine would have written for the user, and that are in no record. */
 async function implicitBitsOn(
   resource: ResourceName,
   id: string | null,

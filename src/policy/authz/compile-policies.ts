@@ -6,8 +6,8 @@ import type { OperationPolicy, Policies } from './operation-policy.ts'
 import { compileRows } from './rows/compile-rows.ts'
 
 /**
- * Compiles what every row of the table says. All engines share the result.
- * @throws Error when a row is wrong; the message names the row
+ * Compiles the policy of every operation of the table. All engines share the result.
+ * @throws Error if an operation is wrong; the message names the operation
  */
 export function compilePolicies(operations: readonly Operation[]): Policies {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
@@ -41,7 +41,7 @@ function compilePolicy(operation: Operation, byId: ReadonlyMap<string, Operation
   }
 }
 
-/** What a row leaves to other operations, these must do. */
+/** Checks that the operations to which this operation refers exist and return lists. */
 function checkOperations(
   { resolvesIds = {}, resolvesQueries = {}, itemCount, rows }: Operation,
   byId: ReadonlyMap<string, Operation>,
@@ -59,7 +59,7 @@ function checkOperations(
     throw new Error(`${itemCount} is no operation of the table`)
 }
 
-/** The checks of an item are those of an operation whose path names one entity by its id. */
+/** Checks that the checks of an item come from an operation whose path names one entity by its id. */
 function checkItemOperations({ itemChecks = {} }: Operation, byId: ReadonlyMap<string, Operation>): void {
   for (const id of Object.values(itemChecks))
     if (byId.get(id)?.template.match(/:\w+/g)?.join() !== ':id')

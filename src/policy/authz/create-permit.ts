@@ -32,14 +32,14 @@ import type { ReadRowAttributes } from './entities/look-ups.ts'
 import type { OperationPolicy } from './operation-policy.ts'
 import type { KeepRows, Permit, RowsDecision } from './permit.ts'
 
-/** What permits are made of. */
+/** The options of all permits of one engine. */
 export interface PermitOptions extends AuthorizeOptions, PlanOptions {
   readonly readRowAttributes: ReadRowAttributes
-  /** Of the cases that the engine has: everybody sees their tasks and variables. */
+  /** Reads the keys of the cases in the engine. Every caller sees their tasks and variables. */
   readonly caseKeys: CaseKeys
-  /** Groups of any user, for those who may ask. */
+  /** Reads the groups of any user, for callers that may request them. */
   readonly groupsOf: (userId: string) => Promise<readonly string[]>
-  /** As the engine's `tenantCheckEnabled`. */
+  /** The engine's `tenantCheckEnabled`. */
   readonly checksTenants: boolean
 }
 
@@ -70,7 +70,7 @@ export function createPermit(policy: OperationPolicy, options: PermitOptions): P
   }
 }
 
-/** What the checks have permitted is answered as it is, unless the engine would embed what they do not speak of. */
+/** The checks permit the whole response, unless it is a HAL response: the engine would embed entities that the checks do not cover. */
 function createWhole(operation: Operation, options: PermitOptions): Permit['rows'] {
   if (operation.hal !== true) return null
   return (accessRequest, other) =>
@@ -80,7 +80,8 @@ function createWhole(operation: Operation, options: PermitOptions): Permit['rows
 function createRows(operation: Operation, restriction: CompiledRows, options: PermitOptions): Permit['rows'] {
   return (accessRequest, other) => {
     const rows = rowsFor(restriction, accessRequest)
-    // Only the engine knows whether it supports this form and this page, and whether it accepts dates of a format of its own.
+    // Only the engine knows whether it supports this response form and this paging, and which dates it accepts in a custom
+    // format.
     const isAnswerable =
       other !== 'neither' && pagingOf(accessRequest.query) !== null && options.dateFormat.isDefault
     const isValid = () => isAnswerable && isFullyJudged(operation, accessRequest)
@@ -92,13 +93,13 @@ interface RowsParts {
   readonly operation: Operation
   readonly rows: CompiledRows
   readonly options: PermitOptions
-  /** Returns whether the query has been judged completely: the engine would not refuse it. */
+  /** Returns whether the query has been validated completely: the engine would not refuse it. */
   readonly isValid: () => boolean
-  /** Its form and its page are ones that the engine answers. */
+  /** Whether the engine supports the response form and the paging of the request. */
   readonly isAnswerable: boolean
 }
 
-/** How much somebody sees. */
+/** The visible part of a query's result, with the facts about the caller. */
 interface Seeing {
   readonly scope: Scope
   readonly viewer: Viewer
@@ -117,7 +118,7 @@ function rowsDecision(
   if (rows.form === 'group counts' || rows.form === 'report') return countsDecision(viewer)
   const scope = scopeOf(rows, viewer.principal, viewer.records)
   const seesAll = seesWhole(rows, scope, viewer)
-  // A HAL answer has another shape and embeds entities of other kinds.
+  // A HAL response has another shape and embeds entities of other kinds.
   if (other === 'hal') return seesAll && seesEmbedded(viewer, parts.operation) ? ALL : NOT_EXACT
   if (seesAll) return ALL
   const special = decisionOfForm(parts, accessRequest, scope, viewer)
@@ -127,7 +128,7 @@ function rowsDecision(
   return withLinksAndCases(parts, accessRequest, { scope, viewer })
 }
 
-/** Null: a list, or what is made of one. */
+/** Returns the decision for a special form of response. Null for a list, or for a form that is computed from a list. */
 function decisionOfForm(
   parts: RowsParts,
   accessRequest: AccessRequest,
@@ -135,7 +136,7 @@ function decisionOfForm(
   viewer: Viewer,
 ): RowsDecision | Promise<RowsDecision> | null {
   const { form } = parts.rows
-  // Two lists in one answer, each by its own permission.
+  // The response contains two lists. Each has its own permission.
   if (form === 'groups') return { rows: 'filtered', keep: keepOf(parts, viewer) }
   if (scope === 'none') return null
   if (form === 'locks') return locksDecision(parts, accessRequest, viewer)
@@ -154,7 +155,7 @@ async function locksDecision(
   return { rows: 'narrowed', narrow: narrowTopics(fetchScope), ...(isOpen && { tenants }) }
 }
 
-/** Of one definition: who sees all its instances gets what the engine has counted. */
+/** Decides the instance counts of one definition. A caller that sees all of its instances gets the engine's counts. */
 async function instancesDecision(
   parts: RowsParts,
   { params }: AccessRequest,
@@ -170,12 +171,12 @@ async function instancesDecision(
   return isWhole ? countsDecision(viewer) : { rows: 'filtered', keep: keepOf(parts, viewer) }
 }
 
-/** Everything is permitted; what is left is whose is counted. */
+/** Decides a count or report that is permitted completely. Only the tenants restrict it. */
 function countsDecision({ tenants }: Viewer): RowsDecision {
   return tenants === null ? ALL : { rows: 'recounted', tenants }
 }
 
-/** What only the engine can tell: the tasks that the caller's links open, and whether there are cases, which everybody sees. */
+/** Reads what only the engine knows: the tasks that the caller's links open, and whether there are cases, which every caller sees. */
 async function withLinksAndCases(
   parts: RowsParts,
   accessRequest: AccessRequest,
@@ -195,7 +196,7 @@ async function withLinksAndCases(
   )
 }
 
-/** Null: no query says it. */
+/** Returns the decision for a query that may find tasks of cases, or null if no query expresses it. */
 function besideCases(
   parts: RowsParts,
   accessRequest: AccessRequest,
@@ -206,7 +207,7 @@ function besideCases(
   return key === undefined || others.length > 0 ? null : narrowedTasks(parts, accessRequest, seeing, key)
 }
 
-/** Without cases: nothing, or what the records and links name. */
+/** Returns the decision without cases: no items, or the items that records and links name. */
 function restrictedTo(
   parts: RowsParts,
   accessRequest: AccessRequest,
@@ -224,7 +225,7 @@ function someOf(parts: RowsParts, accessRequest: AccessRequest, { scope, viewer 
   return narrowed ?? plannedFor(parts, accessRequest, viewer, false)
 }
 
-/** Asked for by a plan where there is one, and filtered. `hasCases`: there are rows of cases, which everybody sees. */
+/** Returns a filter, with a plan if there is one. `hasCases` is true if there are items of cases, which every caller sees. */
 function plannedFor(
   parts: RowsParts,
   accessRequest: AccessRequest,
@@ -240,7 +241,7 @@ function plannedFor(
   return { ...filtered, plan }
 }
 
-/** `caseKey`: the key of all cases. Null: no query for tasks says what the caller sees. */
+/** Returns a rewritten task query, or null if no task query selects the visible tasks. `caseKey` is the key of all cases. */
 function narrowedTasks(
   { operation, rows, isValid }: RowsParts,
   { query }: AccessRequest,

@@ -9,59 +9,62 @@ import type { OperationPolicy } from './operation-policy.ts'
 import type { Narrow } from './rows/narrow.ts'
 import type { PlanRows } from './rows/row-plan.ts'
 
-/** What a row-restricted query may answer. */
+/** The decision about the items of a response. */
 export type RowsDecision =
   | { readonly rows: 'all' }
-  /** Nothing. `valid`: the query has been checked whole, so the engine need not be asked whether it is one. */
+  /** No item is visible. If `valid`, the query has been validated completely, so the engine need not check it. */
   | { readonly rows: 'none'; readonly valid: boolean }
-  /** Ask for those the caller sees: the engine can tell them by itself. */
+  /** The query is rewritten to select the visible items, because the engine can do this exactly. */
   | {
       readonly rows: 'narrowed'
       readonly narrow: Narrow
-      /** Whose rows the answer may hold, where the engine may know tenants that the narrowed query could not name. */
+      /** The tenants whose items the response may contain. Set if the engine may have tenants that the rewritten query cannot name. */
       readonly tenants?: ReadonlySet<string>
     }
-  /** Counted without what is of other tenants. */
+  /** The items are counted again without those of other tenants. */
   | { readonly rows: 'recounted'; readonly tenants: ReadonlySet<string> }
-  /** Read them all and keep those that `keep` says. */
+  /** All items are read, and `keep` selects the visible ones. */
   | {
       readonly rows: 'filtered'
       readonly keep: KeepRows
-      /** How fewer of them are read; absent: the table does not say. */
+      /** Avoids reading items that are not visible. Absent if the table defines no query for this. */
       readonly plan?: PlanRows
     }
   | { readonly rows: 'refused'; readonly refusal: GatewayError }
 
-/** A decision that leaves something out. */
+/** A decision that removes something from the response. */
 export type Restriction = Exclude<RowsDecision, { readonly rows: 'all' | 'refused' }>
 
-/** Which of these rows of this list the caller sees. */
+/** Returns for each item of a list whether the caller sees it. */
 export type KeepRows = (template: string, rows: readonly ListRow[]) => Promise<readonly boolean[]>
 
-/** What would open the rows of this list that the caller does not see. */
+/** Returns the permissions that would open the items of a list that the caller does not see. */
 export type FindMissingRows = (
   template: string,
   rows: readonly ListRow[],
 ) => Promise<readonly MissingPermission[]>
 
-/** All that the records say about one operation. */
+/** All decisions of the records about one operation. */
 export interface Permit extends Authorize {
   readonly operation: Operation
   readonly policy: OperationPolicy
-  /** Decides this operation for each item of a list whose items carry its data. */
+  /** Decides this operation for each item of a list. The items contain the data of the entity. */
   readonly checkItems: CheckItems
-  /** The engine's answer to a body whose queries find nothing; null: the row does not say. */
+  /** The engine's response to a body whose queries find nothing. Null if the operation does not define it. */
   readonly emptyAnswer: ((accessRequest: AccessRequest) => EngineRefusal) | null
-  /** Null where the answer offers no links. */
+  /** Removes links from a response. Null if the response has no links. */
   readonly keepAllowedLinks: ((body: Buffer, accessRequest: AccessRequest) => Buffer) | null
-  /** `GET /authorization/check`, which a bare engine cannot answer. */
+  /** Returns the response to `GET /authorization/check`, because an engine without authentication cannot give it. */
   readonly answerCheck: (accessRequest: AccessRequest) => Promise<unknown>
-  /** Whose entities are there for a caller, beside those of no tenant; null: every tenant's. */
+  /** Returns the tenants whose entities exist for a caller, besides entities without a tenant. Null if the entities of every tenant do. */
   readonly tenantsOf: (principal: Principal) => ReadonlySet<string> | null
-  /** For queries, and what embeds more than was asked for; null where the operation answers no rows of its own. `other`: what the engine would answer in the place of JSON. */
+  /**
+   * Decides which items of a query, or of a response that embeds other entities, the caller sees. `other` is the form that
+   * the engine would use instead of JSON. Null if the operation returns no items of its own.
+   */
   readonly rows:
     | ((accessRequest: AccessRequest, other: OtherForm | false) => RowsDecision | Promise<RowsDecision>)
     | null
-  /** For a report; null where the operation answers no rows of its own. */
+  /** Finds the permissions for a report. Null if the operation returns no items of its own. */
   readonly missingRows: ((accessRequest: AccessRequest) => FindMissingRows) | null
 }
