@@ -6,16 +6,19 @@ import { isAuthorized } from '../decision/decide.ts'
 import { identityBits } from '../entities/implicit-grants.ts'
 import type { Records } from '../records/records.ts'
 
-/** Leaves out the links to what the caller may not do; a bare engine offers everything. */
+/** Removes the links to operations that the caller may not use. An engine without authorization offers every link. */
 export type KeepAllowedLinks = (body: Buffer, accessRequest: AccessRequest, records: Records) => Buffer
 
-/** @param allowedLinks the permission that a link needs, by its `rel` */
+/**
+ * Creates the function that removes links from a response.
+ * @param allowedLinks the permission that a link needs, by its `rel`
+ */
 export function createAllowedLinks(
   allowedLinks: ReadonlyMap<string, Permission>,
   options: { readonly impliesIdentity: boolean },
 ): KeepAllowedLinks {
   return (body, accessRequest, records) => {
-    // An engine that has nothing in the form that the client takes answers `OPTIONS` without content.
+    // An engine that cannot produce a form that the client accepts responds to `OPTIONS` without content.
     if (body.length === 0) return body
     const answer = jsonIn(body)
     if (!isRecord(answer) || !Array.isArray(answer['links'])) return body

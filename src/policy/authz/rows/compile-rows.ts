@@ -4,7 +4,7 @@ import { compileRowPermissions } from '../checks/compile-permission.ts'
 import type { CompiledRows, RowCondition } from './compiled-rows.ts'
 import { rowSubjectsOf } from './visible-set.ts'
 
-/** Compiles a restriction of rows. @throws Error on a term that the notation does not know, or that does not ask about rows */
+/** Compiles a restriction of list items. @throws Error if the notation does not know a term, or a term does not name an item */
 export function compileRows({ where, ...rows }: Rows): CompiledRows {
   const conditions: RowCondition[] =
     rows.allOf === undefined
@@ -26,7 +26,7 @@ export function compileRows({ where, ...rows }: Rows): CompiledRows {
   }
 }
 
-/** @throws Error where a query cannot ask for what the restriction shows */
+/** Checks that the query can select the visible items. @throws Error if it cannot */
 function checkQuery(query: RowQuery, { form }: Rows, conditions: readonly RowCondition[]): void {
   const { instance } = rowSubjectsOf({ conditions })
   if (form !== undefined && form !== 'count') throw new Error(`rows in the form of ${form} have no query`)

@@ -5,38 +5,38 @@ import type { ImplicitTasks } from '../entities/implicit-bits.ts'
 import type { Principal } from '../../../request/principal.ts'
 import type { Permission } from '../checks/compiled-permission.ts'
 
-/** The compiled restriction of an answer's rows. */
+/** The compiled restriction of the items in a response. */
 export interface CompiledRows {
   readonly form: RowsForm | 'list'
-  /** Every one of these must hold for a visible row. */
+  /** The conditions that a visible item must meet. All of them must hold. */
   readonly conditions: readonly RowCondition[]
   readonly exempt: Exempt | null
-  /** Rows of a tenant are for its members. */
+  /** Whether only members of a tenant see its items. */
   readonly tenanted: boolean
-  /** How visible rows are asked for; null: rows are read and filtered. */
+  /** The query that selects visible items; null if all items are read and filtered. */
   readonly query: RowQuery | null
-  /** The restriction in the place of this one, where a parameter of the query is true; null: there is none. */
+  /** The restriction that replaces this one if a parameter of the query is true; null if there is none. */
   readonly where: { readonly query: string; readonly rows: CompiledRows } | null
 }
 
-/** What a visible row must meet. */
+/** A condition that a visible item must meet. */
 export interface RowCondition {
   readonly permissions: readonly Permission[]
-  /** All of them, in one record; where revocations count, each by itself. Default: any of them. */
+  /** All permissions must be granted by one record; if revocations count, each is decided separately. Default: any of them is sufficient. */
   readonly together?: true
 }
 
-/** How much of a query's answer the caller may see: everything, nothing, or rows that the records name. */
+/** How much of a query's result the caller may see: everything, nothing, or the items that records name. */
 export type Scope = 'all' | 'none' | 'some'
 
-/** What each row is compared with for a caller. */
+/** The facts about a caller that decide whether the caller sees an item. */
 export interface Viewer {
   readonly principal: Principal
   readonly records: Records
-  /** Whose rows the caller sees beside those of no tenant; null: every tenant's. */
+  /** The tenants whose items the caller sees, besides items without a tenant. Null if the caller sees the items of every tenant. */
   readonly tenants: ReadonlySet<string> | null
-  /** Tasks that the caller's links open; null: links open nothing here. */
+  /** The tasks that the caller's links open; null if links open nothing here. */
   readonly implicitGrants: ImplicitTasks | null
-  /** Whether users, groups and tenants are open to themselves and their members. */
+  /** Whether users, groups and tenants are visible to themselves and their members without a record. */
   readonly impliesIdentity: boolean
 }

@@ -9,7 +9,7 @@ import { idsGranted, isVisible, scopeOf } from './rows.ts'
 import type { Viewer, CompiledRows } from './compiled-rows.ts'
 import { type FetchScope, tenantsAsked } from './narrow-topics.ts'
 
-/** More definitions than this are not asked for in one query. */
+/** The largest number of definitions in one query. */
 const MAX_DEFINITIONS = 1000
 
 interface Fetching {
@@ -19,7 +19,7 @@ interface Fetching {
   readonly findTargets: FindTargets
 }
 
-/** Whose external tasks a caller may fetch; null: no topic can say it. */
+/** Returns which external tasks a caller may fetch, or null if no topic can express it. */
 export async function fetchScopeOf({
   rows,
   viewer,
@@ -38,7 +38,7 @@ export async function fetchScopeOf({
   return { keys: null, definitionIds: seen.flatMap(({ id }) => id ?? []), tenants: viewer.tenants }
 }
 
-/** What is said of single instances: no topic can leave one out. */
+/** Returns whether records revoke permissions on single instances. No topic can exclude an instance. */
 function speaksOfInstances({ conditions }: CompiledRows, { records, principal }: Viewer): boolean {
   return conditions
     .flatMap(({ permissions }) => permissions)
@@ -46,14 +46,17 @@ function speaksOfInstances({ conditions }: CompiledRows, { records, principal }:
     .some((permission) => grantedIds(records, principal, permission).revokedIds.length > 0)
 }
 
-/** Whether every topic asks for the tasks of no tenant, or of some. */
+/** Returns whether every topic selects the tasks of certain tenants or of no tenant. */
 function namesTenants({ body }: AccessRequest): boolean {
   const topics = bodyValue(body, 'topics')
   if (!Array.isArray(topics)) return true
   return topics.every((topic: unknown) => isRecord(topic) && tenantsAsked(topic) !== 'all')
 }
 
-/** Definitions that meet every condition: a task is fetched only where it may be read and updated. */
+/**
+ * Returns the keys of definitions that meet every condition, because a task is fetched only if it may be read and updated.
+ * Null if all definitions do.
+ */
 function keysGranted(rows: CompiledRows, viewer: Viewer): readonly string[] | null {
   const lists = rows.conditions
     .map((condition) => ({ ...rows, conditions: [condition] }))
@@ -63,7 +66,7 @@ function keysGranted(rows: CompiledRows, viewer: Viewer): readonly string[] | nu
   return first === undefined ? null : first.filter((key) => others.every((list) => list.includes(key)))
 }
 
-/** Its tasks, but for instances that records name. */
+/** Returns the attributes of a definition's tasks. The tasks of single instances that records name are not covered. */
 function attributeOf(definition: Attributes): (name: string) => string | null {
   return (name) => (name === 'processInstanceId' ? null : (definition[name] ?? null))
 }

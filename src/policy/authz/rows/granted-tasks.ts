@@ -4,11 +4,11 @@ import { usesRevokes } from '../records/records.ts'
 import type { CompiledRows, Viewer } from './compiled-rows.ts'
 import { idsGranted, isVisible } from './rows.ts'
 
-/** Tasks that the records, the caller's links and cases open: what is in one of them is visible. */
+/** The tasks that the records, the caller's links and cases open. A task is visible if it matches one of the members. */
 export interface GrantedTasks {
   readonly processDefinitionKeys: readonly string[]
   readonly taskIds: readonly string[]
-  /** Everybody sees the tasks of cases, which all have this key; null: there are none. */
+  /** The key of all cases, whose tasks every caller sees; null if there are no cases. */
   readonly caseKey: string | null
 }
 
@@ -36,7 +36,7 @@ interface Beside {
   readonly caseKey: string | null
 }
 
-/** Each key and each task that a record names is decided as a row of it would be. */
+/** Decides each key and each task that a record names like an item with this key or id. */
 function notRevoked(
   rows: CompiledRows,
   viewer: Viewer,

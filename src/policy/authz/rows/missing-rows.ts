@@ -12,7 +12,7 @@ interface Rows {
   readonly viewer: Viewer
 }
 
-/** What would open the rows that the caller does not see: every need once, however many rows have it. */
+/** Returns the permissions that would open the items that the caller does not see. Each requirement occurs once, however many items have it. */
 export function missingForRows({ rows, list, attributes, viewer }: Rows): readonly MissingPermission[] {
   const needs = new Map<string, readonly MissingPermission[]>()
   for (const [index, row] of list.entries()) {
@@ -34,8 +34,9 @@ export function missingForRows({ rows, list, attributes, viewer }: Rows): readon
 }
 
 /**
- * Those of a definition, where the row has one: a grant on a single instance opens no row of the next, and a fetch of
- * external tasks offers none by it. Else those of what the row names; without any, those on all.
+ * Returns the alternatives that open the most items. If the item has a definition, these are the permissions on it: a grant
+ * on a single instance does not open the items of the next one, and a fetch of external tasks returns no task because of it.
+ * Otherwise they are the permissions on ids of the item, or the permissions on all ids if the item has none.
  */
 function widest(checks: readonly PermissionCheck[]): readonly PermissionCheck[] {
   const named = checks.filter(({ id }) => id !== null)

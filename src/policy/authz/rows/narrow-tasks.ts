@@ -7,17 +7,17 @@ import { readNewerParameters, readTaskQuery } from '../../validation/schemas/tas
 
 const PAGING = new Set(['firstResult', 'maxResults'])
 
-/** What of a task query a caller may see. */
+/** The part of a task query that a caller may see. */
 interface Visible {
-  /** Null: all tasks. It is not nothing. */
+  /** Null if all tasks are granted. */
   readonly granted: GrantedTasks | null
-  /** Tenants whose tasks may be seen beside those of no tenant; null: every tenant's. */
+  /** The tenants whose tasks are visible, besides tasks without a tenant. Null if the tasks of every tenant are. */
   readonly tenantIds: readonly string[] | null
 }
 
 /**
- * Adds the caller's restrictions to a task query as further or-blocks: the engine ANDs blocks with each other and with
- * the rest. A GET is sent as the POST that means the same; `canNarrow` tells whether there is one.
+ * Adds the caller's restrictions to a task query as further or-blocks. The engine ANDs the blocks with each other and with
+ * the rest of the query. A GET is sent as an equivalent POST; `canNarrow` returns whether there is one.
  */
 export function narrowTasks(visible: Visible): Narrow {
   return ({ method, path, body }, parameters) => {
@@ -34,7 +34,7 @@ export function narrowTasks(visible: Visible): Narrow {
   }
 }
 
-/** Empty lists are left out: the engine ignores an empty `In` list and would answer everything. */
+/** Empty lists are left out, because the engine ignores an empty `In` list and would return every task. */
 function blocksOf({ granted, tenantIds }: Visible): readonly Readonly<Record<string, unknown>>[] {
   const blocks: Readonly<Record<string, unknown>>[] = []
   if (granted !== null)
@@ -66,10 +66,13 @@ export function taskQueryOf(parameters: ReadonlyMap<string, string>): Buffer | n
   return query === null ? UNREADABLE : Buffer.from(JSON.stringify({ ...query, ...newer }))
 }
 
-/** A body that the engine refuses, as it refuses the query string: its words are asked for by the GET itself. */
+/**
+ * A body that the engine refuses, because it also refuses the query string. The gateway then sends the original GET, to
+ * return the engine's message for it.
+ */
 const UNREADABLE = Buffer.from(JSON.stringify({ sorting: 'unreadable' }))
 
-/** The parameters that stay in the query string of a POST. */
+/** Returns the parameters that stay in the query string of a POST. */
 function pagingOf(parameters: ReadonlyMap<string, string>): string {
   const paging = new URLSearchParams([...parameters].filter(([name]) => PAGING.has(name))).toString()
   return paging === '' ? '' : `?${paging}`

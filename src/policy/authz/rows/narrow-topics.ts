@@ -3,13 +3,13 @@ import { bodyFlag } from '../../../request/body.ts'
 import { isRecord, isObject } from '../../../request/value.ts'
 import { type Narrow, spliceElements, spliceMember } from './narrow.ts'
 
-/** Whose external tasks a caller may fetch. Grants on single instances cannot be asked for, so their tasks are not offered. */
+/** The external tasks that a caller may fetch. A query cannot select tasks by grants on single instances, so the caller does not get these tasks. */
 export interface FetchScope {
-  /** Keys of definitions; null: all. */
+  /** The keys of definitions; null for all. */
   readonly keys: readonly string[] | null
-  /** Definitions, in the place of keys and tenants; null: all. */
+  /** The ids of definitions, instead of keys and tenants; null for all. */
   readonly definitionIds: readonly string[] | null
-  /** Null: every tenant's. */
+  /** Null for every tenant. */
   readonly tenants: ReadonlySet<string> | null
 }
 
@@ -17,9 +17,9 @@ export interface FetchScope {
 const NO_DEFINITION: Changes = { processDefinitionIdIn: ['-'] }
 
 /**
- * Narrows the topics of a fetch: its rows are locked as they are answered, so none may be left out afterwards. A topic
- * that asks for nothing the caller may fetch asks for no definition: the engine still judges its other members. Null: this
- * is so for every topic, or there is none.
+ * Narrows the topics of a fetch. The engine locks the tasks that it returns, so none may be removed afterwards. A topic that
+ * selects nothing that the caller may fetch is changed to select no definition, so that the engine still validates its other
+ * members. Returns null if this applies to every topic, or there is no topic.
  */
 export function narrowTopics(fetchScope: FetchScope): Narrow {
   return (query) => {
@@ -38,7 +38,10 @@ export function narrowTopics(fetchScope: FetchScope): Narrow {
   }
 }
 
-/** The same fetch, of no definition: the engine judges it and locks nothing. `isPoll`: it would wait, and does not. */
+/**
+ * Returns the same fetch for no definition. The engine validates it and locks nothing. With `isPoll` the long-poll timeout
+ * is removed, so that the engine responds at once.
+ */
 export function fetchOfNothing(body: Buffer, isPoll: boolean): Buffer {
   const { topics } = parsed(body)
   const fetch = isPoll ? spliceMember(body, 'asyncResponseTimeout', undefined) : body
@@ -56,7 +59,7 @@ function changedBy(changes: Changes, topic: Buffer): Buffer {
 export type FetchTopic = Readonly<Record<string, unknown>>
 type Changes = Readonly<Record<string, unknown>>
 
-/** The members to set in a topic; null: it asks for nothing the caller may fetch. */
+/** Returns the members to set in a topic, or null if the topic selects nothing that the caller may fetch. */
 function narrowTopic(topic: FetchTopic, { keys, definitionIds, tenants }: FetchScope): Changes | null {
   const changes = [
     keys === null ? {} : within(topic, 'processDefinitionKey', keys),
@@ -66,7 +69,10 @@ function narrowTopic(topic: FetchTopic, { keys, definitionIds, tenants }: FetchS
   return changes.includes(null) ? null : Object.assign({}, ...changes)
 }
 
-/** A topic can ask for one definition and for some: it is given what both mean. */
+/**
+ * Returns the list that restricts a topic to the granted definitions. A topic can name one definition and a list of
+ * definitions; the engine applies both.
+ */
 function within(
   topic: FetchTopic,
   name: 'processDefinitionId' | 'processDefinitionKey',
@@ -79,8 +85,9 @@ function within(
 }
 
 /**
- * A topic can ask for the tasks of no tenant, or for those of some; not for both at once: of the two the engine hears
- * `tenantIdIn`, and an empty one asks for all. Who belongs to a tenant and asks for neither is given definitions.
+ * Returns the members that restrict a topic to the caller's tenants. A topic can select tasks without a tenant or tasks of
+ * some tenants. If it contains both, the engine uses `tenantIdIn`, and an empty list selects all. If the caller belongs to a
+ * tenant and the topic restricts neither, the list of definitions restricts it.
  */
 function tenantsWithin(topic: FetchTopic, tenants: ReadonlySet<string>): Changes | null {
   const asked = tenantsAsked(topic)
@@ -90,13 +97,13 @@ function tenantsWithin(topic: FetchTopic, tenants: ReadonlySet<string>): Changes
   return own.length === 0 ? null : { tenantIdIn: own }
 }
 
-/** Whose tasks a topic asks for. */
+/** Returns which tenants' tasks a topic selects: those of all tenants, of none, or of some. */
 export function tenantsAsked(topic: FetchTopic): 'all' | 'none' | 'some' {
   if (listIn(topic, 'tenantIdIn').length > 0) return 'some'
   return bodyFlag(topic, 'withoutTenantId') && (topic['tenantIdIn'] ?? null) === null ? 'none' : 'all'
 }
 
-/** @throws GatewayError GW_INVALID_BODY for what is no list: the engine would not have read it, and here it may be replaced */
+/** @throws GatewayError GW_INVALID_BODY if the value is no list: the engine would refuse it, but the gateway may replace it */
 function listIn(topic: FetchTopic, name: string): readonly unknown[] {
   const list = topic[name] ?? []
   if (!Array.isArray(list)) throw misfit(`holds a ${name} that is not a list`)

@@ -1,18 +1,18 @@
 import { GatewayError } from '../../../errors.ts'
 import { CHAR, elementsAt, type Extent, isSpace, membersAt } from '../../../request/json-text.ts'
 
-/** A query on its way to the engine: what of it a restriction may change. */
+/** The parts of a query that a restriction may change. */
 export interface Query {
   readonly method: string
-  /** Below the node's base, with the query string. */
+  /** The path below the node's base, with the query string. */
   readonly path: string
   readonly body: Buffer | null
 }
 
-/** The query that asks for what the caller may see of it; null: there is nothing to ask for. */
+/** Rewrites a query to select the items that the caller may see. Returns null if the caller may see nothing of it. */
 export type Narrow = (query: Query, parameters: ReadonlyMap<string, string>) => Query | null
 
-/** Changes one member of a JSON body; the other bytes stay as they are: numbers keep their digits. `undefined` removes it. */
+/** Sets one member of a JSON body, or removes it if `value` is `undefined`. The other bytes stay as they are, so numbers keep their digits. */
 export function spliceMember(body: Buffer | null, name: string, value: unknown): Buffer {
   const text = textOf(body)
   return Buffer.from(
@@ -27,7 +27,7 @@ function withMember(text: string, name: string, json: string): string {
     : text.slice(0, found.start) + json + text.slice(found.end)
 }
 
-/** Puts something behind the last member of an object, or the last element of an array, that is closed there. */
+/** Inserts JSON after the last member of an object, or the last element of an array. `closedAt` is the position of the closing bracket. */
 function withLast(text: string, closedAt: number, json: string): string {
   let at = closedAt
   while (isSpace(text.charCodeAt(at - 1))) at -= 1
@@ -37,9 +37,9 @@ function withLast(text: string, closedAt: number, json: string): string {
 
 const OPENING: ReadonlySet<number> = new Set([CHAR.openingBrace, CHAR.openingBracket])
 
-/** Where the value of an object's member stands; undefined: it has none of this name. */
+/** Returns the position of a member's value, or undefined if the object has no member of this name. */
 function valueOf(text: string, name: string): Extent | undefined {
-  // Without an escape in the text, what does not stand in it is not in it: then nothing has to be looked through.
+  // In a text without escapes, a name that does not occur is not a member, so the text need not be parsed.
   if (!text.includes(name) && !text.includes('\\')) return undefined
   return membersAt(text, 0).find((one) => one.name === name)?.value
 }
@@ -49,15 +49,15 @@ function without(text: string, name: string): string {
   const index = members.findIndex((one) => one.name === name)
   const [before, found, after] = [members[index - 1], members[index], members[index + 1]]
   if (found === undefined) return text
-  // With the comma that parts it from another.
+  // The comma that separates the member from another is removed, too.
   const start = before?.end ?? found.start
   const end = before === undefined ? (after?.start ?? found.end) : found.end
   return text.slice(0, start) + text.slice(end)
 }
 
 /**
- * Adds an element to an array of a JSON body, or makes the array.
- * @throws GatewayError GW_INVALID_BODY where something else stands there: the engine would not have read it
+ * Adds an element to an array of a JSON body. Creates the array if it is missing.
+ * @throws GatewayError GW_INVALID_BODY if the member is not an array: the engine would have refused it
  */
 export function appendTo(body: Buffer | null, name: string, value: unknown): Buffer {
   const text = textOf(body)
@@ -72,7 +72,7 @@ export function appendTo(body: Buffer | null, name: string, value: unknown): Buf
   return Buffer.from(withLast(text, array.end - 1, json))
 }
 
-/** One member of a JSON body as its own bytes; null: it is absent or null. */
+/** Returns the bytes of one member of a JSON body, or null if it is absent or null. */
 export function memberBytes(body: Buffer, name: string): Buffer | null {
   const text = textOf(body)
   const value = valueOf(text, name)
@@ -80,13 +80,13 @@ export function memberBytes(body: Buffer, name: string): Buffer | null {
   return given === 'null' ? null : Buffer.from(given)
 }
 
-/** What becomes of an element, given as its own bytes. */
+/** Returns the new bytes of an element. */
 type Change = (element: Buffer, index: number) => Buffer
 
 /**
- * Changes the elements of an array in a JSON body, each by itself; the other bytes stay as they are. The body is looked
- * through once: splicing it anew for each element takes time with the square of their number. `name`: the member that is
- * the array; null: the body itself is.
+ * Changes each element of an array in a JSON body. The other bytes stay as they are. The body is parsed once, because
+ * splicing it again for each element takes time quadratic in the number of elements. `name` is the member that contains the
+ * array; null if the body itself is the array.
  */
 export function spliceElements(body: Buffer, name: string | null, change: Change): Buffer {
   const text = textOf(body)
@@ -103,7 +103,7 @@ export function spliceElements(body: Buffer, name: string | null, change: Change
   return Buffer.from(text.slice(0, first) + parts.join('') + text.slice(last))
 }
 
-/** Without the byte order mark that the engine accepts and JSON.parse does not. */
+/** Returns the text of a body without the byte order mark, which the engine accepts and JSON.parse does not. */
 function textOf(body: Buffer | null): string {
   return body === null || body.length === 0 ? '{}' : body.toString('utf8').replace(/^\uFEFF/, '')
 }

@@ -6,7 +6,7 @@ import { splitAt } from '../../../request/java-text.ts'
 import { isPaging } from '../../../request/paging.ts'
 import { isObject } from '../../../request/value.ts'
 
-/** What the caller's query itself says of the members that a plan would set. */
+/** The values in the caller's query of the members that a plan would set. */
 export interface OwnQuery {
   readonly key: string | null
   readonly keys: readonly string[] | null
@@ -16,15 +16,15 @@ export interface OwnQuery {
   readonly instance: string | null
   readonly tenantIds: readonly string[] | null
   readonly isWithoutTenant: boolean
-  /** `other`: which of two rows comes first cannot be told. */
+  /** `other` if the order of two items cannot be determined. */
   readonly sort: OwnSort | 'other' | null
-  /** Everything that it says, paging apart. */
+  /** The names of all members of the query except paging. */
   readonly names: ReadonlySet<string>
-  /** It says nothing that the engine could refuse. */
+  /** Whether the query contains nothing that the engine could refuse. */
   readonly isPlain: boolean
 }
 
-/** A query that says nothing. */
+/** A query without conditions. */
 export const NO_CONDITION: OwnQuery = {
   key: null,
   keys: null,
@@ -44,11 +44,11 @@ export interface OwnSort {
   readonly isDescending: boolean
 }
 
-/** What is read otherwise here than by the engine, or might be: nothing is asked for in the place of such a query. */
+/** Marks a value that the engine may read differently. There is no plan for a query that contains it. */
 const UNREADABLE = Symbol('unreadable')
 type Read<T> = T | null | typeof UNREADABLE
 
-/** Reads a query before anything is set in it; null: some of it cannot be told for sure. */
+/** Reads a query before a plan sets members in it. Returns null if a part of it cannot be read with certainty. */
 export function ownQueryOf(query: RowQuery, method: Method, request: AccessRequest): OwnQuery | null {
   const isBody = method === 'POST'
   const members = isBody ? membersOf(request.body) : request.query
@@ -89,7 +89,7 @@ function isOfTwoTenants({ tenantIds, isWithoutTenant }: OwnQuery): boolean {
   return tenantIds !== null && isWithoutTenant
 }
 
-/** Members that are null are none. */
+/** Returns the members of a body. A member that is null counts as absent. */
 function membersOf(body: unknown): ReadonlyMap<string, unknown> | null {
   if (body === undefined) return new Map()
   if (!isObject(body)) return null
@@ -106,7 +106,7 @@ function readText(value: unknown): Read<string> {
   return typeof value === 'string' && value !== '' ? value : UNREADABLE
 }
 
-/** A comma-separated text, or in a body a list of texts. The engine passes over an empty one. */
+/** Reads a comma-separated text, or a list of texts in a body. An empty list is unreadable, because the engine ignores it. */
 function readList(value: unknown, isBody: boolean): Read<readonly string[]> {
   if (value === undefined) return null
   const split = typeof value === 'string' && !isBody ? splitAt(value, ',') : []

@@ -23,9 +23,9 @@ import {
 import { isOfTenants, isVisible } from './rows.ts'
 import { has, intersect, isAll, isNone, namesTasks, visibleSetOf, type IdSet } from './visible-set.ts'
 
-/** What plans are made of. */
+/** The options of a plan. */
 export interface PlanOptions extends LookUps, DefinitionLists, InstanceLists {
-  /** More requests than this are not made for one query. */
+  /** The largest number of requests for one query. */
   readonly maxParts: number
   readonly dateFormat: DateFormat
 }
@@ -36,15 +36,16 @@ export interface Planning {
   readonly viewer: Viewer
   readonly accessRequest: AccessRequest
   readonly options: PlanOptions
-  /** The client takes the answer, and its paging can be read. */
+  /** Whether the client accepts the response form, and the paging can be read. */
   readonly isAnswerable: boolean
-  /** There may be rows of cases, which everybody sees where the restriction says so. */
+  /** Whether there may be items of cases. Every caller sees them if the restriction exempts cases. */
   readonly hasCases: boolean
 }
 
 /**
- * How to ask for the rows of a query that the caller may see. The caller's own conditions are looked at first: a query for
- * what may not be seen asks for nothing. Whatever cannot be said exactly by the parameters of the table is filtered.
+ * Plans how to request the items of a query that the caller may see. The caller's own conditions are evaluated first, so a
+ * query for items that the caller may not see causes no request. A restriction that the parameters of the table cannot
+ * express exactly is applied by a filter.
  */
 export async function planRows(planning: Planning): Promise<RowPlan> {
   const { method, rows, viewer, accessRequest } = planning
@@ -56,7 +57,7 @@ export async function planRows(planning: Planning): Promise<RowPlan> {
   return own.instance === null ? planKeys(asked) : planInstance(asked, own.instance)
 }
 
-/** Whether a plan is made of ids of instances that must be read: those that are granted one by one are known. */
+/** Returns whether a plan needs ids of instances that must be read first. The ids of instances that are granted one by one are known. */
 export function readsInstances({ method, rows, viewer, accessRequest }: Planning): boolean {
   const { query } = rows
   if (query?.by !== 'instances' && query?.by !== 'instance') return false
@@ -84,11 +85,11 @@ async function planKeys(asked: Asked): Promise<RowPlan> {
 interface Asked extends Planning {
   readonly query: RowQuery
   readonly own: OwnQuery
-  /** Visible keys that the query asks for. */
+  /** The visible keys that the query selects. */
   readonly keys: IdSet
 }
 
-/** A permission that is disabled drops out of a check, and the engine's lists have their own way with it. */
+/** Returns whether a permission is disabled. A check leaves a disabled permission out, but the engine's lists treat it differently. */
 function hasDisabled({ conditions }: CompiledRows, { records }: Viewer): boolean {
   return conditions.some(({ permissions }) =>
     permissions.some(({ permission }) => records.disabled.has(permission)),
@@ -101,12 +102,12 @@ function keysOf(rows: CompiledRows, viewer: Viewer, { key, keys }: OwnQuery): Id
   return keys === null ? visible : intersect(visible, keys)
 }
 
-/** In a list of a query string a comma parts two ids. */
+/** Returns whether an id can be an element of a list. In a query string a comma separates two ids. */
 function isListable(id: string): boolean {
   return isNameable(id) && !id.includes(',')
 }
 
-/** All rows of one instance are visible, or none. */
+/** Plans a query for one instance. Either all or none of its items are visible. */
 async function planInstance(asked: Asked, id: string): Promise<RowPlan> {
   const { rows, viewer, query, options } = asked
   const found = await options.lookUp(query.isHistory ? 'historicProcessInstance' : 'processInstance', id)
@@ -142,13 +143,13 @@ function planOf(asked: Asked, plan: Omit<PartsPlan, 'plan' | 'asPost'>): RowPlan
   return { plan: all.length === 1 && rest === null ? 'narrowed' : 'parts', asPost, ...plan }
 }
 
-/** What one more condition of the query may have. */
+/** Returns how many characters one more condition of the query may have. */
 function roomOf({ method, accessRequest }: Asked): number {
   if (method === 'POST') return Number.POSITIVE_INFINITY
   return MAX_QUERY_CHARS - lengthOf(Object.fromEntries(accessRequest.query))
 }
 
-/** How a GET is asked as the POST; null: it cannot be, or need not. */
+/** Returns how a GET is sent as a POST. Null if this is impossible or not necessary. */
 function asPostOf({ query, method, own, accessRequest }: Asked): PartsPlan['asPost'] {
   const { asPost } = query
   if (asPost === undefined || method === 'POST' || own.sort !== null) return null
@@ -157,18 +158,18 @@ function asPostOf({ query, method, own, accessRequest }: Asked): PartsPlan['asPo
   return isSaid ? asPost : null
 }
 
-/** Servers read request lines of 8 KB. */
+/** Servers accept request lines of 8 KB. */
 const MAX_QUERY_CHARS = 6000
-/** Databases take at most 1,000 (Oracle) or 2,100 (SQL Server) in one condition. */
+/** Databases accept at most 1,000 (Oracle) or 2,100 (SQL Server) values in one condition. */
 const MAX_LIST = 1000
-/** Of a list in a query string: with a second one it must fit a request line. */
+/** The size of a list in a query string. Together with a second list it must fit into a request line. */
 const LIST_CHARS = 3000
 
 function lengthOf(set: QueryMembers): number {
   return Object.values(set).reduce((sum, value) => sum + encodeURIComponent(String(value)).length, 0)
 }
 
-/** What is visible by its key; null: no query says it. */
+/** Returns the subqueries for items that are visible by their key, or null if no query expresses this. */
 async function keyParts(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query, own, keys } = asked
   if (isAll(keys) && own.definition === null && tellsTenants(asked)) return inTenants(asked, [{}])
@@ -184,7 +185,7 @@ async function partsBy(asked: Asked, by: RowQuery['by']): Promise<readonly Query
   return by === 'key' ? keyedParts(asked) : listedParts(asked)
 }
 
-/** Once for each key: of process definitions for those that there are, where they can be listed. */
+/** Returns one subquery for each key. For process definitions, only existing keys are used if they can be listed. */
 async function keyedParts(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query, keys } = asked
   const visible = await visibleKeys(asked)
@@ -192,19 +193,19 @@ async function keyedParts(asked: Asked): Promise<readonly QueryPart[] | null> {
   return withDeleted(asked, inTenants(asked, [...(visible ?? keys.ids)].map(setOf(query.key ?? ''))))
 }
 
-/** Whether the query itself can say which tenants are meant. */
+/** Returns whether the query itself can select tenants. */
 function tellsTenants(asked: Asked): boolean {
   return asked.query.tenants !== 'definitions' || !isRestricted(asked)
 }
 
-/** By lists of keys where there are any, else by one definition after the other. */
+/** Returns subqueries by lists of keys if the query supports lists, otherwise one for each definition. */
 async function listedParts(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query } = asked
   const listed = query.by === 'keys' ? await listedKeys(asked) : null
   return listed === null ? definitionParts(asked) : withDeleted(asked, listed)
 }
 
-/** Parts by keys, with what those do not find. */
+/** Adds subqueries for the items of deleted definitions to subqueries by keys if the keys do not find these items. */
 async function withDeleted(asked: Asked, parts: readonly QueryPart[]): Promise<readonly QueryPart[] | null> {
   if (asked.query.keysMissDeleted !== true) return parts
   const deleted = await deletedOf(asked)
@@ -212,7 +213,7 @@ async function withDeleted(asked: Asked, parts: readonly QueryPart[]): Promise<r
   return others === null ? null : [...parts, ...others]
 }
 
-/** In lists of keys; null: no list says it. */
+/** Returns subqueries by lists of keys, or null if no list expresses the keys. */
 async function listedKeys(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query, own, keys, method } = asked
   if (keys.isAllBut && query.exceptKeys !== undefined) {
@@ -232,19 +233,19 @@ function listsOf(ids: readonly string[], method: Method): Iterable<readonly stri
   return inQueries(ids, method === 'POST' ? Number.POSITIVE_INFINITY : LIST_CHARS, MAX_LIST)
 }
 
-/** The query is about one definition. */
+/** Plans a query for one definition. */
 async function ownDefinition(asked: Asked, id: string): Promise<readonly QueryPart[] | null> {
   const { keys, viewer, options } = asked
   const found = await options.lookUp('processDefinition', id)
   const key = found?.['key'] ?? null
-  // It may be deleted, and its rows still there.
+  // The definition may be deleted while its items still exist.
   if (found === null || key === null) return null
   const definition = { id, key, tenantId: found['tenantId'] ?? null }
   if (!has(keys, key) || !isOfTenants(definition.tenantId, viewer.tenants)) return []
   return ofDefinitions(asked, [definition], {})
 }
 
-/** One part for each visible definition, or for each key where these are too many. */
+/** Returns one subquery for each visible definition, or for each key if there are too many definitions. */
 async function definitionParts(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query } = asked
   if (query.definition === undefined) return null
@@ -253,7 +254,7 @@ async function definitionParts(asked: Asked): Promise<readonly QueryPart[] | nul
   return query.key === undefined || !tellsTenants(asked) ? null : keyedParts(asked)
 }
 
-/** With those that are deleted; null: there are more than parts may be, or too many are deleted. */
+/** Returns the visible definitions, including deleted ones. Null if there are more than the maximum number of subqueries, or too many are deleted. */
 async function visibleDefinitions(asked: Asked): Promise<readonly DefinitionRow[] | null> {
   const { definitions, maxParts } = asked.options
   const deleted = await deletedOf(asked)
@@ -262,12 +263,12 @@ async function visibleDefinitions(asked: Asked): Promise<readonly DefinitionRow[
   return [...found, ...goneOf(deleted, found)].filter(isVisibleIn(asked))
 }
 
-/** Definitions that are gone, and whose rows are still there. */
+/** Returns the deleted definitions whose items still exist. */
 function deletedOf({ query, options }: Asked): MaybePromise<readonly DefinitionRow[] | null> {
   return query.isHistory === true ? options.deleted() : []
 }
 
-/** Keys of visible process definitions, with those that are deleted; null: rows have other keys, or there are too many. */
+/** Returns the keys of visible process definitions, including deleted ones. Null if items have other keys, or there are too many. */
 async function visibleKeys(asked: Asked): Promise<ReadonlySet<string> | null> {
   if (asked.query.definition === undefined) return null
   const deleted = await deletedOf(asked)
@@ -276,7 +277,7 @@ async function visibleKeys(asked: Asked): Promise<ReadonlySet<string> | null> {
   return new Set([...found, ...deleted].filter(isVisibleIn(asked)).map(({ key }) => key))
 }
 
-/** A query has lists of them, or a part for each. */
+/** The largest number of keys. A query has lists of them, or a subquery for each. */
 const MAX_KEYS = 2000
 
 function keysAskedFor({ keys }: Asked): readonly string[] | null {
@@ -296,8 +297,8 @@ function goneOf(
 }
 
 /**
- * An engine may give instances of definitions that are of no tenant tenants of their own, which no query can leave out: null
- * where they would be counted.
+ * Returns the subqueries for definitions. An engine may assign tenants to the instances of a definition without a tenant,
+ * and no query can exclude these. Returns null if they would be counted.
  */
 async function ofDefinitions(
   asked: Asked,
@@ -316,14 +317,14 @@ async function ofDefinitions(
   return definitions.flatMap((definition) => partsOf({ ...asked, isMixed }, definition, set))
 }
 
-/** Rows before a page that are counted rather than read, where they can be. */
+/** Returns whether the page starts so late that the items before it are counted, if possible, instead of read. */
 function isFar({ query }: AccessRequest): boolean {
   return (pagingOf(query)?.first ?? 0) >= FAR
 }
 
 const FAR = 500
 
-/** Rows of a tenant's definition are the tenant's. */
+/** Returns the subqueries for one definition. The items of a tenant's definition belong to the same tenant. */
 function partsOf(
   asked: Asked & { readonly isMixed: boolean },
   { id, tenantId }: DefinitionRow,
@@ -340,7 +341,7 @@ function partsOf(
   }))
 }
 
-/** The same rows, of the caller's tenants and of none. */
+/** Returns subqueries for the same items, restricted to the caller's tenants and to items without a tenant. */
 function inTenants(asked: Asked, sets: readonly QueryMembers[]): readonly QueryPart[] {
   return sets.flatMap((set) =>
     tenantSets(asked).map((tenants) => ({ set: { ...set, ...tenants }, known: {} })),
@@ -351,7 +352,7 @@ function isRestricted({ rows, viewer }: Planning): boolean {
   return rows.tenanted && viewer.tenants !== null
 }
 
-/** What the query says for the caller's tenants, once or twice. Nothing where only definitions tell tenants. */
+/** Returns the members that select the caller's tenants, for one subquery or for two. They are empty if only definitions determine tenants. */
 function tenantSets(asked: Asked): readonly QueryMembers[] {
   const { query, own, viewer } = asked
   if (!isRestricted(asked) || query.tenants === 'definitions' || query.tenants === 'none') return [{}]
@@ -369,13 +370,13 @@ function tenantSets(asked: Asked): readonly QueryMembers[] {
 }
 
 /**
- * A count of rows by lists of instances, where fewer of these are hidden than visible: all rows, less those of the hidden ones. Null:
- * otherwise.
+ * Plans a count by lists of instances if not more instances are hidden than visible: all items minus those of the hidden
+ * instances. Null otherwise.
  */
 async function countWithoutHidden(asked: Asked): Promise<Omit<PartsPlan, 'plan' | 'asPost'> | null> {
   const { query, rows } = asked
   const isKnown = query.by === 'instances' && query.rest !== undefined && tellsTenants(asked)
-  // What lacks an instance is counted with the others.
+  // The count of all items includes items without an instance, so every caller must see those.
   if (rows.form !== 'count' || !isKnown || !mayFindRest(asked)) return null
   const ids = await hiddenInstances(asked, othersOf(asked))
   const hidden = ids === null ? null : listsOfInstances(asked, ids)
@@ -386,8 +387,8 @@ async function countWithoutHidden(asked: Asked): Promise<Omit<PartsPlan, 'plan' 
 }
 
 /**
- * A count of running rows where most keys are visible: all rows, less those of the other keys. Null: otherwise. Of the history
- * there may be rows of definitions that are gone, which no list of hidden ones would have.
+ * Plans a count of running items if most keys are visible: all items minus those of the other keys. Null otherwise. The
+ * history may contain items of deleted definitions, which a list of hidden keys would miss.
  */
 async function countWithoutHiddenKeys(
   asked: Asked,
@@ -398,20 +399,23 @@ async function countWithoutHiddenKeys(
     return null
   const { granted, revoked } = visibleSetOf(rows, asked.viewer).instances
   const isKnown = query.rest !== undefined && tellsTenants(asked) && granted.length + revoked.length === 0
-  // What lacks a key is counted with the others.
+  // The count of all items includes items without a key, so every caller must see those.
   if (!isKnown || !mayFindRest(asked)) return null
   const hidden = await keyParts(othersOf(asked))
   if (hidden === null || hidden.length + 1 >= visible.length) return null
   return { parts: inTenants(asked, [{}]), instances: [], hidden, rest: null, isExact: false, order: null }
 }
 
-/** The same for all keys but the visible ones. */
+/** Returns the same request for all keys except the visible ones. */
 function othersOf(asked: Asked): Asked {
   const { ids, isAllBut } = asked.keys
   return { ...asked, keys: { ids, isAllBut: !isAllBut } }
 }
 
-/** Those that `others` would see; null: more than are visible, or no query finds them, or single instances are decided by themselves. */
+/**
+ * Returns the instances of the keys in `others`. Null if they outnumber the visible ones, if no query finds them, or if
+ * records name single instances.
+ */
 async function hiddenInstances(asked: Asked, others: Asked): Promise<readonly string[] | null> {
   const { granted, revoked } = visibleSetOf(asked.rows, asked.viewer).instances
   if (granted.length + revoked.length > 0) return null
@@ -419,10 +423,10 @@ async function hiddenInstances(asked: Asked, others: Asked): Promise<readonly st
   return visible === null || hidden === null || hidden > visible ? null : idsOfDefinitions(others)
 }
 
-/** Lists of the cases whose rows everybody sees; null: no query says it, or there are too many. */
+/** Returns lists of the cases whose items every caller sees. Null if no query expresses this, or there are too many. */
 async function caseParts(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query, own, keys, rows, hasCases } = asked
-  // A row of a process instance is of no case.
+  // An item of a process instance does not belong to a case.
   if (!hasCases || rows.exempt !== 'case' || own.instances !== null) return []
   if (isAll(keys) && tellsTenants(asked)) return []
   const name = query.cases
@@ -433,14 +437,14 @@ async function caseParts(asked: Asked): Promise<readonly QueryPart[] | null> {
     inTenants({ ...asked, query: CASES, own: NO_CONDITION }, [{}]),
   )
   if (ids === null) return null
-  // Of a case there may be more rows than of a process instance, or fewer.
+  // A case may have more or fewer items than a process instance, so these lists have no weight.
   return listsOfInstances({ ...asked, query: { ...query, instances: name } }, ids)?.map(partOf) ?? null
 }
 
-/** Their tenants are asked for so. */
+/** Selects the tenants of cases. */
 const CASES: RowQuery = { by: 'instances', tenants: 'two queries' }
 
-/** Lists of the visible instances; null: there are too many, or rows of none are visible as well. */
+/** Returns lists of the visible instances. Null if there are too many, or items without an instance are visible, too. */
 async function visibleInstances(asked: Asked): Promise<readonly QueryPart[] | null> {
   const { query, own, keys } = asked
   if (keys.isAllBut && query.hasRowsOfNone === true && own.instances === null) return null
@@ -448,18 +452,18 @@ async function visibleInstances(asked: Asked): Promise<readonly QueryPart[] | nu
   return (ids === null ? null : listsOfInstances(asked, ids))?.map(weighed) ?? null
 }
 
-/** A part for a list of instances. */
+/** Returns the subquery for a list of instances. */
 function partOf(set: QueryMembers): QueryPart {
   return { set, known: {} }
 }
 
-/** Rows of many instances are about as many for each. */
+/** Adds a weight to the subquery. Large sets of instances have about the same number of items for each instance. */
 function weighed(set: QueryMembers): QueryPart {
   const [list] = Object.values(set)
   return { ...partOf(set), ...(Array.isArray(list) && { weight: list.length }) }
 }
 
-/** Null: they cannot be listed. */
+/** Splits the ids into lists for subqueries. Null if an id cannot be an element of a list. */
 function listsOfInstances(asked: Asked, ids: readonly string[]): readonly QueryMembers[] | null {
   const { query, method } = asked
   if (!ids.every(isListable)) return null
@@ -470,14 +474,14 @@ function listsOfInstances(asked: Asked, ids: readonly string[]): readonly QueryM
   return dealt.map((list) => ({ [query.instances ?? '']: list }))
 }
 
-/** Neighbours go to different lists, so that the rows of each are spread alike over all of them. */
+/** Adjacent ids are placed in different lists, so that the items of each list are spread evenly over the result. */
 function dealtOut(ids: readonly string[], count: number): readonly (readonly string[])[] {
   const lists = Array.from({ length: count }, (): string[] => [])
   for (const [at, id] of ids.entries()) lists[at % count]?.push(id)
   return lists
 }
 
-/** Those of the caller's own query. */
+/** Returns those of the given instances that the caller sees. */
 async function idsAmong(asked: Asked, ids: readonly string[]): Promise<readonly string[]> {
   const { rows, viewer, query, options, accessRequest } = asked
   const kind = query.isHistory ? 'historicProcessInstance' : 'processInstance'
@@ -488,7 +492,10 @@ async function idsAmong(asked: Asked, ids: readonly string[]): Promise<readonly 
   })
 }
 
-/** Those of visible definitions, and those that are visible by themselves; null: there are too many, or no query finds them. */
+/**
+ * Returns the instances of visible definitions, and the instances that are visible themselves. Null if there are too many,
+ * or no query finds them.
+ */
 async function idsOfKeys(asked: Asked): Promise<readonly string[] | null> {
   const { rows, viewer, keys } = asked
   const { granted, revoked } = visibleSetOf(rows, viewer).instances
@@ -500,13 +507,13 @@ async function idsOfKeys(asked: Asked): Promise<readonly string[] | null> {
   return [...ids]
 }
 
-/** By the plan for a list of instances. */
+/** Reads the ids with the plan for a list of instances. */
 async function idsOfDefinitions(asked: Asked): Promise<readonly string[] | null> {
   const parts = await partsOfInstances(asked)
   return parts === null ? null : idsIn(asked, kindOf(asked), parts)
 }
 
-/** The ids that these queries find; null: more than parts may name. */
+/** Returns the ids that these queries find, or null if there are more than the subqueries may name. */
 async function idsIn(
   { options, accessRequest }: Asked,
   kind: InstanceKind,
@@ -522,7 +529,7 @@ async function idsIn(
   return ids
 }
 
-/** Null: no query finds them. */
+/** Returns the number of instances, or null if no query finds them. */
 async function countInstances(asked: Asked): Promise<number | null> {
   const parts = await partsOfInstances(asked)
   if (parts === null) return null
@@ -531,7 +538,7 @@ async function countInstances(asked: Asked): Promise<number | null> {
   return count
 }
 
-/** The queries for the instances of visible definitions; null: there are too many, or none says it. */
+/** Returns the queries for the instances of visible definitions. Null if there are too many, or no query expresses this. */
 async function partsOfInstances(asked: Asked): Promise<readonly QueryPart[] | null> {
   const instances = ROW_QUERIES[asked.query.isHistory ? 'historicProcessInstances' : 'processInstances']
   const parts = await keyParts({ ...asked, query: instances, own: NO_CONDITION, method: 'POST' })
@@ -542,10 +549,10 @@ function kindOf({ query }: Asked): InstanceKind {
   return query.isHistory === true ? 'history/process-instance' : 'process-instance'
 }
 
-/** What is visible, or hidden, by its instance alone; null: no query says it. */
+/** Returns the subqueries for items that are visible, or hidden, by their instance alone. Null if no query expresses this. */
 async function instanceParts(asked: Asked): Promise<Pick<PartsPlan, 'instances' | 'hidden'> | null> {
   const { query, own, keys, rows, viewer, options, accessRequest, method } = asked
-  // Its parts are lists of them.
+  // The subqueries are lists of instances already.
   if (query.by === 'instances') return NO_INSTANCES
   const { granted, revoked } = visibleSetOf(rows, viewer).instances
   const isAsked = (id: string) => own.instances === null || own.instances.includes(id)
@@ -572,12 +579,12 @@ async function instanceParts(asked: Asked): Promise<Pick<PartsPlan, 'instances' 
   return { instances: parts(opened.filter(isBy(false))), hidden: parts(closed.filter(isBy(true))) }
 }
 
-/** Rows that everybody sees, where the query may find some; `unknown`: they cannot be asked for. */
+/** Returns the plan for items that every caller sees. Null if the query finds no such items, `unknown` if they cannot be requested. */
 async function restOf(asked: Asked): Promise<RestPlan | null | 'unknown'> {
   const { query, own, method, options } = asked
   const { rest } = query
   if (!mayFindRest(asked)) return null
-  // A body may sort by members of its own.
+  // A body may have its own sort order.
   if (rest === undefined || (method === 'POST' && own.names.has('sortBy'))) return 'unknown'
   const first = await options.nullsFirst()
   const all = inTenants(asked, [{}])
@@ -597,9 +604,9 @@ const BOTH = ['asc', 'desc'] as const
 function mayFindRest(asked: Asked): boolean {
   const { own, keys, rows } = asked
   const names = [own.key, own.keys, own.definition, own.instances]
-  // Rows of cases are asked for by parts of their own.
+  // The items of cases have their own subqueries.
   if (rows.exempt === null || rows.exempt === 'case' || names.some((one) => one !== null)) return false
-  // Then the parts leave nothing out.
+  // In this case the subqueries already include every item.
   return !(isAll(keys) && tellsTenants(asked))
 }
 

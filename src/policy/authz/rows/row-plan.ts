@@ -1,16 +1,16 @@
 import type { DateFormat } from '../../../request/date-format.ts'
 import type { AsPost, SortOrder } from '../../../operations/row-queries.ts'
 
-/** What one request of a plan says beside the caller's query, or in the place of it: parameters of a query string, members of a body. */
+/** A subquery of a plan. It adds members to the caller's query, or replaces them: parameters of a query string, or members of a body. */
 export interface QueryPart {
   readonly set: QueryMembers
-  /** Members that every row of this part has, where rows do not show them. */
+  /** The members that every item of this subquery has, if the items do not contain them. */
   readonly known: Readonly<Record<string, string>>
-  /** In the place of the caller's; absent: it stays. */
+  /** The sort order that replaces the caller's. Absent if the caller's order stays. */
   readonly sort?: PartSort
-  /** Rows of other tenants may be among them. */
+  /** The items may include items of other tenants. */
   readonly isMixed?: true
-  /** How many rows it has beside the other parts, in any unit: its process instances. */
+  /** The number of items relative to other subqueries, in any unit: the number of its process instances. */
   readonly weight?: number
 }
 
@@ -21,45 +21,48 @@ export interface PartSort {
   readonly sortOrder: SortOrder
 }
 
-/** How the rows of a query that a caller may see are asked for. */
+/** How the visible items of a query are requested. */
 export type RowPlan =
-  /** There are none. `isValid`: the engine need not be asked whether it reads the query. */
+  /** No item is visible. If `isValid`, the engine need not validate the query. */
   | { readonly plan: 'none'; readonly isValid: boolean }
-  /** In one query, or in several that have no row in common. */
+  /** The items are requested by one query, or by several queries that have no item in common. */
   | PartsPlan
-  /** All are read, and those are kept that the caller may see. */
+  /** All items are read, and the visible ones are kept. */
   | { readonly plan: 'filter' }
 
 export interface PartsPlan {
   readonly plan: 'narrowed' | 'parts'
-  /** What is visible by its definition, or by itself. */
+  /** The items that are visible by their definition, or by themselves. */
   readonly parts: readonly QueryPart[]
-  /** What is visible by its process instance alone. */
+  /** The items that are visible only by their process instance. */
   readonly instances: readonly QueryPart[]
-  /** Rows of `parts` that the caller may not see: of counts they are taken off, of lists they are left out. */
+  /** The items of `parts` that the caller may not see. They are subtracted from counts and left out of lists. */
   readonly hidden: readonly QueryPart[]
-  /** What is visible beside the parts; null: nothing. */
+  /** The visible items that `parts` does not include; null if there are none. */
   readonly rest: RestPlan | null
-  /** The parts of a GET are asked as POST. */
+  /** How the subqueries of a GET are sent as a POST; null if they are not. */
   readonly asPost: AsPost | null
-  /** Every row of a list's parts is visible, so that the engine's pages are the caller's. Of counts they always are. */
+  /** Whether every item of a list's subqueries is visible, so that the engine's pages are the caller's pages. Counts are always exact. */
   readonly isExact: boolean
-  /** How lists are merged; null: rows of several parts have no order that is known here. */
+  /** The order in which lists are merged. Null if the order of items from several subqueries is not known. */
   readonly order: RowOrder | null
 }
 
-/** Rows that everybody sees, for they lack a member. */
+/** The items that every caller sees because they lack a member. */
 export interface RestPlan {
-  /** All rows of the query, in the caller's tenants. */
+  /** All items of the query that belong to the caller's tenants or to none. */
   readonly all: readonly QueryPart[]
-  /** The same, each in the orders that may begin with the rows that lack the member: by one of them they do, if there are any. */
+  /**
+   * The same queries, each in the sort orders that may start with the items without the member. If there are such items, one
+   * of the orders starts with them.
+   */
   readonly sorted: readonly (readonly QueryPart[])[]
   readonly member: string
-  /** Rows of other tenants may be among them. */
+  /** The items may include items of other tenants. */
   readonly isMixed: boolean
 }
 
-/** The value of a row that it is sorted by. */
+/** The member of an item by which the items are sorted. */
 export type RowOrder = {
   readonly member: string
   readonly isDescending: boolean
@@ -67,9 +70,9 @@ export type RowOrder = {
 
 export const FILTER = { plan: 'filter' } as const satisfies RowPlan
 
-/** Made when it is needed: it may take requests to the engine. */
+/** Creates the plan on demand, because this may require requests to the engine. */
 export interface PlanRows {
   (): Promise<RowPlan>
-  /** Whether it first reads the ids of instances, which may be many. */
+  /** Returns whether the plan first reads the ids of instances, and there may be many. */
   readonly readsInstances: () => boolean
 }

@@ -12,13 +12,16 @@ import { javaTrim } from '../../../request/java-text.ts'
 import type { RowAttribute, ListRow } from '../entities/look-ups.ts'
 import type { CompiledRows, RowCondition, Scope, Viewer } from './compiled-rows.ts'
 
-/** The restriction as this query has it. */
+/** Returns the restriction that applies to this query. */
 export function rowsFor(rows: CompiledRows, { query }: Pick<AccessRequest, 'query'>): CompiledRows {
   const { where } = rows
   return where !== null && !isSurelyFalse(query.get(where.query)) ? where.rows : rows
 }
 
-/** The engine reads such a parameter as JSON, where any number but 0 is true: whatever is not surely false counts as true. */
+/**
+ * Returns whether the engine certainly reads a parameter as false. The engine reads it as JSON, in which every number except
+ * 0 is true, so any other text counts as true.
+ */
 export function isSurelyFalse(text = 'false'): boolean {
   return FALSE.has(javaTrim(text))
 }
@@ -48,8 +51,9 @@ function scopeTogether(permissions: readonly Permission[], principal: Principal,
 }
 
 /**
- * Without revocations any yes on `*` opens every row. With them the first atom that has an answer decides a row, so a
- * yes on `*` opens every row only if no atom before it, and no revocation beside it, speaks about single ids.
+ * Returns how many items one condition opens. Without revocations, any grant on `*` opens every item. With revocations, the
+ * first permission with a decision decides an item. A grant on `*` then opens every item only if no earlier permission names
+ * single ids, and no revocation up to this permission does.
  */
 function conditionScope(condition: RowCondition, principal: Principal, records: Records): Scope {
   const { permissions } = condition
@@ -60,7 +64,7 @@ function conditionScope(condition: RowCondition, principal: Principal, records: 
       : scopeTogether(permissions, principal, records)
   const isOpen = ({ resource, permission }: Permission): boolean =>
     isAuthorized(records, principal, { resource, permission, id: null }) === true
-  // Asked first: to list the ids of a caller who has many costs milliseconds.
+  // Checked first, because listing the ids of a caller that has many takes milliseconds.
   if (!revokes && permissions.some(isOpen)) return 'all'
   const all = permissions.map((permission) => grantedIds(records, principal, permission))
   if (!revokes) {
@@ -75,7 +79,7 @@ function conditionScope(condition: RowCondition, principal: Principal, records: 
   return relevant.some(({ ids }) => ids.length > 0) ? 'some' : 'none'
 }
 
-/** Ids that one atom of the restriction grants: for narrowing a query. Only without revocations, where a yes is final. */
+/** Returns the ids that a permission of the restriction grants, to narrow a query. Use it only without revocations, where a grant is final. */
 export function idsGranted(
   rows: CompiledRows,
   resource: Permission['resource'],
@@ -91,7 +95,7 @@ export function idsGranted(
   ]
 }
 
-/** The conditions on one kind of entity alone, for an answer with several kinds. */
+/** Returns the restriction with the conditions on one kind of entity, for a response with several kinds. */
 export function onlyOf(rows: CompiledRows, kind: string): CompiledRows {
   const conditions = rows.conditions.filter(({ permissions }) =>
     permissions.every(({ attribute }) => 'name' in attribute && attribute.name.startsWith(`${kind}.`)),
@@ -99,7 +103,10 @@ export function onlyOf(rows: CompiledRows, kind: string): CompiledRows {
   return { ...rows, conditions }
 }
 
-/** Whether the caller sees one row: the engine's decision, with the ids that the row offers. A row without an id is asked about as `*`. */
+/**
+ * Returns whether the caller sees an item: the engine's decision, with the ids in the item. A permission on an item without
+ * an id is checked as `*`.
+ */
 export function isVisible(
   { conditions, exempt, tenanted }: CompiledRows,
   row: ListRow,
@@ -111,7 +118,7 @@ export function isVisible(
   return conditions.every((condition) => isMet(condition, attribute, viewer))
 }
 
-/** Whether a row, with the ids that it offers, meets one condition. */
+/** Returns whether an item, with its ids, meets one condition. */
 function isMet(condition: RowCondition, attribute: RowAttribute, viewer: Viewer): boolean {
   const { principal, records } = viewer
   const permissionChecks = rowChecksOf(condition, attribute, viewer)
@@ -137,7 +144,10 @@ function rowChecksOf(
   })
 }
 
-/** Alternatives that would open a row, for each condition that it does not meet. Empty: the row is seen, or no record opens it. */
+/**
+ * Returns the alternatives that would open an item, for each condition that it does not meet. Empty if the item is visible,
+ * or no record opens it.
+ */
 export function missingForRow(
   rows: CompiledRows,
   row: ListRow,
@@ -154,12 +164,12 @@ export function missingForRow(
     })
 }
 
-/** Whether a row with this `tenantId` is there for members of these tenants; null: tenants restrict nothing. */
+/** Returns whether an item with this `tenantId` exists for members of these tenants. Null `tenants` restrict nothing. */
 export function isOfTenants(tenantId: unknown, tenants: ReadonlySet<string> | null): boolean {
   return tenants === null || typeof tenantId !== 'string' || tenants.has(tenantId)
 }
 
-/** Rows that belong to nothing a record could name; the engine shows them to everybody. */
+/** Returns whether an item belongs to nothing that a record could name. The engine shows such items to every caller. */
 function isExempt(exempt: Exempt, row: ListRow, attribute: RowAttribute): boolean {
   if (exempt === 'case') return typeof row['caseExecutionId'] === 'string'
   if (exempt === 'no execution') return attribute('executionId') === null
@@ -167,14 +177,14 @@ function isExempt(exempt: Exempt, row: ListRow, attribute: RowAttribute): boolea
   return attribute('processDefinitionKey') === null
 }
 
-/** Whether rows may be open to the caller by being the caller, or the caller's group or tenant. */
+/** Returns whether items may be visible because they are the caller, or the caller's group or tenant. */
 export function concernsIdentity({ conditions }: CompiledRows): boolean {
   return conditions.some(({ permissions }) => permissions.some(({ resource }) => IDENTITIES.has(resource)))
 }
 
 const IDENTITIES: ReadonlySet<string> = new Set(['USER', 'GROUP', 'TENANT'])
 
-/** Whether links to tasks may open rows that no record names. */
+/** Returns whether links to tasks may open items that no record names. */
 export function concernsTasks({ conditions }: CompiledRows): boolean {
   return conditions.some(({ permissions }) => permissions.some(({ resource }) => resource === 'TASK'))
 }

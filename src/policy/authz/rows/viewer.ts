@@ -6,7 +6,10 @@ import { scopeOf } from './rows.ts'
 import type { Viewer, Scope, CompiledRows } from './compiled-rows.ts'
 import { isAdmin } from '../decision/admin.ts'
 
-/** Admins see the rows of every tenant, and so does everybody where tenants are not checked. */
+/**
+ * Returns the facts that decide which items a caller sees. Admins see the items of every tenant, and so does every caller
+ * if tenants are not checked.
+ */
 export function viewerOf({ principal }: Pick<AccessRequest, 'principal'>, options: AuthorizeOptions): Viewer {
   const isFree = !options.checksTenants || isAdmin(principal, options)
   return {
@@ -18,7 +21,7 @@ export function viewerOf({ principal }: Pick<AccessRequest, 'principal'>, option
   }
 }
 
-/** Whether every row of the answer is the caller's. */
+/** Returns whether the caller sees every item of the response. */
 export function seesWhole({ tenanted }: CompiledRows, scope: Scope, { tenants }: Viewer): boolean {
   return scope === 'all' && (tenants === null || !tenanted)
 }

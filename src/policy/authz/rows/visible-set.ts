@@ -5,22 +5,22 @@ import { namedIds } from '../decision/granted-ids.ts'
 import type { CompiledRows, Viewer } from './compiled-rows.ts'
 import { isVisible } from './rows.ts'
 
-/** Ids that count, or all but some. */
+/** A set of ids, or all ids except those in the set. */
 export interface IdSet {
   readonly isAllBut: boolean
   readonly ids: ReadonlySet<string>
 }
 
-/** What the records say of rows, without looking at one: whoever is in neither list of instances is decided by the key. */
+/** The decisions of the records about items, made without reading an item. The key decides the items of an instance that is in neither list. */
 export interface VisibleSet {
-  /** Keys of definitions, or ids of rows that are decided by their own. */
+  /** The keys of definitions, or the ids of items that have their own permissions. */
   readonly keys: IdSet
   readonly instances: { readonly granted: readonly string[]; readonly revoked: readonly string[] }
 }
 
 /**
- * The keys and instances whose rows a caller sees, tenants aside. Each key that a record names is decided as a row of it
- * would be; all others are decided as one that none names.
+ * Returns the keys and instances whose items a caller sees, regardless of tenants. Each key that a record names is decided
+ * like an item with this key. All others are decided like a key that no record names.
  */
 export function visibleSetOf(rows: CompiledRows, viewer: Viewer): VisibleSet {
   const { key: keyName, instance } = rowSubjectsOf(rows)
@@ -33,7 +33,10 @@ export function visibleSetOf(rows: CompiledRows, viewer: Viewer): VisibleSet {
   return { keys: { isAllBut, ids }, instances: instancesOf(instance, viewer) }
 }
 
-/** By what a restriction decides rows. @throws Error where that is something else than a key, with an instance before it or a task behind it */
+/**
+ * Returns the permissions that decide the items of a restriction. @throws Error if they are not one key, with an optional
+ * instance before it or task after it
+ */
 export function rowSubjectsOf({ conditions }: Pick<CompiledRows, 'conditions'>): {
   readonly key: string
   readonly instance: Permission | null
@@ -54,7 +57,7 @@ export function rowSubjectsOf({ conditions }: Pick<CompiledRows, 'conditions'>):
   return { key, instance, task }
 }
 
-/** Whether a task may open rows of it, which no set of keys and instances says. */
+/** Returns whether records or links on tasks may open items. A set of keys and instances cannot express this. */
 export function namesTasks(rows: CompiledRows, { records, principal, implicitGrants }: Viewer): boolean {
   if (rowSubjectsOf(rows).task === null) return false
   const isLinked = implicitGrants !== null && implicitGrants.user.size + implicitGrants.groups.size > 0
@@ -69,7 +72,7 @@ function nameOf({ attribute }: Permission): string | undefined {
   return 'name' in attribute ? attribute.name : undefined
 }
 
-/** All ids that may be decided otherwise than one that no record names. */
+/** Returns all ids whose decision may differ from that of an id that no record names. */
 function candidatesOf(
   rows: CompiledRows,
   { records, principal, impliesIdentity }: Viewer,
@@ -108,7 +111,7 @@ export function isAll({ isAllBut, ids }: IdSet): boolean {
   return isAllBut && ids.size === 0
 }
 
-/** Those of the ids that are in the set. */
+/** Returns the set of the ids that are in both. */
 export function intersect(set: IdSet, ids: readonly string[]): IdSet {
   return { isAllBut: false, ids: new Set(ids.filter((id) => has(set, id))) }
 }
