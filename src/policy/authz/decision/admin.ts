@@ -1,6 +1,6 @@
 import type { Principal } from '../../../request/principal.ts'
 
-/** Who the engine's administrators are. */
+/** The engine's administrators. */
 export interface Admins {
   readonly adminGroups: readonly string[]
   readonly adminUsers: readonly string[]

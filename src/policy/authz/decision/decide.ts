@@ -4,8 +4,9 @@ import { NOBODY, usesRevokes, type Records, type Rights, type Subjects } from '.
 import type { PermissionCheck } from './permission-check.ts'
 
 /**
- * The step of the engine's decision that answers: 1–4 the user's records, 5–8 those of the groups, 9–12 the global
- * ones; within each grant on the id, revocation on the id, grant on `*`, revocation on `*`. 0: none does. Odd is yes.
+ * Returns the step that decides in the engine: 1–4 are the user's records, 5–8 those of the groups, 9–12 the global records.
+ * Within each level the steps are: grant on the id, revocation on the id, grant on `*`, revocation on `*`. An odd step
+ * permits. Returns 0 if no record decides.
  */
 export function stepOf(records: Records, principal: Principal, check: PermissionCheck): number {
   const bit = bitOf(check.resource, check.permission)
@@ -16,7 +17,7 @@ export function stepOf(records: Records, principal: Principal, check: Permission
   const user =
     implicitStep(check.implicitBits?.user, bit) | stepsIn(any.users.get(userId), own.users.get(userId), bit)
   if ((user & steps) !== 0) return lowest(user & steps)
-  // All groups together: a grant through one beats a revocation through another.
+  // All groups are combined: a grant for one group takes precedence over a revocation for another.
   let groups = implicitStep(check.implicitBits?.groups, bit)
   for (const group of principal.groups) groups |= stepsIn(any.groups.get(group), own.groups.get(group), bit)
   if ((groups & steps) !== 0) return 4 + lowest(groups & steps)
@@ -24,7 +25,7 @@ export function stepOf(records: Records, principal: Principal, check: Permission
   return global === 0 ? 0 : 8 + lowest(global)
 }
 
-/** Whom records name for `*` and for the very id. */
+/** Returns the subjects that records name for `*` and for the id itself. */
 export function subjectsOf(
   { rights }: Records,
   { resource, id }: PermissionCheck,
@@ -34,13 +35,16 @@ export function subjectsOf(
   return { any: byId?.get('*') ?? NOBODY, own: own ?? NOBODY }
 }
 
-/** The engine's answer to one atomic check; null when no record speaks about it. */
+/** Returns the engine's decision on one permission check, or null if no record decides it. */
 export function isAuthorized(records: Records, principal: Principal, check: PermissionCheck): boolean | null {
   const step = stepOf(records, principal, check)
   return step === 0 ? null : step % 2 === 1
 }
 
-/** The engine's "one of": the first check with an answer decides, even with no; so the order matters as soon as there are revocations. */
+/**
+ * Returns the engine's "one of": the first check that a record decides is the decision, even a denial. The order therefore
+ * matters if there are revocations.
+ */
 export function decideAny(
   records: Records,
   principal: Principal,
@@ -54,7 +58,7 @@ export function decideAny(
   return false
 }
 
-/** The engine's "all of": no answer counts as no. */
+/** Returns the engine's "all of": a check that no record decides counts as denied. */
 export function decideAll(
   records: Records,
   principal: Principal,
@@ -66,8 +70,8 @@ export function decideAll(
 }
 
 /**
- * Whether one record that grants, on this id or on `*`, holds every permission: what a join of the records with a
- * conjunction finds. Revocations say nothing here: where they count the engine asks for each permission by itself.
+ * Returns whether one record grants every permission, on this id or on `*`, as a join of the records with a conjunction
+ * does. It ignores revocations: if they count, the engine checks each permission separately.
  */
 export function isGrantedTogether(
   records: Records,
@@ -89,7 +93,7 @@ export function isGrantedTogether(
   )
 }
 
-/** The checks that a decision looks at and a refusal names: those whose permission is not disabled. */
+/** Returns the checks whose permission is not disabled. Only these are used in a decision and named in a refusal. */
 export function enabledChecks(
   records: Records,
   checks: readonly PermissionCheck[],
@@ -99,13 +103,16 @@ export function enabledChecks(
     : checks.filter(({ permission }) => !records.disabled.has(permission))
 }
 
-/** A check with nothing but one disabled permission is no check. Several, all disabled, are refused: what the engine does then is no promise. */
+/**
+ * Returns whether the only permission checked is disabled; the engine then skips the check. If several permissions are
+ * checked and all are disabled, the request is refused, because the engine's behaviour is not documented.
+ */
 function isLoneDisabled(records: Records, checks: readonly PermissionCheck[]): boolean {
   const [only] = checks
   return checks.length === 1 && only !== undefined && records.disabled.has(only.permission)
 }
 
-/** Which of a level's four steps apply, as bits: step 1 is the lowest. */
+/** Returns which of a level's four steps apply, as bits. Step 1 is the lowest bit. */
 export function stepsIn(onAny: Rights | undefined, onOwn: Rights | undefined, bit: number): number {
   return (stepsOfRights(onAny, bit) << 2) | stepsOfRights(onOwn, bit)
 }

@@ -5,19 +5,19 @@ import { isAuthorized } from './decide.ts'
 import type { Records } from '../records/records.ts'
 import { usesRevokes } from '../records/records.ts'
 
-/** One permission on all of a resource, for narrowing a query: an id in neither list has the answer of `any`. */
+/** The decisions about one permission on all ids of a resource, to narrow a query. `any` decides an id that is in neither list. */
 export interface GrantedIds {
-  /** The decision on `*`; null when no record speaks about it. */
+  /** The decision on `*`. Null if no record decides it. */
   readonly any: boolean | null
-  /** Ids with records of their own whose decision is yes. */
+  /** The granted ids among those that records name. */
   readonly ids: readonly string[]
-  /** Ids with records of their own whose decision is no. */
+  /** The denied ids among those that records name. */
   readonly revokedIds: readonly string[]
-  /** Whether revocations count for this caller at all: without them `any` or `ids` opens, and nothing closes. */
+  /** Whether revocations count for this caller. If they do not, `any` and `ids` grant, and no id is denied. */
   readonly hasRevokes: boolean
 }
 
-/** Costs one decision for each id that the caller's, the groups' and the global records name. */
+/** Returns the granted and denied ids. Makes one decision for each id in the caller's, the groups' and the global records. */
 export function grantedIds(
   records: Records,
   principal: Principal,
@@ -34,7 +34,7 @@ export function grantedIds(
   return { any: decide('*'), ids, revokedIds, hasRevokes: usesRevokes(records, principal) }
 }
 
-/** Ids that the caller's, the groups' or the global records of one resource type name, without `*`. */
+/** Returns the ids in the caller's, the groups' and the global records of one resource type, without `*`. */
 export function namedIds(
   { named }: Records,
   { userId, groups }: Principal,
