@@ -6,7 +6,7 @@ import type { Records, Rights, Subjects } from '../records/records.ts'
 import { REVOKE, GRANT, GLOBAL } from '../../../operations/authorization-record.ts'
 import type { Deciding } from './explanation.ts'
 
-/** Which record gave the answer to this check; null when none speaks about it. For people: a request needs only stepOf. */
+/** Returns the record that decided this check, or null if no record decides it. It serves explanations; a request needs only stepOf. */
 export function decidingRecord(
   records: Records,
   principal: Principal,
@@ -39,7 +39,7 @@ type RightsOf = (subjects: Subjects) => Rights | undefined
 interface Step {
   readonly records: Records
   readonly check: PermissionCheck
-  /** Of a level's four, from 0. */
+  /** The step within its level, 0 to 3. */
   readonly within: number
 }
 

@@ -20,10 +20,13 @@ import {
 
 const SHOWN_DECISIONS = 50
 
-/** Explains what the permits of one engine decide. @throws GatewayError when a look-up fails */
+/** Explains the decisions of a permit. @throws GatewayError if a lookup fails */
 export type ExplainRequest = (permit: Permit, accessRequest: AccessRequest) => Promise<Explanation>
 
-/** @param options what the permits were made of */
+/**
+ * Creates the explanation of requests to one engine.
+ * @param options the options with which the permits were created
+ */
 export function createExplainRequest(options: AuthorizeOptions): ExplainRequest {
   return async function explainRequest(permit, accessRequest) {
     const { operation, policy } = permit
@@ -59,7 +62,7 @@ function otherRefusalOf(decision: Decision): OtherRefusal | null {
     : { status, error: null, reason: refusal.reason }
 }
 
-/** Every check, also those behind one that refuses; those that come after the engine's work are asked about all ids. */
+/** Runs every check, including those after a refusal. Checks that follow the engine's response are evaluated for all ids. */
 async function lookAtAll(
   permit: Permit,
   accessRequest: AccessRequest,
@@ -98,7 +101,7 @@ function wordOf(decision: Decision): string {
   return decision.permitted ? (decision.because ?? 'granted') : 'refused'
 }
 
-/** A check that nothing was asked for: it had nothing to run over, or the decision ended at it or before. */
+/** Returns the verdict of a check without decisions: it had no entities to run over, or the evaluation ended at this check or earlier. */
 function unseenWord(index: number, { seen, end }: Look): string {
   const last = seen.findLast(({ check }) => !check.after)?.check.index ?? -1
   if (end.permitted || index <= last) return 'there is nothing to ask for'

@@ -12,7 +12,10 @@ import { concernsTasks, rowsFor } from '../rows/rows.ts'
 
 const SHOWN_IDS = 20
 
-/** @returns null for an operation that answers no rows of its own */
+/**
+ * Explains the decision about the items of a response.
+ * @returns null if the operation returns no items of its own
+ */
 export async function explainRows(
   restriction: CompiledRows | null,
   decision: RowsDecision,

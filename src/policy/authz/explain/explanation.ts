@@ -3,9 +3,12 @@ import type { AuthorizationRecord } from '../../../operations/authorization-reco
 import type { Check } from '../../../operations/notation.ts'
 import type { RowPlan } from '../rows/row-plan.ts'
 
-/** The record that decided a permission check: type, subject and resource id name it, for the engine holds no two alike. */
+/**
+ * The record that decided a permission check. Its type, subject and resource id identify it, because the engine stores no
+ * two records with the same three.
+ */
 export interface Deciding {
-  /** 1–12, as stepOf counts them. */
+  /** The step, 1–12, as stepOf counts. */
   readonly step: number
   readonly permitted: boolean
   readonly level: 'user' | 'group' | 'global'
@@ -13,86 +16,86 @@ export interface Deciding {
   readonly subject: string
   readonly type: AuthorizationRecord['type']
   readonly resourceId: string
-  /** No record, but a grant that the caller's link to the task implies. */
+  /** There is no record, but the caller's link to the task implies a grant. */
   readonly implied: boolean
 }
 
-/** What of a query's rows somebody sees, and why. */
+/** The items of a query that a user sees, and the reason. */
 export interface RowsExplanation {
   readonly sees: 'all rows' | 'some rows' | 'no rows' | 'cannot be told exactly'
-  /** How they are asked for; null: all of them are, or none can be. */
+  /** How the items are requested. Null if every item is requested, or none can be. */
   readonly plan: RowPlan['plan'] | null
-  /** Every row must meet each of these. */
+  /** The conditions that every item must meet. */
   readonly conditions: readonly { readonly anyOf: readonly RowsPermission[] }[]
-  /** One record has to meet all of them, unless revocations count for the caller. */
+  /** Whether one record must meet all conditions, unless revocations count for the caller. */
   readonly oneRecord: boolean
-  /** Rows that everybody sees. */
+  /** The items that every caller sees. */
   readonly exempt: string | null
-  /** Rows of other tenants are left out; null: tenants make no difference. */
+  /** The caller's tenants. Items of other tenants are removed. Null if tenants restrict nothing. */
   readonly tenants: readonly string[] | null
-  /** Tasks that links of the user, or of the groups, open; null: links make no difference. */
+  /** The number of tasks that links of the user or of the user's groups open. Null if links open nothing. */
   readonly linkedTasks: number | null
 }
 
-/** A permission that a row may be seen by. */
+/** A permission that makes an item visible. */
 export interface RowsPermission {
   readonly permission: string
-  /** As the engine's messages name it. */
+  /** The name of the resource in the engine's messages. */
   readonly resource: string
-  /** What decides about all of them; null: no record does. */
+  /** The record that decides about all ids. Null if there is no such record. */
   readonly record: Deciding | null
-  /** Single ids with a grant, the first of them. */
+  /** The first single ids with a grant. */
   readonly ids: readonly string[]
   readonly idCount: number
 }
 
-/** Why a request is permitted, or what stands in its way: the decision itself, looked at. */
+/** The reason why a request is permitted or refused, taken from the decision itself. */
 export interface Explanation {
-  /** In the row's order. */
+  /** In the order of the operation. */
   readonly checks: readonly CheckExplanation[]
-  /** Null where the operation answers no rows of its own. */
+  /** Null if the operation returns no items of its own. */
   readonly rows: RowsExplanation | null
-  /** Of all checks, not only of the first that refuses. */
+  /** The missing permissions of all checks, not only of the first that refuses. */
   readonly missing: readonly MissingPermission[]
-  /** The fewest records for the user that would be enough. */
+  /** The smallest set of records that would permit the user's request. */
   readonly grants: readonly AuthorizationRecord[]
-  /** Whether the request has been decided with these records and was permitted; null: there are none. */
+  /** Whether the request is permitted with these records, found by deciding it again. Null if `grants` is empty. */
   readonly sufficient: boolean | null
-  /** The refusal that remains when these records are added. Null: the request is permitted, or `grants` is empty. */
+  /** The refusal that remains if these records are added. Null if the request is permitted, or `grants` is empty. */
   readonly otherRefusal: OtherRefusal | null
 }
 
 /** A refusal that no record changes. */
 export interface OtherRefusal {
   readonly status: number
-  /** The `GW_…` code; null for a response in the engine's words. */
+  /** The `GW_…` code. Null for a response with the engine's message. */
   readonly error: string | null
   readonly reason: string
 }
 
-/** A check runs once, or once for each of what it runs over. */
+/** One run of a check. A check runs once, or once for each entity of its set. */
 export interface CheckDecision {
   readonly verdict: string
   readonly atoms: readonly DecidedPermission[]
 }
 
-/** A permission that was asked for, and what decided about it. */
+/** A checked permission, and the record that decided it. */
 export interface DecidedPermission {
   readonly permission: string
-  /** As the engine's messages name it. */
+  /** The name of the resource in the engine's messages. */
   readonly resource: string
-  /** `*`: all of them. */
+  /** `*` for all ids. */
   readonly resourceId: string
-  /** Null: no record speaks about it. */
+  /** Null if no record decides it. */
   readonly record: Deciding | null
 }
 
 export interface CheckExplanation {
   readonly check: number
-  /** As the table has it. */
+  /** The check as the table defines it. */
   readonly row: Check
   readonly verdict: string
   readonly decisions: readonly CheckDecision[]
-  /** Further decisions that are not listed. */
+  /** The number of further decisions that are not listed. */
   readonly more: number
 }

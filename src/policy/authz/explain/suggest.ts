@@ -5,7 +5,7 @@ import { needsOf, recordsOfGrants, smallestGrants } from '../records/grants.ts'
 import type { AuthorizationRecord } from '../../../operations/authorization-record.ts'
 import { indexRecords } from '../records/records.ts'
 
-/** Something that was refused, or would have been, for want of records. */
+/** A request that was refused, or would have been refused, because records are missing. */
 export interface Observed {
   readonly user: string
   readonly missing: readonly MissingPermission[]
@@ -13,36 +13,36 @@ export interface Observed {
 
 export interface Suggested {
   readonly record: AuthorizationRecord
-  /** How often it would have been needed. */
+  /** How often the record would have been needed. */
   readonly times: number
 }
 
 export interface Suggestion {
   readonly records: readonly Suggested[]
-  /** Different needs, and those that the records do not meet when they are tried: none, or a resource is not known here. */
+  /** The number of different needs, and of those that remain unmet when the records are tried: there are no records, or a resource is not known. */
   readonly needs: number
   readonly unmet: number
-  /** More ids of one resource than a person would list, and no definition to grant instead: `TASK.READ`. */
+  /** Permissions on more ids than a person would list, without a definition that could be granted instead, for example `TASK.READ`. */
   readonly crowded: readonly string[]
 }
 
-/** One whose records are looked for: a user, or the users of one group. */
+/** A subject that needs records: one user, or the users of one group. */
 interface Subject {
   readonly who: Pick<AuthorizationRecord, 'userId' | 'groupId'>
   readonly needs: Map<string, Need & { weight: number }>
   unknown: number
 }
 
-/** More ids than this are better granted by their definition, where that is an alternative. */
+/** If there are more ids than this, a grant on their definition is better, if it is an alternative. */
 const MAX_IDS = 10
 const DEFINITIONS: ReadonlySet<string> = new Set(['PROCESS_DEFINITION', 'DECISION_DEFINITION'])
 
-/** Collects what was missing, and says which records would have been enough. */
+/** Collects missing permissions and suggests the records that would have been sufficient. */
 export class Suggester {
   readonly #group: string | null
   readonly #subjects = new Map<string, Subject>()
 
-  /** @param group whose members all the users are taken for; null: every user gets records of their own */
+  /** @param group the group to which all users are assumed to belong; null if every user gets records of their own */
   constructor(group: string | null = null) {
     this.#group = group
   }
@@ -96,7 +96,7 @@ function suggestFor({ who, needs, unknown }: Subject): Suggestion {
   }
 }
 
-/** Permissions that would be granted on too many ids. */
+/** Returns the permissions that would be granted on too many ids. */
 function crowdedOf(grants: readonly Grant[]): ReadonlySet<string> {
   const ids = new Map<string, number>()
   for (const grant of grants) ids.set(nameOf(grant), (ids.get(nameOf(grant)) ?? 0) + 1)
@@ -119,7 +119,7 @@ function timesOf(needs: readonly Need[], records: IndexedRecords, who: Subject['
   return needs.reduce((sum, need) => (isMet(need, records, who) ? sum + (need.weight ?? 1) : sum), 0)
 }
 
-/** The decision itself, as a request would have got it. */
+/** Returns whether the records meet a need, by the decision that a request would get. */
 function isMet({ anyOf }: Need, records: IndexedRecords, { userId, groupId }: Subject['who']): boolean {
   const principal = { userId: userId ?? '', groups: groupId == null ? [] : [groupId], tenants: [] }
   const alternatives = anyOf.map(({ resource, permission, resourceId }) => ({
