@@ -10,15 +10,18 @@ import { type Schedule, scheduleTimer } from '../../../files/source-state.ts'
 
 export interface EngineRecordsOptions extends RecordsOptions {
   readonly ask: AskEngine
-  /** From one reading to the next. */
+  /** The time between two reads, in milliseconds. */
   readonly refreshMs: number
-  /** Records that were last read longer ago decide nothing. */
+  /** If the last read is older than this, in milliseconds, the records decide nothing. */
   readonly staleAfterMs: number
-  /** More are not taken; default 64 MiB, about 300,000 records. */
+  /** The largest response that is accepted, in bytes. Default: 64 MiB, about 300,000 records. */
   readonly maxBytes?: number
-  /** After each reading; null: it went well. */
+  /** Called after each read. Null if it succeeded. */
   readonly onRead?: (problem: string | null) => void
-  /** After each reading of another list: how many of its records are about no id, or name what is not known here. They open nothing. */
+  /**
+   * Called after each read of a changed list, with the number of records that have no id, or name something that is unknown
+   * here. They grant nothing.
+   */
   readonly onPartlyRead?: (count: number) => void
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
@@ -26,14 +29,14 @@ export interface EngineRecordsOptions extends RecordsOptions {
 }
 
 const MAX_BYTES = 64 * 1024 ** 2
-/** After a failure it is tried again sooner. */
+/** The delay before the next attempt after a failure. It is shorter than the normal interval. */
 const RETRY_MS = 2_000
-/** A write that passes through waits for a reading: an engine that hangs must not hold it for long. */
+/** A write that is forwarded waits for a read, so an engine that hangs must not delay it for long. */
 const HEADERS_MS = 10_000
 
 /**
- * The engine's own records, in one unpaged reading: ids are in no order, so a write between two pages could make a record
- * slip through, and one that revokes would then be missing.
+ * Creates a source that reads the engine's own records in one request without paging. Ids have no order, so a write between
+ * two pages could make a record disappear, and a revocation would then be missing.
  */
 export function createEngineRecords(options: EngineRecordsOptions): RecordsSource {
   const records = new EngineRecords(options)
@@ -52,7 +55,7 @@ class EngineRecords {
   readonly #onRead: (problem: string | null) => void
   readonly #onPartlyRead: (count: number) => void
   #records: Records | null = null
-  /** Of the answer that was indexed: a large one costs half a second to take apart, and mostly it is the same. */
+  /** The digest of the response that was indexed. Parsing a large response takes half a second, and it is usually unchanged. */
   #digest = ''
   #readAt = 0
   #problem: string | null = null
@@ -78,7 +81,7 @@ class EngineRecords {
     return { problem: this.#records === null ? (this.#problem ?? 'not read yet') : this.#problem, ageMs }
   }
 
-  /** A reading that is under way may have begun before the change that is asked for: then one more follows it. */
+  /** A read that is in progress may have started before the change that the caller needs. In this case another read follows it. */
   readonly refresh: () => Promise<void> = oneAfterAnother(() => this.#run())
 
   close(): void {
@@ -90,7 +93,7 @@ class EngineRecords {
     this.#cancel()
     if (this.#closed) return
     const { now, schedule, refreshMs } = this.#options
-    // As old as the moment it was asked for: what changed after that may be missing.
+    // The records are as old as the start of the read: changes after it may be missing.
     const askedAt = now()
     this.#problem = await this.#read().then(() => null, messageOf)
     if (this.#problem === null) this.#readAt = askedAt
@@ -115,8 +118,8 @@ class EngineRecords {
 }
 
 /**
- * What an engine of any version may store. An unknown type could revoke, and whatever else an engine cannot say makes one
- * doubt the whole list: then none of it is taken.
+ * Returns whether a value is a record that an engine of any version may store. A record of an unknown type could be a
+ * revocation, and any other impossible value makes the whole list doubtful. In both cases the whole list is rejected.
  */
 function isStored(value: unknown): value is StoredRecord {
   if (!isRecord(value)) return false

@@ -7,20 +7,23 @@ import { indexRecords, NOBODY } from './records.ts'
 import { resourceOfType } from '../../../operations/authorization-record.ts'
 import { GRANT } from '../../../operations/authorization-record.ts'
 
-/** A permission on one id, or on all by `*`: what could be granted. */
+/** A permission that could be granted on one id, or on all with `*`. */
 export interface Grant {
   readonly resource: ResourceName
   readonly permission: string
   readonly resourceId: string
 }
 
-/** Alternatives: one of them is enough. `weight`: how often it was needed; default 1. */
+/** Alternative grants: one of them is sufficient. `weight` is the number of times that it was needed; default 1. */
 export interface Need {
   readonly anyOf: readonly Grant[]
   readonly weight?: number
 }
 
-/** Lacks with the same number are one need. Those that name no resource of the engine's are left out. */
+/**
+ * Returns the needs for missing permissions. Missing permissions with the same number form one need. Permissions on a resource that the
+ * engine does not have are left out.
+ */
 export function needsOf(missing: readonly MissingPermission[]): readonly Need[] {
   const needs = new Map<number, Grant[]>()
   for (const { resource, permission, resourceId, need } of missing) {
@@ -42,9 +45,10 @@ const RESOURCE_BY_NAME: ReadonlyMap<string, ResourceName> = new Map(
 )
 
 /**
- * The fewest grants that meet every need, as far as a greedy search finds them: first what has no alternative, then at
- * each step what meets most; of equals one on an id that is chosen already, which makes no further record, else the one that
- * the engine asks about first. `*` only where no single id would do.
+ * Returns the fewest grants that meet every need, as far as a greedy search finds them. It first takes grants without an
+ * alternative, then in each step the grant that meets most needs. Among equal grants it prefers one on an id that is chosen
+ * already, because it adds no record, then the one that the engine checks first. `*` is used only if no single id is
+ * sufficient.
  */
 export function smallestGrants(needs: readonly Need[]): readonly Grant[] {
   const chosen = new Map<string, Grant>()
@@ -67,7 +71,7 @@ export function smallestGrants(needs: readonly Need[]): readonly Grant[] {
   return [...chosen.values()]
 }
 
-/** The single ids among alternatives; all of them where there is none. */
+/** Returns the alternatives on single ids, or all alternatives if none is on a single id. */
 function narrowest(anyOf: readonly Grant[]): readonly Grant[] {
   const single = anyOf.filter(({ resourceId }) => resourceId !== '*')
   return single.length > 0 ? single : anyOf
@@ -82,7 +86,10 @@ interface Vote {
   weight: number
 }
 
-/** @param chosen keys of the records that there will be in any case */
+/**
+ * Returns the grant that meets most needs.
+ * @param chosen the keys of the records that are needed in any case
+ */
 function mostWanted(needs: readonly Required<Need>[], chosen: ReadonlySet<string>): Grant {
   const votes = new Map<string, Vote>()
   for (const { anyOf, weight } of needs) {
@@ -99,7 +106,7 @@ function mostWanted(needs: readonly Required<Need>[], chosen: ReadonlySet<string
   return [...votes.values()].reduce((best, vote) => (isBetter(vote, best) ? vote : best)).grant
 }
 
-/** Grants with the same key are one record. */
+/** Returns the key of the record of a grant. Grants with the same key share a record. */
 function recordKeyOf(grant: Grant): string {
   return grantKeyOf({ ...grant, permission: '' })
 }
@@ -108,7 +115,7 @@ function grantKeyOf({ resource, permission, resourceId }: Grant): string {
   return `${resource}.${permission} ${resourceId}`
 }
 
-/** Grants as an engine takes them: one record for each resource id. */
+/** Returns the records for grants as an engine accepts them: one record for each resource id. */
 export function recordsOfGrants(
   grants: readonly Grant[],
   subject: Pick<AuthorizationRecord, 'userId' | 'groupId'>,
@@ -129,7 +136,7 @@ export function recordsOfGrants(
   }))
 }
 
-/** The records as they would be with grants for one user more: to try whether these would be enough. */
+/** Returns the records with additional grants for one user, to test whether these are sufficient. */
 export function withGrants(records: Records, userId: string, grants: readonly Grant[]): Records {
   const rights = new Map(records.rights)
   for (const [type, more] of indexRecords(recordsOfGrants(grants, { userId })).rights) {

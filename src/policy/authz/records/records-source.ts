@@ -3,13 +3,13 @@ import { indexRecords, type Records, type RecordsOptions } from './records.ts'
 import type { AuthorizationRecord, StoredRecord } from '../../../operations/authorization-record.ts'
 import type { SourceState } from '../../../files/source-state.ts'
 
-/** Where the authorization records of one engine come from. */
+/** The source of one engine's authorization records. */
 export interface RecordsSource {
-  /** The records in force. @throws GatewayError GW_RECORDS_UNAVAILABLE: never read, or too old to decide by */
+  /** Returns the active records. @throws GatewayError GW_RECORDS_UNAVAILABLE if they were never read, or are too old to decide with */
   readonly current: () => Records
-  /** Reads anew what may have changed until now. Never rejects: what is in force stays, and `state` says why. */
+  /** Reads changes that were made until now. Never rejects: after a failure the active records stay, and `state` has the reason. */
   readonly refresh: () => Promise<void>
-  /** Resolves after the first reading, good or not. */
+  /** Resolves after the first read, whether it succeeded or not. */
   readonly start: () => Promise<void>
   readonly close: () => void
   readonly state: () => SourceState
@@ -19,7 +19,7 @@ export function recordsUnavailable(): GatewayError {
   return new GatewayError('GW_RECORDS_UNAVAILABLE', { retryAfterSeconds: 1 })
 }
 
-/** Indexes anew only when the list is another one. */
+/** Creates a function that indexes a list. It indexes again only if the list is a different one. */
 export function createIndex(options: RecordsOptions): (list: readonly StoredRecord[]) => Records {
   let indexed: { readonly list: unknown; readonly records: Records } | null = null
   return (list) => {
@@ -30,16 +30,16 @@ export function createIndex(options: RecordsOptions): (list: readonly StoredReco
 }
 
 interface FileRecordsOptions extends RecordsOptions {
-  /** It is watched by whoever opened it: other engines may share it. */
+  /** The file is watched by the code that opened it, because several engines may share it. */
   readonly file: {
-    /** Null: there was nothing to read for longer than is tolerable. */
+    /** Null if the file could not be read for longer than the limit. */
     readonly current: () => readonly AuthorizationRecord[] | null
     readonly look: () => Promise<void>
     readonly state: () => SourceState
   }
 }
 
-/** Records in a file. */
+/** Creates a source of records from a file. */
 export function createFileRecords({ file, ...options }: FileRecordsOptions): RecordsSource {
   const index = createIndex(options)
   return {

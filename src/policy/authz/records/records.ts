@@ -9,43 +9,44 @@ import { ALL_BITS, bitOf } from '../../../operations/permissions.ts'
 import type { Principal } from '../../../request/principal.ts'
 
 /**
- * When REVOKE records, and GLOBAL records that lack a permission, say no. The engine's `authorizationCheckRevokes`:
- * `auto` (its default) is on for a caller whom any REVOKE record of any resource names, by user, `*` or group.
+ * Whether REVOKE records, and the permissions that GLOBAL records lack, deny access. This is the engine's
+ * `authorizationCheckRevokes`: `auto` (its default) is active for a caller that any REVOKE record of any resource names, by
+ * user, `*` or group.
  */
 export type RevokeMode = 'auto' | 'always' | 'never'
 
 export interface RecordsOptions {
-  /** Default `auto`. */
+  /** Default: `auto`. */
   readonly revokes?: RevokeMode
-  /** The engine's `disabledPermissions`, names without resource; default none. Danger: a check of only these passes for everybody. */
+  /** The engine's `disabledPermissions`, names without resource. Default: none. Danger: every caller passes a check of only these. */
   readonly disabledPermissions?: readonly string[]
 }
 
-/** What one subject's records say about one resource id; bits of the resource type. `granted` null: no record that grants. */
+/** The rights that one subject has on one resource id, as bits of the resource type. `granted` is null if no record grants. */
 export interface Rights {
   readonly granted: number | null
   readonly revoked: number
 }
 
-/** What the records say about one resource id, by subject. */
+/** The rights on one resource id, by subject. */
 export interface Subjects {
   readonly users: ReadonlyMap<string, Rights>
   readonly groups: ReadonlyMap<string, Rights>
   readonly global: Rights | undefined
 }
 
-/** Of the ids that are named by one kind of subject alone; nothing is ever put in. */
+/** The empty map for ids that only one kind of subject has rights on. It is never modified. */
 const NONE = new Map<string, Rights>()
 
-/** Of an id that no record names. */
+/** The rights on an id that no record names. */
 export const NOBODY: Subjects = { users: NONE, groups: NONE, global: undefined }
 
-/** The ids that one subject's records name, by resource type. */
+/** The ids in one subject's records, by resource type. */
 export type NamedIds = ReadonlyMap<number, ReadonlySet<string>>
 
 /**
- * The records of one engine, indexed. By resource type and id, then by subject: however many records there are, a
- * decision finds those for the id and those for `*`, and looks only there for the caller and each group.
+ * The index of one engine's records: by resource type and id, then by subject. Regardless of the number of records, a
+ * decision reads only those for the id and those for `*`, and looks them up for the caller and each group.
  */
 export interface Records {
   readonly rights: ReadonlyMap<number, ReadonlyMap<string, Subjects>>
@@ -77,8 +78,8 @@ interface Index {
 }
 
 /**
- * Indexes records as an engine holds them. Names and resource types this gateway does not know are no error: they
- * grant nothing it asks about, and a REVOKE record counts for the revoke mode whatever it revokes, and of which id.
+ * Indexes records as an engine stores them. Names and resource types that this gateway does not know are not errors: they
+ * grant nothing that it checks. A REVOKE record counts for the revoke mode, whatever it revokes and whatever its id is.
  */
 export function indexRecords(list: Iterable<StoredRecord>, options: RecordsOptions = {}): Records {
   const { revokes = 'auto', disabledPermissions = [] } = options
@@ -96,14 +97,14 @@ export function indexRecords(list: Iterable<StoredRecord>, options: RecordsOptio
   return { ...index, revokes, revoking, disabled: new Set(disabledPermissions) }
 }
 
-/** Whether the revoking steps of a decision are taken for this caller. */
+/** Returns whether the revocation steps of a decision apply to this caller. */
 export function usesRevokes({ revokes, revoking }: Records, { userId, groups }: Principal): boolean {
   if (revokes !== 'auto') return revokes === 'always'
   if (revoking.users.has(userId) || revoking.users.has('*')) return true
   return revoking.groups.size > 0 && groups.some((group) => revoking.groups.has(group))
 }
 
-/** Whether a record says less here than its engine wrote: it is about no id, or names what this gateway does not know. */
+/** Returns whether a record says less here than in its engine: it has no id, or contains a name that this gateway does not know. */
 export function isPartlyRead({ resourceType, resourceId, permissions }: StoredRecord): boolean {
   const resource = resourceOfType(resourceType)
   if (resource === null || resourceId === null) return true
@@ -146,7 +147,7 @@ function added(rights: Rights | undefined, record: AuthorizationRecord): Rights 
   const { type } = record
   return {
     granted: type === REVOKE ? granted : (granted ?? 0) | bits,
-    // What a GLOBAL record does not grant, it revokes (only in revoke mode, like any revocation).
+    // A GLOBAL record revokes every permission that it does not grant (only in revoke mode, like any revocation).
     revoked: type === REVOKE ? revoked | bits : type === GLOBAL ? revoked | (ALL_BITS & ~bits) : revoked,
   }
 }
