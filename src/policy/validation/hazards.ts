@@ -3,7 +3,7 @@ import type { HazardRule } from '../../operations/hazard-rules.ts'
 import { isRecord } from '../../request/value.ts'
 import type { Operation } from '../../operations/table.ts'
 
-/** Members that hold variables by name: every entry is a typed value, whatever its name. */
+/** Members that contain variables by name. Every entry is a typed value, whatever its name. */
 const VARIABLE_MAPS: ReadonlySet<string> = new Set([
   'correlationKeys',
   'localCorrelationKeys',
@@ -15,14 +15,14 @@ const VARIABLE_MAPS: ReadonlySet<string> = new Set([
   'variables',
 ])
 
-/** Free data: nothing in it is an expression or a typed value. */
+/** Members with free data. They contain no expressions or typed values. */
 const FREE_DATA: ReadonlySet<string> = new Set(['value', 'properties', 'valueInfo'])
 
 const MAX_PLACE_CHARS = 200
 
 type Members = Readonly<Record<string, unknown>>
 
-/** @throws GatewayError GW_HAZARD that names the rule and the place */
+/** Checks a request for hazards. @throws GatewayError GW_HAZARD that names the rule and the place */
 export function checkHazards(
   { expressions }: Pick<Operation, 'expressions'>,
   { query, body }: { readonly query: ReadonlyMap<string, string>; readonly body: unknown },
@@ -36,7 +36,7 @@ export function checkHazards(
   if (isRecord(body)) walk(body, '$', { refusesExpressions, allowedHazards })
 }
 
-/** The refusal of a named rule. */
+/** Returns the refusal by a named rule. */
 export function hazard(rule: HazardRule, where: string): GatewayError {
   return new GatewayError('GW_HAZARD', {
     message: `Refused by the rule '${rule}': ${where.slice(0, MAX_PLACE_CHARS)}`,
@@ -57,7 +57,7 @@ function walk(node: Members, path: string, look: Look): void {
   checkTyped(node, path, look)
   for (const name of Object.keys(node)) {
     const value = node[name]
-    // An expression that is null is none: clients send their whole query object.
+    // A null expression is not refused, because clients send their whole query object.
     if (look.refusesExpressions && name.endsWith('Expression') && value !== null)
       throw hazard('expressions', `${path}.${name}`)
     if (!isRecord(value) || FREE_DATA.has(name)) continue

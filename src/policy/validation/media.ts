@@ -5,15 +5,16 @@ import type { Operation } from '../../operations/table.ts'
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'OPTIONS'])
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
 const TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*((?:;.*)?)$`, 's')
-/** Blanks have one place each: where they had two, a long header would take for ever. */
+/** A blank can match in only one place of the pattern. With two places, matching a long header would take extremely long. */
 const PARAMETERS = new RegExp(`^(?:;\\s*(?:${TOKEN}\\s*=\\s*(?:${TOKEN}|"[^"\\\\]*")\\s*)?)*$`)
 const WIDE = /^(?:utf-?(?:16|32)|ucs-?[24])/i
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/gi
 
 /**
- * Which body an operation takes, by its headers alone: JSON in UTF-8 or a multipart form, never compressed. A type that is
- * named has to fit without a body, too, as at the engine. The engine passes over a declared charset and reads the bytes, and so does
- * `readJson`, for which they must be UTF-8: a charset of other units than bytes can only be a mistake.
+ * Checks by the headers alone whether the operation accepts the body: JSON in UTF-8 or a multipart form, never compressed.
+ * If a request without a body names a type, the type must fit as well, as in the engine. The engine ignores a declared
+ * charset and reads the bytes. `readJson` does the same and requires UTF-8. A charset whose units are not bytes can
+ * therefore only be a mistake.
  * @throws GatewayError GW_UNSUPPORTED_MEDIA
  */
 export function checkMedia(
@@ -30,7 +31,7 @@ function fits(media: Operation['media'], type: string): boolean {
   return media === 'multipart' ? isMultipart(type) : isJson(type)
 }
 
-/** What follows the type of an empty body is not looked at: whatever it says, there is nothing to read by it. */
+/** Returns whether the type fits an empty body. Its parameters are not checked, because they would not change how an empty body is read. */
 function fitsNoBody(media: Operation['media'], type: string): boolean {
   return type === '' || fits(media, type) || (media === undefined && BEGINS_AS_JSON.test(type))
 }
@@ -39,10 +40,13 @@ function isPlain({ 'content-encoding': coding = '' }: IncomingHttpHeaders): bool
   return /^\s*(?:identity)?\s*$/i.test(coding)
 }
 
-/** What is sent in the place of an empty body. It is one object, so that a stage can tell it from a body that came. */
+/** The body that is sent instead of an empty one. It is a single object, so that a stage can distinguish it from a received body. */
 export const EMPTY_OBJECT = Buffer.from('{}')
 
-/** What an empty body stands for: an empty object where the request names JSON as its type; null: nothing. Without a type the engine has an answer of its own. */
+/**
+ * Returns the body that replaces an empty one: an empty object if the request names JSON as its type, otherwise null. The
+ * engine has its own response to a request without a type.
+ */
 export function bodyForNone(
   { method, media }: Pick<Operation, 'method' | 'media'>,
   { 'content-type': type = '' }: IncomingHttpHeaders,
@@ -58,7 +62,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
 }
 
 function isJson(header: string): boolean {
-  if (header === 'application/json') return true // as nearly everybody writes it
+  if (header === 'application/json') return true // the most common form
   const { type, parameters } = partsOf(header)
   const charsets = [...parameters.matchAll(CHARSET)].map(([, name = '']) => name)
   return type === 'application/json' && charsets.every((name) => name !== '' && !WIDE.test(name))

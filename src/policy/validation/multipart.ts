@@ -4,38 +4,41 @@ import type { HazardRule } from '../../operations/hazard-rules.ts'
 import { hazard } from './hazards.ts'
 import { declaresDoctype } from './xml-prolog.ts'
 
-/** RFC 2046 5.1.1. The engine also takes encoded words here; nobody else would find the parts then. */
+/** RFC 2046 5.1.1. The engine also accepts encoded words here, but other readers would then not find the parts. */
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\\]*)"|([^\s";]+))/gi
 const BOUNDARY_VALUE = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/
 const NAME = /(?:^|[;\s])name\s*=\s*"?([^";\r\n]*)/gi
-/** Where the value of a name begins, or `name*`. What stands before is only looked at: one blank may end one name and begin the next. */
+/**
+ * The start of the value of a name, or `name*`. The character before it is only a lookbehind, because one blank may end a
+ * name and begin the next.
+ */
 const NAME_START = /(?<=^|[;\s])name\s*(?:\*|=\s*"?)/gi
 const VALUE = /^[^";\r\n]*/
 const FILE_NAME = /filename\s*=/gi
-/** One whose end every reader sees in the same place: the engine takes all up to the next semicolon, blanks and folded lines too. */
+/** A file name whose end every reader finds in the same place. The engine reads up to the next semicolon, including blanks and folded lines. */
 const PLAIN_FILE_NAME = /filename\s*=\s*(?:"([^"\r\n]*)"|([^\s";=]+))[ \t]*(?:;|\r\n(?![ \t])|$)/i
-/** Ways to write a header value that the engine decodes and that do not show it as it is. */
+/** Forms of a header value that the engine decodes, so that the raw text does not show the value. */
 const ENCODED = /=\?|\*\s*=|\\/
-/** All but tab and line ends. Java trims them off a name: the engine reads `type\u0000` as `type`. */
+/** All control characters except tab and line ends. Java trims them off a name: the engine reads `type\u0000` as `type`. */
 // oxlint-disable-next-line no-control-regex -- exactly these
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
-/** The engine's own bound is lower. */
+/** The engine's own limit is lower. */
 const MAX_HEADER_BYTES = 10_240
 const MAX_PARTS = 10_000
-/** The suffixes by which the engine takes a resource for a model and reads it as XML. The engine wants no dot. */
+/** The suffixes by which the engine recognizes a model, which it reads as XML. The engine does not require a dot. */
 const MODEL = /(?:bpmn|dmn|cmmn|bpmn20\.xml|dmn11\.xml|cmmn1[01]\.xml)$/i
 
-/** What a look into a body needs beside it. */
+/** The options for the check of a body. */
 interface Looking {
   readonly allowedHazards: ReadonlySet<HazardRule>
-  /** Throws once nobody waits for the answer any more. */
+  /** Throws if the client no longer waits for the response. */
   readonly stillAwaited?: (() => void) | undefined
 }
 
 /**
- * Looks into a buffered multipart body for what the engine would do with its parts: read a model as XML, build a Java
- * object of a class that a part named `type` names. Others have their turn meanwhile.
- * @throws GatewayError GW_BAD_MULTIPART, or GW_HAZARD that names the rule; what `stillAwaited` throws
+ * Checks how the engine would use the parts of a buffered multipart body: it reads a model as XML, and builds a Java object
+ * of the class that a part named `type` names. The check yields to the event loop at intervals.
+ * @throws GatewayError GW_BAD_MULTIPART, or GW_HAZARD that names the rule; any error that `stillAwaited` throws
  */
 export async function checkMultipart(
   bytes: Buffer,
@@ -67,15 +70,15 @@ function checkHeaders(headers: string): void {
 }
 
 interface Part {
-  /** As they stand, one character a byte. */
+  /** The headers as received, with one character for each byte. */
   readonly headers: string
   readonly content: () => Buffer
 }
 
-/** No turn of the event loop is longer than this by much. */
+/** The approximate maximum duration of one turn of the event loop. */
 const A_TURN_MS = 10
 
-/** Leaves the event loop to others from time to time. */
+/** Yields to the event loop at intervals. */
 class Turns {
   readonly #stillAwaited: () => void
   #endsAtMs = performance.now() + A_TURN_MS
@@ -84,7 +87,7 @@ class Turns {
     this.#stillAwaited = stillAwaited
   }
 
-  /** Null: there is time left. */
+  /** Returns null if the current turn has time left. */
   next(): Promise<void> | null {
     return performance.now() < this.#endsAtMs ? null : this.#wait()
   }
@@ -97,8 +100,8 @@ class Turns {
 }
 
 /**
- * Every stretch between two delimiters, wherever these stand: more than any reader of multipart finds, so that a part
- * cannot hide behind a preamble or a line end that readers take differently.
+ * Yields the bytes between each two delimiters, wherever these occur. This finds more parts than any multipart reader, so
+ * that a part cannot be hidden by a preamble or a line end that readers interpret differently.
  */
 async function* partsOf(bytes: Buffer, delimiter: Buffer, turns: Turns): AsyncGenerator<Part> {
   let start = await find(bytes, delimiter, 0, turns)
@@ -107,7 +110,8 @@ async function* partsOf(bytes: Buffer, delimiter: Buffer, turns: Turns): AsyncGe
     if (count > MAX_PARTS) throw unreadable('it has too many parts')
     const next = await find(bytes, delimiter, start + delimiter.length, turns)
     const end = next < 0 ? bytes.length : next
-    // Within the part alone: to the body's end it would be looked for once for every part that has none.
+    // The search is limited to the part. Otherwise, it would continue to the end of the body for every part without a blank
+    // line.
     const part = bytes.subarray(start, end)
     const blank = await find(part, BLANK_LINE, 0, turns)
     if (blank > MAX_HEADER_BYTES) throw unreadable('the headers of a part are too long')
@@ -122,15 +126,15 @@ async function* partsOf(bytes: Buffer, delimiter: Buffer, turns: Turns): AsyncGe
 
 const BLANK_LINE = Buffer.from('\r\n\r\n')
 
-/** Searched at once: a search for `--b` among hyphens takes 60 ms for 1 MiB. */
+/** The number of bytes that are searched at once. A search for `--b` among hyphens takes 60 ms for 1 MiB. */
 const A_SEARCH_BYTES = 65_536
 
-/** As `bytes.indexOf`. */
+/** Returns the same as `bytes.indexOf`. */
 async function find(bytes: Buffer, sought: Buffer, from: number, turns: Turns): Promise<number> {
   for (let at = from; at < bytes.length; at += A_SEARCH_BYTES) {
     const turn = turns.next()
     if (turn !== null) await turn
-    // What begins in this stretch may end in the next.
+    // A match that begins in this range may end in the next.
     const found = bytes.subarray(at, at + A_SEARCH_BYTES + sought.length - 1).indexOf(sought)
     if (found >= 0) return at + found
   }
@@ -146,13 +150,13 @@ function boundaryOf(contentType: string): string {
   return first
 }
 
-/** Whether a name is written in one of the ways that the engine decodes. Each character is looked at once, however many names there are. */
+/** Returns whether a name is written in a form that the engine decodes. Each character is examined once, regardless of the number of names. */
 function hasEncodedName(headers: string): boolean {
   let seenTo = 0
   for (const { 0: name, index } of headers.matchAll(NAME_START)) {
     if (name.endsWith('*')) return true
     const from = index + name.length
-    // A name within the value of another: what follows is already known to be plain.
+    // This name is inside the value of another name. The rest of that value is already known to be plain.
     if (from < seenTo) continue
     const [value = ''] = VALUE.exec(headers.slice(from)) ?? []
     if (value.includes('=?') || value.includes('\\')) return true

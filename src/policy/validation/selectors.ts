@@ -5,9 +5,9 @@ import { isGiven } from './schemas/engine-error.ts'
 import { isObject } from '../../request/value.ts'
 
 /**
- * Checks the members by which a body selects: a query is an object, ids are a list of scalars, and each may be null. The
- * engine answers 400 to anything else, before it asks for a permission (Camunda 7.22, every operation that selects). Here
- * it must never be taken for a query without conditions, which selects everything.
+ * Checks the members by which a body selects entities: a query is an object, ids are a list of scalars, and each may be
+ * null. The engine responds with 400 to any other value, before it checks a permission (Camunda 7.22, every operation that
+ * selects). The gateway must never treat such a value as a query without conditions, because that would select everything.
  * @throws GatewayError GW_INVALID_BODY
  */
 export function checkSelection(
@@ -25,7 +25,7 @@ export function checkSelection(
   }
 }
 
-/** Whether ids are null: the engine takes them for ids or fails, as the operation has it. They cannot be looked for. */
+/** Returns whether a list contains a null id. Depending on the operation, the engine accepts null as an id or fails. Such ids cannot be looked up. */
 export function hasNullIds(body: unknown, member: string): boolean {
   const ids = bodyValue(body, member)
   return Array.isArray(ids) && ids.includes(null)

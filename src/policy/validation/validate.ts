@@ -23,12 +23,12 @@ import { isDateText } from './schemas/jackson.ts'
 
 export type { Received } from './schemas/engine-error.ts'
 
-/** What of a row the checks need. */
+/** The fields of an operation that validation reads. */
 export type Checked = Pick<Operation, 'template' | 'checks' | 'body' | 'query'>
 
 /**
- * What the engine refuses before it asks for any permission.
- * @throws GatewayError GW_INVALID_BODY, GW_INVALID_QUERY; EngineRefusal where the engine answers otherwise than that
+ * Checks the rules that the engine applies before it checks any permission.
+ * @throws GatewayError GW_INVALID_BODY, GW_INVALID_QUERY; EngineRefusal if the engine's response differs from these
  */
 export function checkShape(operation: Checked, received: Received, isDate = isDateText): void {
   checkAt(0, { operation, received, isDateText: isDate })
@@ -38,14 +38,15 @@ interface RuleOptions {
   readonly passed?: number
   /** The index of the check that refuses. */
   readonly refused?: number
-  /** Default: dates of the default format. */
+  /** Checks date texts. Default: dates of the default format. */
   readonly isDateText?: IsDateText
 }
 
 /**
- * What the engine refuses once permissions are granted. Some rules stand between two checks of the row: with `passed`
- * only those are looked at that follow that many checks, so that a caller who lacks the next one gets the engine's answer.
- * With `refused` only rules are applied that the engine applies before the check that refuses.
+ * Checks the rules that the engine applies after permissions are granted. Some rules apply between two checks of the
+ * operation. With `passed`, only the rules that follow this number of checks are applied, so that a caller that lacks the
+ * next permission gets the engine's response. With `refused`, only the rules that the engine applies before the refusing
+ * check are applied.
  * @throws as checkShape
  */
 export function checkRules(operation: Checked, received: Received, options: RuleOptions = {}): void {
@@ -58,8 +59,10 @@ export function checkRules(operation: Checked, received: Received, options: Rule
 }
 
 /**
- * A query that a body selects by, where it is asked for in another way than in a body: as the engine would read it there.
- * @throws as checkShape; GatewayError GW_ROWS_NOT_EXACT where the engine refuses it in words that cannot be told in advance
+ * Checks a query by which a body selects entities, if the gateway does not send it in a body. It is checked as the engine
+ * would read it in the body.
+ * @throws as checkShape; GatewayError GW_ROWS_NOT_EXACT if the engine refuses the query with a message that cannot be
+ * predicted
  */
 export function checkSelector(
   name: keyof typeof SELECTORS,
@@ -70,7 +73,7 @@ export function checkSelector(
   readAs({ type, isDateText: isDate }, query, [name])
   const received = { params: {}, query: new Map<string, string>(), body: query }
   const finding = findAt(0, rules, { operation: NO_CHECKS, received, isDateText: isDate })
-  // It refuses this, but will not be asked.
+  // The engine refuses this query, but the gateway does not send it.
   if (finding === DEFER) throw new GatewayError('GW_ROWS_NOT_EXACT')
   refuse(finding, 'GW_INVALID_BODY')
 }
@@ -117,9 +120,9 @@ function checkAt(stage: RulePlace, context: Context): void {
     refuse(findAt(stage, QUERIES[operation.query], context), 'GW_INVALID_QUERY')
   if (operation.body === undefined) return
   const { type, readAfter = 0, rules } = BODIES[operation.body]
-  // An empty body is an empty object, or refused by the engine itself: that depends on how it is deployed.
+  // The engine treats an empty body as an empty object, or refuses it. This depends on how the engine is deployed.
   const whole = received.body === undefined ? { ...received, body: {} } : received
-  // Where an empty object makes it fail, that would be our guess at how it fails: it shall say so itself.
+  // If an empty object makes the engine fail, the gateway cannot know the failure. The engine responds itself.
   if (received.body === undefined && isFailure(findAt(0, rules, { ...context, received: whole }))) return
   if (stage === readAfter) readAs({ type, isDateText: context.isDateText }, whole.body)
   refuse(findAt(stage, rules, { ...context, received: whole }), 'GW_INVALID_BODY')
@@ -137,18 +140,18 @@ function findAt(stage: RulePlace, rules: readonly ValidationRule[], context: Con
   for (const rule of rules) {
     if ((rule.after === 'all' ? checkCountOf(operation) : rule.after) !== stage) continue
     const finding = rule.find(received, { template, isDateText: context.isDateText })
-    // Its reader may have refused such a body, and its words show digits that are not known here.
+    // The engine's JSON reader may have refused such a body, and its message contains digits that are not known here.
     if (finding !== null) return hasNumerals(received.body) ? DEFER : finding
   }
   return null
 }
 
-/** Without the checks that follow the engine's answer. */
+/** Returns the number of checks that run before the engine's response. */
 function checkCountOf({ checks }: Checked): number {
   return checks.filter(({ after }) => after !== true).length
 }
 
-/** The engine's own words for a body it cannot map vary from process to process; ours say where. */
+/** Checks the type of a body. The engine's message for a body that it cannot map varies between processes. The gateway's message names the place. */
 function readAs(
   { type, isDateText: isDate }: Pick<Contract, 'type'> & Pick<Context, 'isDateText'>,
   body: unknown,
@@ -180,7 +183,7 @@ function isFailure(finding: Finding): boolean {
   return finding !== null && finding !== DEFER && finding.status >= 500
 }
 
-/** Whether our own error would have the very status and body of the engine's. */
+/** Returns whether the gateway's own error has the same status and body as the engine's. */
 function isOurs({ status, type, code }: EngineError): boolean {
   return status === 400 && type === 'InvalidRequestException' && code === null
 }

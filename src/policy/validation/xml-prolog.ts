@@ -1,22 +1,22 @@
-/** Encodings in which markup is written with the bytes of ASCII. */
+/** Encodings that write markup with the bytes of ASCII. */
 const ASCII_LIKE =
   /^(?:utf-?8|us-ascii|ascii|iso-?8859-\d+|latin-?\d|windows-125\d|cp125\d|koi8-[ru]|gbk|gb2312|gb18030|big5|euc-(?:jp|kr|cn|tw)|shift_jis|sjis|tis-620)$/i
 const DECLARATION = /\sencoding\s*=\s*["']([^"']*)["']/
 
-/** The first bytes of XML in encodings that are not looked into: UTF-32 in both orders, with and without mark, and EBCDIC. */
+/** The first bytes of XML in encodings that are not decoded: UTF-32 in both byte orders, with and without a byte order mark, and EBCDIC. */
 const STRANGE = ['0000feff', 'fffe0000', '0000003c', '3c000000', '00003c00', '003c0000', '4c6fa794']
 
-/** A prolog longer than this is not looked through: 1 MiB. */
+/** The largest prolog that is scanned: 1 MiB. */
 const MAX_PROLOG_BYTES = 1_048_576
 const MAX_DECLARATION_CHARS = 1000
 
 /**
- * Whether an XML document declares a DOCTYPE, in whatever encoding; true also where that cannot be told. It can stand
- * only before the root element, so a `<!DOCTYPE` inside a script or a text is none.
+ * Returns whether an XML document declares a DOCTYPE, in any encoding. Also returns true if this cannot be determined. A
+ * DOCTYPE can occur only before the root element, so a `<!DOCTYPE` inside a script or a text does not count.
  *
- * No XML parser does this. One reads text, so the encoding must be known before. And where it stops at a mistake it says
- * nothing about what another parser takes: an error would have to count as a DOCTYPE, and the engine could no longer tell its
- * caller what is wrong with a model. This scan passes over no more than a parser must.
+ * An XML parser is not suitable. It reads text, so the encoding must be known first. If it stops at an error, this does not
+ * show what another parser accepts. An error would have to count as a DOCTYPE, and the engine could no longer tell its
+ * caller what is wrong with a model. This scan skips only what a parser must skip.
  */
 export function declaresDoctype(document: Buffer): boolean {
   if (STRANGE.includes(document.toString('hex', 0, 4))) return true
@@ -45,7 +45,7 @@ function utf16Of(document: Buffer, order: 'le' | 'be'): string {
     .toString('utf16le')
 }
 
-/** Passes over processing instructions and comments; what comes then decides. `isCut`: there is more than the text. */
+/** Skips processing instructions and comments. The text after them decides. `isCut` is true if the document is longer than the text. */
 function hasDoctype(text: string, from: number, isCut: boolean): boolean {
   const blank = /\s*/y
   for (let at = from; ; ) {

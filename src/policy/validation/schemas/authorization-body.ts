@@ -38,13 +38,13 @@ export const authorizationUpdate = object({
   rootProcessInstanceId: string,
 })
 
-/** The permission to create comes before every question but the first. */
+/** The engine checks the permission to create after the first rule and before the second. */
 export const authorizationRules: readonly ValidationRule[] = [
   { after: 0, find: ({ body }) => presenceFinding(membersOf(body)) },
   { after: 1, find: ({ body }) => recordFinding(membersOf(body)) },
 ]
 
-/** A type that is absent fails; one that is null counts as 0, a record for everybody. */
+/** An absent type fails. A null type counts as 0, a record for all users. */
 function presenceFinding(record: Members): Finding {
   return Object.hasOwn(record, 'type')
     ? null
@@ -63,7 +63,7 @@ function updateFinding(record: Members): Finding {
   const { permissions } = record
   if (!isGiven(permissions)) return subjectFinding(record)
   const resourceType = intOf(record['resourceType'])
-  // Without a resource type the message of the engine names its own classes.
+  // Without a resource type, the engine's message contains names of its own classes.
   if (resourceType === null || Number.isNaN(resourceType)) return DEFER
   return permissionsFinding(itemsOf(permissions), resourceType, record)
 }
@@ -72,12 +72,12 @@ function recordFinding(record: Members): Finding {
   const { userId, groupId, permissions } = record
   const type = intOf(record['type']) ?? 0
   const resourceType = intOf(record['resourceType'])
-  // Digits that are not read here: the engine sees them itself.
+  // The gateway does not read these digits. The engine checks them itself.
   if (Number.isNaN(type) || Number.isNaN(resourceType)) return DEFER
   return (
     typeFinding(type) ??
     (type === 0 ? globalFinding(userId, groupId) : null) ??
-    // Without a resource type it fails in words that name its own classes.
+    // Without a resource type, the engine fails with a message that contains names of its own classes.
     (resourceType === null ? DEFER : null) ??
     (isGiven(permissions)
       ? null
@@ -86,7 +86,7 @@ function recordFinding(record: Members): Finding {
   )
 }
 
-/** What the engine reads of an integer that its schema accepted: what follows the point is cut off. NaN: digits of another script. */
+/** Returns the number that the engine reads from an integer that its schema accepts. The fraction is cut off. NaN for digits of another script. */
 function intOf(value: unknown): number | null {
   if (typeof value !== 'string') return typeof value === 'number' ? Math.trunc(value) : null
   if (isNullText(value)) return null
@@ -126,7 +126,7 @@ function permissionsFinding(permissions: readonly unknown[], id: number, record:
   const subject = subjectFinding(record)
   if (subject !== null) return subject
   const others = new Set(names.filter((name) => resource === null || bitOf(resource, name) === null))
-  // Which of several the engine names is not known.
+  // It is not known which of several the engine names.
   if (others.size > 1) return DEFER
   const [name] = others
   return name === undefined

@@ -47,10 +47,10 @@ import { taskParameterRules, taskQueryRules } from './task-query-rules.ts'
 import { taskBody, taskRules } from './task-body.ts'
 import { variableValue } from './variable-value.ts'
 
-/** What a body must be, and which rules its engine has for it. */
+/** The type of a body, and the engine's rules for it. */
 export interface Contract {
   readonly type: JavaType
-  /** After how many permission checks the engine reads the body; a path by key is resolved first. Default 0. */
+  /** The number of permission checks after which the engine reads the body. A path by key is resolved first. Default: 0. */
   readonly readAfter?: number
   readonly rules: readonly ValidationRule[]
 }
@@ -65,14 +65,14 @@ export const BODIES: Readonly<Record<BodyName, Contract>> = {
   MigrationPlanDto: { type: migrationPlan, rules: planRules },
   MigrationPlanGenerationDto: { type: migrationGeneration, rules: generationRules },
   SignalDto: { type: signalBody, rules: signalRules },
-  // Its variables are left to the engine, whose words name the definition's id.
+  // The engine checks the variables of this body, because its messages name the definition's id.
   StartProcessInstanceFormDto: { type: startForm, readAfter: 1, rules: [] },
   TaskDto: { type: taskBody, rules: taskRules },
   TaskQueryDto: { type: taskQuery, rules: taskQueryRules },
   VariableValueDto: { type: variableValue, rules: variableRules },
 }
 
-/** Queries inside a body that are asked for by a list that takes a query string only. */
+/** Queries inside a body that the gateway sends to lists that accept only a query string. */
 export const SELECTORS = {
   historicBatchQuery: { type: historicBatchQuery, rules: historicBatchRules },
   historicDecisionInstanceQuery: {
@@ -81,7 +81,7 @@ export const SELECTORS = {
   },
 } as const satisfies Partial<Record<Selector, Contract>>
 
-/** Flags of clean-up, topic names and decision instances take any text: what is not `true` is false. */
+/** The rules for query strings. Flags of clean-up, topic names and decision instances accept any text: a text other than `true` is false. */
 export const QUERIES: Readonly<Record<QueryName, readonly ValidationRule[]>> = {
   ActivityStatisticsQuery: activityStatisticsRules,
   AuthorizationCheckQuery: authorizationCheckRules,
@@ -94,13 +94,13 @@ export const QUERIES: Readonly<Record<QueryName, readonly ValidationRule[]>> = {
   TopicNamesQuery: topicNameRules,
 }
 
-/** Per schema of a list's body: the members that its rules judge. Other members are judged by the engine alone. */
+/** The members that the rules of a list's body judge, by schema. Only the engine judges other members. */
 export const JUDGED_MEMBERS: Readonly<Partial<Record<BodyName, ReadonlySet<string>>>> = {
   HistoricExternalTaskLogQueryDto: EXTERNAL_TASK_LOG_MEMBERS,
   TaskQueryDto: TASK_QUERY_MEMBERS,
 }
 
-/** The same for query strings, in addition to the paging parameters. */
+/** The parameters that the rules of a query string judge, in addition to the paging parameters. */
 export const JUDGED_PARAMETERS: Readonly<Partial<Record<QueryName, ReadonlySet<string>>>> = {
   EventSubscriptionQuery: EVENT_SUBSCRIPTION_PARAMETERS,
   TaskQuery: TASK_QUERY_PARAMETERS,

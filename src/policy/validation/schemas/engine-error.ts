@@ -1,6 +1,6 @@
 import { isObject } from '../../../request/value.ts'
 
-/** What the engine answers to a request it does not take. */
+/** The engine's response to a request that it refuses. */
 export interface EngineError {
   readonly status: number
   readonly type: string
@@ -8,26 +8,26 @@ export interface EngineError {
   readonly code: 0 | null
 }
 
-/** An answer that the engine gives without looking. */
+/** A response that does not depend on the engine's data. */
 export interface KnownAnswer {
   readonly status: number
   readonly body: unknown
 }
 
-/** The engine objects here, but with words that cannot be told in advance: nothing later is looked at, it shall say so itself. */
+/** The engine refuses the request, but its message cannot be predicted. No later rule is applied, and the engine responds itself. */
 export const DEFER = 'leave'
 
-/** Null: nothing to object to. */
+/** Null if the rule does not object. */
 export type Finding = EngineError | KnownAnswer | typeof DEFER | null
 
 export interface Received {
   readonly params: Readonly<Record<string, string>>
-  /** Decoded; of a repeated parameter the first. */
+  /** Decoded. If a parameter is repeated, its first value. */
   readonly query: ReadonlyMap<string, string>
   readonly body: unknown
 }
 
-/** Whether a text can be a date of the engine. It depends on the date format that the engine is configured with. */
+/** Returns whether a text can be a date of the engine. This depends on the engine's configured date format. */
 export type IsDateText = (text: string) => boolean
 
 /** Facts besides the request that a rule depends on. */
@@ -38,9 +38,9 @@ export interface RuleContext {
 }
 
 /**
- * The place of a rule among the permission checks of the row: after so many of them, or after all. With `refusal of 1`
- * the rule precedes the second check, and the gateway applies it only if that check refuses. A request that passes the
- * check is forwarded, and the engine applies the rule.
+ * The place of a rule among the permission checks of the operation: after so many of them, or after all. With `refusal of 1`
+ * the rule precedes the second check, and the gateway applies it only if that check refuses. A request that passes the check
+ * is forwarded, and the engine applies the rule.
  */
 export type RulePlace = number | `refusal of ${number}`
 
@@ -50,7 +50,7 @@ export interface ValidationRule {
   readonly find: (received: Received, context: RuleContext) => Finding
 }
 
-/** A body or part of one that has the members of its schema. */
+/** A body, or a part of a body, that has the members of its schema. */
 export type Members = Readonly<Record<string, unknown>>
 
 export function membersOf(value: unknown): Members {
@@ -61,7 +61,7 @@ export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** A scalar member as text, as the engine reads one. */
+/** Returns a scalar member as text, as the engine reads it. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null)
 }
@@ -74,17 +74,17 @@ export function invalid(message: string): EngineError {
   return { status: 400, type: 'InvalidRequestException', message, code: null }
 }
 
-/** An exception of the engine proper that its REST layer shows as it is. */
+/** Returns an exception of the engine itself that its REST layer passes on unchanged. */
 export function engineException(status: number, type: string, message: string): EngineError {
   return { status, type, message, code: 0 }
 }
 
-/** A failure inside the engine's REST layer. */
+/** Returns a failure inside the engine's REST layer. */
 export function restFailure(type: string, message: string): EngineError {
   return { status: 500, type, message, code: null }
 }
 
-/** The first finding of a row of questions that are asked one by one. */
+/** Returns the first finding for items that are checked one after another. */
 export function firstOf<T>(items: Iterable<T>, find: (item: T) => Finding): Finding {
   for (const item of items) {
     const finding = find(item)

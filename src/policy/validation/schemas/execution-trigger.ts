@@ -4,7 +4,7 @@ import { invalid, isGiven, membersOf, engineException } from './engine-error.ts'
 import { isTrue } from '../../../request/java-text.ts'
 import { prefixed, valueFinding, variables, variablesFinding } from './variable-value.ts'
 
-/* Bodies that set things going: signals, decisions, start forms, one variable. */
+/* Bodies of signals, decisions, start forms and single variables. */
 export const executionTrigger = object({ variables })
 export const evaluateDecision = object({ variables })
 export const signalBody = object({

@@ -54,7 +54,7 @@ export const externalTaskLogRules: readonly ValidationRule[] = [
   { after: 0, find: ({ body }) => queryFinding(membersOf(body)) },
 ]
 
-/** The engine calls all three lists `activityIds` when one holds null, and by their own names when one holds ''. */
+/** If one of the lists contains null, the engine's message calls it `activityIds`. If it contains '', the message uses the list's own name. */
 const LISTS = {
   activityIdIn: 'activityIds',
   activityInstanceIdIn: 'activityInstanceIds',

@@ -4,8 +4,8 @@ import { membersOf } from './engine-error.ts'
 import { directionFinding, sortingFinding, sortMembers, type Sorts } from './sorting.ts'
 
 /*
- * Queries that the engine reads from a body, while their lists take a query string only: whoever asks the list has to
- * know beforehand whether the engine would have read the body.
+ * Queries that the engine reads from a body, although their lists accept only a query string. Before the gateway sends such
+ * a query to the list, it must know whether the engine would have accepted the body.
  */
 
 const batchSorts: Sorts = { by: ['batchId', 'startTime', 'endTime', 'tenantId'] }

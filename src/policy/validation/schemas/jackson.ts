@@ -3,8 +3,9 @@ import { isObject } from '../../../request/value.ts'
 import { javaTrim } from '../../../request/java-text.ts'
 
 /*
- * What the engine's JSON reader (Jackson) takes for each Java type, as measured. Where a parsed copy cannot tell (5.0 from
- * 5) or the reader's tolerance depends on its locale, the wider reading stands here: the engine sees the bytes itself.
+ * The values that the engine's JSON reader (Jackson) accepts for each Java type, as measured. If the parsed copy does not
+ * show a difference (5.0 and 5), or the reader's tolerance depends on its locale, the rule here accepts more, because the
+ * engine checks the bytes itself.
  */
 const INT = { min: -2_147_483_648, max: 2_147_483_647 }
 const LONG = { min: -9_223_372_036_854_775_808n, max: 9_223_372_036_854_775_807n }
@@ -16,7 +17,7 @@ interface Range {
   readonly max: number | bigint
 }
 
-/** A value that a Java type does not take, and where it stands. */
+/** A value that a Java type does not accept, and its path. */
 export interface Misfit {
   readonly path: readonly PropertyKey[]
   readonly message: string
@@ -31,10 +32,13 @@ export const acceptDateText: IsDateText = () => true
  */
 export type JavaType = (value: unknown, depth?: number, isDate?: IsDateText) => Misfit | null
 
-/** Objects within objects. The engine ignores all but the first level of or-blocks; hundreds of them are a mistake, and each takes a part of the stack. */
+/**
+ * The largest depth of nested objects. The engine ignores all but the first level of or-blocks. Hundreds of levels are a
+ * mistake, and each uses a part of the stack.
+ */
 const MAX_DEPTH = 250
 
-/** Any scalar: numbers and booleans become their text. */
+/** Accepts any scalar: numbers and booleans become text. */
 export const string = member((value) => typeof value !== 'object', 'a string')
 export const integer = member((value) => isWhole(value, INT), 'an integer')
 export const long = member((value) => isWhole(value, LONG), 'a long integer')
@@ -55,7 +59,7 @@ export function list(item: JavaType): JavaType {
   }
 }
 
-/** Any names. */
+/** Accepts an object with any member names. */
 export function map(item: JavaType): JavaType {
   return (value, depth, isDate) => {
     if (!isGiven(value)) return null
@@ -64,12 +68,12 @@ export function map(item: JavaType): JavaType {
   }
 }
 
-/** Members that are not named are ignored, as the engine ignores them. */
+/** Accepts an object. Members that are not named are ignored, as in the engine. */
 export function object(members: Readonly<Record<string, JavaType>>): JavaType {
   return bean(new Map(Object.entries(members)))
 }
 
-/** The same members at every depth. */
+/** Accepts an object that has the same members at every depth. */
 export function nested(members: (self: JavaType) => Readonly<Record<string, JavaType>>): JavaType {
   const types = new Map<string, JavaType>()
   const self = bean(types)
@@ -86,7 +90,7 @@ function bean(types: ReadonlyMap<string, JavaType>): JavaType {
   }
 }
 
-/** A member whose setter refuses all but these, null included. */
+/** Accepts only these values. The setter of such a member refuses all others, including null. */
 export function oneOf(values: readonly string[]): JavaType {
   return (value) => (values.some((legal) => legal === value) ? null : misfit('is not a legal value'))
 }
@@ -95,7 +99,7 @@ function member(fits: (value: unknown) => boolean, what: string): JavaType {
   return (value) => (!isGiven(value) || fits(value) ? null : misfit(`is not ${what}`))
 }
 
-/** Looks at the members that are given: a query has a hundred, and a body names a few of them. */
+/** Checks only the given members: a query type has a hundred members, and a body names a few of them. */
 function misfitIn(
   value: Readonly<Record<string, unknown>>,
   typeOf: (name: string) => JavaType | undefined,
@@ -127,19 +131,19 @@ function isWhole(value: unknown, range: Range): boolean {
 }
 
 /**
- * Whether a number reads as a whole one of that type: what follows the point is cut off, once the number is in its range.
- * The largest long is 2^63 once it is parsed.
+ * Returns whether a number is read as a whole number of that type. The fraction is cut off if the number is in the range.
+ * After parsing, the largest long is 2^63.
  */
 export function isWholeNumber(value: number, type: Range | 'integer'): boolean {
   const { min, max } = type === 'integer' ? INT : type
   return value >= Number(min) && value <= Number(max)
 }
 
-/** A digit of any script that Java has in one `char`. */
+/** A digit of any script that Java represents by one `char`. */
 const DIGIT = String.raw`(?![\u{10000}-\u{10ffff}])\p{Nd}`
 const WHOLE = new RegExp(`^([+-]?(?:${DIGIT})+)$`, 'u')
 
-/** Whether a text reads as a whole number of that type: blank and `null` read as null. Digits of any script count. */
+/** Returns whether a text is read as a whole number of that type. Blank and `null` are read as null. Digits of any script count. */
 export function isWholeText(text: string, type: Range | 'integer' | 'long' | 'short'): boolean {
   if (isNullText(text)) return true
   const [, digits] = WHOLE.exec(javaTrim(text)) ?? []
@@ -168,25 +172,28 @@ function fitsDate(value: unknown, isDate: IsDateText): boolean {
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= 2 ** 63
 }
 
-/** A number of `SimpleDateFormat`: blanks and tabs before it, a sign, digits of any script, an exponent, any value; even these two symbols. */
+/**
+ * A number of `SimpleDateFormat`: optional blanks and tabs, a sign, digits of any script and an exponent, with any value.
+ * The infinity sign and `NaN` are numbers, too.
+ */
 const FIELD = String.raw`[ \t]*[-\u2212]?(?:(?:${DIGIT})+(?:E-?(?:${DIGIT})+)?|\u221e|NaN)`
 
-/** An offset of four digits, or a name, of which `Z` is none. What follows is ignored. */
+/** An offset of four digits, or a name. `Z` is not a name. The text after it is ignored. */
 const ZONE = String.raw`[ \t]*(?:[-+](?:[01]\d|2[0-3])[0-5]\d|(?!Z\s*$)\p{L})`
 const DATE = new RegExp(`^${FIELD}-${FIELD}-${FIELD}T${FIELD}:${FIELD}:${FIELD}\\.${FIELD}${ZONE}`, 'u')
 
-/** Whether a text can be read as a date; blank and `null` read as null. */
+/** Returns whether a text can be read as a date. Blank and `null` are read as null. */
 export function isDateText(text: string): boolean {
   return isNullText(text) || DATE.test(javaTrim(text))
 }
 
-/** Texts that the reader takes for null where something else than text is due. */
+/** Returns whether the reader reads a text as null if it expects a type other than text. */
 export function isNullText(text: string): boolean {
   const word = javaTrim(text)
   return word === '' || word === 'null'
 }
 
-/** The engine's own name of a type that a request may write with a capital. */
+/** Returns the engine's own name of a type. A request may write it with a capital letter. */
 export function typeNameOf(type: string): string {
   return type.charAt(0).toLowerCase() + type.slice(1)
 }

@@ -26,7 +26,7 @@ const instruction = object({
 
 const definitions = { sourceProcessDefinitionId: string, targetProcessDefinitionId: string }
 
-/** What a plan is generated from. */
+/** The body from which a plan is generated. */
 export const migrationGeneration = object({ ...definitions, updateEventTriggers: boolean, variables })
 
 export const generationRules: readonly ValidationRule[] = [
@@ -35,7 +35,7 @@ export const generationRules: readonly ValidationRule[] = [
 
 export const migrationPlan = object({ ...definitions, instructions: list(instruction), variables })
 
-/** A plan by itself, to be validated. */
+/** The rules for a plan that is only validated. */
 export const planRules: readonly ValidationRule[] = [
   { after: 0, find: ({ body }, { isDateText }) => planFinding(body, isDateText) },
 ]
@@ -49,8 +49,8 @@ export const migrationExecution = object({
 })
 
 /**
- * In the engine's order: the plan is built, its two definitions are read (two checks), it is validated, the instances are
- * collected, then come the checks on the migration itself.
+ * The rules in the engine's order. The engine builds the plan, reads its two definitions (two checks), validates it and
+ * collects the instances. The checks on the migration itself follow.
  */
 export const migrationRules: readonly ValidationRule[] = [
   { after: 0, find: (received, { isDateText }) => planFinding(planOf(received), isDateText) },
@@ -90,7 +90,7 @@ function definitionsFinding(members: Members): Finding {
   )
 }
 
-/** Of each list the engine takes the first activity. A list that is missing fails in words that name its own classes. */
+/** Checks an instruction. The engine uses the first activity of each list. If a list is missing, its message contains names of its own classes. */
 function instructionFinding(given: unknown): Finding {
   const { sourceActivityIds, targetActivityIds } = membersOf(given)
   return firstOf([sourceActivityIds, targetActivityIds], (ids) => {
@@ -109,7 +109,7 @@ function instancesFinding({ processInstanceIds, processInstanceQuery: query }: M
   const ids = itemsOf(processInstanceIds)
   const finding = isObject(query) ? processInstanceQueryFinding(query) : null
   if (finding !== null) return finding
-  // What the query finds is not known here.
+  // The instances that the query finds are not known here.
   if (ids.length === 0 && isObject(query)) return DEFER
   if (ids.length === 0) return badRequest('Process instance ids cannot empty: process instance ids is empty')
   return ids.includes(null)
@@ -121,7 +121,7 @@ function transientFinding(plan: unknown): Finding {
   const names = Object.entries(membersOf(membersOf(plan)['variables']))
     .filter(([, value]) => isTransient(membersOf(value)))
     .map(([name]) => name)
-  // Which of several the engine names is not known.
+  // It is not known which of several the engine names.
   if (names.length > 1) return DEFER
   return names.length === 0
     ? null

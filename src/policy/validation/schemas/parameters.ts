@@ -11,7 +11,10 @@ import { readQuery } from './query-text.ts'
 import type { Sorts } from './sorting.ts'
 import { sortingFinding, sortParameters } from './sorting.ts'
 
-/** Of lists, not of counts. The engine's framework calls a bad number "not found", and looks before it reads the body. */
+/**
+ * The rules for the paging of lists, not of counts. The engine's framework responds to a bad number with "not found", and
+ * checks it before it reads the body.
+ */
 export const pagingRules: readonly ValidationRule[] = [
   {
     after: 0,
@@ -28,7 +31,7 @@ export const eventSubscriptionRules: readonly ValidationRule[] = [
 
 const schemaLogSorts: Sorts = { by: ['timestamp'] }
 
-/** The engine reads the query before it finds that the caller may see nothing. */
+/** The engine reads the query before it determines that the caller may see nothing. */
 export const schemaLogRules: readonly ValidationRule[] = [
   ...pagingRules,
   { after: 0, find: ({ query }, { isDateText }) => schemaLogFinding(query, isDateText) },
@@ -47,7 +50,7 @@ export const TOPIC_NAME_PARAMETERS: ReadonlySet<string> = new Set([
   'withUnlockedTasks',
 ])
 
-/** No external task is locked and not locked; the engine looks for such ones and finds none. */
+/** An external task cannot be both locked and unlocked. The engine searches for such tasks and finds none. */
 export const topicNameRules: readonly ValidationRule[] = [
   {
     after: 0,
@@ -90,7 +93,7 @@ function eventSubscriptionFinding(parameters: Received['query'], isDateText: IsD
 function schemaLogFinding(parameters: Received['query'], isDateText: IsDateText): Finding {
   const kinds = { version: 'text', ...sortParameters(schemaLogSorts) } as const
   const text = readQuery(parameters, { kinds, isDateText })
-  // Both are bad; the engine comes to this one first (7.22).
+  // Both parameters are invalid. The engine reports this one first (7.22).
   if (text.finding === DEFER)
     return invalid(`Cannot set query parameter 'sortOrder' to value '${parameters.get('sortOrder') ?? ''}'`)
   return text.finding ?? sortingFinding(text.query, schemaLogSorts)

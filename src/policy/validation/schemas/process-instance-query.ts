@@ -50,7 +50,7 @@ export const processInstanceQuery = nested((self) => ({
   ...sortMembers(sorts),
 }))
 
-/** What the engine says to the query that selects the instances of an operation. Its filters do not read dates. */
+/** Returns the engine's refusal of the query that selects the instances of an operation. The filters of this query do not read dates. */
 export function processInstanceQueryFinding(query: Members): Finding {
   return (
     filterFinding(query) ??
@@ -60,7 +60,7 @@ export function processInstanceQueryFinding(query: Members): Finding {
   )
 }
 
-/** In the engine's order; the lists' own names in its messages. */
+/** The lists in the engine's order, with their names in its messages. */
 const LISTS = {
   processDefinitionKeyIn: 'processDefinitionKeys',
   processDefinitionKeyNotIn: 'processDefinitionKeyNotIn',

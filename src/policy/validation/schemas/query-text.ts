@@ -3,7 +3,7 @@ import type { Finding, IsDateText, Members, Received } from './engine-error.ts'
 import { invalid, DEFER } from './engine-error.ts'
 import { javaTrim, splitAt } from '../../../request/java-text.ts'
 
-/** How the engine converts a query parameter's text; a list of texts: it takes only these. */
+/** How the engine converts the text of a query parameter. A list of texts contains the only values that it accepts. */
 export type Kind =
   | 'text'
   | 'texts'
@@ -14,7 +14,7 @@ export type Kind =
   | 'variables'
   | readonly string[]
 
-/** The query of a query string, converted as a body would have it, or what the engine says to a bad parameter. */
+/** The query of a query string in the form of a body, or the engine's refusal of a bad parameter. */
 export type QueryText =
   | { readonly query: Members; readonly finding: null }
   | { readonly query: null; readonly finding: Exclude<Finding, null> }
@@ -46,7 +46,7 @@ export function readQuery(
   }
   const [fault, ...others] = faults
   if (fault === undefined) return { query, finding: null }
-  // Which of several the engine names depends on its hash table.
+  // The engine names one of several. Its hash table determines which one.
   return { query: null, finding: others.length === 0 ? fault : DEFER }
 }
 
@@ -79,7 +79,7 @@ function convertVariables(text: string): Converted {
   return { value: filters.map(([name, operator, value]) => ({ name, operator, value })) }
 }
 
-/** The engine puts the text between quotes and reads it as JSON. */
+/** Converts a date. The engine encloses the text in quotes and reads it as JSON. */
 function convertDate(text: string, isDateText: IsDateText): Converted {
   if (text.startsWith('"') || text.endsWith('"'))
     return { why: `${unfit(text, 'date')} because of double quotes` }
@@ -90,10 +90,10 @@ function convertDate(text: string, isDateText: IsDateText): Converted {
   return isDateText(read) ? { value: read } : { why: unfit(`"${text}"`, 'date') }
 }
 
-/** A string of JSON, and what follows it. */
+/** A JSON string. Other text may follow it. */
 const QUOTED = /^"(?:[^"\\]|\\.)*"/s
 
-/** What the engine's JSON reader makes of a string; null: it fails. */
+/** Returns the text that the engine's JSON reader reads from a string, or null if it fails. */
 function jsonTextOf(token: string): string | null {
   try {
     return String(JSON.parse(token))
@@ -105,7 +105,7 @@ function jsonTextOf(token: string): string | null {
 const TOKEN =
   /^[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=[ \t\r\n]|$)|(true|false|null)(?![\w\p{L}\p{N}])|("(?:[^"\\]|\\.)*"))/su
 
-/** The engine reads the text as JSON, only its first token: `5`, `"5"`, `true x`. */
+/** Converts a scalar. The engine reads the text as JSON, but only its first token: `5`, `"5"`, `true x`. */
 function convertScalar(text: string, kind: 'integer' | 'boolean'): Converted {
   const token = TOKEN.exec(text)
     ?.slice(1)

@@ -13,10 +13,10 @@ import {
 } from './engine-error.ts'
 import { isObject } from '../../../request/value.ts'
 
-/** What a query may be sorted by: as `sortBy` and in `sorting`. */
+/** The sort criteria of a query, in `sortBy` and in `sorting`. */
 export interface Sorts {
   readonly by: readonly string[]
-  /** Only in `sorting`, with `parameters` that name the variable and its type. */
+  /** The criteria that are only in `sorting`, with `parameters` that name the variable and its type. */
   readonly byVariable?: readonly string[]
 }
 
@@ -32,27 +32,27 @@ const SORTABLE: ReadonlySet<string> = new Set([
 ])
 const UNSORTABLE: ReadonlySet<string> = new Set(['bytes', 'file', 'null', 'number', 'object'])
 
-/** The members that every query body has. `sortBy` and `sortOrder` are the only ones that may not be null. */
+/** Returns the members that every query body has. Only `sortBy` and `sortOrder` may not be null. */
 export function sortMembers({ by }: Sorts): Readonly<Record<string, JavaType>> {
   const sorting = object({ sortBy: string, sortOrder: string, parameters: map(anything) })
   return { sortBy: oneOf(by), sortOrder: oneOf(ORDERS), sorting: list(sorting) }
 }
 
-/** The query parameters of a sorted query, as `readQuery` takes them. */
+/** Returns the query parameters of a sorted query in the form that `readQuery` expects. */
 export function sortParameters({ by }: Sorts): Readonly<Record<'sortBy' | 'sortOrder', readonly string[]>> {
   return { sortBy: by, sortOrder: ORDERS }
 }
 
-/** What the engine says while it applies the order of a query; only the outermost one is sorted. */
+/** Returns the engine's refusal while it applies the order of a query. Only the outermost query is sorted. */
 export function sortingFinding(query: Members, sorts: Sorts): Finding {
   if (isGiven(query['sortBy']) !== isGiven(query['sortOrder']))
     return invalid('Only a single sorting parameter specified. sortBy and sortOrder required')
   const state: State = { last: isGiven(query['sortBy']) ? 'directed' : 'none' }
-  // An entry that is null fails inside the engine, in words that name its own classes.
+  // A null entry fails inside the engine, with a message that contains names of its own classes.
   return firstOf(itemsOf(query['sorting']), (item) => (isObject(item) ? applyOne(item, sorts, state) : DEFER))
 }
 
-/** What it says when it runs the query: every criterion needs its direction, which an entry without a criterion may give. */
+/** Returns the engine's refusal when it runs the query. Every criterion needs a direction, and an entry without a criterion may supply it. */
 export function directionFinding(query: Members, sorts: Sorts): Finding {
   let [isOpen, isUndirected] = [false, false]
   for (const { sortBy, sortOrder } of itemsOf(query['sorting']).map(membersOf)) {
@@ -97,7 +97,7 @@ function variableFinding({ variable, type }: Members): Finding {
   if (SORTABLE.has(name)) return null
   if (UNSORTABLE.has(name))
     return engineException(500, 'ProcessEngineException', `Cannot order by variables of type ${name}`)
-  // A plugin may bring more types.
+  // A plugin may add types.
   return name === '' ? engineException(500, 'NullValueException', 'valueType is null') : DEFER
 }
 

@@ -2,7 +2,7 @@ import { boolean, date, integer, object, string } from './jackson.ts'
 import type { Finding, ValidationRule } from './engine-error.ts'
 import { DEFER, invalid, isGiven, membersOf, textOf } from './engine-error.ts'
 
-/** Also the members that cannot be changed are read, and must be of their type. */
+/** The engine also reads the members that cannot be changed. They must have the right type. */
 export const taskBody = object({
   id: string,
   name: string,
@@ -29,12 +29,12 @@ export const taskBody = object({
   taskState: string,
 })
 
-/** The task is read, then changed, then saved: between the two permission checks. */
+/** The engine reads the task, changes it and then saves it. The change is between the two permission checks. */
 export const taskRules: readonly ValidationRule[] = [
   { after: 1, find: ({ body }) => delegationFinding(membersOf(body)['delegationState']) },
 ]
 
-/** The two states a task can be delegated in, in any case. */
+/** Checks the delegation state of a task. The engine accepts two states, in upper or lower case. */
 export function delegationFinding(state: unknown): Finding {
   if (!isGiven(state)) return null
   if (typeof state === 'number') return DEFER

@@ -27,12 +27,12 @@ const FILTERS: readonly (readonly [string, FilterKind])[] = [
   ['caseInstanceVariables', CASE],
 ]
 
-/** The task query of a body. */
+/** The rules for a task query in a body. */
 export const taskQueryRules: readonly ValidationRule[] = [
   { after: 0, find: ({ body }) => queryFinding(membersOf(body)) },
 ]
 
-/** The task query of a query string. */
+/** The rules for a task query in a query string. */
 export const taskParameterRules: readonly ValidationRule[] = [
   {
     after: 0,
@@ -44,7 +44,7 @@ export const taskParameterRules: readonly ValidationRule[] = [
   },
 ]
 
-/** In the engine's order: filters, order, then what it finds when it runs the query. */
+/** Returns the engine's refusal, in its order: filters, sort order, then errors that occur when it runs the query. */
 function queryFinding(query: Members): Finding {
   const blocks = itemsOf(query['orQueries']).map(membersOf)
   return (
@@ -56,7 +56,7 @@ function queryFinding(query: Members): Finding {
 }
 
 function filterFinding(query: Members, isBlock: boolean): Finding {
-  // Opened expressions are evaluated by the engine; what comes of them is not known here.
+  // The engine evaluates expressions that are allowed. Their results are not known here.
   if (Object.keys(query).some((name) => name.endsWith('Expression') && isGiven(query[name]))) return DEFER
   const blocks = itemsOf(query['orQueries'])
   return (

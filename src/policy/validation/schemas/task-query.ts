@@ -8,7 +8,7 @@ import type { IsDateText, Received } from './engine-error.ts'
 import { splitAt } from '../../../request/java-text.ts'
 import { PAGING } from '../../../request/paging.ts'
 
-/** The members of a task query by type. `*Expression` members are text too; a rule of its own refuses them. */
+/** The members of a task query, by type. `*Expression` members are text, too; a separate rule refuses them. */
 const TEXTS = [
   'assignee',
   'assigneeLike',
@@ -157,7 +157,7 @@ export const taskQuery = nested((self) => ({ ...MEMBERS, orQueries: list(self) }
 /** The members of a task query that the rules know, without `orQueries`. */
 export const TASK_QUERY_MEMBERS: ReadonlySet<string> = new Set(Object.keys(MEMBERS))
 
-/** The task query of a query string. */
+/** Reads a task query from a query string. */
 export function readTaskQuery(parameters: Received['query'], isDateText: IsDateText): QueryText {
   return readQuery(parameters, { kinds: PARAMETERS, names: ALIASES, isDateText })
 }
@@ -202,7 +202,7 @@ export function readNewerParameters(parameters: Received['query']): Readonly<Rec
   return members
 }
 
-/** The two names set the same member: the later one counts. */
+/** Both names set the same member. If a query contains both, the later one counts. */
 export const ALIASES = { created: 'createdOn', due: 'dueDate', followUp: 'followUpDate' }
 
 function each<T extends JavaType | string>(names: readonly string[], type: T): Record<string, T> {

@@ -23,27 +23,27 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   ['lteq', 'less than or equal'],
 ])
 
-/** How a kind of filter differs from the others. */
+/** The properties in which the kinds of filters differ. */
 export interface FilterKind {
-  /** As its error message calls it: `task variable`. */
+  /** The name in the engine's message: `task variable`. */
   readonly name: string
   readonly hasNotLike?: boolean
-  /** The exception for a value that has no order. */
+  /** The status of the exception for a value that has no order. */
   readonly disorder: 400 | 500
 }
 
 /**
- * What the engine says to a list of variable filters. `readsDates` where it tries to read each text as a date first:
- * blank and `null` then become null.
+ * Returns the engine's refusal of a list of variable filters. With `readsDates`, the engine first tries to read each text as
+ * a date: blank and `null` then become null.
  */
 export function filtersFinding(filters: unknown, kind: FilterKind, readsDates: boolean): Finding {
-  // A filter that is null fails inside the engine, in words that name its own classes.
+  // A null filter fails inside the engine, with a message that contains names of its own classes.
   return firstOf(itemsOf(filters), (filter) =>
     isObject(filter) ? filterFinding(filter, kind, readsDates) : DEFER,
   )
 }
 
-/** Whether a filter compares with a list or an object, which the engine refuses when it runs the query. */
+/** Returns whether a filter compares with a list or an object. The engine refuses such a filter when it runs the query. */
 export function comparesObjects(filters: unknown): boolean {
   return itemsOf(filters).some(
     (filter) =>
@@ -55,7 +55,7 @@ export function comparesObjects(filters: unknown): boolean {
 }
 
 function filterFinding({ name, operator, value }: Members, kind: FilterKind, readsDates: boolean): Finding {
-  // A missing operator is a failure in Camunda and a refusal in Operaton.
+  // A missing operator causes a failure in Camunda and a refusal in Operaton.
   if (!isGiven(operator)) return DEFER
   const word = textOf(operator)
   const order = ORDERED.get(word)
@@ -73,7 +73,7 @@ function isPatternOf(operator: string, { hasNotLike = false }: FilterKind): bool
 }
 
 function hasNoOrder(value: unknown, readsDates: boolean): boolean {
-  // Other blanks than spaces are no JSON between quotes.
+  // Blanks other than spaces are not valid JSON between quotes.
   const isNullDate = readsDates && typeof value === 'string' && isNullText(value) && !/[^ nul]/.test(value)
   return !isGiven(value) || typeof value === 'boolean' || isNullDate
 }

@@ -27,7 +27,10 @@ import { javaTrim } from '../../../request/java-text.ts'
 export const variableValue = object({ type: string, value: anything, valueInfo: map(anything) })
 export const variables = map(variableValue)
 
-/** A type of the engine that has a plain Java type, and what converts to it: text always, other values on their own terms. */
+/**
+ * A type of the engine that has a plain Java type, and the values that convert to it: texts that `takesText` accepts, and
+ * other values that `takes` accepts.
+ */
 interface Primitive {
   readonly java: string
   readonly takesText: (text: string) => boolean
@@ -55,24 +58,24 @@ const PRIMITIVES: Readonly<Record<string, Primitive>> = {
   string: { java: 'java.lang.String', takesText: () => true, takes: (value) => typeof value !== 'object' },
 }
 
-/** What the engine says when these members of a file's info are null; absent they may be. */
+/** The engine's message if one of these members of a file's info is null. They may be absent. */
 const NOT_NULL: Readonly<Record<string, string>> = {
   mimeType: "The provided mime type is null. Set a non-null value info property with key 'filename'",
   encoding: "The provided encoding is null. Set a non-null value info property with key 'encoding'",
 }
 
-/** Types that only the engine's Spin plugin brings. */
+/** Types that only the engine's Spin plugin adds. */
 const PLUGIN_TYPES: ReadonlySet<string> = new Set(['json', 'xml'])
 
-/** Whether the engine can build every typed value of a map of variables. */
+/** Returns the engine's refusal of the typed values in a map of variables, or null if it can build all of them. */
 export function variablesFinding(given: unknown, isDate: IsDateText): Finding {
-  // A variable that is null fails inside the engine, in words that name its own classes.
+  // A null variable fails inside the engine, with a message that contains names of its own classes.
   return firstOf(Object.values(membersOf(given)), (value) =>
     isObject(value) ? valueFinding(value, isDate) : DEFER,
   )
 }
 
-/** Whether the engine can build a typed value. Without a type every value is one. */
+/** Returns the engine's refusal of a typed value, or null if it can build the value. Every value without a type is valid. */
 export function valueFinding({ type, value, valueInfo }: Members, isDate: IsDateText): Finding {
   if (!isGiven(type)) return null
   if (typeof type === 'number' || type === '') return DEFER
@@ -96,7 +99,7 @@ export function valueFinding({ type, value, valueInfo }: Members, isDate: IsDate
   }
 }
 
-/** The finding with the words that a resource puts before it; failures of another kind pass its handler by. */
+/** Adds the prefix of a resource's message to a finding. Failures of another kind do not pass through the resource's handler. */
 export function prefixed(finding: Finding, prefix: string): Finding {
   const isRefusal = finding !== null && finding !== DEFER && 'message' in finding && finding.status === 400
   return isRefusal ? invalid(`${prefix}${finding.message}`) : finding
@@ -112,7 +115,7 @@ function primitiveFinding(primitive: Primitive, { type, value, info }: Typed): F
   const isTaken = !isGiven(value) || (primitive.takes?.(value) ?? false)
   const text = javaText(value)
   if (isTaken && hasTransient(info)) return null
-  // The engine reads the text between two quotes of JSON: what stands in it may end it or be decoded.
+  // The engine reads the text between two JSON quotes. A quote or a backslash in the text may end it or be decoded.
   if (text === null || (!isTaken && /["\\]/.test(text))) return DEFER
   if (!isTaken && primitive.takesText(text) && hasTransient(info)) return null
   return invalid(`Cannot convert value '${text}' of type '${type}' to java type ${primitive.java}`)
@@ -150,7 +153,7 @@ function refused(message: string): Finding {
   return restFailure('IllegalArgumentException', message)
 }
 
-/** Its reader passes over all up to the blank, control characters with it. */
+/** Returns whether a text is Base64. The engine's reader skips all characters up to the blank, including control characters. */
 function isBase64(text: string): boolean {
   return isNullText(text) || BASE64.test(text.replace(/[^!-\uffff]/g, ''))
 }
@@ -164,7 +167,7 @@ function isDecimalText(text: string): boolean {
   return isNullText(word) || DECIMAL.test(word) || NOT_FINITE.has(word)
 }
 
-/** A JSON value as Java prints it; null: it cannot be told from the parsed copy. */
+/** Returns a JSON value as Java prints it, or null if the parsed copy does not show this. */
 function javaText(value: unknown): string | null {
   if (typeof value === 'number') return javaNumber(value)
   if (!Array.isArray(value) && !isObject(value)) return textOf(value)
@@ -175,7 +178,7 @@ function javaText(value: unknown): string | null {
 
 function javaEntry([name, value]: [string, unknown]): string | null {
   const text = javaText(value)
-  // JavaScript moves such names to the front.
+  // JavaScript moves names that are numbers to the front.
   return text === null || /^\d+$/.test(name) ? null : `${name}=${text}`
 }
 
