@@ -16,11 +16,11 @@ export interface PressureLimits {
 
 /** In bytes. */
 export interface Usage {
-  /** In use in the heap. What the heap reserves beyond that is used again; some allocators never return it. */
+  /** Bytes in use in the heap. Memory that the heap reserves beyond this is reused; some allocators never return it. */
   readonly heap: number
-  /** The part of it in the old generation. */
+  /** The part of `heap` in the old generation. */
   readonly oldHeap: number
-  /** Memory outside the heap that belongs to its objects: bodies, most of all. */
+  /** Memory outside the heap that belongs to its objects, mostly request bodies. */
   readonly external: number
 }
 
@@ -37,22 +37,22 @@ export interface Probe {
 
 /** Whether this process has resources for more requests. One per process. */
 export interface Pressure {
-  /** The error for new requests; null: there are resources. */
+  /** Returns the error for new requests, or null if there are resources. */
   readonly refusal: () => GatewayError | null
-  /** Reserves the size of a request's body until `release` is called, once. Null: there is memory for it. */
+  /** Reserves memory for the body of a request, until `release` is called once. Returns null if there is enough memory. */
   readonly reserve: (bytes: number) => GatewayError | null
-  /** The body is in memory, or will not arrive. */
+  /** Called when the body is in memory, or will not arrive. */
   readonly release: (bytes: number) => void
   /** Replaces the limits. */
   readonly limit: (limits: PressureLimits) => void
   readonly isOver: (kind: PressureKind) => boolean
-  /** The part of its limit that is in use. */
+  /** Returns the used share of the limit. */
   readonly ratio: (kind: PressureKind) => number
   readonly close: () => void
 }
 
 const LOOK_MS = 100
-/** Consecutive checks over the limit: a single garbage collection pause refuses nobody. */
+/** Consecutive checks over the limit. A single garbage collection pause therefore refuses no request. */
 const LOOKS_UNTIL_OVER = 2
 /** Consecutive checks below the calm level: about a second. */
 const LOOKS_UNTIL_CALM = 10
@@ -60,9 +60,9 @@ const LOOKS_UNTIL_CALM = 10
 const CALM: Readonly<Record<PressureKind, number>> = { 'event-loop': 0.5, heap: 0.9, memory: 0.9 }
 const RETRY_AFTER_SECONDS = 2
 /**
- * A process that accepts no requests allocates nothing, and so collects no garbage: 300 MiB of it still remained after 20
- * s. So a collection is requested, at most once a second and for a tenth of the time, but after five seconds at the
- * latest, also if one takes seconds: meanwhile requests may be refused because of garbage.
+ * A process that accepts no requests allocates nothing, and therefore collects no garbage: 300 MiB of garbage remained after
+ * 20 s. A collection is therefore requested, at most once a second and for a tenth of the time, but after five seconds at
+ * the latest, even if a collection takes seconds. Until then, requests may be refused because of garbage.
  */
 const COLLECT_PAUSE_MS = 1000
 const COLLECT_SHARE = 10
@@ -77,11 +77,11 @@ const MESSAGES: Readonly<Record<PressureKind, string>> = {
 interface PressureOptions {
   readonly limits: PressureLimits
   readonly probe: Probe
-  /** Once per change. */
+  /** Receives one message for each change. */
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Measures the process ten times a second. */
+/** Creates the pressure of a process, which is measured ten times a second. */
 export function createPressure({ limits: first, probe, log }: PressureOptions): Pressure {
   const marks = [createMark('event-loop', log), createMark('heap', log), createMark('memory', log)] as const
   const [loop, heap, memory] = marks
@@ -112,7 +112,7 @@ export function createPressure({ limits: first, probe, log }: PressureOptions): 
     reserve: (bytes) => {
       const more = bodies.unseen() + bytes
       const hasMemory = used.memory + more < limits.memoryBytes
-      // What is checked is a copy in the heap.
+      // The checks work on a copy of the body in the heap.
       if (hasMemory && used.heap + more < limits.heapBytes) return bodies.reserve(bytes)
       collect()
       return hasMemory ? heap.refusal : memory.refusal
@@ -147,7 +147,7 @@ function createBodies() {
   }
 }
 
-/** One resource, and whether it has run out. */
+/** A resource, and whether it has run out. */
 function createMark(kind: PressureKind, log: PressureOptions['log']) {
   let isOver = false
   let looks = 0
@@ -169,7 +169,7 @@ function createMark(kind: PressureKind, log: PressureOptions['log']) {
     }),
     isOver: () => isOver,
     ratio: () => share,
-    /** It is over the limit, or would be. */
+    /** Returns whether the use exceeds the limit, or the calm level while requests are refused. */
     isTight: () => share >= (isOver ? CALM[kind] : 1),
     note: (value: number, limit: number) => {
       share = value / limit

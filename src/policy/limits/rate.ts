@@ -6,21 +6,24 @@ export interface Rate {
   readonly requests: number
   /** The period, over which the requests are spread evenly. */
   readonly perMs: number
-  /** Requests at once by a principal who was idle. */
+  /** The number of requests that a principal may send at once after it was idle. */
   readonly burst: number
 }
 
-/** Result of one request. */
+/** The result of one request. */
 export interface RateState {
   readonly admitted: boolean
-  /** Until the full burst is available again. */
+  /** The time until the full burst is available again. */
   readonly debtMs: number
 }
 
 /** Tolerance for sums of fractions of a millisecond. */
 const ROUNDING_MS = 0.001
 
-/** The generic cell rate algorithm (GCRA): one number per principal, the time at which the full burst is available again. A refused request costs nothing. */
+/**
+ * Applies the generic cell rate algorithm (GCRA). It stores one number for each principal: the time at which the full burst
+ * is available again. A refused request costs nothing.
+ */
 export function consume(rate: Rate, debtMs: number): RateState {
   // After a change of the rate, the debt is at most the new burst.
   const owed = Math.min(Math.max(debtMs, 0), fullMs(rate))
@@ -30,7 +33,7 @@ export function consume(rate: Rate, debtMs: number): RateState {
     : { admitted: false, debtMs: owed }
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: what remains, and after how many seconds all of it is available again. */
+/** Returns the headers of draft-ietf-httpapi-ratelimit-headers: the remaining requests, and the seconds until the full burst is available again. */
 export function rateHeadersOf(rate: Rate, { debtMs }: RateState): Readonly<Record<string, string>> {
   const left = Math.max(0, Math.floor((fullMs(rate) - debtMs + ROUNDING_MS) / intervalMs(rate)))
   return {
@@ -39,7 +42,7 @@ export function rateHeadersOf(rate: Rate, { debtMs }: RateState): Readonly<Recor
   }
 }
 
-/** For a refused request: when the next one will be admitted. */
+/** Returns the error for a refused request, with the time at which the next one will be admitted. */
 export function rateLimited(rate: Rate, { debtMs }: RateState): GatewayError {
   const waitMs = debtMs + intervalMs(rate) - fullMs(rate)
   return new GatewayError('GW_RATE_LIMITED', { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) })
@@ -56,12 +59,15 @@ function fullMs(rate: Rate): number {
 /** The GCRA state of each principal, in this process. */
 export interface GcraLimiter {
   readonly consume: (principal: string, rate: Rate) => RateState
-  /** Merges a state that another store knows better. */
+  /** Stores a state that another store knows better. */
   readonly replace: (principal: string, spent: RateState) => void
 }
 
 interface GcraLimiterOptions {
-  /** Principals stored; default 100,000. The one who was idle for longest is removed first, and has its full burst again. */
+  /**
+   * The number of principals that are stored; default 100,000. The principal that was idle for the longest time is removed
+   * first, and then has its full burst again.
+   */
   readonly max?: number
   /** Monotonic milliseconds; default performance.now. */
   readonly now?: () => number
@@ -71,7 +77,7 @@ export function createGcraLimiter({
   max = 100_000,
   now = () => performance.now(),
 }: GcraLimiterOptions = {}): GcraLimiter {
-  // `max` would allocate all entries at once: 2.7 MB.
+  // The option `max` would allocate all entries at once: 2.7 MB.
   const paidAt = new LRUCache<string, number>({ maxSize: max, sizeCalculation: () => 1 })
 
   function store(principal: string, { debtMs }: RateState): void {
@@ -88,26 +94,26 @@ export function createGcraLimiter({
   }
 }
 
-/** What a limited caller receives, and whether the request ends there. */
+/** The headers for a caller with a limit, and the refusal that ends the request. */
 export interface RateResult {
   readonly headers: Readonly<Record<string, string>>
-  /** Null: the request continues. */
+  /** Null if the request continues. */
   readonly refusal: GatewayError | null
 }
 
-/** Null: this user has no limit. */
+/** Returns null if this user has no limit. */
 export type TakeRate = (userId: string) => RateResult | Promise<RateResult> | null
 
 interface TakeRateOptions {
   readonly engine: string
-  /** Null: no limit. */
+  /** Returns null if there is no limit. */
   readonly rateOf: (userId: string) => Rate | null
   readonly limiter: GcraLimiter
-  /** The state that all replicas share; null result: unavailable now. Never rejects. */
+  /** Consumes a request of the state that all replicas share. Resolves to null if the state is unavailable now. Never rejects. */
   readonly shared: ((principal: string, rate: Rate) => Promise<RateState | null>) | null
 }
 
-/** Consumes one request of a user of one engine. */
+/** Creates a function that consumes one request of a user of one engine. */
 export function createTakeRate({ engine, rateOf, limiter, shared }: TakeRateOptions): TakeRate {
   return function takeRate(userId) {
     const rate = rateOf(userId)
