@@ -1,17 +1,18 @@
 import { isRecord } from '../../../request/value.ts'
 import type { ReadEngine } from './look-ups.ts'
 
-/** How long an answer counts: a case definition deployed meanwhile is noticed that much later. */
+/** How long a response is used. A case definition that is deployed in the meantime is noticed this much later. */
 const REMEMBER_MS = 2000
-/** Definitions that are looked at. */
+/** The number of definitions that are read. */
 const MAX_DEFINITIONS = 100
 
-/** Reads the keys of the case definitions that an engine has; null: there are too many to tell. */
+/** Reads the keys of the case definitions in an engine. Null if there are too many to read. */
 export type CaseKeys = () => Promise<readonly string[] | null>
 
 /**
- * Everybody sees the tasks and variables of cases. A query can ask for the tasks of one key beside those that the records
- * name, and for no more; where there are no cases, any query can be narrowed.
+ * Creates a cached reader of the case keys. Every caller sees the tasks and variables of cases. A query can select the tasks
+ * of one key in addition to those that the records name, but not of several keys. If there are no cases, any query can be
+ * narrowed.
  */
 export function createCaseProbe(read: ReadEngine, now: () => number): CaseKeys {
   let loaded: { readonly at: number; readonly keys: ReturnType<CaseKeys> } | null = null

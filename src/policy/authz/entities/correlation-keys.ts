@@ -17,7 +17,7 @@ interface VariableCondition {
   readonly value: unknown
 }
 
-/** The value of a condition. Null: every condition would leave out executions that match the key. */
+/** The value of a condition. Null if every condition would exclude executions that match the key. */
 type ConditionValue = { readonly value: unknown; readonly isExact: boolean } | null
 
 /** The engine joins a table for each condition. Further keys are left out. */

@@ -9,24 +9,24 @@ import { itemsIn } from './lookup-response.ts'
 export interface DefinitionRow {
   readonly id: string
   readonly key: string
-  /** Null: of no tenant, or of one that is not known any more. */
+  /** Null if the definition has no tenant, or its tenant is no longer known. */
   readonly tenantId: string | null
 }
 
-/** Lists of definitions by which rows are asked for. */
+/** Lists of definitions by which items are requested. */
 export interface DefinitionLists {
-  /** All versions of these keys, or of all; null: there are more than `max`. */
+  /** Returns all versions of these keys, or of all keys. Null if there are more than `max`. */
   readonly definitions: (
     keys: readonly string[] | null,
     max: number,
   ) => Promise<readonly DefinitionRow[] | null>
-  /** The same of the latest version of each key and tenant. */
+  /** Returns the same for the latest version of each key and tenant. */
   readonly latestDefinitions: DefinitionLists['definitions']
-  /** Those that are gone, and have left process instances in the history; null: there are too many. */
+  /** Returns the deleted definitions with process instances in the history. Null if there are too many. */
   readonly deleted: () => Promise<readonly DefinitionRow[] | null>
-  /** Whether instances of definitions that have no tenant may be of one: an engine may be made to choose it. */
+  /** Returns whether instances of definitions without a tenant may belong to a tenant, which an engine may be configured to choose. */
   readonly hasOwnTenants: (keys: readonly string[] | null) => Promise<boolean>
-  /** The order in which the database puts rows first that lack the value; null: no row has told yet. */
+  /** Returns the sort order in which the database puts items without the value first. Null if no item has shown this yet. */
   readonly nullsFirst: () => Promise<SortOrder | null>
 }
 
@@ -35,26 +35,29 @@ interface ListsOptions {
   readonly nowMs: () => number
 }
 
-/** Keys asked for at once. */
+/** The number of keys in one request. */
 const KEYS_A_QUERY = 50
-/** A definition that is deleted is noticed after this. */
+/** The time after which a deleted definition is noticed. */
 const DELETED_MS = 60_000
-/** An engine with a long history sorts it for seconds: it is not to do so all the time. */
+/**
+ * The largest share of time that is spent on this search. An engine with a long history needs seconds to sort it, and must
+ * not do so all the time.
+ */
 const DELETED_SHARE = 1 / 20
-/** So many intervals long the last answer serves while it is looked again. */
+/** The number of intervals in which the last result is used while a new search runs. */
 const STALE_INTERVALS = 10
 const HISTORY_PAGE = 1000
-/** More deleted definitions than this are not looked for. */
+/** The largest number of deleted definitions that are searched for. */
 const MAX_DELETED = 1000
 
-/** Lists of one engine's definitions. */
+/** Creates the lists of one engine's definitions. */
 export function createDefinitionLists({ read, nowMs }: ListsOptions): DefinitionLists {
   let nulls: { readonly untilMs: number; readonly first: SortOrder | null } | null = null
   return {
     async nullsFirst() {
       if (nulls !== null && nulls.untilMs >= nowMs()) return nulls.first
       const first = await findNullsFirst(read)
-      // No database changes it.
+      // The order of a database does not change.
       nulls = { first, untilMs: first === null ? nowMs() + DELETED_MS : Number.POSITIVE_INFINITY }
       return first
     },
@@ -65,7 +68,7 @@ export function createDefinitionLists({ read, nowMs }: ListsOptions): Definition
   }
 }
 
-/** What was found last, while it is not too old; who comes first waits. A failure is not kept. */
+/** Returns a function that returns the last result unless it is too old. The first caller waits for a result. A failure is not stored. */
 function lookedForAgain<T>(find: () => Promise<T>, nowMs: () => number): () => Promise<T> {
   let last: { readonly found: T; readonly freshUntilMs: number; readonly untilMs: number } | null = null
   let looking: Promise<T> | null = null
@@ -86,7 +89,7 @@ function lookedForAgain<T>(find: () => Promise<T>, nowMs: () => number): () => P
     if (last !== null && isFresh) return last.found
     looking ??= look()
     if (last === null || last.untilMs < nowMs()) return looking
-    // The next call looks again.
+    // The next call searches again.
     looking.catch(() => undefined)
     return last.found
   }
@@ -116,8 +119,9 @@ async function definitionsOf(
 }
 
 /**
- * Rows of the history that lack their definition's version stand at one end of the list sorted by it; at which, the database
- * says. There they stand definition by definition: how many rows the last of a page has is counted, and these are passed.
+ * Finds the definitions that are deleted. In a list of the history that is sorted by the definition's version, the items
+ * without a version are at one end; the database determines which one. These items are grouped by definition. The items of
+ * the last definition on a page are counted, and then skipped.
  */
 async function deletedDefinitions(read: ReadEngine): Promise<readonly DefinitionRow[] | null> {
   for (const sortOrder of ['asc', 'desc'] as const) {
@@ -151,11 +155,11 @@ async function deletedDefinitions(read: ReadEngine): Promise<readonly Definition
 const HISTORY = '/history/process-instance'
 
 const DEFINITION = { texts: ['id', 'key'], nullable: ['tenantId'] }
-/** Instances of the history: which definition they belong to, and whether they have ended. */
+/** Instances of the history: the definition that they belong to, and whether they have ended. */
 const DEFINED = { texts: ['processDefinitionId', 'processDefinitionKey'] }
 const TIMED = { nullable: ['endTime'] }
 
-/** Instances that run have no end: they stand first or last among those that have ended. */
+/** Running instances have no end. They are first or last in a list of ended instances. */
 async function findNullsFirst(read: ReadEngine): Promise<SortOrder | null> {
   const isFirst = async (sortOrder: SortOrder) => {
     const query = new URLSearchParams({ sortBy: 'endTime', sortOrder, maxResults: '1' })

@@ -6,7 +6,7 @@ import { stringOf } from '../../../request/value.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Looks up instances in their order, a list of them in one request. A caller that stops early asks for no more. */
+/** Looks up instances in their order, with one request for each list. A caller that stops early causes no further requests. */
 export async function* instancesNamed(
   name: 'processInstance' | 'historicProcessInstance',
   ids: readonly string[],
@@ -18,7 +18,7 @@ export async function* instancesNamed(
   }
 }
 
-/** Facts of executions that a list has given, each row naming its instance. Those that are gone are left out. */
+/** Returns the attributes of executions in a list whose items name their instances. Executions that no longer exist are left out. */
 export async function executionsIn(
   rows: readonly Row[],
   member: 'executionId' | 'id',

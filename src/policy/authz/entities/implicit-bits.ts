@@ -1,23 +1,23 @@
 import type { Principal } from '../../../request/principal.ts'
 
-/** Bits that a link gives to its user, and to its group: on the task it belongs to. */
+/** The bits that a link grants to its user, and to its group, on the task of the link. */
 export interface ImplicitBits {
   readonly user: number
   readonly groups: number
 }
 
-/** Ids of tasks that links of the caller, and of the caller's groups, belong to. */
+/** The ids of tasks that have links to the caller, and to the caller's groups. */
 export interface ImplicitTasks {
   readonly user: ReadonlySet<string>
   readonly groups: ReadonlySet<string>
-  /** Bits that each of these links gives. */
+  /** The bits that each of these links grants. */
   readonly bits: number
 }
 
-/** The grants on tasks that a secured engine writes by itself, for as long as the task lives. */
+/** The grants on tasks that a secured engine writes itself, while the task exists. */
 export interface ImplicitGrants {
-  /** On one task. */
+  /** Returns the grants on one task. */
   readonly on: (taskId: string, principal: Principal) => Promise<ImplicitBits>
-  /** All tasks the caller was ever linked to, live or not. @throws GatewayError when there are more than can be asked for */
+  /** Returns all tasks to which the caller was ever linked, whether they still exist or not. @throws GatewayError if a query cannot name so many */
   readonly tasks: (principal: Principal) => Promise<ImplicitTasks>
 }

@@ -5,7 +5,7 @@ import type { ImplicitBits, ImplicitGrants, ImplicitTasks } from './implicit-bit
 import type { ReadEngine } from './look-ups.ts'
 import { itemsIn } from './lookup-response.ts'
 
-/** What a secured engine writes for every user, group and membership: ALL on oneself, READ on one's groups and tenants. */
+/** Returns the grants that a secured engine writes for every user, group and membership: ALL on oneself, READ on one's groups and tenants. */
 export function identityBits(
   resource: ResourceName,
   id: string | null,
@@ -17,15 +17,15 @@ export function identityBits(
   return resource === 'TENANT' && tenants.includes(id) ? { user: READ_BITS, groups: 0 } : NONE
 }
 
-// The same bit on users, groups and tenants.
+// The bit is the same for users, groups and tenants.
 const READ_BITS = bitOf('GROUP', 'READ') ?? 0
 const NONE: ImplicitBits = { user: 0, groups: 0 }
 
 /** The settings of a secured engine that decide what it grants to the users and groups of a task. */
 export interface LinkSettings {
-  /** As the engine's `defaultUserPermissionNameForTask`. */
+  /** The engine's `defaultUserPermissionNameForTask`. */
   readonly taskPermission: 'UPDATE' | 'TASK_WORK'
-  /** As the engine's `enforceSpecificVariablePermission`. */
+  /** The engine's `enforceSpecificVariablePermission`. */
   readonly specificVariables: boolean
 }
 
@@ -35,12 +35,12 @@ export function linkBitsOf({ taskPermission, specificVariables }: LinkSettings):
   return permissions.reduce((bits, permission) => bits | (bitOf('TASK', permission) ?? 0), 0)
 }
 
-/** Of one user's or one group's links, and of the tasks that a query can name. */
+/** The largest number of links of one user or one group, and of tasks that a query can name. */
 const MAX_LINKS = 5000
 
 /**
- * Reads the grants from the identity-link log (history level full): it keeps a link after it was taken back, as the
- * engine keeps the grant. A removed link therefore still counts, until the task is completed.
+ * Reads the grants from the identity-link log (history level full). The log keeps a link after its removal, as the engine
+ * keeps the grant. A removed link therefore still counts, until the task is completed.
  */
 export function createImplicitGrants(read: ReadEngine, settings: LinkSettings): ImplicitGrants {
   const linkBits = linkBitsOf(settings)
@@ -49,7 +49,7 @@ export function createImplicitGrants(read: ReadEngine, settings: LinkSettings): 
   ): Promise<readonly Readonly<Record<string, unknown>>[]> => {
     const path = `/history/identity-link-log?${new URLSearchParams({ ...query, maxResults: String(MAX_LINKS + 1) })}`
     const rows = await read(path)
-    // An engine without this history answers with 404, and its links grant nothing.
+    // An engine without this history responds with 404, and its links grant nothing.
     return rows === null ? [] : itemsIn(rows, { path, shape: {} })
   }
   return {
@@ -78,7 +78,7 @@ export function createImplicitGrants(read: ReadEngine, settings: LinkSettings): 
   }
 }
 
-/** The bits on one task, of a caller whose tasks are known. */
+/** Returns the bits on one task for a caller whose tasks are known. */
 export function implicitBits({ user, groups, bits }: ImplicitTasks, taskId: string | null): ImplicitBits {
   if (taskId === null) return NONE
   return { user: user.has(taskId) ? bits : 0, groups: groups.has(taskId) ? bits : 0 }

@@ -4,12 +4,12 @@ import type { DateFormat } from '../../../request/date-format.ts'
 import { isRecord, stringOf } from '../../../request/value.ts'
 import type { ReadEngine } from './look-ups.ts'
 
-/** Running ones, or those of the history; cases that are not closed. */
+/** Running instances, instances of the history, or cases that are not closed. */
 export type InstanceKind = 'process-instance' | 'history/process-instance' | 'case-instance'
 
-/** Instances by which rows are asked for. */
+/** Lists of instances by which items are requested. */
 export interface InstanceLists {
-  /** Ids of those that a query finds; null: there are more than `max`. */
+  /** Returns the ids that a query finds. Null if there are more than `max`. */
   readonly instanceIds: (
     kind: InstanceKind,
     query: InstanceQuery,
@@ -25,26 +25,27 @@ interface ListsOptions {
   readonly dateFormat: DateFormat
   /** Monotonic milliseconds. */
   readonly nowMs: () => number
-  /** Ids of the history that are remembered for all queries together: about 64 bytes each. */
+  /** The number of history ids that are stored for all queries together, at about 64 bytes each. */
   readonly maxRemembered: number
 }
 
-/** Rows read at once: of short rows more, for each read sorts them all. */
+/** The size of a page. Short items are read in larger pages, because each request sorts all items. */
 const MIN_PAGE = 5000
 const MAX_PAGE = 10_000
-/** Half of what a look-up's answer may have. */
+/** Half of the limit for the response of a lookup. */
 const PAGE_BYTES = 8 * 1024 ** 2
-/** Rows that tell how long rows are. */
+/** The number of items that are measured to estimate their size. */
 const MEASURED = 20
 
-/** However often they have been confirmed, ids are read anew after this. */
+/** Ids are read again after this time, however often they have been confirmed. */
 const REMEMBERED_MS = 10 * 60_000
-/** An instance may be seen so much later than the time at which it says that it started: when its transaction ends. */
+/** An instance may become visible this much later than its start time, because its transaction must end first. */
 const LATE_MS = 60_000
 
 /**
- * Lists of one engine's process instances. Of the history ids are remembered: each time those that have started since are
- * asked for, and a count says whether all others are still there. Running instances have no such time, and are read each time.
+ * Creates lists of one engine's process instances. The ids of the history are stored. Each time, the instances that have
+ * started since are requested, and a count shows whether all others still exist. Running instances have no such start time,
+ * and are read each time.
  */
 export function createInstanceLists({ read, dateFormat, nowMs, maxRemembered }: ListsOptions): InstanceLists {
   const remembered = new LRUCache<string, Remembered>({
@@ -78,7 +79,7 @@ export function createInstanceLists({ read, dateFormat, nowMs, maxRemembered }: 
 
 interface Found {
   readonly ids: readonly string[]
-  /** The latest time at which one of them has started; null: it cannot be told. */
+  /** The latest start time of the instances. Null if it is not known. */
   readonly lastStart: number | null
 }
 
@@ -86,7 +87,10 @@ interface Remembered extends Found {
   readonly untilMs: number
 }
 
-/** With those that have started since; null: others have gone, or have come into the query. */
+/**
+ * Returns the stored ids with those of instances that have started since. Null if other instances were removed from the
+ * query's result or added to it.
+ */
 async function confirm(
   reading: Reading,
   query: InstanceQuery,
@@ -124,7 +128,7 @@ async function readIds(
   let lastStart: number | null = 0
   for (let [from, size] = [0, MIN_PAGE]; ids.size <= max; ) {
     const rows = await read(`/${kind}?firstResult=${from}&maxResults=${size}`, query)
-    // A refusal is not the same as no rows.
+    // A refusal is different from an empty list.
     if (!Array.isArray(rows)) throw new GatewayError('GW_UPSTREAM_INVALID')
     for (const row of rows) {
       const id = isRecord(row) ? stringOf(row['id']) : null

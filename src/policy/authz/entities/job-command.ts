@@ -6,10 +6,10 @@ type Json = Readonly<Record<string, unknown>>
 type Read = (path: string) => Promise<unknown>
 
 /**
- * What a job without a process definition does, by the type of its handler; `unknown` where nothing at the engine tells.
- * Null: the job has a process definition, and what it does is part of that process.
- * A job of a batch has a job definition, whose type is the handler's. Any other is named in the job log alone, which the
- * engine writes with history level full.
+ * Returns the command of a job without a process definition, by the type of its handler. Returns `unknown` if nothing in the
+ * engine shows it. Returns null if the job has a process definition, because the command is then part of that process. A job
+ * of a batch has a job definition, whose type is that of the handler. The command of any other job is only in the job log,
+ * which the engine writes at history level full.
  */
 export async function jobCommandOf(job: Json, read: Read): Promise<string | null> {
   if (stringOf(job['processDefinitionKey']) !== null) return null
@@ -31,6 +31,6 @@ async function loggedCommand(jobId: string | null, read: Read): Promise<string |
   if (jobId === null) return null
   const rows = await read(`/history/job-log?jobId=${encodeURIComponent(jobId)}&maxResults=1`)
   const row: unknown = Array.isArray(rows) ? rows[0] : null
-  // What an engine answers that passes over the parameter would be another job's.
+  // An engine that ignores the parameter would respond with another job.
   return stringIn(row, 'jobId') === jobId ? stringIn(row, 'jobDefinitionType') : null
 }

@@ -2,7 +2,7 @@ import type { IsOwn, LookUp, ReadEngine } from './look-ups.ts'
 import { readList } from './lookup-response.ts'
 import { stringOf } from '../../../request/value.ts'
 
-/** Where all is listed that a job may act on, by the sets that are not to be determined. */
+/** The lists of everything that a job may act on, for the sets that cannot be determined. */
 const LISTS: ReadonlyMap<string, string> = new Map([
   ['jobDefinitions', '/process-definition'],
   ['jobHistoricInstances', '/history/process-instance'],
@@ -15,15 +15,15 @@ interface JobReachOptions {
   readonly lookUp: LookUp
 }
 
-/** Whether what the path's job acts on, whatever that is, is of no tenant or of the caller's. */
+/** Creates a function that returns whether everything that the path's job may act on belongs to no tenant or to one of the caller's. */
 export function createIsOwn({ read, lookUp }: JobReachOptions): IsOwn {
   return async function isOwn(each, { params, principal }) {
     const list = LISTS.get(each)
     if (list === undefined) return false
-    // A job of one definition's batch has its tenant, and so have that definition's instances.
+    // A job of a batch for one definition has the definition's tenant, and the definition's instances have the same tenant.
     const tenantId = (await lookUp('executedJob', params['id'] ?? ''))?.['tenantId'] ?? null
     if (tenantId !== null) return principal.tenants.includes(tenantId)
-    // Rows without a tenant stand together at one end: a row with one is the first of one of the two orders.
+    // Items without a tenant are at one end of the list. If an item has a tenant, it is first in one of the two orders.
     for (const sortOrder of ['asc', 'desc']) {
       const path = `${list}?sortBy=tenantId&sortOrder=${sortOrder}&maxResults=1`
       const rows = await readList(read, { path, shape: { nullable: ['tenantId'] } })

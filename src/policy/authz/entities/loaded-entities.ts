@@ -13,14 +13,14 @@ interface Listed {
   readonly found: ReadonlyMap<string, Attributes>
 }
 
-/** The entities that were read for one request: one or two, so they are looked through, and many of one kind that were asked for in lists. */
+/** The entities that were read for one request. One or two are read separately and searched one by one. Many of one kind may be read in lists. */
 export class LoadedEntities {
   readonly #entities: Entity[] = []
   #listed: Listed | null = null
-  /** Why what was looked for last, and is not there, was not found. */
+  /** The reason why the last lookup without a result found nothing. */
   missingReason: MissingReason = 'not found by the look-up'
 
-  /** Null: there is none with that id. `undefined`: it was not looked up. */
+  /** Null if there is no entity with that id. `undefined` if it was not looked up. */
   find(lookup: LookupName, id: string | null): Attributes | null | undefined {
     if (this.#listed?.lookup === lookup && id !== null && this.#listed.ids.has(id))
       return this.#listed.found.get(id) ?? null
@@ -29,18 +29,18 @@ export class LoadedEntities {
     return undefined
   }
 
-  /** Returns what it is given. */
+  /** Returns the attributes that it receives. */
   add(lookup: LookupName, id: string, attributes: Attributes | null): Attributes | null {
     this.#entities.push({ lookup, id, attributes })
     return attributes
   }
 
-  /** Those of the ids that are not found are not there. What was listed before is forgotten. */
+  /** Stores a list. Ids that are not in `found` do not exist. The previous list is discarded. */
   list(lookup: LookupName, ids: readonly string[], found: ReadonlyMap<string, Attributes>): void {
     this.#listed = { lookup, ids: new Set(ids), found }
   }
 
-  /** Whether something that was looked for is not there. */
+  /** Returns whether a lookup found no entity. */
   lacksEntity(): boolean {
     return this.#entities.some(({ attributes }) => attributes === null)
   }

@@ -4,20 +4,23 @@ import type { ListRow, LookUp } from './look-ups.ts'
 import type { Attributes } from '../../../request/attributes.ts'
 import { inLists } from './lookup-lists.ts'
 
-/** The list whose rows belong to tenants and do not say to which. */
+/** The list whose items belong to tenants without naming them. */
 export const OPERATION_LOG = '/history/user-operation'
 
-/** Of an entry whose tenant cannot be ofOperations: no tenant has such an id, so no member of tenants sees it. */
+/** The tenant of an entry whose tenant cannot be determined. No tenant has such an id, so no member of any tenant sees the entry. */
 export const UNKNOWN_TENANT = '\0'
 
-/** What an entry names, and the look-up that says whose it is, in the order of what says it best. */
+/** The members that name an entity, and the lookups that return its tenant, in order of preference. */
 const NAMED: readonly (readonly [member: string, lookup: LookupName])[] = [
   ['taskId', 'historicTask'],
   ['deploymentId', 'deployment'],
   ['batchId', 'historicBatch'],
 ]
 
-/** Entries about these belong to no tenant (Camunda 7.22), nor do those without an id that tell of many at once. */
+/**
+ * Entries about these types belong to no tenant (Camunda 7.22). The same is true for entries of the second set without an
+ * id, which concern many entities at once.
+ */
 const FREE: ReadonlySet<unknown> = new Set([
   'Authorization',
   'Filter',
@@ -30,11 +33,14 @@ const FREE: ReadonlySet<unknown> = new Set([
 ])
 const FREE_WITHOUT_ID: ReadonlySet<unknown> = new Set(['DecisionInstance', 'Job', 'ProcessInstance'])
 
-/** Properties whose value tells it for all rows of one operation. */
+/** Properties whose value determines the tenant of all entries of one operation. */
 const TENANT = 'tenantId'
 const DECISION = 'decisionDefinitionId'
 
-/** Whose each entry is; null: nobody's. `definitions`: by the id of a row's process definition, as far as there are any. */
+/**
+ * Returns the tenant of each entry, or null if it belongs to no tenant. `definitions` contains the process definitions of
+ * the items by id, as far as they exist.
+ */
 export async function tenantsOfEntries(
   rows: readonly ListRow[],
   definitions: ReadonlyMap<string, Attributes>,
@@ -58,10 +64,10 @@ export async function tenantsOfEntries(
   return tenants
 }
 
-/** Entities that are looked up at the same time. */
+/** The number of simultaneous lookups. */
 const AT_ONCE = 8
 
-/** Of the rows that name one of these; each entity is looked up once, however many rows name it. */
+/** Returns the tenants of the items that name one of these entities. Each entity is looked up once, however many items name it. */
 async function namedTenants(
   rows: readonly ListRow[],
   lookUp: LookUp,
@@ -90,7 +96,7 @@ async function namedTenants(
   return tenants
 }
 
-/** What the properties of an operation say, by its id. */
+/** Returns the tenants that the properties of operations determine, by operation id. */
 async function tenantsOfOperations(
   rows: readonly ListRow[],
   lookUp: LookUp,
@@ -106,7 +112,7 @@ async function tenantsOfOperations(
   return ofOperations
 }
 
-/** What is gone may have been anybody's. */
+/** An entity that no longer exists may have belonged to any tenant. */
 function tenantIn(attributes: Attributes | null | undefined): string | null {
   return attributes === null || attributes === undefined ? UNKNOWN_TENANT : (attributes['tenantId'] ?? null)
 }

@@ -4,16 +4,22 @@ import type { MaybePromise } from '../../../request/maybe-promise.ts'
 import type { Attributes, MissingReason } from '../../../request/attributes.ts'
 import type { AccessRequest } from '../../../request/access-request.ts'
 
-/** The entities that the engine lists by their ids. */
+/** The entities that the engine can list by their ids. */
 export type ListedName = Extract<
   LookupName,
   'externalTask' | 'historicProcessInstance' | 'processDefinition' | 'processInstance'
 >
 
-/** Reads JSON at the engine, below its base path; `null` when the engine says 404. `query`: asked with this body, as a POST that only reads. @throws GatewayError when it cannot answer. */
+/**
+ * Reads JSON from the engine, below its base path. Returns `null` if the engine responds with 404. With `query`, the request
+ * is a POST with this body that only reads. @throws GatewayError if the engine cannot respond
+ */
 export type ReadEngine = (path: string, query?: unknown) => Promise<unknown>
 
-/** Facts of one entity, at once where they are remembered; `null` when there is none with that id: `onMissing` hears why. */
+/**
+ * Returns the attributes of one entity, without a promise if they are stored. Returns `null` if there is no entity with that
+ * id; `onMissing` receives the reason.
+ */
 export type LookUp = (
   name: LookupName,
   id: string,
@@ -21,8 +27,9 @@ export type LookUp = (
 ) => MaybePromise<Attributes | null>
 
 /**
- * Facts of those of many entities that are there, by their ids, asked for in lists. `stillAwaited` is called before each request.
- * @throws GatewayError when the engine cannot answer, what `stillAwaited` throws
+ * Returns the attributes of those entities that exist, by their ids. They are requested in lists. `stillAwaited` is called
+ * before each request.
+ * @throws GatewayError if the engine cannot respond; any error that `stillAwaited` throws
  */
 export type LookUpAll = (
   name: ListedName,
@@ -35,7 +42,7 @@ export interface LookUps {
   readonly lookUpAll: LookUpAll
 }
 
-/** The engine acts on some of these, or on none of them. Only the engine knows on which. */
+/** The engine acts on some of these entities, or on none. Only the engine knows which. */
 export interface Candidates {
   readonly candidates: readonly Attributes[]
 }
@@ -43,24 +50,24 @@ export interface Candidates {
 /** The entities that a request acts on. */
 export type Targets = readonly Attributes[] | Candidates
 
-/** Finds the entities that a request acts on if the request does not name them. Null: they cannot be determined here. */
+/** Finds the entities that a request acts on if the request does not name them. Returns null if they cannot be determined here. */
 export type FindTargets = (each: string, accessRequest: AccessRequest) => Promise<Targets | null>
 
-/** Whether nothing of a set that cannot be determined belongs to a tenant that the caller is no member of. */
+/** Returns whether a set that cannot be determined contains no entity of a tenant that the caller does not belong to. */
 export type IsOwn = (each: string, accessRequest: AccessRequest) => Promise<boolean>
 
 export type ListRow = Readonly<Record<string, unknown>>
 
-/** The id that a row offers for a fact of the notation; null: it belongs to none. */
+/** Returns the id that an item has for an attribute of the notation. Null if it has none. */
 export type RowAttribute = (name: string) => string | null
 
-/** What rows of one operation say, with the definitions that they name by id or through their instance. */
+/** Reads the attributes of the items of one operation, with the definitions that the items name by id or through their instance. */
 export type ReadRowAttributes = (
   template: string,
   rows: readonly ListRow[],
 ) => Promise<readonly RowAttribute[]>
 
-/** Whether a condition holds that only the engine knows; null: it cannot be told. */
+/** Returns whether a condition that only the engine knows holds. Null if this cannot be determined. */
 export type FindCondition = (
   condition: EngineCondition,
   accessRequest: AccessRequest,

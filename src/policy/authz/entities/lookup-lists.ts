@@ -8,7 +8,7 @@ import { shapeOf } from './lookup-rules.ts'
 interface ListRule {
   readonly path: string
   readonly by: string
-  /** The list takes no body: its ids must fit a request line. */
+  /** The list accepts no body, so its ids must fit into a request line. */
   readonly inQuery?: true
 }
 
@@ -19,34 +19,37 @@ const LISTS: Readonly<Record<ListedName, ListRule>> = {
   processInstance: { path: '/process-instance', by: 'processInstanceIds' },
 }
 
-/** The ids of one list. Databases take at most 1,000 (Oracle) or 2,100 (SQL Server) in one condition. */
+/** The number of ids in one list. Databases accept at most 1,000 (Oracle) or 2,100 (SQL Server) values in one condition. */
 const IDS_A_LIST = 500
 const IDS_A_QUERY = 100
-/** Of a list that takes no body: servers read request lines of 8 KB. */
+/** The length of a list without a body. Servers accept request lines of 8 KB. */
 export const QUERY_CHARS = 6000
-/** A longer one is asked for by itself. */
+/** A longer id is looked up separately. */
 const MAX_QUERY_ID_CHARS = 500
 
-/** Ids, as many together as one list takes. */
+/** Splits ids into lists of the size that one request accepts. */
 export function* inLists<T>(ids: readonly T[], size: number = IDS_A_LIST): Generator<readonly T[]> {
   for (let at = 0; at < ids.length; at += size) yield ids.slice(at, at + size)
 }
 
-/** Ids that the engine finds under another spelling and that are looked up one by one: no client that writes ids as it got them has any. */
+/**
+ * The largest number of ids that the engine finds under another spelling and that are looked up one by one. A client that
+ * sends ids as it received them has no such ids.
+ */
 const MAX_RESPELT = 100
 
 export interface Listed {
-  /** By the id of each. */
+  /** The listed entities, by id. */
   readonly rows: ReadonlyMap<string, Item>
-  /** Ids that no row has; the engine may find some of them all the same, for its database ignores case or the like. */
+  /** Ids that no item has. The engine may still find some of them, because its database may ignore case, for example. */
   readonly respelt: readonly string[]
 }
 
 /**
- * What the engine lists under these ids. What the first answer lacks is asked for once more where there was one: a row that
- * comes then has one of these ids in another spelling.
- * @throws GatewayError GW_CHECK_NOT_EXACT where the engine refuses the list, or finds too many in another spelling;
- * GW_UPSTREAM_INVALID where the response contains something else than these entities
+ * Returns the entities that the engine lists for these ids. If a response is not empty and lacks ids, these are requested
+ * once more: an item in the second response has one of the ids in another spelling.
+ * @throws GatewayError GW_CHECK_NOT_EXACT if the engine refuses the list, or finds too many ids in another spelling;
+ * GW_UPSTREAM_INVALID if the response contains anything other than these entities
  */
 export async function listByIds(name: ListedName, ids: readonly string[], read: ReadEngine): Promise<Listed> {
   const rows = new Map<string, Item>()
@@ -89,7 +92,10 @@ function listsOf(name: ListedName, ids: readonly string[], respelt: string[]): I
   )
 }
 
-/** Lists that fit a request line: of at most `size` ids, and of `maxChars` once they are encoded, but for one that is longer by itself. */
+/**
+ * Splits ids into lists that fit into a request line: at most `size` ids and `maxChars` encoded characters. An id that is
+ * longer than `maxChars` has its own list.
+ */
 export function* inQueries(
   ids: readonly string[],
   maxChars: number,

@@ -8,15 +8,15 @@ import type { ReadEngine } from './look-ups.ts'
 export type Item = Readonly<Record<string, unknown>>
 
 /**
- * The members that an object of a response must have before a decision uses it. A fault page, or the response of another service,
- * is JSON as well: a missing member would read as "belongs to no definition and no tenant".
+ * The members that an object of a response must have before a decision uses it. An error page, or the response of another
+ * service, may be JSON as well: a missing member would look like "belongs to no definition and no tenant".
  */
 export interface ItemShape {
-  /** Members whose values the request has determined, in the spelling of the request. */
+  /** Members whose values the request determines, in the spelling of the request. */
   readonly named?: Readonly<Record<string, string>>
-  /** Members that hold text and are never null. */
+  /** Members that contain text and are never null. */
   readonly texts?: readonly string[]
-  /** Members that hold text, or null where the engine has no value. */
+  /** Members that contain text, or null if the engine has no value. */
   readonly nullable?: readonly string[]
 }
 
@@ -26,7 +26,7 @@ interface Expected {
   readonly shape: ItemShape
 }
 
-/** Returns an entity; null if the engine has none. @throws GatewayError GW_UPSTREAM_INVALID for any other response */
+/** Returns an entity, or null if the engine has none. @throws GatewayError GW_UPSTREAM_INVALID for any other response */
 export function entityIn(response: unknown, expected: Expected): Item | null {
   return response === null ? null : itemOf(response, expected)
 }
@@ -51,7 +51,7 @@ function itemOf(item: unknown, { path, shape: { named = {}, texts = [], nullable
   return item
 }
 
-/** The path is for the log only: it can contain ids that the caller may not know. */
+/** Creates the error for an invalid response. The path is only for the log, because it can contain ids that the caller may not know. */
 export function invalidLookUp(what: string, path: string): GatewayError {
   return invalidAnswer(`The engine's response to a look-up ${what}`, new Error(`response to ${path}`))
 }

@@ -2,23 +2,23 @@ import type { LookupName } from '../../../operations/lookup-name.ts'
 import type { ItemShape } from './lookup-response.ts'
 
 export interface LookupRule {
-  /** Of an encoded id; of a composite one, its encoded parts with `/` between them. */
+  /** Returns the path for an encoded id. A composite id consists of encoded parts with `/` between them. */
   readonly path: (id: string) => string
-  /** Members of the response that are facts as they stand. */
+  /** The members of the response that are attributes without conversion. */
   readonly members: readonly string[]
-  /** Those of the members that the engine never writes as null. Default: each of them may be null. */
+  /** The members that the engine never writes as null. Default: each of them may be null. */
   readonly texts?: readonly string[]
   /** The members that name the entity, in the order of the parts of the id. Default: `id`. */
   readonly namedBy?: readonly string[]
-  /** The response is a list, all of whose items are named by the id. Default: it is the entity. */
+  /** The response is a list, and the id names all of its items. Default: the response is the entity. */
   readonly isList?: true
-  /** The member that names the process definition, where the answer has its id and not its key. */
+  /** The member with the id of the process definition, if the response does not contain the key. */
   readonly definition?: string
-  /** The member that names the process instance whose definition counts, where the answer has no key itself. */
+  /** The member that names the process instance whose definition counts, if the response does not contain the key. */
   readonly instance?: string
-  /** The member that names the process definition whose tenant counts, where the answer has none itself. */
+  /** The member that names the process definition whose tenant counts, if the response does not contain the tenant. */
   readonly tenant?: string
-  /** The fact `command`: what a job without a definition does. */
+  /** Whether the lookup returns the attribute `command`: the command of a job without a definition. */
   readonly command?: true
 }
 
@@ -34,7 +34,7 @@ function messageSubscriptionsOf(id: string): string {
   return `/event-subscription?eventType=message&executionId=${executionId}&eventName=${name}`
 }
 
-/** How each entity is found at the engine. */
+/** How each entity is found in the engine. */
 export const LOOKUPS: Readonly<Record<LookupName, LookupRule>> = {
   authorization: { path: (id) => `/authorization/${id}`, members: [] },
   batch: { path: (id) => `/batch/${id}`, members: ['tenantId'] },
@@ -175,7 +175,7 @@ export const COMPOSITES: Readonly<Partial<Record<LookupName, readonly string[]>>
   processDefinitionOfKey: ['key', 'tenantId'],
 }
 
-/** The members that a response must have to be the entity with this id. `id`: as for `LookUp`. */
+/** Returns the members that a response must have to be the entity with this id. `id` is the same as for `LookUp`. */
 export function shapeOf(name: LookupName, id: string): ItemShape {
   const { members, texts = [], namedBy = ['id'] } = LOOKUPS[name]
   const { definition, instance, tenant, command } = LOOKUPS[name]
@@ -196,7 +196,7 @@ export function shapeOf(name: LookupName, id: string): ItemShape {
   }
 }
 
-/** These members say to whom an entity belongs. Null opens it to every caller, so their absence must not count as null. */
+/** The members that determine the owner of an entity. Null opens the entity to every caller, so an absent member must not count as null. */
 const OWNERS: ReadonlySet<string> = new Set([
   'decisionDefinitionKey',
   'key',
@@ -204,10 +204,10 @@ const OWNERS: ReadonlySet<string> = new Set([
   'tenantId',
 ])
 
-/** What tells which command a job runs. */
+/** The members that determine which command a job runs. */
 const COMMAND_MEMBERS = ['jobDefinitionId'] as const
 
-/** Whether a look-up gives an attribute. */
+/** Returns whether a lookup returns an attribute. */
 export function hasMember(lookup: LookupName, attribute: string): boolean {
   const { members, definition, instance, tenant, command } = LOOKUPS[lookup]
   if (members.includes(attribute)) return true
@@ -215,7 +215,7 @@ export function hasMember(lookup: LookupName, attribute: string): boolean {
   return attribute === 'tenantId' ? tenant !== undefined : attribute === 'command' && command === true
 }
 
-/** Whether a look-up says whose tenant the entity is. */
+/** Returns whether a lookup returns the tenant of the entity. */
 export function hasTenant({ lookup }: { readonly lookup: LookupName }): boolean {
   return hasMember(lookup, 'tenantId')
 }

@@ -10,16 +10,16 @@ import { chain, type MaybePromise } from '../../../request/maybe-promise.ts'
 import { SingleFlight } from '../../../request/single-flight.ts'
 import { COMPOSITES, type LookupRule, LOOKUPS, shapeOf } from './lookup-rules.ts'
 
-/** Whose definition a key means changes with deployments only. */
+/** The definition that a key refers to changes only with deployments. */
 const OF_KEY = { ttl: 5000 }
 
 /**
- * Definitions never change key or tenant under their id. Their lifetime bounds how long a response of a wrong service
- * that looks like a definition is believed.
+ * Definitions never change key or tenant under their id. The lifetime limits how long the gateway trusts the response of a
+ * wrong service that looks like a definition.
  */
 const OF_ID = { ttl: 600_000 }
 
-/** Which entities are remembered, and for how many milliseconds. All others are read for each request. */
+/** The entities that are stored, and for how many milliseconds. All others are read for each request. */
 const KEPT: Readonly<Partial<Record<LookupName, { readonly ttl: number }>>> = {
   processDefinition: OF_ID,
   decisionDefinition: OF_ID,
@@ -31,13 +31,13 @@ const KEPT: Readonly<Partial<Record<LookupName, { readonly ttl: number }>>> = {
 
 interface LookUpOptions {
   readonly read: ReadEngine
-  /** How many definitions are remembered. Default 10,000. */
+  /** The number of definitions that are stored. Default 10,000. */
   readonly maxRemembered?: number
   /** Monotonic milliseconds. Default: performance.now. */
   readonly nowMs?: () => number
 }
 
-/** Builds one engine's look-ups: reads of the same entity at the same moment share one request. */
+/** Creates one engine's lookups. Simultaneous reads of the same entity share one request. */
 export function createLookUps(options: LookUpOptions): LookUps {
   const lookUps = new EntityLookUps(options)
   return {
@@ -55,7 +55,7 @@ class EntityLookUps {
 
   constructor({ read, maxRemembered = 10_000, nowMs = () => performance.now() }: LookUpOptions) {
     this.#read = read
-    // `max` would take room for all of them at once, a quarter of a megabyte for each engine.
+    // The option `max` would allocate memory for all entries at once, a quarter of a megabyte for each engine.
     this.#remembered = new LRUCache({
       maxSize: maxRemembered,
       sizeCalculation: () => 1,
@@ -97,7 +97,7 @@ class EntityLookUps {
       if (attributes === undefined) unknown.push(id)
       else found.set(id, attributes)
     }
-    // A single one shares its request with others who look it up.
+    // The lookup of a single id shares its request with other lookups of the same id.
     const { rows, respelt } =
       unknown.length === 1
         ? { rows: NONE, respelt: unknown }
@@ -118,7 +118,7 @@ class EntityLookUps {
     return found
   }
 
-  /** Keys of the definitions that the rows name by id alone. */
+  /** Returns the keys of the definitions that the items name only by id. */
   async #keysOf(name: ListedName, rows: ReadonlyMap<string, Item>, stillAwaited: () => void) {
     const { definition } = LOOKUPS[name]
     if (definition === undefined) return new Map<string, Attributes>()
@@ -143,14 +143,15 @@ class EntityLookUps {
     if (needsKey(rule, attributes)) {
       const definitionId = await this.#definitionOf(rule, answer)
       const key = definitionId === null ? null : await this.#keyOf(definitionId)
-      // Its definition is gone, so it is going too: no entity without a definition, which everybody may see.
+      // The definition is deleted, so the entity will be deleted, too. It does not count as an entity without a definition,
+      // which every caller may see.
       if (definitionId !== null && key === null) return 'its process definition is gone'
       attributes['processDefinitionKey'] = key
     }
     return this.#remember(name, id, attributes)
   }
 
-  /** The entity, or the first item of a list where only a query finds it. */
+  /** Returns the entity. If only a query finds it, this is the first item of the list. */
   async #entityOf(name: LookupName, id: string): Promise<Item | null> {
     const { path: pathOf, isList } = LOOKUPS[name]
     const path = pathOf(COMPOSITES[name] === undefined ? encodeURIComponent(id) : id)
@@ -164,7 +165,7 @@ class EntityLookUps {
     const instanceId = rule.instance === undefined ? null : stringIn(answer, rule.instance)
     if (instanceId === null) return null
     const instance = await this.#entityOf('processInstance', instanceId)
-    // An instance that has just ended: as gone as its definition.
+    // The instance has just ended, so it counts as deleted, like an instance whose definition is deleted.
     return instance === null ? '' : stringIn(instance, 'definitionId')
   }
 
@@ -179,7 +180,7 @@ class EntityLookUps {
   }
 }
 
-/** Whether the answer names the definition by its id or its instance alone. */
+/** Returns whether the response names the definition only by its id or its instance. */
 function needsKey({ definition, instance }: LookupRule, attributes: Attributes): boolean {
   return (attributes['processDefinitionKey'] ?? null) === null && (definition ?? instance) !== undefined
 }
@@ -192,7 +193,7 @@ function membersOf({ members }: LookupRule, answer: Item): Record<string, string
   return attributes
 }
 
-/** Of a row that a list has given; null: its definition is gone. */
+/** Returns the attributes of an item of a list, or null if its definition is deleted. */
 function attributesOf(
   name: ListedName,
   row: Item,
@@ -206,7 +207,10 @@ function attributesOf(
   return definitionId !== null && key === null ? null : { ...attributes, processDefinitionKey: key }
 }
 
-/** With one of these as its last part a path leads elsewhere, to the list of all there are; half a character cannot be encoded. */
+/**
+ * Returns whether an id can be the last part of a path. An empty id or a dot segment leads to another path, such as the list
+ * of all entities. Half a surrogate pair cannot be encoded.
+ */
 export function isNameable(id: string): boolean {
   return id !== '' && id !== '.' && id !== '..' && !/\p{Surrogate}/u.test(id)
 }

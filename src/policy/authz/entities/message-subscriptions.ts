@@ -28,7 +28,7 @@ interface ExecutionQuery {
 
 /**
  * Finds executions that a message may reach and definitions that it may start. The engine starts a definition only if no
- * execution matches; with `all` the message reaches both. Null: they cannot be determined here.
+ * execution matches; with `all` the message reaches both. Returns null if they cannot be determined here.
  */
 export class MessageFinder {
   readonly #options: MessageOptions
@@ -77,7 +77,7 @@ export class MessageFinder {
 
 const EXECUTION = { texts: ['id', 'processInstanceId'], nullable: ['tenantId'] }
 
-/** Null: the body names no message. */
+/** Returns null if the body names no message. */
 function executionQueryOf(body: unknown, dateFormat: DateFormat): ExecutionQuery | null {
   const messageName = bodyText(body, 'messageName')
   if (messageName === null || messageName === '') return null
@@ -98,7 +98,7 @@ function executionQueryOf(body: unknown, dateFormat: DateFormat): ExecutionQuery
   }
 }
 
-/** A query for executions has no parameter for those without a tenant (engine 7.22). */
+/** A query for executions has no parameter for executions without a tenant (engine 7.22). */
 function isOfTenants({ tenantId }: Item, body: unknown): boolean {
   return bodyText(body, 'tenantId') !== null || !bodyFlag(body, 'withoutTenantId') || tenantId === null
 }

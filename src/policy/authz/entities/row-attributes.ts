@@ -31,15 +31,16 @@ export function createRowAttributes({ lookUp, lookUpAll }: LookUps): ReadRowAttr
 
 const NONE: ReadonlyMap<string, Attributes> = new Map()
 
-/** What a row does not say, and its definition does. */
+/** Returns an attribute that the item lacks and its definition has. */
 function inheritedAttribute(row: ListRow, name: string, definition: Attributes | undefined): string | null {
   if (name === 'processDefinitionKey') return definition?.['key'] ?? null
   return name === 'tenantId' && !('tenantId' in row) ? (definition?.['tenantId'] ?? null) : null
 }
 
 /**
- * Null means that the row belongs to nothing, which can open the row to every caller. The absence of the member does not mean
- * that: the response is of another service, or of an engine that is not known.
+ * Checks that an item has a member for an attribute. Null means that the item belongs to nothing, which can open the item to
+ * every caller. An absent member does not mean this: the response comes from another service, or from an engine that is not
+ * known.
  * @throws GatewayError GW_UPSTREAM_INVALID
  */
 function requireMember(template: string, row: ListRow, name: string): void {
@@ -50,7 +51,7 @@ function requireMember(template: string, row: ListRow, name: string): void {
   throw invalidAnswer(`An item of the engine's response has no ${name}`, new Error(`response to ${template}`))
 }
 
-/** The members of a row, or of its definition, that an attribute is read from. Default: the member of the same name. */
+/** The members of an item, or of its definition, from which an attribute is read. Default: the member of the same name. */
 const SOURCES: ReadonlyMap<string, readonly string[]> = new Map([
   ['group.id', ['id']],
   ['user.id', ['id']],
@@ -65,7 +66,7 @@ function definitionIdOf(row: ListRow): string | null {
   return stringOf(row['processDefinitionId']) ?? stringOf(row['definitionId'])
 }
 
-/** Some lists are of the entity itself, and their rows name it `id`. */
+/** Lists of the entity itself. In their items, the attribute is the member `id`. */
 const OWN_ID: ReadonlyMap<string, readonly string[]> = new Map([
   ['taskId', ['/task', '/filter']],
   ['processInstanceId', ['/process-instance']],
@@ -80,7 +81,7 @@ function attributeOf(template: string, row: ListRow, name: string): string | nul
   return SPECIAL.get(name)?.(row) ?? stringOf(row[name])
 }
 
-/** Facts that rows of different lists call by different names. */
+/** Attributes that have different names in the items of different lists. */
 const SPECIAL: ReadonlyMap<string, (row: ListRow) => string | null> = new Map([
   ['group.id', (row) => stringOf(row['id'])],
   ['user.id', (row) => stringOf(row['id'])],

@@ -11,7 +11,7 @@ interface SignalOptions extends LookUps {
   readonly starts: StartFinder
 }
 
-/** Whom a signal reaches: the executions that wait for it, and the definitions it starts. */
+/** Finds the executions that wait for a signal, and the definitions that it starts. */
 export class SignalFinder {
   readonly #options: SignalOptions
 
@@ -19,7 +19,7 @@ export class SignalFinder {
     this.#options = options
   }
 
-  /** Null: it cannot be told. */
+  /** Returns null if the executions cannot be determined. */
   async executions({ body, stillAwaited }: AccessRequest): Promise<readonly Attributes[] | null> {
     const subscription = queryOf(body)
     if (subscription === null) return null
@@ -28,7 +28,7 @@ export class SignalFinder {
     return executionsIn(waiting, 'executionId', { ...this.#options, stillAwaited })
   }
 
-  /** Null: it cannot be told which definitions it starts. */
+  /** Returns null if the definitions that the signal starts cannot be determined. */
   async starts({ body }: AccessRequest): Promise<readonly Attributes[] | null> {
     const subscription = queryOf(body)
     return subscription === null ? null : this.#options.starts.startedBy('signal', subscription)

@@ -14,20 +14,20 @@ import { StartFinder, tenantQueryOf } from './start-finder.ts'
 import { findVersionsOfKey } from './versions-of-key.ts'
 import { stringOf } from '../../../request/value.ts'
 
-/** What a request names by id and has to be looked up: more is not. */
+/** The largest number of ids in a request that are looked up. */
 const MAX_NAMED = 10_000
 
 interface TargetsOptions extends LookUps {
   readonly read: ReadEngine
   readonly dateFormat: DateFormat
-  /** A request that names more is not looked through. Default 10,000. */
+  /** A request that names more ids is not examined. Default 10,000. */
   readonly maxNamed?: number
 }
 
 type Find = (accessRequest: AccessRequest) => Promise<Targets | null>
 type FoundTarget = Exclude<Each, `${'body' | 'query'}:${string}[]`>
 
-/** Finds what a request acts on where the request does not name all of it. */
+/** Creates the search for the entities that a request acts on without naming all of them. */
 export function createFindTargets(options: TargetsOptions): FindTargets {
   const { maxNamed = MAX_NAMED } = options
   const starts = new StartFinder(options.read)
@@ -59,7 +59,7 @@ export function createFindTargets(options: TargetsOptions): FindTargets {
   }
 }
 
-/** Definitions that may be started; whether their conditions hold, only the engine knows. */
+/** Returns the definitions that may be started. Only the engine knows whether their conditions hold. */
 async function conditionalStarts(
   { body }: AccessRequest,
   { lookUp }: TargetsOptions,
@@ -70,12 +70,12 @@ async function conditionalStarts(
   const definitionId = bodyText(body, 'processDefinitionId')
   if (definitionId === null || found === null) return found
   if (found.some(({ id }) => id === definitionId)) return found.filter(({ id }) => id === definitionId)
-  // An older version has no subscription, and may have the event all the same.
+  // An older version has no subscription, but may still have the event.
   const definition = await lookUp('processDefinition', definitionId)
   return definition === null ? [] : [{ ...definition, processDefinitionKey: definition['key'] ?? null }]
 }
 
-/** Instances that the body names. What a query in it selects is not sought here. */
+/** Returns the instances that the body names, or null if a query in the body selects instances. */
 async function processInstances(
   accessRequest: AccessRequest,
   { lookUpAll }: TargetsOptions,
@@ -84,7 +84,7 @@ async function processInstances(
   return namedBy(accessRequest, 'processInstance', { member: 'processInstanceIds', lookUpAll })
 }
 
-/** Those that are there of what a list of the body names. */
+/** Returns the existing entities in a list of the body. */
 async function namedBy(
   { body, stillAwaited }: AccessRequest,
   name: ListedName,
@@ -98,7 +98,7 @@ async function namedBy(
   })
 }
 
-/** As far as the engine comes: it stops at one that is not there or is of another definition. */
+/** Returns the instances before the one at which the engine stops: one that does not exist or belongs to another definition. */
 async function modifiedInstances(
   { body, stillAwaited }: AccessRequest,
   { lookUpAll }: TargetsOptions,
@@ -120,14 +120,17 @@ async function modifiedInstances(
   return found
 }
 
-/** A database may ignore case, accents and the like, and blanks at the end. */
+/** A database may ignore case, accents and similar differences, and blanks at the end. */
 const LOOSE = new Intl.Collator('und', { sensitivity: 'base' })
 
 function mayBeSame(one: string, other: string): boolean {
   return LOOSE.compare(one.trimEnd(), other.trimEnd()) === 0
 }
 
-/** Tasks that the body names, and those of instances that it names. Of the latter, another tenant's are not found. */
+/**
+ * Returns the tasks that the body names, and the tasks of the instances that it names. The engine does not select another
+ * tenant's tasks by their instance.
+ */
 async function externalTasks(
   accessRequest: AccessRequest,
   { read, lookUpAll }: TargetsOptions,
@@ -156,7 +159,10 @@ function taskIn(row: Readonly<Record<string, unknown>>): Attributes {
   return Object.fromEntries(TASK_MEMBERS.map((name) => [name, stringOf(row[name])]))
 }
 
-/** Ended instances of the definition, as far as the engine comes: it stops at one that is not there, active or of another. */
+/**
+ * Returns the ended instances of the definition before the one at which the engine stops: one that does not exist, is active
+ * or belongs to another definition.
+ */
 async function restartedInstances(
   { body, params, principal, stillAwaited }: AccessRequest,
   { lookUpAll }: TargetsOptions,
@@ -177,10 +183,10 @@ async function restartedInstances(
   return found
 }
 
-/** Commands whose jobs name their instance where they act on one alone (Camunda 7.22, Operaton 1.0, seen running). */
+/** Commands whose jobs name their instance if they act on one alone (observed in Camunda 7.22 and Operaton 1.0). */
 const NAMES_ITS_INSTANCE: ReadonlySet<string> = new Set(['correlate-message', 'set-variables'])
 
-/** The instance that the path's job acts on; null: only the job knows them. */
+/** Returns the instance that the path's job acts on. Null if only the job knows its instances. */
 async function jobInstances(
   { params }: AccessRequest,
   { lookUp }: TargetsOptions,

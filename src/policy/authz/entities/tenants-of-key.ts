@@ -4,7 +4,7 @@ import { readList } from './lookup-response.ts'
 
 /**
  * Finds the tenants that have process definitions of a key. A definition without a tenant adds null.
- * @throws GatewayError when the engine cannot answer
+ * @throws GatewayError if the engine cannot respond
  */
 export type TenantsOfKey = (key: string) => Promise<readonly (string | null)[] | 'too many'>
 

@@ -6,20 +6,20 @@ import { readList } from './lookup-response.ts'
 
 interface VersionsOptions {
   readonly read: ReadEngine
-  /** A key with more versions than this is not read. */
+  /** The largest number of versions of a key that are read. */
   readonly max: number
 }
 
 /**
  * Finds every version of the process definitions that the path names by key, or by key and tenant, in the order in which the
- * engine's command checks them: by version, the newest first. Null: there are too many.
+ * engine's command checks them: by version, the newest first. Returns null if there are too many.
  */
 export async function findVersionsOfKey(
   { params: { key = '', tenantId } }: AccessRequest,
   { read, max }: VersionsOptions,
 ): Promise<readonly Attributes[] | null> {
   const query = new URLSearchParams({ key, sortBy: 'version', sortOrder: 'desc', maxResults: `${max + 1}` })
-  // The engine splits the parameter at commas, and would look for other tenants.
+  // The engine splits the parameter at commas and would search for other tenants.
   if (tenantId !== undefined && !tenantId.includes(',')) query.set('tenantIdIn', tenantId)
   const shape = { named: { key }, texts: ['id'], nullable: ['tenantId'] }
   const rows = await readList(read, { path: `/process-definition?${query}`, shape })
